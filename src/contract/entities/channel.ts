@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import type { Text } from '../text.ts'
+
+export const channelStatus = { enabled: 1, disabled: 2, autoDisabled: 3 } as const
+
+export const channelStatusLabels: Readonly<Record<number, { label: Text; color: string }>> = {
+  1: { label: { zh: '已启用', en: 'Enabled' }, color: 'green' },
+  2: { label: { zh: '已禁用', en: 'Disabled' }, color: 'yellow' },
+  3: { label: { zh: '自动禁用', en: 'Auto-disabled' }, color: 'orange' },
+}
+
+/** A channel as admins see it: its key is never part of it. Texts named `…mapping`, `setting`, `other_info` hold JSON. */
+export const channel = z.object({
+  id: z.int(),
+  type: z.int(),
+  key: z.literal(''),
+  name: z.string(),
+  status: z.int(),
+  openai_organization: z.string(),
+  test_model: z.string(),
+  max_input_tokens: z.int(),
+  base_url: z.string(),
+  other: z.string(),
+  models: z.string(),
+  group: z.string(),
+  model_mapping: z.string(),
+  status_code_mapping: z.string(),
+  setting: z.string(),
+  priority: z.int(),
+  weight: z.int(),
+  auto_ban: z.int(),
+  tag: z.string(),
+  other_info: z.string(),
+  created_time: z.int(),
+  test_time: z.int(),
+  response_time: z.int(),
+  balance: z.number(),
+  balance_updated_time: z.int(),
+  used_quota: z.int(),
+})
+export type Channel = z.output<typeof channel>
+
+/** What `setting` may hold. Deadlines are in milliseconds; what is absent takes the default of the gateway. */
+export const channelSetting = z
+  .object({
+    proxy: z.string().max(500),
+    force_format: z.boolean(),
+    thinking_to_content: z.boolean(),
+    connect_timeout_ms: z.int().min(100).max(600_000),
+    headers_timeout_ms: z.int().min(100).max(3_600_000),
+    idle_timeout_ms: z.int().min(100).max(3_600_000),
+    total_timeout_ms: z.int().min(1000).max(86_400_000),
+  })
+  .partial()
+export type ChannelSetting = z.output<typeof channelSetting>
+
+const text = (max: number) => z.string().max(max)
+/** Saved by clients as text, number or null; absent stays absent so that an edit leaves the column alone. */
+const optionalText = (max: number) => text(max).nullish().transform((value) => value ?? undefined)
+const looseInt = (min: number, max: number) => z.coerce.number().transform(Math.trunc).pipe(z.int().min(min).max(max))
+
+const fields = {
+  type: looseInt(1, 100_000),
+  name: text(100).trim(),
+  key: text(200_000),
+  status: z.int(),
+  openai_organization: optionalText(200),
+  test_model: optionalText(255),
+  max_input_tokens: looseInt(0, 1e9),
+  base_url: optionalText(2000),
+  other: optionalText(100_000),
+  models: text(200_000),
+  group: text(10_000),
+  groups: z.array(text(64)).max(500),
+  model_mapping: optionalText(200_000),
+  status_code_mapping: optionalText(20_000),
+  setting: optionalText(200_000),
+  priority: looseInt(-999, 1e9),
+  /** Negative weights are clamped to 0. */
+  weight: z.coerce
+    .number()
+    .transform((value) => Math.max(0, Math.trunc(value)))
+    .pipe(z.int().max(1e9)),
+  auto_ban: z.union([z.boolean().transform(Number), looseInt(0, 1)]),
+  tag: optionalText(100),
+}
+
+export const channelInput = z.object(fields).omit({ status: true }).partial().required({ type: true, name: true, key: true, models: true })
+export type ChannelInput = z.output<typeof channelInput>
+
+/** An edit: what is absent stays as it is; an empty key keeps the stored one. */
+export const channelPatch = z.object({ id: z.int().positive() }).extend(z.object(fields).partial().shape)
+export type ChannelPatch = z.output<typeof channelPatch>
+
+/** A kind of upstream as the channel form needs it. */
+export const channelType = z.object({
+  id: z.int(),
+  key: z.string(),
+  label: z.object({ zh: z.string(), en: z.string() }),
+  color: z.string(),
+  base_url: z.string(),
+  models: z.array(z.string()),
+  offered: z.boolean(),
+  testable: z.boolean(),
+  key_format: z.object({ zh: z.string(), en: z.string() }),
+  other_label: z.object({ zh: z.string(), en: z.string() }).nullable(),
+  docs: z.string(),
+})
+export type ChannelType = z.output<typeof channelType>

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import type { Text } from '../text.ts'
+
+export const logType = { topUp: 1, consume: 2, manage: 3, system: 4 } as const
+
+export const logTypeLabels: Readonly<Record<number, { label: Text; color: string }>> = {
+  1: { label: { zh: '充值', en: 'Top-up' }, color: 'cyan' },
+  2: { label: { zh: '消费', en: 'Consume' }, color: 'lime' },
+  3: { label: { zh: '管理', en: 'Manage' }, color: 'orange' },
+  4: { label: { zh: '系统', en: 'System' }, color: 'violet' },
+}
+
+/** A log row. `other` holds the JSON of `logOther`. `channel` is 0 and `channel_name` '' for ordinary users. */
+export const log = z.object({
+  id: z.int(),
+  user_id: z.int(),
+  created_at: z.int(),
+  type: z.int(),
+  content: z.string(),
+  username: z.string(),
+  token_id: z.int(),
+  token_name: z.string(),
+  model_name: z.string(),
+  quota: z.int(),
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  use_time: z.int(),
+  is_stream: z.boolean(),
+  channel: z.int(),
+  channel_name: z.string(),
+  group: z.string(),
+  request_id: z.string(),
+  other: z.string(),
+})
+export type Log = z.output<typeof log>
+
+/** Every factor of a charge, so that it can be recomputed from its row alone. Times in milliseconds. */
+export interface LogOther {
+  model_ratio: number
+  completion_ratio: number
+  /** USD per call, or -1 when the charge is by tokens. */
+  model_price: number
+  group_ratio: number
+  cache_ratio: number
+  create_cache_ratio: number
+  /** Quota units of one US dollar at the time. */
+  quota_per_unit: number
+  /** Tokens in disjoint buckets; their sum by side is `prompt_tokens` and `completion_tokens`. */
+  input_tokens: number
+  cache_tokens: number
+  cache_creation_tokens: number
+  output_tokens: number
+  reasoning_tokens?: number
+  /** Milliseconds from the request's arrival to the first byte of the answer. */
+  frt: number
+  use_time_ms: number
+  /** The numbers were counted here because the upstream reported none. */
+  estimated?: true
+  /** The reply ended early; charged by the interrupted rule. */
+  interrupted?: 'client' | 'upstream' | 'node'
+  /** No price was set and the fallback ratio was used. */
+  unpriced?: true
+  is_model_mapped?: true
+  upstream_model_name?: string
+  reasoning_effort?: string
+  /** Admins only. */
+  admin_info?: { use_channel: string[]; attempts?: { channel: number; status: number; reason: string; ms: number }[]; address?: string }
+}
+
+export const logStatistics = z.object({ quota: z.int(), rpm: z.int(), tpm: z.int() })

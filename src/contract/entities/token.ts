@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import type { Text } from '../text.ts'
+
+export const tokenStatus = { enabled: 1, disabled: 2, expired: 3, exhausted: 4 } as const
+
+export const tokenStatusLabels: Readonly<Record<number, { label: Text; color: string }>> = {
+  1: { label: { zh: '已启用', en: 'Enabled' }, color: 'green' },
+  2: { label: { zh: '已禁用', en: 'Disabled' }, color: 'red' },
+  3: { label: { zh: '已过期', en: 'Expired' }, color: 'yellow' },
+  4: { label: { zh: '已耗尽', en: 'Exhausted' }, color: 'gray' },
+}
+
+export const tokenPresets = { quota: 500_000, usd: [1, 10, 50, 100, 500, 1000], counts: [10, 20, 30, 100] } as const
+export const neverExpires = -1
+export const tokenNameLengthMax = 30
+
+/** A token as its owner sees it. `key` comes without the `sk-` prefix. */
+export const token = z.object({
+  id: z.int(),
+  user_id: z.int(),
+  key: z.string(),
+  status: z.int(),
+  name: z.string(),
+  created_time: z.int(),
+  accessed_time: z.int(),
+  expired_time: z.int(),
+  remain_quota: z.int(),
+  unlimited_quota: z.boolean(),
+  used_quota: z.int(),
+  model_limits_enabled: z.boolean(),
+  model_limits: z.string(),
+  allow_ips: z.string(),
+  group: z.string(),
+})
+export type Token = z.output<typeof token>
+
+const quota = z.int().min(0).max(1e15)
+
+export const tokenInput = z.object({
+  name: z.string().trim().min(1).max(tokenNameLengthMax),
+  expired_time: z
+    .int()
+    .min(neverExpires)
+    .max(1e11)
+    .default(neverExpires)
+    .transform((time) => (time === 0 ? neverExpires : time)),
+  remain_quota: quota.default(0),
+  unlimited_quota: z.boolean().default(false),
+  model_limits_enabled: z.boolean().default(false),
+  model_limits: z.string().max(100_000).default(''),
+  allow_ips: z.string().max(20_000).nullish().transform((text) => text ?? ''),
+  group: z.string().max(64).default(''),
+})
+export type TokenInput = z.output<typeof tokenInput>

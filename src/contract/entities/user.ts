@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import type { Text } from '../text.ts'
+
+export const userStatus = { active: 1, banned: 2, locked: 3 } as const
+
+export const userStatusLabels: Readonly<Record<number, { label: Text; color: string }>> = {
+  1: { label: { zh: '已激活', en: 'Active' }, color: 'green' },
+  2: { label: { zh: '已封禁', en: 'Banned' }, color: 'red' },
+  3: { label: { zh: '已锁定', en: 'Locked' }, color: 'orange' },
+}
+
+export const passwordLength = { min: 8, max: 20 } as const
+export const usernameLengthMax = 12
+
+/** A user as the console shows it: no password, no access token, no secret of the settings. */
+export const user = z.object({
+  id: z.int(),
+  username: z.string(),
+  display_name: z.string(),
+  role: z.int(),
+  status: z.int(),
+  email: z.string(),
+  github_id: z.string(),
+  wechat_id: z.string(),
+  telegram_id: z.string(),
+  linux_do_id: z.string(),
+  group: z.string(),
+  quota: z.int(),
+  used_quota: z.int(),
+  request_count: z.int(),
+  aff_code: z.string(),
+  aff_count: z.int(),
+  aff_quota: z.int(),
+  aff_history_quota: z.int(),
+  inviter_id: z.int(),
+  setting: z.string(),
+  created_time: z.int(),
+  DeletedAt: z.string().nullable(),
+})
+export type User = z.output<typeof user>
+
+/** What a login answers and the console stores under `user`. */
+export const signedInUser = z.object({
+  id: z.int(),
+  username: z.string(),
+  display_name: z.string(),
+  role: z.int(),
+  status: z.int(),
+  group: z.string(),
+  default_password: z.boolean(),
+})
+export type SignedInUser = z.output<typeof signedInUser>

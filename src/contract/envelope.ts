@@ -1,0 +1,51 @@
+import { z } from 'zod'
+
+/** Every console answer. `code` is stable and stands beside the message of a refusal. */
+export interface Envelope<Data = unknown> {
+  success: boolean
+  message: string
+  data?: Data
+  code?: string
+}
+
+export const pageSizes = [10, 20, 50, 100] as const
+
+/** Numbers of a query are read leniently: junk means absent, sizes are clamped to 1..100. */
+const lenientInt = (fallback: number, min: number, max: number) =>
+  z.preprocess((value) => {
+    const number = Number(value)
+    if (value === undefined || value === '' || !Number.isFinite(number)) return fallback
+    return Math.min(max, Math.max(min, Math.trunc(number)))
+  }, z.int())
+
+/** Text of a query; the literals that careless clients send for "nothing" are nothing. */
+export const queryText = z
+  .string()
+  .optional()
+  .transform((value) => (value === undefined || value === 'null' || value === 'undefined' || value === 'NaN' ? '' : value.trim()))
+
+export const queryInt = lenientInt(0, 0, Number.MAX_SAFE_INTEGER)
+export const queryFlag = z.preprocess((value) => value === 'true' || value === '1' || value === true, z.boolean())
+
+const pageNumberMax = 1_000_000
+
+/** Lists that count pages from 0 and answer a bare array unless `paged=true`. */
+export const zeroBasedPage = {
+  p: lenientInt(0, 0, pageNumberMax),
+  page_size: lenientInt(10, 1, 100),
+  paged: queryFlag.optional(),
+}
+
+/** Lists that count pages from 1 and answer `{ items, total, page, page_size }`. */
+export const oneBasedPage = {
+  p: lenientInt(1, 1, pageNumberMax),
+  page_size: lenientInt(10, 1, 100),
+}
+
+export const page = <T extends z.ZodType>(item: T) =>
+  z.object({ items: z.array(item), total: z.int(), page: z.int(), page_size: z.int() })
+
+/** A bare array, or a page when the caller asked with `paged=true`. */
+export const arrayOrPage = <T extends z.ZodType>(item: T) => z.union([z.array(item), page(item)])
+
+export const idParams = z.object({ id: z.coerce.number().int().positive().max(Number.MAX_SAFE_INTEGER) })

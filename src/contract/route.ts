@@ -1,0 +1,60 @@
+import type { z } from 'zod'
+
+/** Who may call a console route. */
+export type Access = 'public' | 'user' | 'admin' | 'root'
+
+/**
+ * One console call. Its key is the line itself (`'POST /api/token/'`), which names it everywhere: handler table, web `call`,
+ * OpenAPI, logs, tests. `extra` are fields that stand beside `data` in the envelope. `limit` names a declared request limit.
+ */
+export interface Route {
+  readonly access: Access
+  readonly summary: string
+  readonly params?: z.ZodObject
+  readonly query?: z.ZodObject
+  readonly body?: z.ZodType
+  readonly reply: z.ZodType
+  readonly extra?: z.ZodObject
+  readonly limit?: 'login' | 'critical'
+}
+
+export type Routes = Readonly<Record<string, Route>>
+
+export function routes<const T extends Routes>(table: T): T {
+  return Object.freeze(table)
+}
+
+type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined
+type Given<S> = S extends z.ZodType ? z.input<S> : undefined
+
+/** What a handler receives after validation. */
+export interface Received<R extends Route> {
+  readonly params: Parsed<R['params']>
+  readonly query: Parsed<R['query']>
+  readonly body: Parsed<R['body']>
+}
+
+/** What a caller sends; a part that the route does not declare cannot be sent. */
+export type Sent<R extends Route> = (R['params'] extends z.ZodType ? { params: Given<R['params']> } : { params?: undefined }) &
+  (R['query'] extends z.ZodType ? { query?: Given<R['query']> } : { query?: undefined }) &
+  (R['body'] extends z.ZodType ? { body: Given<R['body']> } : { body?: undefined })
+
+/** What a handler returns: the data, or the data with the declared extra fields and a message. */
+export type Answer<R extends Route> = R['extra'] extends z.ZodType
+  ? { data: z.input<R['reply']>; extra: z.input<R['extra']> }
+  : z.input<R['reply']>
+
+/** What a caller gets as `data`. */
+export type Reply<R extends Route> = z.output<R['reply']>
+export type Extra<R extends Route> = R['extra'] extends z.ZodType ? z.output<R['extra']> : Record<never, never>
+
+/** The handler table of a route table: a missing or misspelt line does not compile. */
+export type Handlers<T extends Routes, Context> = {
+  readonly [Line in keyof T]: (context: Context, input: Received<T[Line]>) => Promise<Answer<T[Line]>> | Answer<T[Line]>
+}
+
+/** Splits `'GET /api/token/:id'` into its method and path. */
+export function parseLine(line: string): { method: string; path: string } {
+  const space = line.indexOf(' ')
+  return { method: line.slice(0, space), path: line.slice(space + 1) }
+}

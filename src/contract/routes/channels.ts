@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { channel, channelInput, channelPatch, channelType } from '../entities/channel.ts'
+import { model } from '../entities/model.ts'
+import { arrayOrPage, idParams, queryFlag, queryText, zeroBasedPage } from '../envelope.ts'
+import { routes } from '../route.ts'
+
+const sort = { id_sort: queryFlag.optional(), tag_mode: queryFlag.optional() }
+const filters = { keyword: queryText, group: queryText, model: queryText, status: queryText, type: queryText, tag: queryText }
+const testModel = z.object({ model: queryText })
+const seconds = z.object({ time: z.number() })
+
+export const channelRoutes = routes({
+  'GET /api/channel/': {
+    access: 'admin',
+    summary: 'Channels by priority, or newest first with id_sort',
+    query: z.object({ ...zeroBasedPage, ...sort }),
+    reply: arrayOrPage(channel),
+  },
+  'GET /api/channel/search': {
+    access: 'admin',
+    summary: 'Channels by id or part of the name, model and group',
+    query: z.object({ ...filters, ...sort, p: zeroBasedPage.p, page_size: zeroBasedPage.page_size.optional(), paged: zeroBasedPage.paged }),
+    reply: arrayOrPage(channel),
+  },
+  'GET /api/channel/types': { access: 'admin', summary: 'Kinds of upstream that a channel can be', reply: z.array(channelType) },
+  'GET /api/channel/models': { access: 'admin', summary: 'All built-in models', reply: z.array(model) },
+  'GET /api/channel/models_enabled': { access: 'admin', summary: 'Models that an enabled channel serves', reply: z.array(z.string()) },
+  'GET /api/models': {
+    access: 'user',
+    summary: 'Built-in model names by channel type',
+    reply: z.record(z.string(), z.array(z.string())),
+  },
+  'GET /api/channel/:id': { access: 'admin', summary: 'One channel', params: idParams, reply: channel },
+  'POST /api/channel/': {
+    access: 'admin',
+    summary: 'Add channels, one per line of the key; answers their ids',
+    body: channelInput,
+    reply: z.array(z.int()),
+  },
+  'POST /api/channel/:id/copy': { access: 'admin', summary: 'Copy a channel with its key, disabled', params: idParams, reply: channel },
+  'PUT /api/channel/': { access: 'admin', summary: 'Change the given fields of a channel', body: channelPatch, reply: channel },
+  'DELETE /api/channel/disabled': { access: 'admin', summary: 'Delete all disabled channels; answers how many', reply: z.int() },
+  'DELETE /api/channel/:id': { access: 'admin', summary: 'Delete a channel', params: idParams, reply: z.null() },
+  'POST /api/channel/batch': {
+    access: 'admin',
+    summary: 'Delete several channels; answers how many',
+    body: z.object({ ids: z.array(z.int().positive()).min(1).max(1000) }),
+    reply: z.int(),
+  },
+  'POST /api/channel/batch/status': {
+    access: 'admin',
+    summary: 'Enable or disable several channels; answers how many changed',
+    body: z.object({ ids: z.array(z.int().positive()).min(1).max(1000), status: z.union([z.literal(1), z.literal(2)]) }),
+    reply: z.int(),
+  },
+  'GET /api/channel/test/:id': {
+    access: 'admin',
+    summary: 'Send a small request through a channel; answers the seconds it took',
+    params: idParams,
+    query: testModel,
+    reply: z.null(),
+    extra: seconds,
+  },
+  'POST /api/channel/test/:id': {
+    access: 'admin',
+    summary: 'Send a small request through a channel; answers the seconds it took',
+    params: idParams,
+    query: testModel,
+    reply: z.null(),
+    extra: seconds,
+  },
+  'GET /api/channel/fetch_models/:id': { access: 'admin', summary: 'Models that the upstream lists', params: idParams, reply: z.array(z.string()) },
+  'POST /api/channel/fetch_models': {
+    access: 'admin',
+    summary: 'Models that an upstream lists, before the channel is saved',
+    body: z.object({ base_url: z.string().max(2000).default(''), type: z.int(), key: z.string().max(200_000) }),
+    reply: z.array(z.string()),
+  },
+})

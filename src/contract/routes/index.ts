@@ -1,0 +1,22 @@
+import type { Routes } from '../route.ts'
+import { channelRoutes } from './channels.ts'
+import { logRoutes } from './logs.ts'
+import { optionRoutes } from './options.ts'
+import { sessionRoutes } from './session.ts'
+import { siteRoutes } from './site.ts'
+import { tokenRoutes } from './tokens.ts'
+import { userRoutes } from './users.ts'
+
+/** Every console call of the product. A new file of routes is one line here and one handler table in `server/console`. */
+export const allRoutes = {
+  ...siteRoutes,
+  ...sessionRoutes,
+  ...userRoutes,
+  ...optionRoutes,
+  ...channelRoutes,
+  ...tokenRoutes,
+  ...logRoutes,
+} as const satisfies Routes
+
+export type AllRoutes = typeof allRoutes
+export type Line = keyof AllRoutes

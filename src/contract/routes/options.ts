@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { routes } from '../route.ts'
+
+export const optionRoutes = routes({
+  'GET /api/option/': {
+    access: 'admin',
+    summary: 'All options that are not secret',
+    reply: z.array(z.object({ key: z.string(), value: z.string() })),
+  },
+  'PUT /api/option/': {
+    access: 'admin',
+    summary: 'Save one option; a secret without a value is left alone',
+    body: z.object({
+      key: z.string().max(100),
+      value: z.union([z.string(), z.number(), z.boolean()]).transform(String).optional(),
+    }),
+    reply: z.null(),
+  },
+  'GET /api/option/secrets': { access: 'admin', summary: 'Which secret options are set', reply: z.record(z.string(), z.boolean()) },
+  'POST /api/option/rest_model_ratio': { access: 'admin', summary: 'Reset the model ratios to the defaults', reply: z.null() },
+})

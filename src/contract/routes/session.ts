@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { signedInUser, user } from '../entities/user.ts'
+import { routes } from '../route.ts'
+
+const groupInfo = z.object({ ratio: z.number(), desc: z.string() })
+
+export const sessionRoutes = routes({
+  'POST /api/user/login': {
+    access: 'public',
+    summary: 'Sign in with a password',
+    limit: 'login',
+    query: z.object({ turnstile: z.string().optional() }),
+    body: z.object({ username: z.string().max(100), password: z.string().max(100) }),
+    reply: signedInUser,
+  },
+  'GET /api/user/logout': { access: 'public', summary: 'Sign out', reply: z.null() },
+  'POST /api/user/logout': { access: 'public', summary: 'Sign out', reply: z.null() },
+  'GET /api/user/self': { access: 'user', summary: 'Own account', reply: user.extend({ default_password: z.boolean() }) },
+  'PUT /api/user/self': {
+    access: 'user',
+    summary: 'Change own name or password; a new password needs the current one',
+    limit: 'critical',
+    body: z.object({
+      username: z.string().trim().optional(),
+      display_name: z.string().trim().max(20).optional(),
+      password: z.string().optional(),
+      current_password: z.string().max(100).optional(),
+    }),
+    reply: z.null(),
+  },
+  'GET /api/user/token': { access: 'user', summary: 'Make a new system access token; the old one stops working', limit: 'critical', reply: z.string() },
+  'POST /api/user/token': { access: 'user', summary: 'Make a new system access token; the old one stops working', limit: 'critical', reply: z.string() },
+  'GET /api/user/self/groups': { access: 'user', summary: 'Groups that the own account may use', reply: z.record(z.string(), groupInfo) },
+  'GET /api/user/models': { access: 'user', summary: 'Names of the models that the own account may use', reply: z.array(z.string()) },
+  'GET /api/group/': { access: 'admin', summary: 'Names of all groups', reply: z.array(z.string()) },
+})

@@ -1,0 +1,10 @@
+import { z } from 'zod'
+import { routes } from '../route.ts'
+import { status } from '../status.ts'
+
+export const siteRoutes = routes({
+  'GET /api/status': { access: 'public', summary: 'Public settings and state of this site', reply: status },
+  'GET /api/notice': { access: 'public', summary: 'The notice', reply: z.string() },
+  'GET /api/about': { access: 'public', summary: 'Content of the about page', reply: z.string() },
+  'GET /api/home_page_content': { access: 'public', summary: 'Content of the home page', reply: z.string() },
+})

@@ -1,0 +1,69 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { seconds } from '../lib/clock.ts'
+import { type DataKey, fieldSecrets, newDataKey, type Secrets, unwrapDataKey, wrapDataKey, wrappingKey } from '../lib/secrets.ts'
+import { sql } from 'kysely'
+import type { Database } from './open.ts'
+
+/**
+ * The master key and the data keys that it wraps. The first start makes one data key; a node whose master key does not open the
+ * ring of the database refuses to start, because it could neither read nor write a secret.
+ */
+export async function openSecrets({ db, dialect }: Database, masterKey: Buffer, nowMs: number): Promise<Secrets> {
+  const wrapping = wrappingKey(masterKey)
+  const first = newDataKey()
+
+  const rows = await db.transaction().execute(async (trx) => {
+    // Two nodes may start at once: the second waits and then finds the key of the first.
+    if (dialect === 'postgres') await sql`lock table key_ring in exclusive mode`.execute(trx)
+    const existing = await trx.selectFrom('key_ring').selectAll().orderBy('created_at').orderBy('id').execute()
+    if (existing.length > 0) return existing
+    const row = { id: first.id, wrapped: wrapDataKey(wrapping, first), created_at: seconds(nowMs) }
+    await trx.insertInto('key_ring').values(row).execute()
+    return [row]
+  })
+
+  const keys = rows.map((row) => open(wrapping, row.id, row.wrapped))
+  const newest = keys.at(-1)
+  if (!newest) throw new Error('The key ring is empty')
+  return fieldSecrets(keys, newest.id)
+}
+
+/**
+ * Finds the master key: `MASTER_KEY`, then `MASTER_KEY_FILE`, then `master.key` in the data folder, which the first start makes.
+ * `created` tells the caller to print a notice.
+ */
+export function readMasterKey(env: { MASTER_KEY: string; MASTER_KEY_FILE: string; DATA_DIR: string }): { key: Buffer; created?: string } {
+  if (env.MASTER_KEY !== '') return { key: parse(env.MASTER_KEY, 'MASTER_KEY') }
+  if (env.MASTER_KEY_FILE !== '') return { key: readKeyFile(env.MASTER_KEY_FILE) }
+
+  const file = join(env.DATA_DIR, 'master.key')
+  if (existsSync(file)) return { key: readKeyFile(file) }
+  mkdirSync(env.DATA_DIR, { recursive: true, mode: 0o700 })
+  const key = randomBytes(32)
+  writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
+  chmodSync(file, 0o600)
+  return { key, created: file }
+}
+
+function readKeyFile(file: string): Buffer {
+  if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0) {
+    throw new Error(`The master key file ${file} is readable by others; run: chmod 600 ${file}`)
+  }
+  return parse(readFileSync(file, 'utf8').trim(), file)
+}
+
+function parse(text: string, where: string): Buffer {
+  const key = Buffer.from(text, 'base64')
+  if (key.length !== 32) throw new Error(`${where} must be 32 bytes in base64; make one with: openssl rand -base64 32`)
+  return key
+}
+
+function open(wrapping: Buffer, id: string, wrapped: string): DataKey {
+  try {
+    return unwrapDataKey(wrapping, id, wrapped)
+  } catch (cause) {
+    throw new Error('The master key does not open the secrets of this database. Start with the master key that this database was made with.', { cause })
+  }
+}

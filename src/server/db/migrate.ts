@@ -1,0 +1,16 @@
+import { Migrator } from 'kysely'
+import type { Database } from './open.ts'
+import { migrations } from './migrations/index.ts'
+
+/** Brings the schema up to date. Several nodes may call it at once: one runs, the others wait. Refuses a schema newer than this program. */
+export async function migrate({ db, dialect }: Database): Promise<void> {
+  const migrator = new Migrator({
+    db,
+    provider: {
+      getMigrations: async () => Object.fromEntries(migrations.map(({ name, up }) => [name, { up: (trx) => up(trx, dialect) }])),
+    },
+  })
+  const { error, results } = await migrator.migrateToLatest()
+  const failed = results?.find((result) => result.status === 'Error')
+  if (error) throw new Error(`Migration ${failed?.migrationName ?? ''} failed`, { cause: error })
+}

@@ -1,0 +1,41 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import { Kysely, type Transaction } from 'kysely'
+import type pg from 'pg'
+import { openPostgres, postgresDialect } from './postgres.ts'
+import type { Tables } from './schema.ts'
+import { openSqlite, sqliteDialect } from './sqlite.ts'
+
+/**
+ * Opens the database that the environment names and hands out one query interface for both kinds. Only the files that own a table
+ * write it. The raw handles are for `wallet/` (grouped commits) and `bus/` (LISTEN) alone.
+ */
+export type Queries = Kysely<Tables>
+export type Within = Transaction<Tables>
+
+export type Database =
+  | { readonly dialect: 'sqlite'; readonly db: Queries; readonly file: string; readonly raw: DatabaseSyncInstance; close(): Promise<void> }
+  | { readonly dialect: 'postgres'; readonly db: Queries; readonly url: string; readonly pool: pg.Pool; close(): Promise<void> }
+
+export function openDatabase(env: { DATABASE_URL: string; DATA_DIR: string }, onPoolError: (error: Error) => void = () => {}): Database {
+  if (env.DATABASE_URL !== '') {
+    const pool = openPostgres(env.DATABASE_URL)
+    pool.on('error', onPoolError)
+    const db = new Kysely<Tables>({ dialect: postgresDialect(pool) })
+    return { dialect: 'postgres', db, url: env.DATABASE_URL, pool, close: () => db.destroy() }
+  }
+
+  mkdirSync(env.DATA_DIR, { recursive: true, mode: 0o700 })
+  const file = join(env.DATA_DIR, 'app.db')
+  const raw = openSqlite(file)
+  const db = new Kysely<Tables>({ dialect: sqliteDialect(raw) })
+  return { dialect: 'sqlite', db, file, raw, close: () => db.destroy() }
+}
+
+/** Whether a failure is a broken unique constraint, on either database. */
+export function isUniqueViolation(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if ('code' in error && error.code === '23505') return true
+  return /UNIQUE constraint failed/.test(error.message)
+}

@@ -1,0 +1,286 @@
+import type { Generated, Insertable, Selectable } from 'kysely'
+
+/**
+ * Every table, with the names of the specification. Times are unix seconds unless the name ends in `_ms`, quota is integer units,
+ * flags are 0 or 1, JSON is text: the same on SQLite and PostgreSQL. `test/migrations.test.ts` compares this file with both.
+ */
+export interface Tables {
+  users: UsersTable
+  sessions: SessionsTable
+  login_failures: LoginFailuresTable
+  tokens: TokensTable
+  channels: ChannelsTable
+  options: { key: string; value: string }
+  redemptions: RedemptionsTable
+  top_ups: TopUpsTable
+  ledger: LedgerTable
+  holds: HoldsTable
+  logs: LogsTable
+  quota_data: QuotaDataTable
+  midjourneys: MidjourneysTable
+  tasks: TasksTable
+  audit: AuditTable
+  key_ring: { id: string; wrapped: string; created_at: number }
+  leases: { name: string; holder: string; until_ms: number }
+  revisions: { topic: string; revision: number }
+  job_runs: { name: string; holder: string; started_at: number; finished_at: number; outcome: string; detail: string }
+}
+
+interface UsersTable {
+  id: Generated<number>
+  username: string
+  /** The name folded by case and width; unique. */
+  username_key: string
+  display_name: string
+  password_hash: string
+  must_change_password: Generated<number>
+  role: Generated<number>
+  status: Generated<number>
+  email: Generated<string>
+  github_id: Generated<string>
+  wechat_id: Generated<string>
+  telegram_id: Generated<string>
+  linux_do_id: Generated<string>
+  access_token_hash: string | null
+  group: Generated<string>
+  /** The sum of this user's ledger rows. Only `wallet/ledger` changes it. */
+  quota: Generated<number>
+  /** Quota reserved by open holds. Only `wallet/ledger` changes it. */
+  held: Generated<number>
+  used_quota: Generated<number>
+  request_count: Generated<number>
+  aff_code: string
+  aff_count: Generated<number>
+  aff_quota: Generated<number>
+  aff_history_quota: Generated<number>
+  inviter_id: Generated<number>
+  setting: Generated<string>
+  created_time: number
+  deleted_at: number | null
+}
+
+interface SessionsTable {
+  id: Generated<number>
+  token_hash: string
+  user_id: number
+  created_at: number
+  seen_at: number
+  authenticated_at: number
+  address: string
+  user_agent: string
+}
+
+interface LoginFailuresTable {
+  /** `user:<folded name>` or `address:<address block>`. */
+  key: string
+  failures: number
+  blocked_until: number
+  updated_at: number
+}
+
+interface TokensTable {
+  id: Generated<number>
+  user_id: number
+  /** SHA-256 of the key without `sk-`. */
+  key_hash: string
+  key_sealed: string
+  status: Generated<number>
+  name: string
+  created_time: number
+  accessed_time: number
+  expired_time: Generated<number>
+  remain_quota: Generated<number>
+  held: Generated<number>
+  unlimited_quota: Generated<number>
+  used_quota: Generated<number>
+  model_limits_enabled: Generated<number>
+  model_limits: Generated<string>
+  allow_ips: Generated<string>
+  group: Generated<string>
+  deleted_at: number | null
+}
+
+interface ChannelsTable {
+  id: Generated<number>
+  type: number
+  key_sealed: string
+  openai_organization: Generated<string>
+  test_model: Generated<string>
+  max_input_tokens: Generated<number>
+  status: Generated<number>
+  name: string
+  weight: Generated<number>
+  priority: Generated<number>
+  created_time: number
+  test_time: Generated<number>
+  response_time: Generated<number>
+  base_url: Generated<string>
+  other: Generated<string>
+  balance: Generated<number>
+  balance_updated_time: Generated<number>
+  models: Generated<string>
+  group: Generated<string>
+  used_quota: Generated<number>
+  model_mapping: Generated<string>
+  status_code_mapping: Generated<string>
+  auto_ban: Generated<number>
+  other_info: Generated<string>
+  tag: Generated<string>
+  setting: Generated<string>
+}
+
+interface RedemptionsTable {
+  id: Generated<number>
+  user_id: number
+  key_hash: string
+  key_sealed: string
+  status: Generated<number>
+  name: string
+  quota: number
+  created_time: number
+  redeemed_time: Generated<number>
+  used_user_id: Generated<number>
+  deleted_at: number | null
+}
+
+interface TopUpsTable {
+  id: Generated<number>
+  user_id: number
+  provider: string
+  method: string
+  trade_no: string
+  /** Units to credit, fixed when the order is made. */
+  quota: number
+  amount: number
+  /** Money to pay in minor units of `currency`. */
+  money_minor: number
+  currency: string
+  status: string
+  created_time: number
+  completed_time: Generated<number>
+}
+
+export type LedgerKind = 'charge' | 'grant' | 'top_up' | 'redeem' | 'reward' | 'transfer' | 'refund' | 'adjust'
+
+/** Append-only; triggers refuse UPDATE and DELETE. */
+interface LedgerTable {
+  id: Generated<number>
+  /** What caused the row, unique: `charge:<request id>`, `redeem:<id>`, `grant:<user id>` … A second row of the same cause cannot exist. */
+  reference: string
+  user_id: number
+  token_id: number
+  kind: LedgerKind
+  /** Signed units: negative for a charge. */
+  amount: number
+  created_at: number
+  detail: Generated<string>
+}
+
+/** Open holds: all of them on PostgreSQL; on SQLite those of streams longer than five seconds. */
+interface HoldsTable {
+  request_id: string
+  user_id: number
+  token_id: number
+  amount: number
+  node: string
+  lease_until: number
+  /** The charge to settle with when the node dies: JSON of `wallet/ledger` Charge, or '' while nothing was produced. */
+  checkpoint: Generated<string>
+  created_at: number
+}
+
+interface LogsTable {
+  id: Generated<number>
+  user_id: number
+  created_at: number
+  type: number
+  content: Generated<string>
+  username: Generated<string>
+  token_id: Generated<number>
+  token_name: Generated<string>
+  model_name: Generated<string>
+  quota: Generated<number>
+  prompt_tokens: Generated<number>
+  completion_tokens: Generated<number>
+  use_time: Generated<number>
+  is_stream: Generated<number>
+  channel_id: Generated<number>
+  group: Generated<string>
+  request_id: Generated<string>
+  other: Generated<string>
+}
+
+/** Usage rolled up by hour. `token_used` counts input and output tokens. */
+interface QuotaDataTable {
+  created_at: number
+  user_id: number
+  username: string
+  model_name: string
+  channel_id: number
+  group: string
+  token_used: number
+  count: number
+  quota: number
+}
+
+interface MidjourneysTable {
+  id: Generated<number>
+  code: number
+  user_id: number
+  token_id: Generated<number>
+  action: string
+  mj_id: string
+  prompt: Generated<string>
+  prompt_en: Generated<string>
+  description: Generated<string>
+  state: Generated<string>
+  submit_time: Generated<number>
+  start_time: Generated<number>
+  finish_time: Generated<number>
+  image_url: Generated<string>
+  status: Generated<string>
+  progress: Generated<string>
+  fail_reason: Generated<string>
+  channel_id: number
+  quota: Generated<number>
+  buttons: Generated<string>
+  properties: Generated<string>
+}
+
+interface TasksTable {
+  id: Generated<number>
+  created_at: number
+  updated_at: number
+  task_id: string
+  platform: string
+  user_id: number
+  token_id: Generated<number>
+  channel_id: number
+  quota: Generated<number>
+  action: string
+  status: string
+  fail_reason: Generated<string>
+  submit_time: Generated<number>
+  start_time: Generated<number>
+  finish_time: Generated<number>
+  progress: Generated<string>
+  properties: Generated<string>
+  data: Generated<string>
+}
+
+/** Append-only record of administrative acts; `chain` is an HMAC over the row and the chain of the row before. */
+interface AuditTable {
+  id: Generated<number>
+  created_at: number
+  actor_id: number
+  actor_name: string
+  address: string
+  action: string
+  target: string
+  before: string
+  after: string
+  chain: string
+}
+
+export type Row<Table extends keyof Tables> = Selectable<Tables[Table]>
+export type NewRow<Table extends keyof Tables> = Insertable<Tables[Table]>

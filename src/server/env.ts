@@ -1,0 +1,32 @@
+import { z } from 'zod'
+
+/** The few settings that are needed before the database opens. This object is the list: start-up, tests and docs read it. */
+const setting = <S extends z.ZodType>(schema: S, doc: string) => schema.meta({ description: doc })
+const flag = z.stringbool().default(false)
+
+export const envSchema = z.object({
+  PORT: setting(z.coerce.number().int().min(0).max(65_535).default(3000), 'Port to listen on. 0 takes a free one.'),
+  HOST: setting(z.string().min(1).default('127.0.0.1'), 'Address to listen on. Use 0.0.0.0 to be reachable from other machines.'),
+  DATA_DIR: setting(z.string().min(1).default('./data'), 'Folder of the embedded database and of the generated master key.'),
+  DATABASE_URL: setting(
+    z.string().regex(/^$|^postgres(ql)?:\/\//, 'must be empty or begin with postgres://').default(''),
+    'Empty: embedded SQLite in DATA_DIR. postgres://user:password@host/database: PostgreSQL, needed for several nodes.',
+  ),
+  REDIS_URL: setting(z.string().regex(/^$|^rediss?:\/\//, 'must be empty or begin with redis://').default(''), 'Optional Redis for faster news between nodes and shared rate limits. It is never a record of anything.'),
+  MASTER_KEY: setting(z.string().default(''), '32 bytes in base64 that encrypt the secrets at rest. Empty: MASTER_KEY_FILE, or a key generated as master.key in DATA_DIR.'),
+  MASTER_KEY_FILE: setting(z.string().default(''), 'File that holds the master key. It must not be readable by group or others.'),
+  ROOT_PASSWORD: setting(z.string().default(''), 'Password of the root account that the first start creates. Empty: 123456, to be changed at once.'),
+  TRUSTED_PROXIES: setting(z.string().default(''), 'Comma-separated addresses or CIDR blocks of reverse proxies whose X-Forwarded-For is believed. Empty: none.'),
+  BLOCK_PRIVATE_UPSTREAMS: setting(flag, 'true: channels may not point at private addresses. For hosting where admins are not trusted with the inner network.'),
+  LOG_LEVEL: setting(z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'), 'How much is logged.'),
+})
+
+export type Env = z.output<typeof envSchema>
+
+/** Reads the environment. Throws one error that names every bad setting. Empty strings count as absent. */
+export function readEnv(source: Readonly<Record<string, string | undefined>>): Env {
+  const given = Object.fromEntries(Object.keys(envSchema.shape).flatMap((name) => (source[name] ? [[name, source[name]]] : [])))
+  const parsed = envSchema.safeParse(given)
+  if (parsed.success) return parsed.data
+  throw new Error(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '))
+}

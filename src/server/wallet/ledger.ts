@@ -1,0 +1,67 @@
+import type { LedgerKind, NewRow } from '../db/schema.ts'
+import type { Within } from '../db/open.ts'
+
+/**
+ * Money: the four moves of a request (hold, settle, release, expire) and credits. One interface for SQLite and PostgreSQL.
+ * Quota is integer units (500,000 = 1 USD by default). Nobody else changes `users.quota`, `users.held`, `users.used_quota`,
+ * `users.request_count`, `tokens.remain_quota` by use, `tokens.held`, `tokens.used_quota`, `channels.used_quota`, `ledger`, `holds`.
+ */
+export interface Ledger {
+  /**
+   * Reserves `amount` on the user and, when `tokenId` is not 0 and the token is not unlimited, on the token, in one step.
+   * Throws `quota_insufficient`, `token_quota_insufficient` (params need, have) or `database_unavailable`; then nothing is held.
+   */
+  hold(wanted: Hold): Promise<void> | void
+  /**
+   * Charges and ends the hold. Resolves when the charge is durable: ledger row (unique by request id), user quota, used quota and
+   * count, token remain and used, channel used, log row and roll-up, in one transaction. Repeating it changes nothing.
+   * Rejects with `database_unavailable` when it could not be committed; the charge stays queued and is retried until it is.
+   */
+  settle(hold: Hold, charge: Charge): Promise<void>
+  /** Ends the hold without a charge; balances are as before. Idempotent. */
+  release(hold: Hold): Promise<void> | void
+  /** Writes down what a running stream owes so far, so that another start can settle it by the interrupted rule. */
+  checkpoint(hold: Hold, charge: Charge): void
+  /**
+   * Adds a signed amount to a user's balance inside the caller's transaction, with its own ledger row. `reference` is unique: a
+   * second credit with the same reference throws the database's unique violation. Call `refresh` after the commit.
+   */
+  credit(within: Within, credit: Credit): Promise<void>
+  /** Forgets what is cached of a user's or token's balance, after a change outside of the ledger was committed. */
+  refresh(account: { userId?: number; tokenId?: number }): void
+  /** Settles or releases the holds of nodes that are gone. Answers how many were settled and released. */
+  expire(): Promise<{ settled: number; released: number }>
+  /** Number of requests that hold quota on this node now. */
+  readonly openHolds: number
+  /** Waits until everything queued is durable, then closes. */
+  close(): Promise<void>
+}
+
+export interface Hold {
+  readonly requestId: string
+  readonly userId: number
+  /** 0 for calls without a token, as from the playground. */
+  readonly tokenId: number
+  readonly amount: number
+}
+
+export interface Charge {
+  /** Units, at least 0. */
+  readonly amount: number
+  /** Unix seconds. */
+  readonly at: number
+  readonly channelId: number
+  /** The usage-log row of this charge; null when consume logs are switched off. */
+  readonly log: NewRow<'logs'> | null
+  /** What the hourly roll-up adds. */
+  readonly rollup: { username: string; model: string; group: string; tokens: number }
+}
+
+export interface Credit {
+  readonly userId: number
+  readonly kind: Exclude<LedgerKind, 'charge'>
+  readonly amount: number
+  readonly reference: string
+  readonly at: number
+  readonly detail?: string
+}
