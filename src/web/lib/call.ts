@@ -1,0 +1,142 @@
+import type { Extra, Reply, Sent } from '../../contract/route.ts'
+import type { AllRoutes, Line } from '../../contract/routes/index.ts'
+import { currentLanguage, defineTexts, textOf } from './i18n.ts'
+import { currentUser, expireSession } from './session.ts'
+
+/** A refusal or a failed transport, with a message for the person in front of the screen. `status` 0 means no answer at all. */
+export class ApiError extends Error {
+  readonly code: string
+  readonly status: number
+
+  constructor(message: string, { code, status }: { code: string; status: number }) {
+    super(message)
+    this.name = 'ApiError'
+    this.code = code
+    this.status = status
+  }
+}
+
+interface Control {
+  readonly signal?: AbortSignal
+}
+
+type Given<L extends Line> = Sent<AllRoutes[L]> & Control
+/** What a line needs is asked for; what it leaves open may be left out altogether. */
+export type CallInput<L extends Line> = Record<never, never> extends Sent<AllRoutes[L]> ? [input?: Given<L>] : [input: Given<L>]
+
+export type CallReply<L extends Line> = Reply<AllRoutes[L]>
+export type CallAnswer<L extends Line> = { data: CallReply<L>; message: string } & Extra<AllRoutes[L]>
+
+/** Calls a route by its own line: `await call('DELETE /api/token/:id', { params: { id } })`. Throws `ApiError`. */
+export async function call<L extends Line>(line: L, ...[input]: CallInput<L>): Promise<CallReply<L>> {
+  const answer = await send(line, partsOf(input))
+  // The contract declares what this line answers and the server checks its replies against it.
+  return answer.data as CallReply<L>
+}
+
+/** Like `call`, with the message and the fields that stand beside `data`. */
+export async function callWhole<L extends Line>(line: L, ...[input]: CallInput<L>): Promise<CallAnswer<L>> {
+  // The same promise of the contract, for the whole envelope.
+  return (await send(line, partsOf(input))) as unknown as CallAnswer<L>
+}
+
+interface Envelope {
+  success: boolean
+  message?: string
+  code?: string
+  data?: unknown
+}
+
+interface Parts extends Control {
+  params?: Record<string, unknown>
+  query?: Record<string, unknown>
+  body?: unknown
+}
+
+/** Each line types its own parts; sending them is the same for all. */
+function partsOf(input: unknown): Parts {
+  return (input ?? {}) as Parts
+}
+
+async function send(line: Line, parts: Parts): Promise<Envelope> {
+  const response = await reach(line, parts)
+  const envelope = await readEnvelope(response)
+  if (response.status === 401) expireSession()
+  if (response.ok && envelope?.success) return envelope
+  throw new ApiError(messageOf(response, envelope), { code: envelope?.code ?? 'unknown', status: response.status })
+}
+
+async function reach(line: Line, { params, query, body, signal }: Parts): Promise<Response> {
+  const [method, path] = splitLine(line)
+  try {
+    return await fetch(addressOf(path, params, query), {
+      method,
+      headers: { ...callerHeaders(), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      cache: 'no-store',
+      signal: signal ?? null,
+    })
+  } catch (cause) {
+    if (signal?.aborted) throw cause
+    throw new ApiError(textOf(texts, 'unreachable'), { code: 'unreachable', status: 0 })
+  }
+}
+
+/** Headers of every console call: who asks, as the server compares it with the session, and in which language. */
+export function callerHeaders(): Record<string, string> {
+  return { 'New-Api-User': String(currentUser()?.id ?? -1), 'Accept-Language': currentLanguage(), Accept: 'application/json' }
+}
+
+function splitLine(line: Line): [method: string, path: string] {
+  const space = line.indexOf(' ')
+  return [line.slice(0, space), line.slice(space + 1)]
+}
+
+export function addressOf(path: string, params: Record<string, unknown> = {}, query: Record<string, unknown> = {}): string {
+  const filled = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])))
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') search.set(name, String(value))
+  }
+  return search.size === 0 ? filled : `${filled}?${search}`
+}
+
+async function readEnvelope(response: Response): Promise<Envelope | undefined> {
+  try {
+    const value: unknown = await response.json()
+    // Anything else than an object is not ours, and only the status is believed then.
+    return typeof value === 'object' && value !== null ? (value as Envelope) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function messageOf(response: Response, envelope: Envelope | undefined): string {
+  if (response.status === 401) return envelope?.message || textOf(texts, 'expired')
+  if (response.status === 429) return textOf(texts, 'tooMany')
+  if (response.status === 500) return textOf(texts, 'internal')
+  if (response.status === 405) return textOf(texts, 'demo')
+  if (response.ok && envelope) return envelope.message || textOf(texts, 'refused')
+  return textOf(texts, 'other', { text: envelope?.message || `${response.status} ${response.statusText}`.trim() })
+}
+
+const texts = defineTexts('call', {
+  zh: {
+    unreachable: '无法连接至服务器',
+    expired: '未登录或登录已过期，请重新登录',
+    tooMany: '请求次数过多，请稍后再试',
+    internal: '服务器内部错误，请联系管理员',
+    demo: '本站仅用于演示，无服务端',
+    refused: '操作失败',
+    other: '错误：{text}',
+  },
+  en: {
+    unreachable: 'Unable to connect to server',
+    expired: 'Not logged in or login has expired, please log in again',
+    tooMany: 'Too many requests, try again later',
+    internal: 'Internal server error, contact the admin',
+    demo: 'This site is demo only, no server',
+    refused: 'The operation failed',
+    other: 'Error: {text}',
+  },
+})

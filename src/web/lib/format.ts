@@ -1,0 +1,96 @@
+import { formatQuota } from '../../contract/quota.ts'
+import { useStatus } from './status.ts'
+
+/** Numbers, times and money as a person reads them. */
+
+const pad = (value: number): string => String(value).padStart(2, '0')
+
+/** Local time as `yyyy-MM-dd HH:mm:ss` from unix seconds. */
+export function formatTime(seconds: number): string {
+  return formatDate(new Date(seconds * 1000))
+}
+
+export function formatDate(date: Date): string {
+  const day = `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`
+  return `${day} ${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`
+}
+
+/** Unix seconds of `yyyy-MM-dd HH:mm:ss` in local time; undefined when it is no such time. */
+export function parseTime(text: string): number | undefined {
+  const match = /^(\d{4})-(\d\d?)-(\d\d?)(?:[ T](\d\d?):(\d\d?)(?::(\d\d?))?)?$/.exec(text.trim())
+  if (!match) return undefined
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1).map((part) => Number(part ?? 0))
+  const date = new Date(year, month - 1, day, hour, minute, second)
+  const same = date.getMonth() === month - 1 && date.getDate() === day && hour < 24 && minute < 60 && second < 60
+  return same ? Math.floor(date.getTime() / 1000) : undefined
+}
+
+/** Thousands apart: 1,234,567. */
+export function formatCount(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 6 })
+}
+
+export type FormatQuota = (units: number, digits?: number) => string
+
+/** Quota in dollars or units, as the site is set. */
+export function useQuotaFormat(): FormatQuota {
+  const { display_in_currency: inCurrency, quota_per_unit: perUsd } = useStatus()
+  return (units, digits) => formatQuota(units, { inCurrency, perUsd }, digits)
+}
+
+/** Milliseconds as seconds with two decimals, the way response times are shown. */
+export function formatSeconds(milliseconds: number): string {
+  return (milliseconds / 1000).toFixed(2)
+}
+
+/** Colour of a channel's response time: up to 1 s, 3 s, 5 s, more; 0 means untested. */
+export function responseTimeColor(milliseconds: number): string {
+  if (milliseconds === 0) return 'gray'
+  if (milliseconds <= 1000) return 'green'
+  if (milliseconds <= 3000) return 'lime'
+  if (milliseconds <= 5000) return 'yellow'
+  return 'red'
+}
+
+/** Colour of the whole duration of a call. */
+export function durationColor(seconds: number): string {
+  if (seconds < 101) return 'green'
+  return seconds < 300 ? 'orange' : 'red'
+}
+
+/** Colour of the time to the first token. */
+export function firstTokenColor(milliseconds: number): string {
+  if (milliseconds < 3000) return 'green'
+  return milliseconds < 10_000 ? 'orange' : 'red'
+}
+
+/** Colour of a price ratio. */
+export function ratioColor(ratio: number): string {
+  if (ratio > 5) return 'red'
+  if (ratio > 3) return 'orange'
+  return ratio > 1 ? 'blue' : 'green'
+}
+
+const palette = [
+  'yellow',
+  'blue',
+  'cyan',
+  'green',
+  'gray',
+  'indigo',
+  'sluice',
+  'lime',
+  'orange',
+  'pink',
+  'grape',
+  'red',
+  'teal',
+  'violet',
+]
+
+/** A steady colour for a name or number. */
+export function colorOf(name: string | number): string {
+  const text = String(name)
+  const sum = typeof name === 'number' ? name : [...text].reduce((total, letter) => total + (letter.codePointAt(0) ?? 0), 0)
+  return palette[Math.abs(sum) % palette.length] ?? 'gray'
+}

@@ -1,0 +1,66 @@
+import { QueryCache, QueryClient, queryOptions, type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query'
+import type { Sent } from '../../contract/route.ts'
+import type { AllRoutes, Line } from '../../contract/routes/index.ts'
+import { ApiError, type CallInput, type CallReply, call } from './call.ts'
+import { toast } from './toast.ts'
+
+/** Server data. A query is named by its line and input, so a write can say by line which lists it makes stale. */
+
+export type ReadLine = Extract<Line, `GET ${string}`>
+
+/** Only a server that could not be reached, or that is out of order for a moment, is asked once more. */
+function mayRetry(failures: number, cause: Error): boolean {
+  return failures < 1 && cause instanceof ApiError && (cause.status === 0 || cause.status >= 502)
+}
+
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: toast.failure }),
+  defaultOptions: { queries: { staleTime: 10_000, retry: mayRetry, refetchOnWindowFocus: false } },
+})
+
+/** `useQuery(read('GET /api/token/', { query: { p: 0 } }))` */
+export function read<L extends ReadLine>(line: L, ...[input]: CallInput<L>) {
+  return queryOptions<CallReply<L>>({
+    queryKey: [line, input ?? {}],
+    queryFn: ({ signal }) => {
+      // The input is the line's own; only the abort signal joins it.
+      const complete = [{ ...input, signal }] as unknown as CallInput<L>
+      return call(line, ...complete)
+    },
+  })
+}
+
+export function invalidate(client: QueryClient, lines: readonly ReadLine[]): Promise<unknown> {
+  return Promise.all(lines.map((line) => client.invalidateQueries({ queryKey: [line] })))
+}
+
+export interface WriteOptions<L extends Line> {
+  /** Lines whose data this write makes stale. */
+  readonly invalidates?: readonly ReadLine[]
+  /** Said when it worked. */
+  readonly success?: string | ((data: CallReply<L>, sent: Sent<AllRoutes[L]>) => string)
+  readonly onSuccess?: (data: CallReply<L>, sent: Sent<AllRoutes[L]>) => void
+  /** Called before the failure is shown; `true` means that it is shown elsewhere, such as at a field. */
+  readonly onFailure?: (cause: unknown) => boolean | undefined
+}
+
+/** A write: `const save = useWrite('POST /api/token/', { invalidates: ['GET /api/token/'], success: say('saved') })`, then `save.mutate({ body })`. */
+export function useWrite<L extends Line>(
+  line: L,
+  options: WriteOptions<L> = {},
+): UseMutationResult<CallReply<L>, Error, Sent<AllRoutes[L]>> {
+  const client = useQueryClient()
+  return useMutation({
+    // What may be left out may also be given, so one complete input is right for every line.
+    mutationFn: (sent: Sent<AllRoutes[L]>) => call(line, ...([sent] as unknown as CallInput<L>)),
+    onSuccess: async (data, sent) => {
+      const { success } = options
+      if (success !== undefined) toast.success(typeof success === 'string' ? success : success(data, sent))
+      options.onSuccess?.(data, sent)
+      await invalidate(client, options.invalidates ?? [])
+    },
+    onError: (cause) => {
+      if (options.onFailure?.(cause) !== true) toast.failure(cause)
+    },
+  })
+}

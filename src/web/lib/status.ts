@@ -1,0 +1,108 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Status } from '../../contract/status.ts'
+import { ApiError, call } from './call.ts'
+import { defineTexts, textOf } from './i18n.ts'
+import { storedJson, storedText } from './stored.ts'
+
+/** The public status object, kept locally so that a visit begins with what the last one knew. */
+
+const fallback: Status = {
+  version: '',
+  start_time: 0,
+  system_name: 'Sluice',
+  logo: '',
+  footer_html: '',
+  server_address: '',
+  quota_per_unit: 500_000,
+  display_in_currency: true,
+  enable_drawing: false,
+  enable_task: false,
+  enable_data_export: false,
+  enable_online_topup: false,
+  data_export_default_time: 'hour',
+  default_collapse_sidebar: false,
+  mj_notify_enabled: false,
+  chats: [],
+  chat_link: '',
+  chat_link2: '',
+  price: 7.3,
+  min_topup: 1,
+  top_up_link: '',
+  turnstile_check: false,
+  turnstile_site_key: '',
+  github_oauth: false,
+  github_client_id: '',
+  linuxdo_oauth: false,
+  linuxdo_client_id: '',
+  wechat_login: false,
+  wechat_qrcode: '',
+  telegram_oauth: false,
+  telegram_bot_name: '',
+  email_verification: false,
+  register_enabled: true,
+  password_login_enabled: true,
+  self_use_mode_enabled: false,
+  demo_site_enabled: false,
+}
+
+const isObject = (value: unknown): value is Status => typeof value === 'object' && value !== null && !Array.isArray(value)
+const remembered = storedJson<Status>('status', fallback, isObject)
+
+/** The accustomed single keys, for pages and scripts that read them. */
+const singleKeys = [
+  'chats',
+  'chat_link',
+  'footer_html',
+  'default_collapse_sidebar',
+  'enable_data_export',
+  'enable_drawing',
+  'enable_task',
+] as const
+
+function remember(status: Status): void {
+  remembered.write(status)
+  for (const key of singleKeys) {
+    const value = status[key]
+    storedText(key).write(typeof value === 'string' ? value : JSON.stringify(value))
+  }
+}
+
+async function loadStatus(signal: AbortSignal): Promise<Status> {
+  try {
+    const status = { ...fallback, ...(await call('GET /api/status', { signal })) }
+    remember(status)
+    return status
+  } catch (cause) {
+    if (!(cause instanceof ApiError) || cause.status === 0) throw cause
+    throw new ApiError(textOf(texts, 'failed'), cause)
+  }
+}
+
+function useStatusQuery() {
+  return useQuery({
+    queryKey: ['GET /api/status', {}],
+    queryFn: ({ signal }) => loadStatus(signal),
+    // Old knowledge is shown at once and asked for anew.
+    initialData: () => currentStatus(),
+    initialDataUpdatedAt: 0,
+    staleTime: 5 * 60_000,
+  })
+}
+
+export function useStatus(): Status {
+  return useStatusQuery().data
+}
+
+/** Whether the status of this visit has arrived, for what must not be decided by an old one. */
+export function useStatusArrived(): boolean {
+  return useStatusQuery().dataUpdatedAt > 0
+}
+
+export function currentStatus(): Status {
+  return { ...fallback, ...remembered.read() }
+}
+
+const texts = defineTexts('status', {
+  zh: { failed: '加载状态失败' },
+  en: { failed: 'Failed to load status' },
+})

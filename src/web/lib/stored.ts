@@ -1,0 +1,93 @@
+import { useSyncExternalStore } from 'react'
+
+/**
+ * One value in local storage. Where storage is blocked or full the value lives in memory for this visit, so nothing that
+ * uses it has to care. Every user of the same value in this page, and in other tabs, sees a change at once.
+ */
+export interface Stored<Value> {
+  read(): Value
+  /** `undefined` removes the value. */
+  write(value: Value | undefined): void
+  use(): Value
+}
+
+const memory = new Map<string, string>()
+const listeners = new Set<() => void>()
+
+function readText(key: string): string | undefined {
+  try {
+    return localStorage.getItem(key) ?? memory.get(key)
+  } catch {
+    return memory.get(key)
+  }
+}
+
+function writeText(key: string, text: string | undefined): void {
+  memory.delete(key)
+  try {
+    if (text === undefined) localStorage.removeItem(key)
+    else localStorage.setItem(key, text)
+  } catch {
+    if (text !== undefined) memory.set(key, text)
+  }
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  window.addEventListener('storage', listener)
+  return () => {
+    listeners.delete(listener)
+    window.removeEventListener('storage', listener)
+  }
+}
+
+interface Form<Value> {
+  parse(text: string): Value | undefined
+  format(value: Value): string
+}
+
+export function stored<Value>(key: string, fallback: Value, form: Form<Value>): Stored<Value> {
+  let lastText: string | undefined
+  let lastValue = fallback
+
+  // The same text answers the same object, as React asks of a snapshot.
+  function read(): Value {
+    const text = readText(key)
+    if (text !== lastText) {
+      lastText = text
+      lastValue = text === undefined ? fallback : (parseSafely(form, text) ?? fallback)
+    }
+    return lastValue
+  }
+
+  return {
+    read,
+    write: (value) => writeText(key, value === undefined ? undefined : form.format(value)),
+    use: () => useSyncExternalStore(subscribe, read),
+  }
+}
+
+function parseSafely<Value>(form: Form<Value>, text: string): Value | undefined {
+  try {
+    return form.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export const storedText = (key: string, fallback = ''): Stored<string> =>
+  stored(key, fallback, { parse: (text) => text, format: (value) => value })
+
+export const storedFlag = (key: string, fallback: boolean): Stored<boolean> =>
+  stored(key, fallback, { parse: (text) => text === 'true', format: String })
+
+/** A JSON value; `accepts` guards against what an older version or another program left under the key. */
+export const storedJson = <Value>(key: string, fallback: Value, accepts: (value: unknown) => value is Value): Stored<Value> =>
+  stored(key, fallback, {
+    parse: (text) => {
+      const value: unknown = JSON.parse(text)
+      return accepts(value) ? value : undefined
+    },
+    format: (value) => JSON.stringify(value),
+  })
