@@ -1,0 +1,89 @@
+// `npm run build`: dist/contract and dist/server by the TypeScript compiler, dist/web by Vite. The exported function builds only what
+// changed since the last time, told by a hash over the sources.
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { installWhenNeeded, requireNode } from './lib/install.mjs'
+import { commandOf, root, runNode } from './lib/process.mjs'
+
+const stamp = join(root, 'dist/.built')
+const shared = ['package-lock.json', 'tsconfig.base.json', 'src/contract']
+
+const parts = {
+  server: {
+    from: [...shared, 'tsconfig.contract.json', 'tsconfig.server.json', 'src/server'],
+    makes: 'dist/server/main.js',
+    build: () => runNode(commandOf('typescript', 'tsc'), ['-b', 'tsconfig.server.json']),
+  },
+  web: {
+    from: [...shared, 'tsconfig.web.json', 'vite.config.ts', 'src/web'],
+    makes: 'dist/web/index.html',
+    build: () => runNode(commandOf('vite'), ['build', '--manifest', '--logLevel', 'warn']),
+  },
+}
+
+/** Builds what is stale, both parts at the same time. Ends the process when a build fails. */
+export async function buildWhenStale({ force = false } = {}) {
+  const built = force ? {} : await readStamp()
+  const now = Object.fromEntries(
+    await Promise.all(Object.entries(parts).map(async ([name, part]) => [name, await hashOf(part.from)])),
+  )
+  const stale = Object.keys(parts).filter((name) => built[name] !== now[name] || !existsSync(join(root, parts[name].makes)))
+  if (stale.length === 0) return
+
+  const startedAt = Date.now()
+  console.log(`Building ${stale.join(' and ')} …`)
+  await mkdir(join(root, 'dist'), { recursive: true })
+  const codes = await Promise.all(stale.map((name) => parts[name].build()))
+  const failed = stale.filter((_, index) => codes[index] !== 0)
+  await writeFile(
+    stamp,
+    JSON.stringify({
+      ...built,
+      ...Object.fromEntries(stale.filter((name) => !failed.includes(name)).map((name) => [name, now[name]])),
+    }),
+  )
+  if (failed.length > 0) {
+    console.error(`The build of ${failed.join(' and ')} failed.`)
+    process.exit(1)
+  }
+  console.log(`Built in ${((Date.now() - startedAt) / 1000).toFixed(1)} s.`)
+}
+
+async function readStamp() {
+  try {
+    return JSON.parse(await readFile(stamp, 'utf8'))
+  } catch {
+    return {}
+  }
+}
+
+/** One hash over the names and contents of files and folders, without tests. */
+async function hashOf(paths) {
+  const files = (await Promise.all(paths.map((path) => filesBelow(join(root, path))))).flat().sort()
+  const contents = await Promise.all(files.map((file) => readFile(file)))
+  const hash = createHash('sha256')
+  files.forEach((file, index) => {
+    hash.update(relative(root, file)).update('\0').update(contents[index]).update('\0')
+  })
+  return hash.digest('hex')
+}
+
+async function filesBelow(path) {
+  const entries = await readdir(path, { withFileTypes: true }).catch((error) => (error.code === 'ENOTDIR' ? undefined : []))
+  if (entries === undefined) return [path]
+  const wanted = entries.filter((entry) => entry.name !== 'fixtures' && !/\.test\.tsx?$/.test(entry.name))
+  return (
+    await Promise.all(
+      wanted.map((entry) => (entry.isDirectory() ? filesBelow(join(path, entry.name)) : [join(path, entry.name)])),
+    )
+  ).flat()
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  requireNode()
+  await installWhenNeeded()
+  await buildWhenStale({ force: true })
+}

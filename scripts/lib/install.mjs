@@ -1,0 +1,56 @@
+// What has to be right before anything else runs: the version of Node, and the packages of the lock file. Uses nothing but Node.
+import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ended, root } from './process.mjs'
+
+const nodeMin = [20, 19]
+
+/** Ends the process with a clear message when Node is too old. */
+export function requireNode(version = process.versions.node) {
+  const [major, minor] = version.split('.').map(Number)
+  if (major > nodeMin[0] || (major === nodeMin[0] && minor >= nodeMin[1])) return
+  console.error(
+    `Sluice needs Node ${nodeMin.join('.')} or later; this is Node ${version}.\nInstall a newer one from https://nodejs.org and run the command again.`,
+  )
+  process.exit(1)
+}
+
+/** Runs `npm ci` when the installed packages are not those of package-lock.json; does nothing otherwise. */
+export async function installWhenNeeded() {
+  if (await isInstalled()) return
+  console.log('Installing packages (once, about a minute) …')
+  const code = await ended(startNpm(['ci', '--no-audit', '--no-fund', '--loglevel=error']))
+  if (code !== 0) {
+    console.error('The packages could not be installed. Check the network and run `npm ci` to see the whole error.')
+    process.exit(code)
+  }
+}
+
+/** npm writes what it installed into node_modules/.package-lock.json as its last step; that is compared with the lock file. */
+export async function isInstalled(folder = root) {
+  const [wanted, installed] = await Promise.all([
+    readPackages(join(folder, 'package-lock.json')),
+    readPackages(join(folder, 'node_modules/.package-lock.json')),
+  ])
+  if (wanted === undefined || installed === undefined) return false
+  return Object.entries(wanted).every(
+    ([path, { version, optional }]) =>
+      path === '' || (path in installed ? installed[path].version === version : optional === true),
+  )
+}
+
+async function readPackages(file) {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')).packages
+  } catch {
+    return undefined
+  }
+}
+
+function startNpm(args) {
+  const options = { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] }
+  const cli = process.env.npm_execpath
+  if (cli?.endsWith('.js')) return spawn(process.execPath, [cli, ...args], options)
+  return process.platform === 'win32' ? spawn('npm.cmd', args, { ...options, shell: true }) : spawn('npm', args, options)
+}

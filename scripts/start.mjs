@@ -1,0 +1,10 @@
+// `npm start`: installs and builds what is missing or stale, then becomes the server. Prints only when it does something.
+import { buildWhenStale } from './build.mjs'
+import { installWhenNeeded, requireNode } from './lib/install.mjs'
+
+requireNode()
+await installWhenNeeded()
+await buildWhenStale()
+
+// The server runs in this process, so that signals and the exit code are its own.
+await import('../dist/server/main.js')

@@ -1,0 +1,141 @@
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright-core'
+
+const require = createRequire(import.meta.url)
+
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--font-render-hinting=none',
+]
+const installed = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+
+/** Starts a headless Chromium: the one from npm, which brings its own libraries and a font, else one of the system. */
+export async function launchBrowser(): Promise<Browser> {
+  const failures: string[] = []
+  for (const candidate of [packedChromium, ...installed.map((path) => async () => ({ executablePath: path ?? '' }))]) {
+    try {
+      const start = await candidate()
+      if (existsSync(start.executablePath)) return await chromium.launch({ ...start, args: flags })
+    } catch (error) {
+      failures.push(String(error).slice(0, 500))
+    }
+  }
+  throw new Error(
+    `No Chromium starts. Install one with: npm ci, or: apt-get install chromium. CHROMIUM_PATH names another.\n${failures.join('\n')}`,
+  )
+}
+
+export interface PageSettings {
+  readonly language?: 'zh' | 'en'
+  readonly scheme?: 'light' | 'dark'
+  readonly width?: number
+  readonly height?: number
+  /** Address that relative addresses of `page.goto` start from. */
+  readonly baseUrl?: string
+}
+
+/** A page with its own cookies and storage. `problems` gathers console errors, uncaught exceptions and failed loads. */
+export async function openPage(
+  browser: Browser,
+  settings: PageSettings = {},
+): Promise<{ page: Page; problems: string[]; close: () => Promise<void> }> {
+  const { language = 'zh', scheme = 'light', width = 1440, height = 900, baseUrl } = settings
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: scheme,
+    locale: language === 'zh' ? 'zh-CN' : 'en-US',
+    timezoneId: 'Asia/Shanghai',
+    reducedMotion: 'reduce',
+    ...(baseUrl === undefined ? {} : { baseURL: baseUrl }),
+  })
+  await context.addInitScript(
+    ({ language, scheme }) => {
+      localStorage.getItem('i18nextLng') ?? localStorage.setItem('i18nextLng', language)
+      localStorage.getItem('mantine-color-scheme-value') ?? localStorage.setItem('mantine-color-scheme-value', scheme)
+    },
+    { language, scheme },
+  )
+
+  const page = await context.newPage()
+  const problems: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(`console: ${message.text()} (${message.location().url})`)
+  })
+  page.on('pageerror', (error) => problems.push(`exception: ${error.message}`))
+  page.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText ?? ''
+    if (reason !== 'net::ERR_ABORTED') problems.push(`failed: ${request.method()} ${request.url()} ${reason}`)
+  })
+  return { page, problems, close: () => context.close() }
+}
+
+interface AxeResult {
+  readonly violations: readonly {
+    id: string
+    impact: string | null
+    help: string
+    nodes: readonly { target: readonly unknown[]; html: string }[]
+  }[]
+}
+
+/** What axe finds of level serious or worse on the page as it is now, one line per element. */
+export async function seriousViolations(page: Page): Promise<string[]> {
+  await page.evaluate(await readFile(require.resolve('axe-core/axe.min.js'), 'utf8'))
+  // The script just evaluated defines `axe` on the page; its result is plain data.
+  const result = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as AxeResult
+  return result.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, help, nodes }) =>
+      nodes.map(({ target, html }) => `${id}: ${help} at ${target.join(' ')} in ${html.slice(0, 160)}`),
+    )
+}
+
+/** Unpacks the Chromium of the npm package once per version into the temporary folder. */
+async function packedChromium(): Promise<{ executablePath: string; env: Record<string, string> }> {
+  const entry = require.resolve('@sparticuz/chromium')
+  const folder = dirname(dirname(dirname(entry)))
+  const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+  const home = join(tmpdir(), `sluice-chromium-${version}-${process.getuid?.() ?? 0}`)
+  if (!existsSync(home)) await unpack(join(folder, 'bin'), home)
+
+  return {
+    executablePath: join(home, 'chromium'),
+    env: { ...environment(), LD_LIBRARY_PATH: join(home, 'al2023/lib'), FONTCONFIG_FILE: join(home, 'fonts.conf') },
+  }
+}
+
+/** Unpacks beside the final place and moves it there as one, so that tests that start together never see half of it. */
+async function unpack(from: string, home: string): Promise<void> {
+  const { inflate } = await import('@sparticuz/chromium')
+  const half = await mkdtemp(`${home}-`)
+  const before = process.env.TMPDIR
+  try {
+    // The package unpacks into the temporary folder and nowhere else.
+    process.env.TMPDIR = half
+    await Promise.all(['chromium.br', 'al2023.tar.br', 'fonts.tar.br'].map((file) => inflate(join(from, file))))
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = before
+  }
+  await mkdir(join(half, 'cache'), { recursive: true })
+  const folders = ['/usr/share/fonts', '/usr/local/share/fonts', join(home, 'fonts')].map((path) => `<dir>${path}</dir>`).join('')
+  await writeFile(
+    join(half, 'fonts.conf'),
+    `<?xml version="1.0"?><fontconfig>${folders}<cachedir>${join(home, 'cache')}</cachedir></fontconfig>\n`,
+  )
+  await rename(half, home).catch(() => rm(half, { recursive: true, force: true }))
+}
+
+function environment(): Record<string, string> {
+  return Object.fromEntries(Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+}

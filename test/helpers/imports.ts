@@ -1,0 +1,112 @@
+import { posix } from 'node:path'
+
+/**
+ * The walls of the house, checked on nothing but paths and import lines. A server folder may import the contract, its own files and
+ * the folders before it in this list; nothing else.
+ */
+export const order = [
+  'env', 'lib', 'db', 'bus', 'options', 'notify', 'accounts', 'tokens', 'wallet', 'pricing', 'limits', 'moderation', 'usage',
+  'protocols', 'providers', 'channels', 'relay', 'tasks', 'parts', 'jobs', 'console', 'http', 'app', 'main',
+] // biome-ignore format: one line reads as the list that it is
+
+/** Folders that must stay pure: they may import only the contract, themselves and these. */
+const pure: Readonly<Record<string, readonly string[]>> = { protocols: ['lib'], providers: ['lib', 'protocols'] }
+
+export interface SourceFile {
+  /** From the root of the repository, with forward slashes: `src/server/lib/clock.ts`. */
+  readonly path: string
+  readonly text: string
+}
+
+/** Every import that crosses a wall, and every circle of files, as sentences. Test files and what they import are not looked at. */
+export function violations(files: readonly SourceFile[]): string[] {
+  const sources = files.filter(({ path }) => !/\.test\.tsx?$/.test(path))
+  const imports = sources.flatMap(({ path, text }) =>
+    importsOf(text).map((target) => ({ from: path, to: resolve(path, target) })),
+  )
+
+  const crossed = imports.flatMap(({ from, to }) => {
+    const reason = wallBetween(from, to)
+    return reason === undefined ? [] : [`${from} imports ${to}: ${reason}`]
+  })
+  return [...crossed, ...circles(imports)]
+}
+
+/** What a file imports, exports from or loads later, types included. */
+export function importsOf(text: string): string[] {
+  const statement = /^\s*(?:import|export)\s(?:[^'"`;]*?\sfrom\s)?\s*['"]([^'"]+)['"]/gm
+  const later = /\bimport\(\s*['"]([^'"]+)['"]\s*\)/g
+  return [statement, later].flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1] ?? ''))
+}
+
+function resolve(from: string, target: string): string {
+  return target.startsWith('.') ? posix.join(posix.dirname(from), target) : target
+}
+
+function wallBetween(from: string, to: string): string | undefined {
+  const side = from.split('/')[1]
+  if (side === 'contract') return wallOfContract(to)
+  if (side === 'server') return wallOfServer(from, to)
+  if (side === 'web') return wallOfWeb(from, to)
+  return undefined
+}
+
+function wallOfContract(to: string): string | undefined {
+  return to.startsWith('src/contract/') || to === 'zod' ? undefined : 'the contract imports zod and itself, nothing else'
+}
+
+function wallOfServer(from: string, to: string): string | undefined {
+  if (!to.startsWith('src/') || to.startsWith('src/contract/')) return undefined
+  if (to.startsWith('src/web/')) return 'the server imports nothing of the console'
+
+  const here = serverFolder(from)
+  const there = serverFolder(to)
+  if (!order.includes(here)) return `the folder ${here} is not on the list`
+  if (!order.includes(there)) return `the folder ${there} is not on the list`
+  if (here === there) return undefined
+  if (pure[here] && !pure[here].includes(there)) return `${here} may import only the contract, ${pure[here].join(' and ')}`
+  if (here === 'console' && there === 'relay' && to !== 'src/server/relay/probe.ts')
+    return 'the console may import only relay/probe.ts of the relay'
+  return order.indexOf(there) < order.indexOf(here) ? undefined : `${there} does not come before ${here} in the list`
+}
+
+function serverFolder(path: string): string {
+  return (path.split('/')[2] ?? '').replace(/\.ts$/, '')
+}
+
+/** In the console: lib, then ui, then the screens; a screen never imports another. The files at its top may import everything. */
+function wallOfWeb(from: string, to: string): string | undefined {
+  if (to.startsWith('src/server/')) return 'the console imports nothing of the server'
+  if (to.startsWith('node:')) return 'the console runs in a browser'
+  if (!to.startsWith('src/web/')) return undefined
+
+  const [, , here = '', screen = ''] = from.split('/')
+  const [, , there = '', other = ''] = to.split('/')
+  if (here === 'lib' && there !== 'lib') return 'web/lib imports only itself and the contract'
+  if (here === 'ui' && there === 'screens') return 'web/ui imports no screen'
+  if (here === 'screens' && there === 'screens' && screen !== other) return 'a screen imports no other screen'
+  return undefined
+}
+
+/** Circles of files, each named once, beginning with its first path in the alphabet. */
+function circles(imports: readonly { from: string; to: string }[]): string[] {
+  const edges = new Map<string, string[]>()
+  for (const { from, to } of imports) edges.set(from, [...(edges.get(from) ?? []), to])
+  const found = new Set<string>()
+  const finished = new Set<string>()
+
+  const walk = (path: string, trail: readonly string[]): void => {
+    const at = trail.indexOf(path)
+    if (at >= 0) found.add(named(trail.slice(at)))
+    if (at >= 0 || finished.has(path)) return
+    for (const next of edges.get(path) ?? []) walk(next, [...trail, path])
+    finished.add(path)
+  }
+  for (const path of edges.keys()) walk(path, [])
+  return [...found].map((circle) => `files import each other in a circle: ${circle}`)
+}
+
+function named(circle: readonly string[]): string {
+  const first = circle.indexOf([...circle].sort()[0] ?? '')
+  return [...circle.slice(first), ...circle.slice(0, first), circle[first]].join(' → ')
+}
