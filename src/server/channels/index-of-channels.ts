@@ -1,4 +1,5 @@
-import type { Format, Provider, Upstream } from '../providers/provider.ts'
+import type { Format } from '../protocols/format.ts'
+import type { Provider, Upstream } from '../providers/provider.ts'
 
 /** A channel as the relay uses it: read from the snapshot without I/O, with its key opened. */
 export interface RunningChannel extends Upstream {

@@ -1,54 +1,65 @@
+import type { ChannelColor, ChannelSetting } from '../../contract/entities/channel.ts'
 import type { Text } from '../../contract/text.ts'
-import type { ChannelSetting } from '../../contract/entities/channel.ts'
+import type { Format } from '../protocols/format.ts'
 
 /**
  * A provider is a kind of upstream: its label, address, models, the wire formats that it speaks natively, how it is authorised and
- * what it does differently. One file per provider, gathered in `index.ts`. Nothing outside of this folder knows a provider's name.
+ * what it does differently. One file per provider that has something of its own, tables for the rest, gathered in `index.ts`.
+ * Nothing outside of this folder knows a provider's name. Providers compute; they open no connection and read no database.
  */
 export interface Provider {
   /** The channel type number that is stored. */
   readonly id: number
   readonly key: string
   readonly label: Text
-  readonly color: string
+  readonly color: ChannelColor
+  /** Where the vendor describes its interface; '' when there is no such page. */
   readonly docs: string
+  /** The vendor's own address; '' when each channel has to name one or the protocol fixes it. */
   readonly baseUrl: string
+  /** Whether a channel cannot work without an address of its own. */
+  readonly needsBaseUrl: boolean
   readonly models: readonly string[]
   /** Whether the console offers it for new channels. */
   readonly offered: boolean
   /** How a key looks, as the hint of the form says. */
   readonly keyFormat: Text
+  /** Whether the whole text is one key. Otherwise each line is a key, and a new channel is made for each. */
+  readonly keyHasLines: boolean
   /** Meaning of the channel's `other` field; null when it has none. */
   readonly otherLabel: Text | null
-  /** Wire formats spoken natively and the path of each behind the base URL; `{model}` is replaced by the upstream model. */
+  /** What an empty `other` is stored as. */
+  readonly otherDefault: string
+  /** Wire formats spoken natively and the path of each behind the base URL. */
   readonly speaks: Readonly<Partial<Record<Format, string>>>
-  /** The full URL of a call; by default base URL (or the channel's own) and path joined. */
+  /** The full URL of a call; by default the channel's base URL and the path of the format, a version path never twice. */
   url(channel: Upstream, format: Format, model: string): string
-  /** Headers that authorise a call, and those that the provider always wants. */
+  /**
+   * Headers that authorise a call, and those that the provider always wants. Everything else that goes upstream is made by the
+   * relay; of the caller's headers only those that a provider picks out here ever pass. Names are lower case.
+   */
   headers(channel: Upstream, format: Format, caller: CallerHeaders): Record<string, string>
   /** Whether the upstream accepts `stream_options.include_usage`. */
   readonly streamOptions: boolean
-  /** Top-level members of the body to set or (undefined) to remove for this model. */
+  /** Top-level members of the body to set or (undefined) to remove for this model; `model` may be among them. */
   adjustBody?(body: Readonly<Record<string, unknown>>, format: Format, model: string): Record<string, unknown>
   /** Whether the channel test can send a small request through it. */
   readonly testable: boolean
   /** Where the upstream lists its models; null when it does not. */
-  readonly modelsPath: string | null
+  modelsUrl(channel: Upstream): string | null
 }
-
-/** A wire format: which dialect and which call of it. */
-export type Format = 'openai.chat' | 'openai.completions' | 'openai.embeddings' | 'anthropic.messages'
 
 /** What a provider may see of a channel. The key is in clear text here: it must only go into headers or the URL of this origin. */
 export interface Upstream {
   readonly id: number
   readonly type: number
   readonly key: string
+  /** The channel's own address, or else the provider's, without a trailing slash. */
   readonly baseUrl: string
   readonly organization: string
   readonly other: string
   readonly setting: ChannelSetting
 }
 
-/** Headers of the caller that some providers pass on. */
+/** Headers of the caller that some providers pass on, by their lower-case names. */
 export type CallerHeaders = Readonly<Record<string, string | undefined>>

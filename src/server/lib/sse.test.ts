@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import { EventBlocks, eventsIn } from './sse.ts'
+
+const stream = '\ufeff: hello\n\ndata: {"a":"é中"}\n\nevent: x\r\ndata:1\r\ndata: 2\r\nid: 7\r\n\r\n\n\ndata: [DONE]\n\n'
+const readAll = (pieces: Buffer[]) => {
+  const blocks = new EventBlocks(1000)
+  const out: Buffer[] = []
+  const events: { name: string; data: string }[] = []
+  for (const piece of pieces) {
+    const block = blocks.push(piece)
+    out.push(block)
+    events.push(...eventsIn(block).map(({ name, data }) => ({ name, data })))
+  }
+  const rest = blocks.flush()
+  return { bytes: Buffer.concat([...out, rest]).toString(), events, rest: rest.toString() }
+}
+
+describe('cutting a byte stream into events', () => {
+  const bytes = Buffer.from(stream)
+  const expected = [
+    { name: '', data: '{"a":"é中"}' },
+    { name: 'x', data: '1\n2' },
+    { name: '', data: '[DONE]' },
+  ]
+
+  it('gives the same bytes and events at every border of every piece size', () => {
+    for (let size = 1; size <= bytes.length; size++) {
+      const pieces: Buffer[] = []
+      for (let at = 0; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size))
+      const read = readAll(pieces)
+      expect(read.bytes).toBe(stream)
+      expect(read.events).toEqual(expected)
+      expect(read.rest).toBe('')
+    }
+    for (let cut = 0; cut <= bytes.length; cut++) expect(readAll([bytes.subarray(0, cut), bytes.subarray(cut)]).events).toEqual(expected)
+  })
+
+  it('keeps an unfinished event back and gives it at the end', () => {
+    expect(readAll([Buffer.from('data: 1\n\ndata: 2')])).toEqual({ bytes: 'data: 1\n\ndata: 2', events: [{ name: '', data: '1' }], rest: 'data: 2' })
+  })
+
+  it('refuses an event beyond the limit', () => {
+    const blocks = new EventBlocks(10)
+    expect(() => blocks.push(Buffer.from('data: 12345678'))).toThrow(RangeError)
+  })
+
+  it('knows where each event stands', () => {
+    const block = Buffer.from('data: 1\n\nevent: b\ndata: 2\n\n')
+    expect(eventsIn(block).map(({ start, end }) => block.toString('utf8', start, end))).toEqual(['data: 1\n\n', 'event: b\ndata: 2\n\n'])
+  })
+})

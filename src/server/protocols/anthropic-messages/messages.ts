@@ -1,0 +1,116 @@
+import type { Usage } from '../../../contract/usage.ts'
+import { fail } from '../../lib/failure.ts'
+import { membersOf, spliceMembers } from '../../lib/splice-json.ts'
+import { collectText, outputTokensLimit, readCount, readFlag, readModel, requireArray } from '../read-request.ts'
+import { arrayAt, countAt, isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts, type WireFormat } from '../wire-format.ts'
+
+/** Anthropic Messages. Source: types of the official SDK 1.10 and protocols notes 1.12, read 2026-11. */
+export const anthropicMessages: WireFormat = {
+  format: 'anthropic.messages',
+  dialect: 'anthropic',
+
+  readRequest(body) {
+    const messages = requireArray(body, 'messages')
+    if (!messages.every(isObject)) fail('field_invalid', { field: 'messages', reason: 'every message must be an object' })
+    const outputTokensMax = readCount(body, 'max_tokens', { min: 0, max: outputTokensLimit })
+    if (outputTokensMax === undefined) fail('field_invalid', { field: 'max_tokens', reason: 'is required' })
+    const found = { texts: [], media: 0 }
+    collectText(messages, found)
+
+    return {
+      model: readModel(body),
+      stream: readFlag(body, 'stream'),
+      outputTokensMax,
+      mediaParts: found.media,
+      reasoningEffort: textAt(objectAt(body, 'output_config') ?? {}, 'effort') || undefined,
+      wantsUsage: true,
+      streamOptions: undefined,
+    }
+  },
+
+  promptText(body) {
+    const found = { texts: [] as string[], media: 0 }
+    for (const part of [body.system, body.messages, body.tools]) collectText(part, found)
+    return found.texts
+  },
+
+  readUsage: (reply) => readMessagesUsage(objectAt(reply, 'usage'), undefined),
+  replyText: (reply) => arrayAt(reply, 'content').filter(isObject).map(blockText).join('\n'),
+
+  stream: {
+    terminalMark: 'message_stop',
+    isTerminal: (event) => event.name === 'message_stop' || (event.name === '' && event.data.includes('"message_stop"')),
+    terminalText: '',
+    readUsage: (data, before) => readMessagesUsage(objectAt(objectAt(data, 'message') ?? data, 'usage'), before),
+    isUsageOnly: () => false,
+    hasOutput: (data) => data.type === 'content_block_delta' || data.type === 'message_delta',
+    isFinish: (data) => data.type === 'message_delta' && typeof objectAt(data, 'delta')?.stop_reason === 'string',
+    deltaText: (data) => (data.type === 'content_block_start' ? textAt(objectAt(data, 'content_block') ?? {}, 'name') : blockText(objectAt(data, 'delta') ?? {})),
+    readError: (data) => (data.type === 'error' ? readAnthropicError(data) : undefined),
+    renameModel: renameStartModel,
+    heartbeat: 'event: ping\ndata: {"type":"ping"}\n\n',
+  },
+}
+
+/**
+ * Usage of Messages in disjoint buckets. In a stream `message_start` reports the input and `message_delta` overrides with what is
+ * known at the end, running totals both; a field that is null keeps the earlier number.
+ */
+export function readMessagesUsage(usage: JsonObject | undefined, before: Usage | undefined): Usage | undefined {
+  if (!usage) return before
+  const has = (key: string) => typeof usage[key] === 'number'
+  const creation = objectAt(usage, 'cache_creation')
+  const written1h = creation ? countAt(creation, 'ephemeral_1h_input_tokens') : (before?.cacheWrite1h ?? 0)
+  const written = has('cache_creation_input_tokens')
+    ? Math.max(0, countAt(usage, 'cache_creation_input_tokens') - written1h)
+    : creation
+      ? countAt(creation, 'ephemeral_5m_input_tokens')
+      : (before?.cacheWrite ?? 0)
+  const thinking = objectAt(usage, 'output_tokens_details')
+
+  return {
+    input: has('input_tokens') ? countAt(usage, 'input_tokens') : (before?.input ?? 0),
+    cacheRead: has('cache_read_input_tokens') ? countAt(usage, 'cache_read_input_tokens') : (before?.cacheRead ?? 0),
+    cacheWrite: written,
+    cacheWrite1h: written1h,
+    output: has('output_tokens') ? countAt(usage, 'output_tokens') : (before?.output ?? 0),
+    reasoning: thinking ? countAt(thinking, 'thinking_tokens') : (before?.reasoning ?? 0),
+  }
+}
+
+/** `{"type":"error","error":{"type","message"}}`. */
+export function readAnthropicError(body: JsonObject): UpstreamErrorFacts {
+  const error = objectAt(body, 'error') ?? body
+  const type = textAt(error, 'type')
+  return { message: textAt(error, 'message'), type, code: '', param: null, status: statusOfType[type] ?? 0 }
+}
+
+const statusOfType: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  api_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+}
+
+function blockText(block: JsonObject): string {
+  const input = isObject(block.input) && Object.keys(block.input).length > 0 ? JSON.stringify(block.input) : ''
+  return textAt(block, 'text') + textAt(block, 'thinking') + textAt(block, 'partial_json') + (block.type === 'tool_use' ? textAt(block, 'name') : '') + input
+}
+
+/** Only `message_start` names the model of a stream, inside its message; a whole reply names it at the top. */
+function renameStartModel(data: Buffer, model: string): Buffer | undefined {
+  const members = membersOf(data)
+  const top = members?.find((member) => member.key === 'model')
+  if (top) return spliceMembers(data, { model: JSON.stringify(model) })
+  const message = members?.find((member) => member.key === 'message')
+  if (!message) return undefined
+  const inner = data.subarray(message.valueStart, message.end)
+  if (!membersOf(inner)?.some((member) => member.key === 'model')) return undefined
+  return spliceMembers(data, { message: spliceMembers(inner, { model: JSON.stringify(model) }).toString() })
+}

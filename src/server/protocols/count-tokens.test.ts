@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { countTokens, estimateInput, estimateText } from './count-tokens.ts'
+
+describe('counting tokens', () => {
+  it('counts as the o200k vocabulary does', async () => {
+    expect(await countTokens('hello world', 'gpt-4o')).toBe(2)
+    expect(await countTokens('', 'gpt-4o')).toBe(0)
+    expect(await countTokens('<|endoftext|> is plain text here', 'gpt-4o')).toBeGreaterThan(5)
+  })
+
+  it('multiplies by the factor of the model family', async () => {
+    const text = 'a sentence of several words '.repeat(50)
+    expect(await countTokens(text, 'claude-3-5-sonnet')).toBe(Math.ceil((await countTokens(text, 'gpt-4o')) * 1.2))
+  })
+
+  it('ends quickly on the inputs that drive a tokenizer to minutes', async () => {
+    for (const text of ['a'.repeat(2_000_000), ' '.repeat(2_000_000), '中'.repeat(2_000_000), '!'.repeat(90_000), '7'.repeat(90_000)]) {
+      const count = await countTokens(text, 'gpt-4o')
+      expect(count).toBeGreaterThan(text.length / 200)
+      expect(count).toBeLessThan(text.length * 2)
+    }
+  })
+
+  it('estimates near the count, leaning upwards', async () => {
+    const english = 'The gateway keeps the bytes of every request as they are, and charges exactly once. '.repeat(40)
+    const chinese = '网关保持每个请求的字节不变，并且只收费一次，绝不多收。'.repeat(40)
+    for (const text of [english, chinese]) {
+      const count = await countTokens(text, 'gpt-4o')
+      expect(estimateText(text)).toBeGreaterThan(count * 0.9)
+      expect(estimateText(text)).toBeLessThan(count * 2)
+    }
+    expect(estimateInput(['x'], { mediaParts: 2 })).toBeGreaterThan(2000)
+  })
+})

@@ -1,0 +1,74 @@
+import type { RequestFacts } from './wire-format.ts'
+
+/**
+ * Token numbers when no upstream reports them: a fast estimate for holds and limits, and a count for charges. Both are bounded in
+ * time for every input: one long run of one character would drive a BPE tokenizer to minutes, so runs are cut first, and long texts
+ * are sampled. Source: protocols notes 5.2 and 5.3.
+ */
+const mediaTokens = 1_100
+const overheadPerRequest = 8
+
+/** A quick upper-leaning estimate of a request's input tokens, for the hold. */
+export function estimateInput(texts: readonly string[], facts: Pick<RequestFacts, 'mediaParts'>): number {
+  let total = overheadPerRequest + facts.mediaParts * mediaTokens
+  for (const text of texts) total += estimateText(text)
+  return Math.ceil(total)
+}
+
+/** Weights per kind of character, measured against o200k on English, Chinese and code: within +6 %, +17 %, +1 %. */
+export function estimateText(text: string): number {
+  let weight = 0
+  let inWord = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    const isLetter = (code >= 97 && code <= 122) || (code >= 65 && code <= 90)
+    if (isLetter) weight += inWord ? 0.2 : 0.45
+    else if (code >= 48 && code <= 57) weight += 0.4
+    else if (code === 32) weight += 0.1
+    else if (code === 10) weight += 0.3
+    else if (code >= 0x2e80) weight += 1
+    else if (code >= 128) weight += 0.55
+    else weight += 0.6
+    inWord = isLetter
+  }
+  return weight + 3
+}
+
+/** Factor from o200k to a family's own vocabulary. */
+const familyFactors: readonly (readonly [RegExp, number])[] = [
+  [/claude-(opus|sonnet|haiku)-(5|4-[7-9])/, 1.45],
+  [/claude/, 1.2],
+]
+
+const sampleAbove = 96 * 1024
+const windowSize = 32 * 1024
+const runMax = 40
+
+type Encode = (text: string, options?: { disallowedSpecial?: Set<string> }) => number
+let encoder: Promise<Encode> | undefined
+
+/** Counts with the o200k vocabulary times the model family's factor. Texts above 96 KiB are counted by three windows and scaled. */
+export async function countTokens(text: string, model: string): Promise<number> {
+  if (text === '') return 0
+  encoder ??= import('gpt-tokenizer/encoding/o200k_base').then((module) => module.countTokens)
+  const count = await encoder
+  const factor = familyFactors.find(([family]) => family.test(model))?.[1] ?? 1
+  return Math.ceil(countSampled(count, text) * factor)
+}
+
+function countSampled(count: Encode, text: string): number {
+  const plain = { disallowedSpecial: new Set<string>() }
+  if (text.length <= sampleAbove) return count(cutRuns(text), plain)
+  const middle = Math.floor((text.length - windowSize) / 2)
+  const windows = [0, middle, text.length - windowSize].map((from) => text.slice(from, from + windowSize))
+  const counted = windows.reduce((sum, window) => sum + count(cutRuns(window), plain), 0)
+  return (counted / (3 * windowSize)) * text.length
+}
+
+/** Puts a character of another class into every stretch of more than 40 of one class, which would otherwise be merged as one word. */
+function cutRuns(text: string): string {
+  return text.replace(longRun, (run) => (run.match(runPieces) ?? []).join(run.trim() === '' ? '.' : ' '))
+}
+
+const longRun = new RegExp(`(?:[\\p{L}\\p{M}]{${runMax},}|\\p{N}{${runMax},}|\\s{${runMax},}|[^\\s\\p{L}\\p{M}\\p{N}]{${runMax},})`, 'gu')
+const runPieces = new RegExp(`[\\s\\S]{1,${runMax}}`, 'gu')

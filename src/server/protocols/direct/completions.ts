@@ -1,0 +1,53 @@
+import { fail } from '../../lib/failure.ts'
+import { readChatUsage, readCommonFacts, renameTopLevelModel } from '../openai-chat/chat.ts'
+import { readOpenAiError } from '../openai-chat/errors.ts'
+import { requirePresent } from '../read-request.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../wire-format.ts'
+
+/** OpenAI Completions (legacy). The stream frames are those of Chat, with `text` pieces. Source: SDK 7.55 types, 2026-11. */
+export const openAiCompletions: WireFormat = {
+  format: 'openai.completions',
+  dialect: 'openai',
+
+  readRequest(body) {
+    requirePresent(body, 'prompt')
+    const prompts = Array.isArray(body.prompt) && typeof body.prompt[0] !== 'number' ? body.prompt.length : 1
+    if (prompts === 0 || prompts > 2048) fail('field_invalid', { field: 'prompt', reason: 'between 1 and 2048 prompts' })
+    const facts = readCommonFacts(body, 0)
+    return { ...facts, outputTokensMax: facts.outputTokensMax === undefined ? undefined : facts.outputTokensMax * prompts }
+  },
+
+  promptText: (body) => promptTexts(body.prompt),
+  readUsage: (reply) => readChatUsage(objectAt(reply, 'usage')),
+  replyText: (reply) => choiceTexts(reply).join('\n'),
+
+  stream: {
+    terminalMark: '[DONE]',
+    isTerminal: (event) => event.data.trim() === '[DONE]',
+    terminalText: 'data: [DONE]\n\n',
+    readUsage: (data, before) => readChatUsage(objectAt(data, 'usage')) ?? before,
+    isUsageOnly: (data) => arrayAt(data, 'choices').length === 0 && isObject(data.usage),
+    hasOutput: (data) => choiceTexts(data).some((text) => text !== '') || isFinished(data),
+    isFinish: isFinished,
+    deltaText: (data) => choiceTexts(data).join(''),
+    readError: (data) => (data.error ? readOpenAiError(data) : undefined),
+    renameModel: renameTopLevelModel,
+    heartbeat: ': keep-alive\n\n',
+  },
+}
+
+function choiceTexts(reply: JsonObject): string[] {
+  return arrayAt(reply, 'choices').filter(isObject).map((choice) => textAt(choice, 'text'))
+}
+
+function isFinished(data: JsonObject): boolean {
+  return arrayAt(data, 'choices').some((choice) => isObject(choice) && choice.finish_reason != null)
+}
+
+/** A prompt is a text, texts, token numbers or lists of them; a token number counts as one token, written as one letter. */
+export function promptTexts(prompt: unknown): string[] {
+  if (typeof prompt === 'string') return [prompt]
+  if (!Array.isArray(prompt)) return []
+  if (prompt.every((entry) => typeof entry === 'number')) return [' a'.repeat(prompt.length)]
+  return prompt.flatMap(promptTexts)
+}

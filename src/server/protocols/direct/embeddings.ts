@@ -1,0 +1,22 @@
+import { fail } from '../../lib/failure.ts'
+import { readChatUsage } from '../openai-chat/chat.ts'
+import { readModel, requirePresent } from '../read-request.ts'
+import { objectAt, type WireFormat } from '../wire-format.ts'
+import { promptTexts } from './completions.ts'
+
+/** OpenAI Embeddings: nothing is produced, so nothing but the input is charged. Source: SDK 7.55 types, 2026-11. */
+export const openAiEmbeddings: WireFormat = {
+  format: 'openai.embeddings',
+  dialect: 'openai',
+
+  readRequest(body) {
+    requirePresent(body, 'input')
+    if (Array.isArray(body.input) && body.input.length === 0) fail('field_invalid', { field: 'input', reason: 'must not be empty' })
+    return { model: readModel(body), stream: false, outputTokensMax: 0, mediaParts: 0, reasoningEffort: undefined, wantsUsage: false, streamOptions: undefined }
+  },
+
+  promptText: (body) => promptTexts(body.input),
+  readUsage: (reply) => readChatUsage(objectAt(reply, 'usage')),
+  replyText: () => '',
+  stream: null,
+}

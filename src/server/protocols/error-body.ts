@@ -1,0 +1,125 @@
+import type { AppError } from '../lib/failure.ts'
+import type { Dialect } from './format.ts'
+import type { UpstreamErrorFacts } from './wire-format.ts'
+
+/** An error as the caller of a dialect expects it: status, body and, in a stream, an event. Source: protocols notes 1.0. */
+export interface CallerError {
+  readonly status: number
+  readonly message: string
+  /** OpenAI's `type`. */
+  readonly type: string
+  readonly code: string | null
+  readonly param: string | null
+  /** Seconds after which a retry may succeed; 0 when nothing is known. */
+  readonly retryAfter: number
+  /** The same request must not be repeated at once. */
+  readonly final: boolean
+}
+
+const openAiCodes: Readonly<Record<string, string>> = {
+  token_missing: 'invalid_api_key',
+  token_invalid: 'invalid_api_key',
+  token_disabled: 'invalid_api_key',
+  token_expired: 'invalid_api_key',
+  token_exhausted: 'insufficient_quota',
+  quota_insufficient: 'insufficient_quota',
+  token_quota_insufficient: 'insufficient_quota',
+  too_many_requests: 'rate_limit_exceeded',
+  upstream_saturated: 'rate_limit_exceeded',
+}
+
+/** One of the product's own errors for a relay caller. The relay speaks English; the dialects have no language. */
+export function ownError(error: AppError, more: { retryAfter?: number } = {}): CallerError {
+  const { status } = error.kind
+  return {
+    status,
+    message: error.text('en'),
+    type: error.kind.type ?? (status >= 500 ? 'server_error' : 'invalid_request_error'),
+    code: openAiCodes[error.code] ?? error.code,
+    param: error.code === 'model_not_found' || error.code === 'model_required' ? 'model' : error.code === 'field_invalid' ? String(error.params.field) : null,
+    retryAfter: more.retryAfter ?? Number(error.params.retryAfter ?? 0),
+    final: error.kind.final === true,
+  }
+}
+
+/** An error of the upstream that is the caller's own mistake: told as the upstream told it. */
+export function passedError(status: number, facts: UpstreamErrorFacts): CallerError {
+  return {
+    status,
+    message: facts.message === '' ? `The upstream refused the request with status ${status}` : facts.message,
+    type: facts.type === '' ? 'invalid_request_error' : facts.type,
+    code: facts.code === '' ? null : facts.code,
+    param: facts.param,
+    retryAfter: 0,
+    final: false,
+  }
+}
+
+/** The JSON body of an error. `requestId` is quoted so that a person can ask about it. */
+export function errorBody(dialect: Dialect, error: CallerError, requestId: string): string {
+  const message = `${error.message} (request id: ${requestId})`
+  if (dialect === 'anthropic') return JSON.stringify({ type: 'error', error: { type: anthropicType(error), message }, request_id: requestId })
+  if (dialect === 'gemini') return JSON.stringify({ error: { code: error.status, message, status: geminiStatus(error.status) } })
+  return JSON.stringify({ error: { message, type: error.type, param: error.param, code: error.code } })
+}
+
+/** The same error as the last event of a stream that has begun. */
+export function errorEvent(dialect: Dialect, error: CallerError, requestId: string): string {
+  const body = errorBody(dialect, error, requestId)
+  if (dialect === 'anthropic') return `event: error\ndata: ${body}\n\n`
+  if (dialect === 'gemini') return `data: ${body}\r\n\r\n`
+  return `data: ${body}\n\n`
+}
+
+/** Headers that SDKs obey: the request id by dialect, and whether and when to try again. */
+export function errorHeaders(dialect: Dialect, error: CallerError, requestId: string): Record<string, string> {
+  return {
+    'content-type': 'application/json; charset=utf-8',
+    [dialect === 'anthropic' ? 'request-id' : 'x-request-id']: requestId,
+    ...(error.retryAfter > 0 ? { 'retry-after': String(Math.ceil(error.retryAfter)) } : {}),
+    ...(error.final ? { 'x-should-retry': 'false' } : {}),
+  }
+}
+
+/** Anthropic answers overload with 529, which its clients tell apart from 503. */
+export function statusFor(dialect: Dialect, error: CallerError): number {
+  return dialect === 'anthropic' && error.status === 503 ? 529 : error.status
+}
+
+const anthropicTypes: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  405: 'invalid_request_error',
+  409: 'conflict_error',
+  413: 'request_too_large',
+  415: 'invalid_request_error',
+  422: 'invalid_request_error',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+  504: 'timeout_error',
+  529: 'overloaded_error',
+}
+
+function anthropicType(error: CallerError): string {
+  if (error.type === 'insufficient_quota') return 'billing_error'
+  return anthropicTypes[error.status] ?? (error.status >= 500 ? 'api_error' : 'invalid_request_error')
+}
+
+const geminiStatuses: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  409: 'ABORTED',
+  429: 'RESOURCE_EXHAUSTED',
+  501: 'UNIMPLEMENTED',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+}
+
+function geminiStatus(status: number): string {
+  return geminiStatuses[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
+}

@@ -1,0 +1,122 @@
+import type { Usage } from '../../../contract/usage.ts'
+import { memberValue, membersOf, spliceMembers } from '../../lib/splice-json.ts'
+import { fail } from '../../lib/failure.ts'
+import { collectText, outputTokensLimit, readCount, readFlag, readModel, requireArray } from '../read-request.ts'
+import { arrayAt, countAt, isObject, type JsonObject, objectAt, type RequestFacts, textAt, type WireFormat } from '../wire-format.ts'
+import { readOpenAiError } from './errors.ts'
+
+/** OpenAI Chat Completions. Source: types of the official SDK 7.55 and protocols notes 1.1, read 2026-11. */
+export const openAiChat: WireFormat = {
+  format: 'openai.chat',
+  dialect: 'openai',
+
+  readRequest(body) {
+    const messages = requireArray(body, 'messages')
+    if (!messages.every(isObject)) fail('field_invalid', { field: 'messages', reason: 'every message must be an object' })
+    return readCommonFacts(body, mediaPartsOf(messages))
+  },
+
+  promptText: (body) => textsOf([body.messages, body.tools, body.functions, body.response_format]),
+  readUsage: (reply) => readChatUsage(objectAt(reply, 'usage')),
+  replyText: (reply) => arrayAt(reply, 'choices').filter(isObject).map((choice) => messageText(objectAt(choice, 'message') ?? {})).join('\n'),
+
+  stream: {
+    terminalMark: '[DONE]',
+    isTerminal: (event) => event.data.trim() === '[DONE]',
+    terminalText: 'data: [DONE]\n\n',
+    readUsage: (data, before) => readChatUsage(objectAt(data, 'usage') ?? objectAt(objectAt(data, 'x_groq') ?? {}, 'usage') ?? choiceUsage(data)) ?? before,
+    isUsageOnly: (data) => arrayAt(data, 'choices').length === 0 && isObject(data.usage),
+    hasOutput: (data) => choicesOf(data).some((choice) => choice.finish_reason != null || messageText(objectAt(choice, 'delta') ?? {}) !== '' || arrayAt(objectAt(choice, 'delta') ?? {}, 'tool_calls').length > 0),
+    isFinish: (data) => choicesOf(data).some((choice) => choice.finish_reason != null),
+    deltaText: (data) => choicesOf(data).map((choice) => messageText(objectAt(choice, 'delta') ?? {})).join(''),
+    readError: (data) => (data.error ? readOpenAiError(data) : undefined),
+    renameModel: renameTopLevelModel,
+    heartbeat: ': keep-alive\n\n',
+  },
+}
+
+/** The members that Chat and the legacy Completions share. */
+export function readCommonFacts(body: JsonObject, mediaParts: number): RequestFacts {
+  const choices = readCount(body, 'n', { min: 1, max: 128 }) ?? 1
+  const bounds = { min: 0, max: outputTokensLimit }
+  const perChoice = Math.max(readCount(body, 'max_completion_tokens', bounds) ?? 0, readCount(body, 'max_tokens', bounds) ?? 0)
+  const streamOptions = body.stream_options
+  if (streamOptions !== undefined && streamOptions !== null && !isObject(streamOptions)) {
+    fail('field_invalid', { field: 'stream_options', reason: 'must be an object' })
+  }
+
+  return {
+    model: readModel(body),
+    stream: readFlag(body, 'stream'),
+    outputTokensMax: perChoice === 0 ? undefined : perChoice * choices,
+    mediaParts,
+    reasoningEffort: textAt(body, 'reasoning_effort') || undefined,
+    wantsUsage: isObject(streamOptions) && streamOptions.include_usage === true,
+    streamOptions: isObject(streamOptions) ? streamOptions : undefined,
+  }
+}
+
+/**
+ * Usage of Chat and Completions in disjoint buckets. Cached tokens are part of `prompt_tokens`; DeepSeek and Moonshot name them
+ * differently. xAI and Perplexity leave reasoning out of `completion_tokens`: seen by a total that is larger than the sum.
+ */
+export function readChatUsage(usage: JsonObject | undefined): Usage | undefined {
+  if (!usage) return undefined
+  const prompt = countAt(usage, 'prompt_tokens')
+  const details = objectAt(usage, 'prompt_tokens_details')
+  const cached = countAt(details, 'cached_tokens') || countAt(usage, 'prompt_cache_hit_tokens') || countAt(usage, 'cached_tokens')
+  const written = countAt(details, 'cache_write_tokens')
+  const reasoning = countAt(objectAt(usage, 'completion_tokens_details'), 'reasoning_tokens') || countAt(usage, 'reasoning_tokens')
+  const completion = countAt(usage, 'completion_tokens')
+  const total = countAt(usage, 'total_tokens')
+  const splitOut = reasoning > 0 && total === prompt + completion + reasoning
+
+  const cacheRead = Math.min(cached, prompt)
+  const cacheWrite = Math.min(written, prompt - cacheRead)
+  return {
+    input: prompt - cacheRead - cacheWrite,
+    cacheRead,
+    cacheWrite,
+    cacheWrite1h: 0,
+    output: splitOut ? completion + reasoning : completion,
+    reasoning,
+  }
+}
+
+export function renameTopLevelModel(data: Buffer, model: string): Buffer | undefined {
+  const members = membersOf(data)
+  if (!members || typeof memberValue(data, members, 'model') !== 'string') return undefined
+  return spliceMembers(data, { model: JSON.stringify(model) })
+}
+
+function choicesOf(data: JsonObject): JsonObject[] {
+  return arrayAt(data, 'choices').filter(isObject)
+}
+
+/** Moonshot's older form puts the usage into the last choice. */
+function choiceUsage(data: JsonObject): JsonObject | undefined {
+  return choicesOf(data).map((choice) => objectAt(choice, 'usage')).find((usage) => usage !== undefined)
+}
+
+function messageText(message: JsonObject): string {
+  const parts = [textAt(message, 'content'), textAt(message, 'reasoning_content'), textAt(message, 'reasoning'), textAt(message, 'refusal')]
+  for (const part of arrayAt(message, 'content')) parts.push(...textsOf([part]))
+  for (const call of arrayAt(message, 'tool_calls').filter(isObject)) {
+    const called = objectAt(call, 'function') ?? objectAt(call, 'custom') ?? {}
+    parts.push(textAt(called, 'name'), textAt(called, 'arguments'), textAt(called, 'input'))
+  }
+  return parts.join('')
+}
+
+function mediaPartsOf(messages: readonly unknown[]): number {
+  const found = { texts: [], media: 0 }
+  collectText(messages, found)
+  return found.media
+}
+
+function textsOf(values: readonly unknown[]): string[] {
+  const found = { texts: [] as string[], media: 0 }
+  for (const value of values) collectText(value, found)
+  return found.texts
+}
+

@@ -1,0 +1,101 @@
+import type { Usage } from '../../contract/usage.ts'
+import type { Dialect, Format } from './format.ts'
+
+/**
+ * What the relay must know of a wire format to pass it through byte for byte: the few members of a request that decide admission and
+ * price, the usage of a reply, and the shape of a stream. Everything here is pure: no clock, no network, no state. Translation
+ * between formats builds on the same folders.
+ */
+export interface WireFormat {
+  readonly format: Format
+  readonly dialect: Dialect
+  /** Checks and reads the request. Throws `model_required`, `field_invalid` or `amount_out_of_range`. */
+  readRequest(body: JsonObject): RequestFacts
+  /** All text of the request that the model reads, for estimates and counts. */
+  promptText(body: JsonObject): string[]
+  /** Usage of a whole reply; undefined when the upstream reported none. */
+  readUsage(reply: JsonObject): Usage | undefined
+  /** Text that a whole reply produced, for a count when the upstream reported no usage. */
+  replyText(reply: JsonObject): string
+  /** Null when the format has no streaming form. */
+  readonly stream: StreamFormat | null
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export interface RequestFacts {
+  readonly model: string
+  readonly stream: boolean
+  /** Upper bound of the output that the request declares, over all its choices; undefined when it declares none. */
+  readonly outputTokensMax: number | undefined
+  /** Parts that are not text (images, audio, files): each counts a flat number of input tokens in the estimate. */
+  readonly mediaParts: number
+  readonly reasoningEffort: string | undefined
+  /** The request asks for usage at the end of the stream itself. */
+  readonly wantsUsage: boolean
+  /** `stream_options` as sent, kept when usage must be asked for on the caller's behalf. */
+  readonly streamOptions: JsonObject | undefined
+}
+
+/** How to read and end an event stream of a format. `data` is the parsed JSON of one event. */
+export interface StreamFormat {
+  /** Text that every terminal event contains; an event that contains it is checked with `isTerminal`. */
+  readonly terminalMark: string
+  isTerminal(event: StreamEvent): boolean
+  /** What must be sent when the upstream ended well without a terminal event; '' when that cannot be made up. */
+  readonly terminalText: string
+  /** Usage so far after this event; `before` when the event has none. */
+  readUsage(data: JsonObject, before: Usage | undefined): Usage | undefined
+  /** Whether the event only carries usage, so that it is hidden from a caller who did not ask for it. */
+  isUsageOnly(data: JsonObject): boolean
+  /** Whether the event gives the caller something: before the first such event another channel may still take over. */
+  hasOutput(data: JsonObject): boolean
+  /** Whether the event says that the reply is complete. */
+  isFinish(data: JsonObject): boolean
+  deltaText(data: JsonObject): string
+  /** An error that the upstream sent inside of the stream. */
+  readError(data: JsonObject): UpstreamErrorFacts | undefined
+  /** The same event with another model name; undefined when it names none. */
+  renameModel(data: Buffer, model: string): Buffer | undefined
+  readonly heartbeat: string
+}
+
+export interface StreamEvent {
+  readonly name: string
+  readonly data: string
+}
+
+/** What an upstream's error says of itself. */
+export interface UpstreamErrorFacts {
+  readonly message: string
+  readonly type: string
+  readonly code: string
+  readonly param: string | null
+  /** Status that the error names for itself, 0 when none. */
+  readonly status: number
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function objectAt(value: JsonObject, key: string): JsonObject | undefined {
+  const member = value[key]
+  return isObject(member) ? member : undefined
+}
+
+export function arrayAt(value: JsonObject, key: string): readonly unknown[] {
+  const member = value[key]
+  return Array.isArray(member) ? member : []
+}
+
+export function textAt(value: JsonObject, key: string): string {
+  const member = value[key]
+  return typeof member === 'string' ? member : ''
+}
+
+/** A token count as reported: integers from 0 up; everything else is 0. */
+export function countAt(value: JsonObject | undefined, key: string): number {
+  const member = value?.[key]
+  return typeof member === 'number' && Number.isFinite(member) && member > 0 ? Math.floor(member) : 0
+}
