@@ -30,6 +30,7 @@ export const errors = {
   field_invalid: kind(400, '字段 {field} 无效：{reason}', 'Field {field} is invalid: {reason}'),
   body_too_large: kind(413, '请求体过大，上限为 {limit} 字节', 'The request body is too large; the limit is {limit} bytes'),
   encoding_unsupported: kind(415, '不支持的请求编码 {encoding}', 'Request encoding {encoding} is not supported'),
+  media_type_unsupported: kind(415, '请求体须为 application/json', 'The request body must be application/json', { onConsole: 'status' }),
   route_unknown: kind(404, '无效的地址（{method} {path}）', 'Invalid URL ({method} {path})'),
   method_not_allowed: kind(405, '该地址不支持 {method} 方法', 'This URL does not support the method {method}'),
   not_implemented: kind(501, '该接口尚未提供', 'This endpoint is not offered', { final: true }),
@@ -56,6 +57,7 @@ export const errors = {
   user_banned: kind(403, '用户已被封禁', 'The user is banned'),
   username_taken: kind(409, '用户名已存在', 'The username is taken'),
   username_length: kind(400, '用户名长度须为 1 到 12 个字符', 'The username must have 1 to 12 characters'),
+  username_characters: kind(400, '用户名不能包含 @ 或不可见字符', 'The username must not contain @ or invisible characters'),
   password_length: kind(400, '密码长度须为 8 到 20 个字符', 'The password must have 8 to 20 characters'),
   password_weak: kind(400, '该密码过于常见，请换一个', 'This password is too common, choose another'),
   password_wrong: kind(403, '当前密码错误', 'The current password is wrong'),
@@ -68,7 +70,7 @@ export const errors = {
   option_unknown: kind(400, '未知的设置项 {key}', 'Unknown option {key}'),
   option_invalid: kind(400, '设置项 {key} 无效：{reason}', 'Option {key} is invalid: {reason}'),
   option_forbidden: kind(403, '该设置只能由超级管理员修改', 'Only the super admin may change this option'),
-  option_needs: kind(400, '请先填写 {needs}', 'Fill in {needs} first'),
+  option_needs: kind(400, '请先填写{needs}', 'Fill in {needs} first'),
   json_text_invalid: kind(400, '{field} 不是合法的 JSON 字符串', '{field} is not a valid JSON string'),
 
   // Channels
@@ -96,6 +98,9 @@ export const errors = {
   token_address_forbidden: kind(403, '您的 IP 不在令牌允许访问的列表中', 'Your address is not on the list of this API key'),
   token_model_forbidden: kind(403, '该令牌无权访问模型 {model}', 'This API key may not use the model {model}'),
   address_list_invalid: kind(400, '无效的 IP 或 CIDR：{entry}', 'Not an address or CIDR: {entry}'),
+
+  // Logs
+  log_time_required: kind(400, '请选择日志记录时间', 'Please choose log time'),
 
   // Relay and money
   quota_insufficient: kind(403, '用户额度不足，剩余 {have}，需要 {need}', 'Insufficient quota: {have} left, {need} needed', { type: 'insufficient_quota', final: true }),

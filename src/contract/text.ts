@@ -6,11 +6,15 @@ export interface Text {
 
 export type Language = keyof Text
 
-export type TextParams = Readonly<Record<string, string | number>>
+export type TextParams = Readonly<Record<string, string | number | Text>>
 
-/** Puts params into `{name}` places; a place without a param stays as it is. */
-export function fill(text: string, params: TextParams = {}): string {
-  return text.replace(/\{(\w+)\}/g, (place, name: string) => (name in params ? String(params[name]) : place))
+/** Puts params into `{name}` places, a `Text` in the given language; a place without a param stays as it is. */
+export function fill(text: string, params: TextParams = {}, language: Language = 'en'): string {
+  return text.replace(/\{(\w+)\}/g, (place, name: string) => {
+    const param = Object.hasOwn(params, name) ? params[name] : undefined
+    if (param === undefined) return place
+    return typeof param === 'object' ? param[language] : String(param)
+  })
 }
 
 /** The language that an `Accept-Language` header asks for; Chinese unless English is named first. */

@@ -5,27 +5,40 @@ import type { Text } from '../text.ts'
 /** Who may write an option: `admin` the ones that only steer the service, `root` those that can take over accounts or money. */
 export type Writer = 'admin' | 'root'
 
-/** Where a settings form shows an option. A section is a card of a tab. */
-export interface Section {
+/** Where a settings form shows options. A section is a card of a tab. */
+export interface Place {
+  /** Unique among the sections. */
+  readonly name: string
   readonly tab: 'operation' | 'ratelimit' | 'models' | 'system' | 'other'
   readonly label: Text
+  readonly help?: Text
   readonly writer: Writer
 }
 
 /**
  * One option: its default, its schema (over the typed value), its form widget and its texts. The stored and exchanged form is
- * always a string; `options/codec.ts` of the server turns one into the other by the type of the default.
+ * always a string; `codec.ts` turns one into the other by the widget.
  */
 export interface Option<Value = unknown> {
-  readonly default: Value
+  /** Absent for the built-in price tables alone, which are too big for the web: `defaults.ts` adds them. */
+  readonly default?: NoInfer<Value>
   readonly schema: z.ZodType<Value>
   readonly widget: Widget
   readonly label: Text
   readonly help?: Text
   readonly unit?: Text
   readonly choices?: readonly Choice[]
-  /** Never returned by any call; an empty value in a save leaves it alone. */
+  /** Never returned by any call. A save without a value leaves it alone, one with an empty value clears it. */
   readonly secret?: true
+  /** Overrides the writer of the section. */
+  readonly writer?: Writer
+}
+
+export type Options = Readonly<Record<string, Option>>
+
+export interface Section<Contents extends Options = Options> {
+  readonly place: Place
+  readonly options: Contents
 }
 
 export function option<Value>(declaration: Option<Value>): Option<Value> {
@@ -33,9 +46,16 @@ export function option<Value>(declaration: Option<Value>): Option<Value> {
 }
 
 /** One settings section with its options; the key of each option is its name everywhere. */
-export function section<const Options extends Readonly<Record<string, Option>>>(
-  place: Section,
-  options: Options,
-): { readonly place: Section; readonly options: Options } {
+export function section<const Contents extends Options>(place: Place, options: Contents): Section<Contents> {
   return Object.freeze({ place: Object.freeze(place), options: Object.freeze(options) })
 }
+
+/** The options of all sections in one object type. */
+export type Merged<Sections extends readonly Section[]> = Sections extends readonly [
+  infer First extends Section,
+  ...infer Rest extends readonly Section[],
+]
+  ? First['options'] & Merged<Rest>
+  : unknown
+
+export type ValuesOf<Contents> = { readonly [Key in keyof Contents]: Contents[Key] extends Option<infer Value> ? Value : never }

@@ -23,7 +23,7 @@ export class AppError extends Error {
   }
 
   text(language: Language): string {
-    return fill(this.kind.text[language], this.params)
+    return fill(this.kind.text[language], this.params, language)
   }
 }
 

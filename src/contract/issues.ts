@@ -1,0 +1,44 @@
+import type { z } from 'zod'
+import type { Text } from './text.ts'
+
+/**
+ * Why a value failed its schema, in both languages: the first issue, with its place inside of the value. A schema's own rule brings
+ * its words along as `params: { zh, en }`.
+ */
+export function explain(error: { readonly issues: readonly z.core.$ZodIssue[] }): Text {
+  const [issue] = error.issues
+  if (!issue) return { zh: '值无效', en: 'is not valid' }
+  const place = issue.path.map(String).join('.')
+  const reason = reasonOf(issue)
+  if (place === '') return reason
+  return { zh: `${place} ${reason.zh}`, en: `${place} ${reason.en}` }
+}
+
+function reasonOf(issue: z.core.$ZodIssue): Text {
+  switch (issue.code) {
+    case 'too_small':
+      return bound(issue.origin, { zh: '不能小于', en: 'at least' }, issue.minimum)
+    case 'too_big':
+      return bound(issue.origin, { zh: '不能大于', en: 'at most' }, issue.maximum)
+    case 'invalid_value':
+      return { zh: `须为 ${issue.values.join('、')} 之一`, en: `must be one of ${issue.values.join(', ')}` }
+    case 'invalid_type':
+      return { zh: `类型须为 ${issue.expected}`, en: `must be of type ${issue.expected}` }
+    case 'unrecognized_keys':
+      return { zh: `含有未知字段 ${issue.keys.join('、')}`, en: `has unknown fields ${issue.keys.join(', ')}` }
+    case 'custom':
+      return isText(issue.params) ? issue.params : { zh: '值无效', en: issue.message }
+    default:
+      return { zh: '格式无效', en: 'has an invalid form' }
+  }
+}
+
+function bound(origin: string, word: Text, limit: number | bigint): Text {
+  if (origin === 'string') return { zh: `长度${word.zh} ${limit} 个字符`, en: `must have ${word.en} ${limit} characters` }
+  if (origin === 'array') return { zh: `数量${word.zh} ${limit} 项`, en: `must have ${word.en} ${limit} entries` }
+  return { zh: `${word.zh} ${limit}`, en: `must be ${word.en} ${limit}` }
+}
+
+function isText(params: Readonly<Record<string, unknown>> | undefined): params is Readonly<Record<string, unknown>> & Text {
+  return typeof params?.zh === 'string' && typeof params.en === 'string'
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { option, section } from './define.ts'
+import { content, line, says } from './shapes.ts'
+
+const image = z
+  .string()
+  .trim()
+  .max(100_000)
+  .refine(
+    (text) => text === '' || /^(https?:\/\/\S+|\/(?!\/)\S*|data:image\/[a-z0-9.+-]+[;,]\S+)$/i.test(text),
+    says('须为图片链接', 'must be the link of an image'),
+  )
+
+export const appearance = section(
+  { name: 'appearance', tab: 'other', label: { zh: '个性化设置', en: 'Appearance' }, writer: 'admin' },
+  {
+    Notice: option({
+      ...content(),
+      label: { zh: '公告', en: 'Announcement' },
+      help: {
+        zh: '在首页向所有访客显示，支持 Markdown 和 HTML。',
+        en: 'Shown to every visitor on the home page; Markdown and HTML.',
+      },
+    }),
+    SystemName: option({
+      ...line('Sluice', 50),
+      label: { zh: '系统名称', en: 'System name' },
+      help: { zh: '用于页面标题、邮件和通知。', en: 'Used in page titles, mails and notices.' },
+    }),
+    Logo: option({
+      default: '',
+      schema: image,
+      widget: 'url',
+      label: { zh: 'Logo 图片地址', en: 'Logo image link' },
+      help: { zh: '留空则使用默认图标 /logo.png。', en: 'The default picture /logo.png when empty.' },
+    }),
+    HomePageContent: option({
+      ...content(),
+      label: { zh: '首页内容', en: 'Home page content' },
+      help: {
+        zh: '支持 Markdown 和 HTML；若为链接，则嵌入该页面。',
+        en: 'Markdown or HTML; a link is shown as an embedded page.',
+      },
+    }),
+    About: option({
+      ...content(),
+      label: { zh: '关于', en: 'About' },
+      help: {
+        zh: '支持 Markdown 和 HTML；若为链接，则嵌入该页面。',
+        en: 'Markdown or HTML; a link is shown as an embedded page.',
+      },
+    }),
+    Footer: option({
+      ...content(),
+      label: { zh: '页脚', en: 'Footer' },
+      help: { zh: '支持 HTML，留空则使用默认页脚。', en: 'HTML; the default footer when empty.' },
+    }),
+  },
+)

@@ -1,0 +1,48 @@
+import { option, section } from './define.ts'
+import { lines, number, toggle, units } from './shapes.ts'
+
+export const automation = section(
+  { name: 'automation', tab: 'operation', label: { zh: '监控设置', en: 'Monitoring settings' }, writer: 'admin' },
+  {
+    ChannelDisableThreshold: option({
+      ...number(5, { min: 0, max: 86_400, unit: units.seconds }),
+      label: { zh: '最长响应时间', en: 'Longest response time' },
+      help: {
+        zh: '测试全部通道时，响应慢于此值的通道会被自动禁用；0 表示不限制。',
+        en: 'When all channels are tested, slower ones are disabled automatically; 0 means no limit.',
+      },
+    }),
+    AutomaticDisableChannelEnabled: option({
+      ...toggle(false),
+      label: { zh: '失败时自动禁用通道', en: 'Automatically disable channels on failure' },
+      help: {
+        zh: '密钥失效、余额不足或命中关键词的通道会被禁用。',
+        en: 'Channels with a revoked key, without balance or with a keyword in their error are disabled.',
+      },
+    }),
+    AutomaticEnableChannelEnabled: option({
+      ...toggle(false),
+      label: { zh: '成功时自动启用通道', en: 'Automatically enable channels on success' },
+      help: {
+        zh: '被自动禁用的通道测试通过后重新启用。',
+        en: 'Channels that were disabled automatically are enabled again when a test succeeds.',
+      },
+    }),
+    AutomaticDisableKeywords: option({
+      ...lines([
+        'Your credit balance is too low',
+        'This organization has been disabled.',
+        'You exceeded your current quota',
+        'Permission denied',
+        'The security token included in the request is invalid',
+        'Operation not allowed',
+        'Your account is not authorized',
+      ]),
+      label: { zh: '自动禁用关键词', en: 'Automatic disable keywords' },
+      help: {
+        zh: '一行一个，不区分大小写；上游错误含有其中之一时禁用通道。',
+        en: 'One per line, in any case; a channel whose error contains one is disabled.',
+      },
+    }),
+  },
+)

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { option, section } from './define.ts'
+import { map, mapWithDefault, number, says, toggle } from './shapes.ts'
+
+const headerValues = z
+  .array(
+    z
+      .string()
+      .max(1000)
+      .refine((text) => /^[\x20-\x7e]*$/.test(text), says('含有无效字符', 'has characters that a header cannot hold')),
+  )
+  .max(100)
+const headers = map(headerValues).refine(
+  (entries) => Object.keys(entries).every((name) => /^[A-Za-z0-9-]+$/.test(name)),
+  says('含有无效的请求头名称', 'has an invalid header name'),
+)
+
+export const claude = section(
+  { name: 'claude', tab: 'models', label: { zh: 'Claude设置', en: 'Claude settings' }, writer: 'admin' },
+  {
+    'claude.model_headers_settings': option({
+      default: {},
+      schema: map(headers),
+      widget: 'json',
+      label: { zh: 'Claude请求头覆盖', en: 'Claude request headers' },
+      help: {
+        zh: '模型 → 请求头 → 值的列表；为该模型的请求附加这些请求头。',
+        en: 'Model, header and list of values: headers that are added to the requests of that model.',
+      },
+    }),
+    'claude.default_max_tokens': option({
+      default: { default: 8192 },
+      schema: mapWithDefault(z.int().min(1).max(10_000_000), 8192),
+      widget: 'json',
+      label: { zh: '缺省 MaxTokens', en: 'Default max tokens' },
+      help: {
+        zh: '请求未给出 max_tokens 时使用的值，单位 Token；default 为默认值。',
+        en: 'Output limit in tokens for requests without one, for each model; default stands for the others.',
+      },
+    }),
+    'claude.thinking_adapter_enabled': option({
+      ...toggle(true),
+      label: { zh: '启用Claude思考适配（-thinking后缀）', en: 'Enable the -thinking suffix' },
+      help: {
+        zh: '模型名以 -thinking 结尾时开启思考，BudgetTokens = MaxTokens × 百分比。',
+        en: 'A model name ending in -thinking turns thinking on, with budget tokens = max tokens × percentage.',
+      },
+    }),
+    'claude.thinking_adapter_budget_tokens_percentage': option({
+      ...number(0.8, { min: 0.1, max: 1 }),
+      label: { zh: '思考适配 BudgetTokens 百分比', en: 'Thinking budget percentage' },
+      help: { zh: '思考预算占 MaxTokens 的比例，0.1 到 1。', en: 'Share of the max tokens that thinking may use, 0.1 to 1.' },
+    }),
+  },
+)

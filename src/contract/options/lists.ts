@@ -1,0 +1,16 @@
+/** The entries of an option that holds one per line. */
+export function linesOf(text: string): string[] {
+  return entriesOf(text, /\r?\n/)
+}
+
+/** The entries of an option that is joined by commas. */
+export function commaListOf(text: string): string[] {
+  return entriesOf(text, ',')
+}
+
+function entriesOf(text: string, separator: string | RegExp): string[] {
+  return text
+    .split(separator)
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+}

@@ -1,0 +1,188 @@
+import { option, section } from './define.ts'
+import { address, line, link, secret, toggle } from './shapes.ts'
+
+const writer = 'root'
+
+export const login = section(
+  { name: 'login', tab: 'system', label: { zh: '配置登录注册', en: 'Login and registration' }, writer },
+  {
+    PasswordLoginEnabled: option({
+      ...toggle(true),
+      label: { zh: '允许通过密码进行登录', en: 'Allow login with a password' },
+      help: {
+        zh: '关闭后，没有绑定其他登录方式的用户（包括管理员）将无法登录。',
+        en: 'When off, users without another way to log in, admins included, cannot sign in.',
+      },
+    }),
+    PasswordRegisterEnabled: option({
+      ...toggle(true),
+      label: { zh: '允许通过密码进行注册', en: 'Allow registration with a password' },
+      help: {
+        zh: '关闭后，新用户只能通过第三方账户注册。',
+        en: 'When off, new users can register with an outside account only.',
+      },
+    }),
+    EmailVerificationEnabled: option({
+      ...toggle(false),
+      label: { zh: '通过密码注册时需要进行邮箱验证', en: 'Registration with a password needs a verified e-mail' },
+      help: { zh: '需要先配置 SMTP。', en: 'Needs the SMTP settings.' },
+    }),
+    RegisterEnabled: option({
+      ...toggle(true),
+      label: { zh: '允许新用户注册', en: 'Allow new users to register' },
+      help: { zh: '关闭后，任何方式都无法注册新用户。', en: 'When off, new users cannot register in any way.' },
+    }),
+    GitHubOAuthEnabled: option({
+      ...toggle(false),
+      label: { zh: '允许通过 GitHub 账户登录和注册', en: 'Allow login and registration with GitHub' },
+      help: { zh: '需要先填写 GitHub Client ID。', en: 'Needs the GitHub client ID.' },
+    }),
+    LinuxDOOAuthEnabled: option({
+      ...toggle(false),
+      label: { zh: '允许通过 LinuxDO 账户登录和注册', en: 'Allow login and registration with LinuxDO' },
+      help: { zh: '需要先填写 LinuxDO Client ID。', en: 'Needs the LinuxDO client ID.' },
+    }),
+    WeChatAuthEnabled: option({
+      ...toggle(false),
+      label: { zh: '允许通过微信登录和注册', en: 'Allow login and registration with WeChat' },
+      help: { zh: '需要先填写 WeChat Server 服务器地址。', en: 'Needs the address of the WeChat server.' },
+    }),
+    TelegramOAuthEnabled: option({
+      ...toggle(false),
+      label: { zh: '允许通过 Telegram 进行登录', en: 'Allow login with Telegram' },
+      help: {
+        zh: '需要先填写 Telegram Bot Token；用户须先在个人设置中绑定。',
+        en: 'Needs the Telegram bot token; users bind their account in their settings first.',
+      },
+    }),
+    TurnstileCheckEnabled: option({
+      ...toggle(false),
+      label: { zh: '启用 Turnstile 用户校验', en: 'Enable the Turnstile human check' },
+      help: { zh: '需要先填写 Turnstile Site Key 和 Secret Key。', en: 'Needs the Turnstile site key and secret key.' },
+    }),
+  },
+)
+
+export const github = section(
+  {
+    name: 'github',
+    tab: 'system',
+    label: { zh: '配置 GitHub OAuth App', en: 'GitHub OAuth app' },
+    help: {
+      zh: '在 GitHub 中将 Homepage URL 填为服务器地址，Authorization callback URL 填为 {ServerAddress}/oauth/github。',
+      en: 'At GitHub, enter the server address as homepage URL and {ServerAddress}/oauth/github as authorization callback URL.',
+    },
+    writer,
+  },
+  {
+    GitHubClientId: option({
+      ...line(),
+      label: { zh: 'GitHub Client ID', en: 'GitHub client ID' },
+      help: { zh: 'OAuth App 的 Client ID。', en: 'Client ID of the OAuth app.' },
+    }),
+    GitHubClientSecret: option({
+      ...secret(),
+      label: { zh: 'GitHub Client Secret', en: 'GitHub client secret' },
+      help: { zh: 'OAuth App 的 Client Secret，保存后不再显示。', en: 'Client secret of the OAuth app; never shown again.' },
+    }),
+  },
+)
+
+export const wechat = section(
+  {
+    name: 'wechat',
+    tab: 'system',
+    label: { zh: '配置 WeChat Server', en: 'WeChat server' },
+    help: { zh: '用以支持通过微信公众号登录。', en: 'Lets users log in with a WeChat official account.' },
+    writer,
+  },
+  {
+    WeChatServerAddress: option({
+      ...address(),
+      label: { zh: 'WeChat Server 服务器地址', en: 'WeChat server address' },
+      help: { zh: '把验证码换成微信用户的服务。', en: 'The service that turns a code into a WeChat user.' },
+    }),
+    WeChatServerToken: option({
+      ...secret(),
+      label: { zh: 'WeChat Server 访问凭证', en: 'WeChat server token' },
+      help: { zh: '访问该服务的凭证，保存后不再显示。', en: 'Credential for that service; never shown again.' },
+    }),
+    WeChatAccountQRCodeImageURL: option({
+      ...link(),
+      label: { zh: '微信公众号二维码图片链接', en: 'Link of the QR code image' },
+      help: { zh: '登录时显示的公众号二维码图片。', en: 'QR code of the official account, shown when logging in.' },
+    }),
+  },
+)
+
+export const telegram = section(
+  {
+    name: 'telegram',
+    tab: 'system',
+    label: { zh: '配置 Telegram 登录', en: 'Telegram login' },
+    help: {
+      zh: '须先在 BotFather 中将本站域名设为机器人的域名。',
+      en: "Register this site's domain for the bot with BotFather first.",
+    },
+    writer,
+  },
+  {
+    TelegramBotToken: option({
+      ...secret(),
+      label: { zh: 'Telegram Bot Token', en: 'Telegram bot token' },
+      help: { zh: '用于校验登录数据，保存后不再显示。', en: 'Verifies the login data; never shown again.' },
+    }),
+    TelegramBotName: option({
+      ...line(),
+      label: { zh: 'Telegram Bot 名称', en: 'Telegram bot name' },
+      help: { zh: '登录按钮所用的机器人用户名。', en: 'User name of the bot, used by the login button.' },
+    }),
+  },
+)
+
+export const turnstile = section(
+  {
+    name: 'turnstile',
+    tab: 'system',
+    label: { zh: '配置 Turnstile', en: 'Turnstile' },
+    help: { zh: '用以支持用户校验。', en: 'The human check of forms that anyone can send.' },
+    writer,
+  },
+  {
+    TurnstileSiteKey: option({
+      ...line(),
+      label: { zh: 'Turnstile Site Key', en: 'Turnstile site key' },
+      help: { zh: '公开的站点密钥。', en: 'The public key of the site.' },
+    }),
+    TurnstileSecretKey: option({
+      ...secret(),
+      label: { zh: 'Turnstile Secret Key', en: 'Turnstile secret key' },
+      help: { zh: '用于在服务器上校验结果，保存后不再显示。', en: 'Verifies results on the server; never shown again.' },
+    }),
+  },
+)
+
+export const linuxdo = section(
+  {
+    name: 'linuxdo',
+    tab: 'system',
+    label: { zh: '配置 LinuxDO OAuth', en: 'LinuxDO OAuth' },
+    help: {
+      zh: '在 LinuxDO 中将回调地址填为 {ServerAddress}/oauth/linuxdo。',
+      en: 'At LinuxDO, enter {ServerAddress}/oauth/linuxdo as callback address.',
+    },
+    writer,
+  },
+  {
+    LinuxDOClientId: option({
+      ...line(),
+      label: { zh: 'LinuxDO Client ID', en: 'LinuxDO client ID' },
+      help: { zh: '应用的 Client ID。', en: 'Client ID of the application.' },
+    }),
+    LinuxDOClientSecret: option({
+      ...secret(),
+      label: { zh: 'LinuxDO Client Secret', en: 'LinuxDO client secret' },
+      help: { zh: '应用的 Client Secret，保存后不再显示。', en: 'Client secret of the application; never shown again.' },
+    }),
+  },
+)

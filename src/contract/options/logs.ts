@@ -1,0 +1,47 @@
+import { option, section } from './define.ts'
+import { choice, integer, toggle, units } from './shapes.ts'
+
+export const logs = section(
+  { name: 'logs', tab: 'operation', label: { zh: '日志设置', en: 'Log settings' }, writer: 'admin' },
+  {
+    LogConsumeEnabled: option({
+      ...toggle(true),
+      label: { zh: '启用额度消费日志记录', en: 'Keep logs of quota consumption' },
+      help: {
+        zh: '关闭后不再记录单次消费，但扣费照常。',
+        en: 'When off, single charges leave no log row; they are charged all the same.',
+      },
+    }),
+  },
+)
+
+export const dashboard = section(
+  { name: 'dashboard', tab: 'operation', label: { zh: '数据看板设置', en: 'Data dashboard settings' }, writer: 'admin' },
+  {
+    DataExportEnabled: option({
+      ...toggle(true),
+      label: { zh: '启用数据看板', en: 'Enable the data dashboard' },
+      help: {
+        zh: '汇总每小时的用量并在侧边栏显示数据看板。',
+        en: 'Sums up usage by the hour and shows the dashboard in the sidebar.',
+      },
+    }),
+    DataExportInterval: option({
+      ...integer(5, { min: 1, max: 10_080, unit: units.minutes }),
+      label: { zh: '数据看板更新间隔', en: 'Dashboard update interval' },
+      help: {
+        zh: '多久更新一次汇总数据，过短会增加数据库负担。',
+        en: 'How often the sums are brought up to date; a short interval burdens the database.',
+      },
+    }),
+    DataExportDefaultTime: option({
+      ...choice('hour', {
+        hour: { zh: '小时', en: 'Hour' },
+        day: { zh: '天', en: 'Day' },
+        week: { zh: '周', en: 'Week' },
+      }),
+      label: { zh: '数据看板默认时间粒度', en: 'Default time granularity' },
+      help: { zh: '仅影响显示，数据始终按小时汇总。', en: 'For display only; data is always summed up by the hour.' },
+    }),
+  },
+)

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { option, section } from './define.ts'
+import { map, ratios, says } from './shapes.ts'
+
+export const groups = section(
+  { name: 'groups', tab: 'operation', label: { zh: '分组设置', en: 'Group settings' }, writer: 'admin' },
+  {
+    GroupRatio: option({
+      default: { default: 1, vip: 1, svip: 1 },
+      schema: ratios.refine(
+        (entries) => Object.hasOwn(entries, 'default'),
+        says('须保留分组 default', 'must keep the group default'),
+      ),
+      widget: 'ratio-map',
+      label: { zh: '分组倍率', en: 'Group ratio' },
+      help: { zh: '分组名到倍率的映射；费用乘以该倍率。', en: 'The groups and what each pays, as a multiple of the price.' },
+    }),
+    UserUsableGroups: option({
+      default: { default: '默认分组', vip: 'vip分组' },
+      schema: map(z.string().max(200)),
+      widget: 'json',
+      label: { zh: '用户可选分组', en: 'User selectable groups' },
+      help: {
+        zh: '用户创建令牌时可选择的分组及其描述。',
+        en: 'Groups that every user may choose for a token, with their descriptions.',
+      },
+    }),
+  },
+)
+
+/** The defaults of these maps stand in `default-prices.ts`. */
+export const prices = section(
+  { name: 'prices', tab: 'operation', label: { zh: '模型倍率设置', en: 'Model ratio settings' }, writer: 'admin' },
+  {
+    ModelPrice: option({
+      schema: ratios,
+      widget: 'ratio-map',
+      label: { zh: '模型固定价格', en: 'Model price per call' },
+      unit: { zh: '美元/次', en: 'USD per call' },
+      help: { zh: '一次调用消耗多少美元，优先于模型倍率。', en: 'US dollars of one call; it comes before the model ratio.' },
+    }),
+    ModelRatio: option({
+      schema: ratios,
+      widget: 'ratio-map',
+      label: { zh: '模型倍率', en: 'Model ratio' },
+      help: {
+        zh: '输入 Token 的倍率；1 即每百万 Token 2 美元。',
+        en: 'Ratio of input tokens; 1 is 2 US dollars per million tokens.',
+      },
+    }),
+    CompletionRatio: option({
+      schema: ratios,
+      widget: 'ratio-map',
+      label: { zh: '模型补全倍率', en: 'Completion ratio' },
+      help: {
+        zh: '输出 Token 相对输入的倍率；未列出的模型使用其系列的内置倍率。',
+        en: 'Ratio of output tokens to input tokens; models that are not listed have the built-in ratio of their family.',
+      },
+    }),
+    CacheRatio: option({
+      schema: ratios,
+      widget: 'ratio-map',
+      label: { zh: '缓存读取倍率', en: 'Cache read ratio' },
+      help: {
+        zh: '命中缓存的输入 Token 相对普通输入的倍率，未列出的模型为 1。',
+        en: 'Ratio of input tokens read from a cache to other input tokens; 1 for models that are not listed.',
+      },
+    }),
+    CreateCacheRatio: option({
+      schema: ratios,
+      widget: 'ratio-map',
+      label: { zh: '缓存写入倍率', en: 'Cache write ratio' },
+      help: {
+        zh: '写入缓存（5 分钟）的输入 Token 相对普通输入的倍率，未列出的模型为 1.25；写入 1 小时缓存为其 1.6 倍。',
+        en: 'Ratio of input tokens written to a five-minute cache to other input tokens; 1.25 for models that are not listed, and 1.6 times as much for a one-hour cache.',
+      },
+    }),
+  },
+)

@@ -1,0 +1,41 @@
+import { option, section } from './define.ts'
+import { address, secret } from './shapes.ts'
+
+export const server = section(
+  { name: 'server', tab: 'system', label: { zh: '通用设置', en: 'General settings' }, writer: 'root' },
+  {
+    ServerAddress: option({
+      ...address(),
+      label: { zh: '服务器地址', en: 'Server address' },
+      help: {
+        zh: '本站对外的地址，例如 https://example.com；用于邮件、回调和图片链接。',
+        en: 'The address of this site as others reach it, for example https://example.com; used in mails, callbacks and image links.',
+      },
+    }),
+  },
+)
+
+export const worker = section(
+  {
+    name: 'worker',
+    tab: 'system',
+    label: { zh: '代理设置', en: 'Worker settings' },
+    help: { zh: '仅用于获取图片和发送 Webhook。', en: 'Used for fetching images and sending webhooks only.' },
+    writer: 'root',
+  },
+  {
+    WorkerUrl: option({
+      ...address(),
+      label: { zh: 'Worker 地址', en: 'Worker address' },
+      help: {
+        zh: '代为发出请求的 Worker；留空则直接请求。',
+        en: 'Worker that sends requests on behalf of this site; requests are sent directly when empty.',
+      },
+    }),
+    WorkerValidKey: option({
+      ...secret(),
+      label: { zh: 'Worker 密钥', en: 'Worker key' },
+      help: { zh: '随每个请求发给 Worker，保存后不再显示。', en: 'Sent to the worker with each request; never shown again.' },
+    }),
+  },
+)

@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import type { Choice } from '../fields.ts'
+import type { Text } from '../text.ts'
+import type { Option } from './define.ts'
+import { linesOf } from './lists.ts'
+
+/**
+ * The shapes that options have: default, schema and widget together. An option is a shape and its texts:
+ * `option({ ...toggle(true), label: … })`.
+ */
+type Shape<Value> = Pick<Option<Value>, 'default' | 'schema' | 'widget' | 'unit' | 'secret' | 'choices'>
+
+export const units = {
+  quota: { zh: '额度', en: 'quota units' },
+  tokens: { zh: 'Token', en: 'tokens' },
+  times: { zh: '次', en: 'times' },
+  seconds: { zh: '秒', en: 'seconds' },
+  minutes: { zh: '分钟', en: 'minutes' },
+} as const satisfies Record<string, Text>
+
+/** 20 million US dollars at the usual 500,000 units each: sums of such amounts stay far inside the exact integers. */
+export const quotaMax = 1e13
+
+export const textLengthMax = 10_000
+export const longTextLengthMax = 200_000
+const entriesMax = 10_000
+
+/** A refusal in both languages: `explain` of `issues.ts` finds it again. */
+export function says(zh: string, en: string) {
+  return { error: en, params: { zh, en } }
+}
+
+export function toggle(value: boolean): Shape<boolean> {
+  return { default: value, schema: z.boolean(), widget: 'switch' }
+}
+
+export function integer(value: number, limits: { min: number; max: number; unit?: Text }): Shape<number> {
+  return number(value, { ...limits, schema: z.int() })
+}
+
+export function number(value: number, limits: { min: number; max: number; unit?: Text; schema?: z.ZodNumber }): Shape<number> {
+  const schema = (limits.schema ?? z.number()).min(limits.min).max(limits.max)
+  return { default: value, schema, widget: 'number', ...(limits.unit ? { unit: limits.unit } : {}) }
+}
+
+export function quota(value: number): Shape<number> {
+  return integer(value, { min: 0, max: quotaMax, unit: units.quota })
+}
+
+export function line(value = '', lengthMax = 500): Shape<string> {
+  const schema = z
+    .string()
+    .trim()
+    .max(lengthMax)
+    .refine((text) => !/[\r\n]/.test(text), says('须为单行文本', 'must be one line'))
+  return { default: value, schema, widget: 'text' }
+}
+
+/** A long text that a page shows: Markdown, HTML or a link. */
+export function content(value = ''): Shape<string> {
+  return { default: value, schema: z.string().max(longTextLengthMax), widget: 'markdown' }
+}
+
+export function secret(): Shape<string> {
+  return { default: '', schema: z.string().trim().max(textLengthMax), widget: 'secret', secret: true }
+}
+
+/** One entry per line: trimmed, without empty lines. */
+export function lines(value: readonly string[]): Shape<string> {
+  const schema = z
+    .string()
+    .max(longTextLengthMax)
+    .transform((text) => linesOf(text).join('\n'))
+  return { default: value.join('\n'), schema, widget: 'lines' }
+}
+
+/** The address of a server: http or https, without credentials, query, fragment and trailing slash; or empty. */
+export function address(): Shape<string> {
+  const schema = z
+    .string()
+    .trim()
+    .max(500)
+    .transform((text) => text.replace(/\/+$/, ''))
+    .refine(
+      (text) => text === '' || /^https?:\/\/[^\s/?#@\\]+(\/[^\s?#\\]*)?$/i.test(text),
+      says('须为 http(s) 地址', 'must be an http(s) address'),
+    )
+  return { default: '', schema, widget: 'url' }
+}
+
+/** A link that a page shows: http, https or a path of this site; or empty. Never a script. */
+export function link(value = ''): Shape<string> {
+  const schema = z
+    .string()
+    .trim()
+    .max(2000)
+    .refine(
+      (text) => text === '' || /^(https?:\/\/\S|\/(?!\/))[^\r\n]*$/i.test(text),
+      says('须为 http(s) 链接', 'must be an http(s) link'),
+    )
+  return { default: value, schema, widget: 'url' }
+}
+
+export function choice<const Value extends string>(value: NoInfer<Value>, labels: Readonly<Record<Value, Text>>): Shape<Value> {
+  // The entries of an object carry exactly its keys.
+  const entries = Object.entries(labels) as [Value, Text][]
+  const choices: Choice[] = entries.map(([key, label]) => ({ value: key, label }))
+  return { default: value, schema: z.enum(entries.map(([key]) => key)), widget: 'select', choices }
+}
+
+export type Ratios = Readonly<Record<string, number>>
+
+/** Names to numbers from 0 to a million. Tinier ones than a billionth would cost digits and mean nothing. */
+export const ratios: z.ZodType<Ratios> = map(
+  z
+    .number()
+    .min(0)
+    .max(1_000_000)
+    .refine((ratio) => ratio === 0 || ratio >= 1e-9, says('非零倍率过小', 'is too small for a ratio other than 0')),
+)
+
+export function map<Value>(value: z.ZodType<Value>): z.ZodType<Readonly<Record<string, Value>>> {
+  return z
+    .record(z.string().min(1).max(200), value)
+    .refine(
+      (entries) => Object.keys(entries).length <= entriesMax,
+      says(`最多 ${entriesMax} 项`, `must have at most ${entriesMax} entries`),
+    )
+}
+
+/** A map whose entry `default` applies to everything that it does not name; saved without one, it gets the given one back. */
+export function mapWithDefault<Value>(value: z.ZodType<Value>, fallback: Value): z.ZodType<Readonly<Record<string, Value>>> {
+  return map(value).transform((entries) => ({ default: fallback, ...entries }))
+}

@@ -1,0 +1,143 @@
+import { z } from 'zod'
+import { option, section } from './define.ts'
+import { integer, link, number, says, toggle, units } from './shapes.ts'
+
+export const general = section(
+  { name: 'general', tab: 'operation', label: { zh: '通用设置', en: 'General settings' }, writer: 'admin' },
+  {
+    TopUpLink: option({
+      ...link(),
+      label: { zh: '充值链接', en: 'Recharge link' },
+      help: { zh: '用户购买兑换码的网站；留空则不显示。', en: 'Site where users buy redemption codes; hidden when empty.' },
+      writer: 'root',
+    }),
+    ChatLink: option({
+      ...link(),
+      label: { zh: '默认聊天页面链接', en: 'Default chat page link' },
+      help: {
+        zh: '已由聊天设置取代，使用聊天设置时须留空。',
+        en: 'Superseded by the chat settings; leave it empty when those are used.',
+      },
+    }),
+    ChatLink2: option({
+      ...link(),
+      label: { zh: '聊天页面 2 链接', en: 'Chat page 2 link' },
+      help: {
+        zh: '已由聊天设置取代，使用聊天设置时须留空。',
+        en: 'Superseded by the chat settings; leave it empty when those are used.',
+      },
+    }),
+    QuotaPerUnit: option({
+      ...number(500_000, { min: 1, max: 1e9, unit: units.quota }),
+      label: { zh: '单位美元额度', en: 'Quota per USD' },
+      help: {
+        zh: '一美元等于多少额度；改变它会改变所有余额和固定价格的美元价值，但不改变倍率计费的额度。',
+        en: 'How many quota units are one US dollar; a change alters the dollar value of every balance and the units of fixed prices, not the units charged by ratio.',
+      },
+      writer: 'root',
+    }),
+    RetryTimes: option({
+      ...integer(0, { min: 0, max: 100, unit: units.times }),
+      label: { zh: '失败重试次数', en: 'Failed retry times' },
+      help: {
+        zh: '一次请求失败后最多再尝试几个渠道。',
+        en: 'How many more channels are tried after a request has failed on one.',
+      },
+    }),
+    StreamCacheQueueLength: option({
+      ...integer(0, { min: 0, max: 10_000 }),
+      label: { zh: '流式缓冲队列长度', en: 'Stream buffer length' },
+      help: {
+        zh: '客户端读取较慢时每个流最多缓冲的数据块数，0 表示使用系统默认值。',
+        en: 'Chunks that are kept for each stream while its client reads slowly; 0 uses the default.',
+      },
+    }),
+    DisplayInCurrencyEnabled: option({
+      ...toggle(true),
+      label: { zh: '以货币形式显示额度', en: 'Display quota as currency' },
+      help: { zh: '以美元而非额度数显示余额与费用。', en: 'Shows balances and costs in dollars instead of quota units.' },
+    }),
+    DisplayTokenStatEnabled: option({
+      ...toggle(true),
+      label: { zh: '额度查询接口返回令牌额度而非用户额度', en: 'Balance calls answer the quota of the token, not of the user' },
+      help: {
+        zh: '决定客户端通过 /v1/dashboard/billing 看到的余额。',
+        en: 'Decides which balance clients see at /v1/dashboard/billing.',
+      },
+    }),
+    DefaultCollapseSidebar: option({
+      ...toggle(false),
+      label: { zh: '默认折叠侧边栏', en: 'Collapse the sidebar by default' },
+      help: { zh: '用户自己的选择优先。', en: "A user's own choice comes first." },
+    }),
+    DemoSiteEnabled: option({
+      ...toggle(false),
+      label: { zh: '演示站点模式', en: 'Demo site mode' },
+      help: {
+        zh: '控制台只读：除登录和关闭本模式外的修改都会被拒绝。',
+        en: 'The console is read-only: every change but signing in and leaving this mode is refused.',
+      },
+    }),
+    SelfUseModeEnabled: option({
+      ...toggle(false),
+      label: { zh: '自用模式', en: 'Self-use mode' },
+      help: {
+        zh: '未设置价格的模型也可使用，按默认倍率计费；关闭注册入口的显示。',
+        en: 'Models without a price may be used and cost the fallback ratio; the register entry is hidden.',
+      },
+    }),
+    TaskEnabled: option({
+      ...toggle(true),
+      label: { zh: '启用异步任务功能', en: 'Enable asynchronous tasks' },
+      help: { zh: '在侧边栏显示异步任务页面。', en: 'Shows the page of asynchronous tasks in the sidebar.' },
+    }),
+  },
+)
+
+/** A link template may open an application by its own scheme, but must not run a script in the console. */
+const template = z
+  .string()
+  .max(2000)
+  .refine(
+    (text) => /^[a-z][a-z0-9+.-]*:\/\/\S/i.test(text) && !/^(javascript|vbscript|data|blob|file):/i.test(text),
+    says('须为链接', 'must be a link'),
+  )
+
+const chatList = z
+  .array(
+    z
+      .record(z.string().min(1).max(50), template)
+      .refine(
+        (entry) => Object.keys(entry).length === 1,
+        says('每项须恰有一个名称和链接', 'must have exactly one name with its link'),
+      ),
+  )
+  .max(100)
+
+export const chats = section(
+  { name: 'chats', tab: 'operation', label: { zh: '令牌聊天设置', en: 'Chat settings' }, writer: 'admin' },
+  {
+    Chats: option({
+      default: [
+        { NextChat: 'https://app.nextchat.dev/#/?settings={"key":"{key}","url":"{address}"}' },
+        {
+          'Lobe Chat':
+            'https://chat-preview.lobehub.com/?settings={"keyVaults":{"openai":{"apiKey":"{key}","baseURL":"{address}/v1"}}}',
+        },
+        {
+          'AI as Workspace':
+            'https://aiaw.app/set-provider?provider={"type":"openai","settings":{"apiKey":"{key}","baseURL":"{address}/v1","compatibility":"strict"}}',
+        },
+        { 'AMA 问天': 'ama://set-api-key?server={address}&key={key}' },
+        { OpenCat: 'opencat://team/join?domain={address}&token={key}' },
+      ],
+      schema: chatList,
+      widget: 'json',
+      label: { zh: '聊天配置', en: 'Chat links' },
+      help: {
+        zh: '名称与链接的列表；链接中的 {key} 会替换为用户的令牌，{address} 替换为服务器地址。',
+        en: 'A list of names and links; {key} in a link becomes the token of the user, {address} the server address.',
+      },
+    }),
+  },
+)
