@@ -18,11 +18,13 @@ const lenientInt = (fallback: number, min: number, max: number) =>
     return Math.min(max, Math.max(min, Math.trunc(number)))
   }, z.int())
 
-/** Text of a query; the literals that careless clients send for "nothing" are nothing. */
+/** Text of a query; the literals that careless clients send for "nothing" are nothing, and NUL, which no database takes, is left out. */
 export const queryText = z
   .string()
   .optional()
-  .transform((value) => (value === undefined || value === 'null' || value === 'undefined' || value === 'NaN' ? '' : value.trim()))
+  .transform((value) =>
+    value === undefined || value === 'null' || value === 'undefined' || value === 'NaN' ? '' : value.replaceAll('\0', '').trim(),
+  )
 
 export const queryInt = lenientInt(0, 0, Number.MAX_SAFE_INTEGER)
 export const queryFlag = z.preprocess((value) => value === 'true' || value === '1' || value === true, z.boolean())

@@ -64,7 +64,11 @@ export interface LogOther {
   upstream_model_name?: string
   reasoning_effort?: string
   /** Admins only. */
-  admin_info?: { use_channel: string[]; attempts?: { channel: number; status: number; reason: string; ms: number }[]; address?: string }
+  admin_info?: {
+    use_channel: string[]
+    attempts?: { channel: number; status: number; reason: string; ms: number }[]
+    address?: string
+  }
 }
 
 export const logStatistics = z.object({ quota: z.int(), rpm: z.int(), tpm: z.int() })

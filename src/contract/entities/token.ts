@@ -35,9 +35,20 @@ export const token = z.object({
 export type Token = z.output<typeof token>
 
 const quota = z.int().min(0).max(1e15)
+const text = (lengthMax: number) =>
+  z
+    .string()
+    .max(lengthMax)
+    .transform((value) => value.replaceAll('\0', ''))
 
+/** What the owner may set. Name, addresses, models and group are checked by `tokens/tokens.ts`, which can name what is wrong. */
 export const tokenInput = z.object({
-  name: z.string().trim().min(1).max(tokenNameLengthMax),
+  name: text(1000).transform((name) =>
+    name
+      .normalize('NFC')
+      .replace(/\p{Cc}/gu, ' ')
+      .trim(),
+  ),
   expired_time: z
     .int()
     .min(neverExpires)
@@ -47,8 +58,10 @@ export const tokenInput = z.object({
   remain_quota: quota.default(0),
   unlimited_quota: z.boolean().default(false),
   model_limits_enabled: z.boolean().default(false),
-  model_limits: z.string().max(100_000).default(''),
-  allow_ips: z.string().max(20_000).nullish().transform((text) => text ?? ''),
-  group: z.string().max(64).default(''),
+  model_limits: text(100_000).default(''),
+  allow_ips: text(20_000)
+    .nullish()
+    .transform((list) => list ?? ''),
+  group: text(64).default(''),
 })
 export type TokenInput = z.output<typeof tokenInput>

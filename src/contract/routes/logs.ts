@@ -15,8 +15,24 @@ const ownFilters = {
 const allFilters = { ...ownFilters, username: queryText, channel: queryInt }
 
 export const logRoutes = routes({
-  'GET /api/log/': { access: 'admin', summary: 'Logs of everybody', query: z.object({ ...oneBasedPage, ...allFilters }), reply: page(log) },
-  'GET /api/log/self': { access: 'user', summary: 'Own logs', query: z.object({ ...oneBasedPage, ...ownFilters }), reply: page(log) },
+  'GET /api/log/': {
+    access: 'admin',
+    summary: 'Logs of everybody',
+    query: z.object({ ...oneBasedPage, ...allFilters }),
+    reply: page(log),
+  },
+  'DELETE /api/log/': {
+    access: 'admin',
+    summary: 'Remove consume logs older than a time; answers how many',
+    query: z.object({ target_timestamp: queryInt }),
+    reply: z.int(),
+  },
+  'GET /api/log/self': {
+    access: 'user',
+    summary: 'Own logs',
+    query: z.object({ ...oneBasedPage, ...ownFilters }),
+    reply: page(log),
+  },
   'GET /api/log/stat': {
     access: 'admin',
     summary: 'Quota in the filter, requests and tokens of the last minute',
@@ -29,6 +45,16 @@ export const logRoutes = routes({
     query: z.object(ownFilters),
     reply: logStatistics,
   },
-  'GET /api/log/search': { access: 'admin', summary: 'The newest 100 logs whose content begins with the keyword', query: z.object({ keyword: queryText }), reply: z.array(log) },
-  'GET /api/log/self/search': { access: 'user', summary: 'The newest 100 own logs whose content begins with the keyword', query: z.object({ keyword: queryText }), reply: z.array(log) },
+  'GET /api/log/search': {
+    access: 'admin',
+    summary: 'The newest 100 logs whose content begins with the keyword',
+    query: z.object({ keyword: queryText }),
+    reply: z.array(log),
+  },
+  'GET /api/log/self/search': {
+    access: 'user',
+    summary: 'The newest 100 own logs whose content begins with the keyword',
+    query: z.object({ keyword: queryText }),
+    reply: z.array(log),
+  },
 })

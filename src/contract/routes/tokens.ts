@@ -1,22 +1,23 @@
 import { z } from 'zod'
 import { token, tokenInput, tokenStatus } from '../entities/token.ts'
-import { arrayOrPage, idParams, queryFlag, queryText, zeroBasedPage } from '../envelope.ts'
+import { arrayOrPage, idParams, queryFlag, queryInt, queryText, zeroBasedPage } from '../envelope.ts'
 import { routes } from '../route.ts'
 
-const { page_size, ...pageOnly } = zeroBasedPage
+const { page_size: size, ...pageOnly } = zeroBasedPage
+const listing = { ...pageOnly, size: size.optional(), page_size: size.optional() }
 const status = z.union([z.literal(tokenStatus.enabled), z.literal(tokenStatus.disabled)])
 
 export const tokenRoutes = routes({
   'GET /api/token/': {
     access: 'user',
     summary: 'Own tokens, newest first',
-    query: z.object({ ...pageOnly, size: page_size.optional(), page_size: page_size.optional() }),
+    query: z.object(listing),
     reply: arrayOrPage(token),
   },
   'GET /api/token/search': {
     access: 'user',
-    summary: 'Own tokens by part of the name and of the key',
-    query: z.object({ keyword: queryText, token: queryText, status: queryText, group: queryText, ...pageOnly, size: page_size.optional() }),
+    summary: 'Own tokens by part of the name and of the key, newest first, 1,000 at most; all of them unless paged=true',
+    query: z.object({ keyword: queryText, token: queryText, status: queryInt, group: queryText, ...listing }),
     reply: arrayOrPage(token),
   },
   'GET /api/token/:id': { access: 'user', summary: 'One own token', params: idParams, reply: token },
@@ -25,10 +26,12 @@ export const tokenRoutes = routes({
     access: 'user',
     summary: 'Change a token; with status_only only its status',
     query: z.object({ status_only: queryFlag.optional() }),
-    body: z.union([
-      tokenInput.extend({ id: z.int().positive(), status: status.optional().catch(undefined) }),
-      z.object({ id: z.int().positive(), status }),
-    ]),
+    // A status that nobody may set (expired, exhausted) is what clients send back unread: it means "as it is".
+    body: tokenInput.extend({
+      id: z.int().positive(),
+      name: tokenInput.shape.name.optional(),
+      status: status.optional().catch(undefined),
+    }),
     reply: token,
   },
   'DELETE /api/token/:id': { access: 'user', summary: 'Delete a token', params: idParams, reply: z.null() },

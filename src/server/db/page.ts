@@ -14,5 +14,14 @@ export function oneBased(page: number, size: number): PageOf {
 
 /** A LIKE pattern that finds `text` literally. Use with `escape '\'`. */
 export function containing(text: string): string {
-  return `%${text.replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`
+  return `%${literally(text)}%`
+}
+
+/** A LIKE pattern that finds what begins with `text`. Use with `escape '\'`. */
+export function startingWith(text: string): string {
+  return `${literally(text)}%`
+}
+
+function literally(text: string): string {
+  return text.replace(/[\\%_]/g, (sign) => `\\${sign}`)
 }

@@ -1,4 +1,15 @@
-import type { AddressList } from '../lib/addresses.ts'
+import { tokenStatus } from '../../contract/entities/token.ts'
+import { userStatus } from '../../contract/entities/user.ts'
+import { isAdmin } from '../../contract/roles.ts'
+import type { Row } from '../db/schema.ts'
+import { type AddressList, readAddressList } from '../lib/addresses.ts'
+import { seconds } from '../lib/clock.ts'
+import { fail } from '../lib/failure.ts'
+import { sha256 } from '../lib/secrets.ts'
+import type { Core } from '../options/core.ts'
+import { openAccessTimes } from './access-times.ts'
+import { KnownTokens, type Owned } from './known-tokens.ts'
+import { readModelList, statusNow } from './state.ts'
 
 /** Who calls the relay: a user, by one of their tokens or (token id 0) from the playground. */
 export interface RelayCaller {
@@ -24,10 +35,161 @@ export interface RelayCaller {
 
 export interface Authenticator {
   /**
-   * Finds the caller behind the first valid key of `candidates` (each as sent, with or without `sk-`).
+   * Finds the caller behind the first known key of `candidates` (each as sent, with or without `Bearer` and `sk-`); at most three
+   * different ones are looked up. That key decides: what is behind it in the list is not tried when it is refused.
    * Answers at once when the token is cached. Throws `token_missing`, `token_invalid`, `token_disabled`, `token_expired`,
    * `token_exhausted`, `token_address_forbidden`, `user_banned`, `channel_pin_forbidden` or `database_unavailable`.
    */
   authenticate(candidates: readonly string[], address: string): Promise<RelayCaller> | RelayCaller
-  close(): void
+  /** Writes the access times that are still to be written. */
+  close(): Promise<void>
+}
+
+/** A token and its owner as loaded. */
+interface Known extends Owned {
+  readonly caller: RelayCaller
+  readonly row: Pick<Row<'tokens'>, 'status' | 'expired_time' | 'unlimited_quota' | 'remain_quota'>
+  readonly userStatus: number
+  /** Unix seconds; moves on as the token is used. */
+  accessedAt: number
+}
+
+interface Key {
+  readonly hash: string
+  readonly channel: number
+}
+
+const keysMax = 3
+const accessTimeSeconds = 60
+
+export function openAuthenticator(core: Core): Authenticator {
+  const known = new KnownTokens<Known>({ load: (hash) => loadToken(core, hash), now: core.now })
+  const accessTimes = openAccessTimes(core)
+  const offToken = core.bus.on('token', (id) => known.dropToken(id))
+  const offUser = core.bus.on('user', (id) => known.dropUser(id))
+
+  function authenticate(candidates: readonly string[], address: string): Promise<RelayCaller> | RelayCaller {
+    const keys = readKeys(candidates)
+    for (const key of keys) {
+      const token = known.peek(key.hash)
+      if (token === undefined) return authenticateCold(keys, address)
+      if (token) return admit(token, key, address)
+    }
+    return fail('token_invalid')
+  }
+
+  async function authenticateCold(keys: readonly Key[], address: string): Promise<RelayCaller> {
+    for (const key of keys) {
+      const token = await known.find(key.hash)
+      if (token) return admit(token, key, address)
+    }
+    return fail('token_invalid')
+  }
+
+  function admit(token: Known, key: Key, address: string): RelayCaller {
+    const now = seconds(core.now())
+    requireUsable(token, now)
+    const { caller } = token
+    if (caller.allowedAddresses && !caller.allowedAddresses.has(address)) fail('token_address_forbidden')
+    if (key.channel !== 0 && !isAdmin(caller.role)) fail('channel_pin_forbidden')
+
+    if (now - token.accessedAt >= accessTimeSeconds) {
+      token.accessedAt = now
+      accessTimes.note(token.tokenId)
+    }
+    return key.channel === 0 ? caller : { ...caller, pinnedChannel: key.channel }
+  }
+
+  return {
+    authenticate,
+    close() {
+      offToken()
+      offUser()
+      return accessTimes.close()
+    },
+  }
+}
+
+/** Whether the balance suffices is for the ledger to say; a token that had none when it was loaded is refused here. */
+function requireUsable(token: Known, now: number): void {
+  const status = statusNow(token.row, now)
+  if (status === tokenStatus.expired) fail('token_expired')
+  if (status === tokenStatus.exhausted) fail('token_exhausted')
+  if (status !== tokenStatus.enabled) fail('token_disabled')
+  if (token.userStatus !== userStatus.active) fail('user_banned')
+}
+
+/** The keys worth a look, each once. Throws `token_missing` when nothing was sent and `token_invalid` when nothing looks like a key. */
+function readKeys(candidates: readonly string[]): Key[] {
+  const keys: Key[] = []
+  let sent = false
+  for (const candidate of candidates) {
+    const text = candidate.trim().replace(/^bearer(\s+|$)/i, '')
+    if (text === '') continue
+    sent = true
+    const key = readKey(text)
+    if (key && keys.length < keysMax && !keys.some(({ hash }) => hash === key.hash)) keys.push(key)
+  }
+  if (keys.length === 0) fail(sent ? 'token_invalid' : 'token_missing')
+  return keys
+}
+
+/** `sk-<key>` or `sk-<key>-<channel id>`, with or without `sk-`. */
+function readKey(text: string): Key | undefined {
+  const [, key, channel = '0'] = /^(?:sk-)?(\w{1,128})(?:-([1-9]\d{0,14}))?$/.exec(text) ?? []
+  return key === undefined ? undefined : { hash: sha256(key), channel: Number(channel) }
+}
+
+/** Null when no living token of a living user has this key. Throws `database_unavailable`. */
+async function loadToken(core: Core, hash: string): Promise<Known | null> {
+  const row = await core.db
+    .selectFrom('tokens')
+    .innerJoin('users', 'users.id', 'tokens.user_id')
+    .selectAll('tokens')
+    .select(['users.username', 'users.role', 'users.group as user_group', 'users.status as user_status', 'users.setting'])
+    .where('tokens.key_hash', '=', hash)
+    .where('tokens.deleted_at', 'is', null)
+    .where('users.deleted_at', 'is', null)
+    .executeTakeFirst()
+    .catch((cause: unknown) => fail('database_unavailable', {}, { cause }))
+  if (!row) return null
+
+  return {
+    tokenId: row.id,
+    userId: row.user_id,
+    row,
+    userStatus: row.user_status,
+    accessedAt: row.accessed_time,
+    caller: Object.freeze({
+      userId: row.user_id,
+      username: row.username,
+      role: row.role,
+      userGroup: row.user_group,
+      acceptsUnpriced: readAcceptsUnpriced(row.setting),
+      tokenId: row.id,
+      tokenName: row.name,
+      tokenGroup: row.group,
+      modelLimits: row.model_limits_enabled === 1 ? new Set(readModelList(row.model_limits)) : null,
+      allowedAddresses: readAllowedAddresses(row.allow_ips),
+      expiresAt: row.expired_time,
+      pinnedChannel: 0,
+    }),
+  }
+}
+
+const nobody: AddressList = { has: () => false }
+
+/** A list that cannot be read lets nobody in. */
+function readAllowedAddresses(text: string): AddressList | null {
+  const read = readAddressList(text)
+  if ('invalid' in read) return nobody
+  return read.size === 0 ? null : read.list
+}
+
+function readAcceptsUnpriced(setting: string): boolean {
+  try {
+    return JSON.parse(setting)?.accept_unset_model_ratio_model === true
+  } catch {
+    return false
+  }
 }

@@ -190,7 +190,7 @@ export async function start(db: Kysely<unknown>, dialect: Dialect): Promise<void
     .addColumn('other', text, empty)
     .execute()
   await addIndex(db, 'logs', ['created_at', 'id'])
-  await addIndex(db, 'logs', ['user_id', 'id'])
+  await addIndex(db, 'logs', ['user_id', 'created_at', 'id'])
 
   await table('quota_data')
     .addColumn('created_at', integer, required)

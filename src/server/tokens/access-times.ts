@@ -1,0 +1,45 @@
+import { seconds } from '../lib/clock.ts'
+import { background } from '../lib/logger.ts'
+import type { Core } from '../options/core.ts'
+import { rowsInOrder } from './lock.ts'
+
+export interface AccessTimes {
+  /** Remembers that a token was used just now. */
+  note(tokenId: number): void
+  /** Writes what is left. */
+  close(): Promise<void>
+}
+
+const gatherMs = 5_000
+const rowsPerUpdateMax = 1_000
+
+/**
+ * Writes `accessed_time` of the tokens that were used, some seconds later and all in one statement. The time is information for the
+ * owner only: a row that is being changed is left out, and a killed process loses the last seconds.
+ */
+export function openAccessTimes(core: Core): AccessTimes {
+  const used = new Set<number>()
+  let timer: NodeJS.Timeout | undefined
+
+  async function write(): Promise<void> {
+    const ids = [...used]
+    used.clear()
+    timer = undefined
+    const accessed_time = seconds(core.now())
+    for (let start = 0; start < ids.length; start += rowsPerUpdateMax) {
+      const rows = rowsInOrder(core, ids.slice(start, start + rowsPerUpdateMax), { skipLocked: true })
+      await core.db.updateTable('tokens').set({ accessed_time }).where('id', 'in', rows).execute()
+    }
+  }
+
+  return {
+    note(tokenId) {
+      used.add(tokenId)
+      timer ??= setTimeout(() => background(core.logger, 'access times', write()), gatherMs).unref()
+    },
+    close() {
+      clearTimeout(timer)
+      return write()
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import { neverExpires, tokenStatus } from '../../contract/entities/token.ts'
+import type { Row } from '../db/schema.ts'
+
+type Times = Pick<Row<'tokens'>, 'expired_time'>
+type Balance = Pick<Row<'tokens'>, 'unlimited_quota' | 'remain_quota'>
+
+/** The last second of a token's life is its `expired_time`. */
+export function isExpired({ expired_time }: Times, nowSeconds: number): boolean {
+  return expired_time !== neverExpires && expired_time < nowSeconds
+}
+
+export function isExhausted({ unlimited_quota, remain_quota }: Balance): boolean {
+  return unlimited_quota === 0 && remain_quota <= 0
+}
+
+/** The status that a token has now, whatever the row still says: a token that ran out is expired or exhausted at once. */
+export function statusNow(token: Times & Balance & { status: number }, nowSeconds: number): number {
+  if (token.status !== tokenStatus.enabled) return token.status
+  if (isExpired(token, nowSeconds)) return tokenStatus.expired
+  return isExhausted(token) ? tokenStatus.exhausted : tokenStatus.enabled
+}
+
+/** The models of a stored or typed list: trimmed, each once. */
+export function readModelList(text: string): string[] {
+  const names = text.split(/[,\r\n]+/).map((name) => name.trim())
+  return [...new Set(names)].filter((name) => name !== '')
+}

@@ -1,0 +1,247 @@
+import type { SqlBool, Updateable } from 'kysely'
+import { sql } from 'kysely'
+import { neverExpires, type Token, type TokenInput, tokenNameLengthMax, tokenStatus } from '../../contract/entities/token.ts'
+import type { Queries } from '../db/open.ts'
+import { containing, type PageOf } from '../db/page.ts'
+import type { Row, Tables } from '../db/schema.ts'
+import { readAddressList } from '../lib/addresses.ts'
+import { seconds } from '../lib/clock.ts'
+import { fail } from '../lib/failure.ts'
+import { newTokenKey } from '../lib/ids.ts'
+import { sha256 } from '../lib/secrets.ts'
+import type { Core } from '../options/core.ts'
+import { rowsInOrder } from './lock.ts'
+import { isExhausted, isExpired, readModelList, statusNow } from './state.ts'
+
+/**
+ * The access tokens (`sk-` keys) of users: what their owner sees and may change. Every function takes the owner's id and works on
+ * rows of that owner alone, so that a foreign id and a missing one are the same. Every change is published after its commit.
+ * Not here: who may call the relay with a key (authenticate.ts), and what a token has spent (wallet/ledger.ts).
+ */
+type TokenRow = Row<'tokens'>
+type Change = Updateable<Tables['tokens']>
+
+/** Tells whether the owner may use a group. */
+export type GroupCheck = (group: string) => boolean
+
+/** Most rows that one search looks at: keys are encrypted, so a part of one is only found by opening each. */
+const searchedRowsMax = 1000
+const keyLength = 48
+
+/** A page of the owner's tokens, newest first, and the number of all. */
+export async function listTokens(core: Core, { userId, page }: { userId: number; page: PageOf }) {
+  const owned = ownTokens(core.db, userId)
+  const rows = await owned.selectAll().orderBy('id', 'desc').offset(page.offset).limit(page.limit).execute()
+  const { total } = await owned.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  return { items: rows.map((row) => presentToken(core, row)), total }
+}
+
+export interface TokenSearch {
+  readonly userId: number
+  /** Part of the name, in any case. */
+  readonly keyword: string
+  /** The key or part of it, with or without `sk-`. */
+  readonly key: string
+  /** '' for any. */
+  readonly group: string
+  /** As shown; 0 for any. */
+  readonly status: number
+}
+
+/** The owner's tokens that match, newest first, among the newest 1,000 that match by name and group. */
+export async function searchTokens(core: Core, search: TokenSearch): Promise<Token[]> {
+  const key = search.key.replace(/^sk-/, '')
+  const wholeKey = key.length >= keyLength
+  const rows = await ownTokens(core.db, search.userId)
+    .selectAll()
+    .$if(search.keyword !== '', (query) =>
+      query.where(sql<SqlBool>`lower(name) like lower(${containing(search.keyword)}) escape '\\'`),
+    )
+    .$if(search.group !== '', (query) => query.where('group', '=', search.group))
+    .$if(wholeKey, (query) => query.where('key_hash', '=', sha256(key)))
+    .orderBy('id', 'desc')
+    .limit(searchedRowsMax)
+    .execute()
+
+  const now = seconds(core.now())
+  return rows
+    .filter((row) => search.status === 0 || statusNow(row, now) === search.status)
+    .filter((row) => wholeKey || key === '' || openKey(core, row).includes(key))
+    .map((row) => presentToken(core, row))
+}
+
+/** Throws `not_found`. */
+export async function findToken(core: Core, { userId, id }: { userId: number; id: number }): Promise<Token> {
+  const row = await ownTokens(core.db, userId).selectAll().where('id', '=', id).executeTakeFirst()
+  return presentToken(core, row ?? fail('not_found'))
+}
+
+/** Throws `token_name_required`, `group_forbidden`, `address_list_invalid` or `field_invalid`. */
+export async function createToken(
+  core: Core,
+  { userId, input, mayUse }: { userId: number; input: TokenInput; mayUse: GroupCheck },
+): Promise<Token> {
+  const values = readInput(input)
+  if (!mayUse(values.group)) fail('group_forbidden', { group: values.group })
+
+  const key = newTokenKey()
+  const now = seconds(core.now())
+  const row = await core.db.transaction().execute(async (trx) => {
+    // The ciphertext is bound to the row's id, which exists only after the insert.
+    const { id } = await trx
+      .insertInto('tokens')
+      .values({ ...values, user_id: userId, key_hash: sha256(key), key_sealed: '', created_time: now, accessed_time: now })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    const key_sealed = core.secrets.seal(key, keyPlace(id))
+    return trx.updateTable('tokens').set({ key_sealed }).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
+  })
+  core.bus.publish('token', row.id)
+  return presentToken(core, row)
+}
+
+export interface TokenEdit {
+  readonly userId: number
+  readonly id: number
+  /** All fields: what is not given has its default. */
+  readonly input: TokenInput
+  /** Undefined leaves the status as it is. */
+  readonly status: number | undefined
+  readonly mayUse: GroupCheck
+}
+
+/**
+ * Writes all fields that an owner may set. `remain_quota` becomes the given amount; holds and usage are untouched. A token that was
+ * expired or exhausted and is so no longer is enabled again. A group that was set before and is kept is not checked again: the relay
+ * does so at each use. Throws `not_found`, `token_not_enableable` and what `createToken` throws.
+ */
+export function editToken(core: Core, { userId, id, input, status, mayUse }: TokenEdit): Promise<Token> {
+  const values = readInput(input)
+  return changeToken(core, { userId, id }, (before) => {
+    if (values.group !== before.group && !mayUse(values.group)) fail('group_forbidden', { group: values.group })
+    return { ...values, status: statusAfter(core, before, { ...before, ...values }, status) }
+  })
+}
+
+/** Enables or disables. Throws `not_found` or `token_not_enableable`. */
+export function setTokenStatus(
+  core: Core,
+  { userId, id, status }: { userId: number; id: number; status: number },
+): Promise<Token> {
+  return changeToken(core, { userId, id }, (before) => ({ status: statusAfter(core, before, before, status) }))
+}
+
+/** Throws `not_found`, also when it is repeated. */
+export async function deleteToken(core: Core, { userId, id }: { userId: number; id: number }): Promise<void> {
+  await changeToken(core, { userId, id }, () => ({ deleted_at: seconds(core.now()) }))
+}
+
+export type BatchAction = 'enable' | 'disable' | 'delete'
+
+/** Changes those of `ids` that belong to the owner and can take the change; answers how many did. */
+export async function changeTokens(
+  core: Core,
+  { userId, ids, action }: { userId: number; ids: readonly number[]; action: BatchAction },
+): Promise<number> {
+  const now = seconds(core.now())
+  const changed = await core.db
+    .updateTable('tokens')
+    .set(action === 'delete' ? { deleted_at: now } : { status: action === 'enable' ? tokenStatus.enabled : tokenStatus.disabled })
+    .where('id', 'in', rowsInOrder(core, ids))
+    .where('user_id', '=', userId)
+    .where('deleted_at', 'is', null)
+    .$if(action === 'disable', (query) => query.where('status', '<>', tokenStatus.disabled))
+    .$if(action === 'enable', (query) =>
+      query
+        .where('status', '<>', tokenStatus.enabled)
+        .where((eb) => eb.or([eb('expired_time', '=', neverExpires), eb('expired_time', '>=', now)]))
+        .where((eb) => eb.or([eb('unlimited_quota', '=', 1), eb('remain_quota', '>', 0)])),
+    )
+    .returning('id')
+    .execute()
+
+  for (const { id } of changed) core.bus.publish('token', id)
+  return changed.length
+}
+
+/** The token as its owner sees it, with the key in clear. */
+function presentToken(core: Core, row: TokenRow): Token {
+  const { key_hash: _hash, key_sealed: _sealed, held: _held, deleted_at: _deleted, ...shown } = row
+  return {
+    ...shown,
+    key: openKey(core, row),
+    status: statusNow(row, seconds(core.now())),
+    unlimited_quota: row.unlimited_quota === 1,
+    model_limits_enabled: row.model_limits_enabled === 1,
+  }
+}
+
+function openKey(core: Core, row: TokenRow): string {
+  return core.secrets.open(row.key_sealed, keyPlace(row.id))
+}
+
+function keyPlace(id: number) {
+  return { table: 'tokens', column: 'key_sealed', row: id }
+}
+
+function ownTokens(db: Queries, userId: number) {
+  return db.selectFrom('tokens').where('user_id', '=', userId).where('deleted_at', 'is', null)
+}
+
+async function changeToken(
+  core: Core,
+  { userId, id }: { userId: number; id: number },
+  change: (before: TokenRow) => Change,
+): Promise<Token> {
+  const row = await core.db.transaction().execute(async (trx) => {
+    const before = await ownTokens(trx, userId)
+      .selectAll()
+      .where('id', '=', id)
+      .$if(core.database.dialect === 'postgres', (query) => query.forUpdate())
+      .executeTakeFirst()
+    return trx
+      .updateTable('tokens')
+      .set(change(before ?? fail('not_found')))
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow()
+  })
+  core.bus.publish('token', id)
+  return presentToken(core, row)
+}
+
+/** The status to store. Keeping a token enabled while its quota is set to 0 is fine; enabling one that cannot be used is not. */
+function statusAfter(core: Core, before: TokenRow, after: TokenRow, wanted: number | undefined): number {
+  const now = seconds(core.now())
+  const spendable = !isExpired(after, now) && !isExhausted(after)
+  if (wanted === tokenStatus.enabled && !spendable && statusNow(before, now) !== tokenStatus.enabled) fail('token_not_enableable')
+  if (wanted !== undefined) return wanted
+  return spendable && before.status !== tokenStatus.disabled ? tokenStatus.enabled : before.status
+}
+
+function readInput(input: TokenInput) {
+  const name = [...input.name]
+  if (name.length === 0 || name.length > tokenNameLengthMax) fail('token_name_required')
+
+  const addresses = readAddressList(input.allow_ips)
+  if ('invalid' in addresses) fail('address_list_invalid', { entry: addresses.invalid })
+
+  const models = readModelList(input.model_limits)
+  if (input.model_limits_enabled && models.length === 0) {
+    fail('field_invalid', { field: 'model_limits', reason: { zh: '请至少选择一个模型', en: 'choose at least one model' } })
+  }
+
+  return {
+    name: input.name,
+    expired_time: input.expired_time,
+    remain_quota: input.remain_quota,
+    unlimited_quota: Number(input.unlimited_quota),
+    model_limits_enabled: Number(input.model_limits_enabled),
+    model_limits: models.join(','),
+    allow_ips: input.allow_ips
+      .split(/[\s,]+/)
+      .filter(Boolean)
+      .join('\n'),
+    group: input.group,
+  }
+}
