@@ -9,6 +9,21 @@ export const channelStatusLabels: Readonly<Record<number, { label: Text; color: 
   3: { label: { zh: '自动禁用', en: 'Auto-disabled' }, color: 'orange' },
 }
 
+/** Colours of channel types as they go over the wire, and the colour of the console's theme that each is drawn in. */
+export const channelColors = {
+  green: 'green',
+  'light-blue': 'cyan',
+  teal: 'teal',
+  grey: 'gray',
+  blue: 'blue',
+  pink: 'pink',
+  orange: 'orange',
+  indigo: 'indigo',
+  violet: 'violet',
+  purple: 'grape',
+} as const
+export type ChannelColor = keyof typeof channelColors
+
 /** A channel as admins see it: its key is never part of it. Texts named `…mapping`, `setting`, `other_info` hold JSON. */
 export const channel = z.object({
   id: z.int(),
@@ -54,28 +69,39 @@ export const channelSetting = z
   .partial()
 export type ChannelSetting = z.output<typeof channelSetting>
 
-const text = (max: number) => z.string().max(max)
-/** Saved by clients as text, number or null; absent stays absent so that an edit leaves the column alone. */
-const optionalText = (max: number) => text(max).nullish().transform((value) => value ?? undefined)
+/** Neither database nor header takes NUL. */
+const text = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .regex(/^[^\0]*$/)
+/** Saved by clients as text or null; absent and null both mean "as it is". */
+const optionalText = (max: number) =>
+  text(max)
+    .nullish()
+    .transform((value) => value ?? undefined)
+/** Saved by clients as number or text. */
 const looseInt = (min: number, max: number) => z.coerce.number().transform(Math.trunc).pipe(z.int().min(min).max(max))
+
+export const channelPriorityMin = -999
 
 const fields = {
   type: looseInt(1, 100_000),
   name: text(100).trim(),
   key: text(200_000),
-  status: z.int(),
   openai_organization: optionalText(200),
   test_model: optionalText(255),
   max_input_tokens: looseInt(0, 1e9),
   base_url: optionalText(2000),
   other: optionalText(100_000),
   models: text(200_000),
+  /** Comma text; `groups` is the same as a list and wins. */
   group: text(10_000),
   groups: z.array(text(64)).max(500),
   model_mapping: optionalText(200_000),
   status_code_mapping: optionalText(20_000),
   setting: optionalText(200_000),
-  priority: looseInt(-999, 1e9),
+  priority: looseInt(channelPriorityMin, 1e9),
   /** Negative weights are clamped to 0. */
   weight: z.coerce
     .number()
@@ -85,25 +111,46 @@ const fields = {
   tag: optionalText(100),
 }
 
-export const channelInput = z.object(fields).omit({ status: true }).partial().required({ type: true, name: true, key: true, models: true })
+export const channelInput = z.object(fields).partial().required({ type: true, name: true, key: true, models: true })
 export type ChannelInput = z.output<typeof channelInput>
 
 /** An edit: what is absent stays as it is; an empty key keeps the stored one. */
-export const channelPatch = z.object({ id: z.int().positive() }).extend(z.object(fields).partial().shape)
+export const channelPatch = z
+  .object(fields)
+  .partial()
+  .extend({
+    id: z.int().positive(),
+    /** Auto-disabled (3) is what clients send back unread: it means "as it is". */
+    status: z
+      .literal([channelStatus.enabled, channelStatus.disabled, channelStatus.autoDisabled])
+      .transform((status) => (status === channelStatus.autoDisabled ? undefined : status))
+      .optional(),
+  })
 export type ChannelPatch = z.output<typeof channelPatch>
+
+const bothLanguages = z.object({ zh: z.string(), en: z.string() })
 
 /** A kind of upstream as the channel form needs it. */
 export const channelType = z.object({
   id: z.int(),
   key: z.string(),
-  label: z.object({ zh: z.string(), en: z.string() }),
+  label: bothLanguages,
+  /** A key of `channelColors`. */
   color: z.string(),
+  /** The vendor's own address; '' when there is none. */
   base_url: z.string(),
+  needs_base_url: z.boolean(),
   models: z.array(z.string()),
+  /** Whether the form offers it for new channels; the others only exist on old ones. */
   offered: z.boolean(),
   testable: z.boolean(),
-  key_format: z.object({ zh: z.string(), en: z.string() }),
-  other_label: z.object({ zh: z.string(), en: z.string() }).nullable(),
+  /** Whether the upstream can be asked for its models. */
+  lists_models: z.boolean(),
+  key_format: bothLanguages,
+  /** The whole text is one key; otherwise each line is one. */
+  key_has_lines: z.boolean(),
+  other_label: bothLanguages.nullable(),
+  other_default: z.string(),
   docs: z.string(),
 })
 export type ChannelType = z.output<typeof channelType>

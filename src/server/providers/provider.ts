@@ -45,7 +45,8 @@ export interface Provider {
   adjustBody?(body: Readonly<Record<string, unknown>>, format: Format, model: string): Record<string, unknown>
   /** Whether the channel test can send a small request through it. */
   readonly testable: boolean
-  /** Where the upstream lists its models; null when it does not. */
+  /** Path at which the upstream lists its models; null when it does not. */
+  readonly modelsPath: string | null
   modelsUrl(channel: Upstream): string | null
 }
 

@@ -1,0 +1,14 @@
+import { models } from './models.ts'
+import { defineProvider, messagesHeaders, same } from './openai-compatible.ts'
+
+export const anthropic = defineProvider({
+  id: 14,
+  key: 'anthropic',
+  label: same('Anthropic Claude'),
+  color: 'indigo',
+  docs: 'https://docs.anthropic.com/en/api/messages',
+  baseUrl: 'https://api.anthropic.com',
+  models: models.anthropic,
+  speaks: { 'anthropic.messages': '/v1/messages' },
+  headers: (channel, _format, caller) => ({ 'x-api-key': channel.key, ...messagesHeaders(caller) }),
+})

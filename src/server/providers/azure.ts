@@ -1,0 +1,33 @@
+import { models } from './models.ts'
+import { adjustForReasoning } from './openai.ts'
+import { defineProvider, openaiPaths, pathOf, same } from './openai-compatible.ts'
+
+/** Used when the channel names no version of its own. */
+const defaultApiVersion = '2024-12-01-preview'
+
+/**
+ * Azure serves deployments, not models: the deployment bears the name of the (mapped) model. Azure writes `gpt-35-turbo`.
+ * An address that ends in `/openai/v1` is the newer interface without an API version.
+ */
+export const azure = defineProvider({
+  id: 3,
+  key: 'azure',
+  label: same('Azure OpenAI'),
+  color: 'teal',
+  docs: 'https://learn.microsoft.com/azure/ai-services/openai/reference',
+  needsBaseUrl: true,
+  models: models.openai,
+  otherLabel: { zh: '默认 API 版本', en: 'Default API version' },
+  url(channel, format, model) {
+    const path = pathOf(openaiPaths, format).replace('/v1', '')
+    if (channel.baseUrl.endsWith('/openai/v1')) return channel.baseUrl + path
+
+    const deployment = encodeURIComponent(model.replace('gpt-3.5', 'gpt-35'))
+    const version = encodeURIComponent(channel.other || defaultApiVersion)
+    const deployments = channel.baseUrl.startsWith('https://gateway.ai.cloudflare.com') ? '' : '/openai/deployments'
+    return `${channel.baseUrl}${deployments}/${deployment}${path}?api-version=${version}`
+  },
+  headers: (channel) => ({ 'api-key': channel.key }),
+  adjustBody: (body, format, model) => (format === 'openai.chat' ? adjustForReasoning(body, model) : {}),
+  modelsPath: null,
+})

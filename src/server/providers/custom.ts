@@ -1,0 +1,13 @@
+import { defineProvider } from './openai-compatible.ts'
+
+/** Any upstream with one path: the address is the complete URL of the call, with `{model}` where the model belongs. */
+export const custom = defineProvider({
+  id: 8,
+  key: 'custom',
+  label: { zh: '自定义渠道', en: 'Custom' },
+  color: 'pink',
+  needsBaseUrl: true,
+  speaks: { 'openai.chat': '', 'openai.completions': '', 'openai.embeddings': '' },
+  url: (channel, _format, model) => channel.baseUrl.replaceAll('{model}', encodeURIComponent(model)),
+  modelsPath: null,
+})

@@ -1,0 +1,100 @@
+import { channelColors } from '../../contract/entities/channel.ts'
+import { ali } from './ali.ts'
+import { anthropic } from './anthropic.ts'
+import { azure } from './azure.ts'
+import { cloudflare } from './cloudflare.ts'
+import * as compatible from './compatible.ts'
+import { custom } from './custom.ts'
+import { openai, resellers } from './openai.ts'
+import * as own from './own-protocols.ts'
+import type { Provider } from './provider.ts'
+import { volcengine } from './volcengine.ts'
+
+/** Every kind of upstream: first those that the console offers, in the order of its menu, then those that only old channels have. */
+export const providers: readonly Provider[] = Object.freeze([
+  openai,
+  own.drawing,
+  own.drawingPlus,
+  own.music,
+  compatible.ollama,
+  anthropic,
+  own.bedrock,
+  own.vertex,
+  azure,
+  compatible.cohere,
+  cloudflare,
+  compatible.deepseek,
+  own.baidu,
+  compatible.baiduV2,
+  ali,
+  own.xunfei,
+  own.zhipuClassic,
+  compatible.zhipu,
+  own.gemini,
+  own.palm,
+  volcengine,
+  compatible.moonshot,
+  compatible.qihoo360,
+  own.tencent,
+  compatible.lingyiwanwu,
+  compatible.minimax,
+  own.dify,
+  compatible.jina,
+  compatible.siliconflow,
+  compatible.mistral,
+  custom,
+  compatible.fastgpt,
+  own.aiproxyLibrary,
+  compatible.moka,
+  ...resellers,
+  compatible.openrouter,
+  compatible.perplexity,
+])
+
+const byId: ReadonlyMap<number, Provider> = new Map(providers.map((provider) => [provider.id, provider]))
+
+export function providerById(id: number): Provider | undefined {
+  return byId.get(id)
+}
+
+/** Every built-in model with the provider that first names it. */
+export function builtInModels(): ReadonlyMap<string, Provider> {
+  const owners = new Map<string, Provider>()
+  for (const provider of providers) for (const model of provider.models) if (!owners.has(model)) owners.set(model, provider)
+  return owners
+}
+
+/** Throws one error that names everything wrong with the declarations. Called at start, so that a bad one never serves. */
+export function checkProviders(list: readonly Provider[] = providers): void {
+  const wrong = [
+    ...repeated(list.map(({ id }) => id)).map((id) => `id ${id} is declared twice`),
+    ...repeated(list.map(({ key }) => key)).map((key) => `key ${key} is declared twice`),
+    ...list.flatMap((provider) => faultsOf(provider).map((fault) => `${provider.key}: ${fault}`)),
+  ]
+  if (wrong.length > 0) throw new Error(`Providers: ${wrong.join('; ')}`)
+}
+
+function faultsOf(provider: Provider): string[] {
+  const { id, key, label, keyFormat, otherLabel, color, baseUrl, docs, speaks, models } = provider
+  const texts = [label, keyFormat, ...(otherLabel ? [otherLabel] : [])]
+  const paths = Object.values(speaks)
+
+  return [
+    ...(Number.isInteger(id) && id > 0 ? [] : ['its id is not a positive integer']),
+    ...(/^[a-z0-9-]+$/.test(key) ? [] : ['its key is not in lower case']),
+    ...(texts.every(({ zh, en }) => zh.trim() !== '' && en.trim() !== '') ? [] : ['a text lacks a language']),
+    ...(color in channelColors ? [] : [`the console does not know the colour ${color}`]),
+    ...(baseUrl === '' || (isUrl(baseUrl) && !baseUrl.endsWith('/')) ? [] : [`bad base URL ${baseUrl}`]),
+    ...(docs === '' || isUrl(docs) ? [] : [`bad documentation URL ${docs}`]),
+    ...(paths.every((path) => path === '' || path.startsWith('/')) ? [] : ['a path does not begin with a slash']),
+    ...repeated(models).map((model) => `model ${model} is listed twice`),
+  ]
+}
+
+function isUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:/.test(text)
+}
+
+function repeated<T>(values: readonly T[]): T[] {
+  return values.filter((value, at) => values.indexOf(value) !== at)
+}

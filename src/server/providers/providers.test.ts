@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest'
+import type { Format } from '../protocols/format.ts'
+import { builtInModels, checkProviders, providerById, providers } from './index.ts'
+import { joinUrl } from './openai-compatible.ts'
+import type { Upstream } from './provider.ts'
+
+const chat = 'openai.chat'
+const completions = 'openai.completions'
+const embeddings = 'openai.embeddings'
+const messages = 'anthropic.messages'
+
+/** One row per URL: type, format, URL, and what of the channel or model matters for it. */
+type Row = [type: number, format: Format, url: string, given?: { base?: string; other?: string; model?: string }]
+
+const urls: Row[] = [
+  [1, chat, 'https://api.openai.com/v1/chat/completions'],
+  [1, completions, 'https://api.openai.com/v1/completions'],
+  [1, embeddings, 'https://api.openai.com/v1/embeddings'],
+  [1, chat, 'https://relay.example/v1/chat/completions', { base: 'https://relay.example/v1' }],
+  [1, chat, 'https://relay.example/openai/v1/chat/completions', { base: 'https://relay.example/openai' }],
+  [1, chat, 'https://relay.example/api/v4/chat/completions', { base: 'https://relay.example/api/v4' }],
+  [
+    1,
+    chat,
+    'https://gateway.ai.cloudflare.com/v1/a/g/openai/chat/completions',
+    { base: 'https://gateway.ai.cloudflare.com/v1/a/g/openai' },
+  ],
+  [
+    3,
+    chat,
+    'https://r.openai.azure.com/openai/deployments/gpt-35-turbo/chat/completions?api-version=2024-12-01-preview',
+    { base: 'https://r.openai.azure.com', model: 'gpt-3.5-turbo' },
+  ],
+  [
+    3,
+    embeddings,
+    'https://r.openai.azure.com/openai/deployments/a%2Fb/embeddings?api-version=2024-06-01',
+    { base: 'https://r.openai.azure.com', model: 'a/b', other: '2024-06-01' },
+  ],
+  [3, chat, 'https://r.openai.azure.com/openai/v1/chat/completions', { base: 'https://r.openai.azure.com/openai/v1' }],
+  [
+    3,
+    chat,
+    'https://gateway.ai.cloudflare.com/v1/a/g/azure-openai/r/m/chat/completions?api-version=2024-12-01-preview',
+    { base: 'https://gateway.ai.cloudflare.com/v1/a/g/azure-openai/r' },
+  ],
+  [4, chat, 'http://localhost:11434/v1/chat/completions'],
+  [6, chat, 'https://api.openaimax.com/v1/chat/completions'],
+  [7, chat, 'https://api.ohmygpt.com/v1/chat/completions'],
+  [8, chat, 'https://own.example/run/a%2Fb/go', { base: 'https://own.example/run/{model}/go', model: 'a/b' }],
+  [9, chat, 'https://api.caipacity.com/v1/chat/completions'],
+  [10, chat, 'https://api.aiproxy.io/v1/chat/completions'],
+  [12, chat, 'https://api.api2gpt.com/v1/chat/completions'],
+  [13, chat, 'https://api.aigc2d.com/v1/chat/completions'],
+  [14, messages, 'https://api.anthropic.com/v1/messages'],
+  [14, messages, 'https://api.moonshot.cn/anthropic/v1/messages', { base: 'https://api.moonshot.cn/anthropic' }],
+  [17, chat, 'https://dashscope.aliyuncs.com/compatible-mode/v1/chat/completions'],
+  [17, embeddings, 'https://d.example/compatible-mode/v1/embeddings', { base: 'https://d.example/compatible-mode/v1' }],
+  [19, chat, 'https://api.360.cn/v1/chat/completions'],
+  [20, chat, 'https://openrouter.ai/api/v1/chat/completions'],
+  [20, messages, 'https://openrouter.ai/api/v1/messages'],
+  [22, chat, 'https://fastgpt.run/api/openapi/v1/chat/completions'],
+  [25, chat, 'https://api.moonshot.cn/v1/chat/completions'],
+  [25, messages, 'https://api.moonshot.cn/anthropic/v1/messages', { base: 'https://api.moonshot.cn/v1' }],
+  [26, chat, 'https://open.bigmodel.cn/api/paas/v4/chat/completions'],
+  [26, embeddings, 'https://api.z.ai/api/paas/v4/embeddings', { base: 'https://api.z.ai/api/paas/v4' }],
+  [26, messages, 'https://api.z.ai/api/anthropic/v1/messages', { base: 'https://api.z.ai/api/paas/v4' }],
+  [27, chat, 'https://api.perplexity.ai/chat/completions'],
+  [31, chat, 'https://api.lingyiwanwu.com/v1/chat/completions'],
+  [34, chat, 'https://api.cohere.ai/compatibility/v1/chat/completions'],
+  [35, chat, 'https://api.minimax.chat/v1/text/chatcompletion_v2'],
+  [38, embeddings, 'https://api.jina.ai/v1/embeddings'],
+  [39, chat, 'https://api.cloudflare.com/client/v4/accounts/a%2F1/ai/v1/chat/completions', { other: 'a/1' }],
+  [39, embeddings, 'https://api.cloudflare.com/client/v4/accounts/a1/ai/v1/embeddings', { other: 'a1' }],
+  [40, embeddings, 'https://api.siliconflow.cn/v1/embeddings'],
+  [42, chat, 'https://api.mistral.ai/v1/chat/completions'],
+  [43, chat, 'https://api.deepseek.com/v1/chat/completions'],
+  [43, completions, 'https://api.deepseek.com/beta/completions'],
+  [43, messages, 'https://api.deepseek.com/anthropic/v1/messages', { base: 'https://api.deepseek.com/v1' }],
+  [44, embeddings, 'https://api.moka.ai/embeddings'],
+  [45, chat, 'https://ark.cn-beijing.volces.com/api/v3/chat/completions'],
+  [45, chat, 'https://ark.example/api/v3/bots/chat/completions', { base: 'https://ark.example/api/v3', model: 'bot-1' }],
+  [45, embeddings, 'https://ark.cn-beijing.volces.com/api/v3/embeddings'],
+  [46, chat, 'https://qianfan.baidubce.com/v2/chat/completions'],
+]
+
+describe('the address of a call', () => {
+  it.each(urls)('of type %i for %s is %s', (type, format, url, given = {}) => {
+    expect(provider(type).url(channel(type, given), format, given.model ?? 'm')).toBe(url)
+  })
+
+  it('is covered for every provider that is spoken to', () => {
+    const covered = new Set(urls.map(([type]) => type))
+    expect(providers.filter(({ id, speaks }) => Object.keys(speaks).length > 0 && !covered.has(id))).toEqual([])
+  })
+
+  it('is refused for a format that the provider does not speak', () => {
+    expect(() => provider(14).url(channel(14), chat, 'm')).toThrow()
+    expect(() => provider(24).url(channel(24), chat, 'm')).toThrow()
+  })
+
+  it('never has the version path twice', () => {
+    expect(joinUrl('https://h/v1', '/v1/models')).toBe('https://h/v1/models')
+    expect(joinUrl('https://h/x/api/paas/v4', '/api/paas/v4/models')).toBe('https://h/x/api/paas/v4/models')
+    expect(joinUrl('https://h/v1beta', '/v1/models')).toBe('https://h/v1beta/models')
+    expect(joinUrl('https://v1.h', '/v1/models')).toBe('https://v1.h/v1/models')
+  })
+
+  it('of the model list is where the vendor has it', () => {
+    const listed = (type: number) => provider(type).modelsUrl(channel(type))
+    expect(listed(1)).toBe('https://api.openai.com/v1/models')
+    expect(listed(26)).toBe('https://open.bigmodel.cn/api/paas/v4/models')
+    expect(listed(14)).toBe('https://api.anthropic.com/v1/models')
+    expect(listed(3)).toBeNull()
+  })
+})
+
+describe('the headers of a call', () => {
+  const caller = {
+    authorization: 'Bearer sk-caller',
+    cookie: 'session=1',
+    'anthropic-version': '2026-10-21',
+    'anthropic-beta': 'a,b',
+    'x-forwarded-for': '1.2.3.4',
+  }
+
+  it.each<[number, Format, Partial<Upstream>, Record<string, string>]>([
+    [1, chat, {}, { authorization: 'Bearer k' }],
+    [1, chat, { organization: 'org-1' }, { authorization: 'Bearer k', 'openai-organization': 'org-1' }],
+    [3, chat, {}, { 'api-key': 'k' }],
+    [4, chat, { key: '' }, {}],
+    [14, messages, {}, { 'x-api-key': 'k', 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a,b' }],
+    [17, chat, { other: '{"图":\n1}' }, { authorization: 'Bearer k', 'x-dashscope-plugin': '{"\\u56fe": 1}' }],
+    [26, chat, {}, { authorization: 'Bearer k' }],
+    [43, messages, {}, { authorization: 'Bearer k', 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a,b' }],
+  ])('of type %i for %s hold its key and what it may know of the caller', (type, format, given, headers) => {
+    expect(provider(type).headers({ ...channel(type), ...given }, format, caller)).toEqual(headers)
+  })
+
+  it('never carry anything of the caller but the two Messages headers', () => {
+    for (const { id, speaks } of providers) {
+      for (const format of Object.keys(speaks) as Format[]) {
+        const sent = JSON.stringify(provider(id).headers(channel(id), format, caller))
+        expect(sent).not.toMatch(/sk-caller|session|1\.2\.3\.4/)
+      }
+    }
+  })
+
+  it('name the first stable Messages version when the caller names none', () => {
+    expect(provider(14).headers(channel(14), messages, {})).toEqual({ 'x-api-key': 'k', 'anthropic-version': '2023-06-01' })
+  })
+})
+
+describe('reasoning models of OpenAI', () => {
+  const adjust = (model: string, body: Record<string, unknown>) => provider(1).adjustBody?.(body, chat, model)
+
+  it('get max_completion_tokens and no sampling', () => {
+    expect(adjust('o3', { max_tokens: 5, temperature: 1, messages: [] })).toEqual({
+      max_tokens: undefined,
+      max_completion_tokens: 5,
+      temperature: undefined,
+    })
+    expect(adjust('gpt-5-mini', { max_tokens: 5, max_completion_tokens: 7 })).toEqual({ max_tokens: undefined })
+  })
+
+  it('take the effort from their name', () => {
+    expect(adjust('o3-mini-high', {})).toEqual({ model: 'o3-mini', reasoning_effort: 'high' })
+    expect(adjust('o3-mini', {})).toEqual({})
+  })
+
+  it('are not taken for others', () => {
+    for (const model of ['gpt-4o', 'gpt-5-chat-latest', 'openchat', 'omni']) expect(adjust(model, { max_tokens: 5 })).toEqual({})
+    expect(provider(1).adjustBody?.({ max_tokens: 5 }, completions, 'o3')).toEqual({})
+  })
+})
+
+describe('the list of providers', () => {
+  it('passes its start-up check', () => expect(() => checkProviders()).not.toThrow())
+
+  it('offers the accustomed types in the accustomed order', () => {
+    expect(providers.filter(({ offered }) => offered).map(({ id }) => id)).toEqual([
+      1, 2, 5, 36, 4, 14, 33, 41, 3, 34, 39, 43, 15, 46, 17, 18, 16, 26, 24, 11, 45, 25, 19, 23, 31, 35, 37, 38, 40, 42, 8, 22,
+      21, 44,
+    ])
+    expect(providers.filter(({ offered }) => !offered).map(({ id }) => id)).toEqual([6, 7, 9, 10, 12, 13, 20, 27])
+  })
+
+  it('names one owner for each built-in model', () => {
+    expect(builtInModels().get('gpt-4o')?.key).toBe('openai')
+    expect(builtInModels().get('claude-2')?.key).toBe('anthropic')
+  })
+
+  it.each([
+    ['id 1 is declared twice', { id: 1 }],
+    ['key openai is declared twice', { key: 'openai' }],
+    ['a text lacks a language', { label: { zh: '智谱', en: ' ' } }],
+    // A colour that the types rule out, as it would come from untyped code.
+    ['does not know the colour mauve', { color: 'mauve' as 'blue' }],
+    ['bad base URL', { baseUrl: 'api.example' }],
+    ['bad base URL', { baseUrl: 'https://api.example/' }],
+    ['a path does not begin with a slash', { speaks: { [chat]: 'v1/chat' } }],
+    ['model m is listed twice', { models: ['m', 'm'] }],
+    ['its id is not a positive integer', { id: 0 }],
+  ])('is refused at start when %s', (fault, change) => {
+    const [first, second, ...rest] = providers
+    if (!first || !second) throw new Error('The list is empty')
+    expect(() => checkProviders([first, { ...second, ...change }, ...rest])).toThrow(fault)
+  })
+})
+
+function provider(type: number) {
+  const found = providerById(type)
+  if (!found) throw new Error(`No provider ${type}`)
+  return found
+}
+
+function channel(type: number, { base, other }: { base?: string; other?: string } = {}): Upstream {
+  return { id: 1, type, key: 'k', baseUrl: base ?? provider(type).baseUrl, organization: '', other: other ?? '', setting: {} }
+}
