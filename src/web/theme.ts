@@ -1,0 +1,158 @@
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
+
+/**
+ * The one visual language: deep water blue for what can be done, cool greys for everything else, colour for meaning only.
+ * Surfaces are told apart by hairlines and two background tones, never by heavy shadows. Every text colour holds 4.5:1 on
+ * the surfaces below it, in both schemes.
+ */
+
+const sluice: MantineColorsTuple = [
+  '#edf7f9',
+  '#d6ecf1',
+  '#afdae4',
+  '#82c5d4',
+  '#55adc1',
+  '#2f93aa',
+  '#177a92',
+  '#0e667c',
+  '#0b5265',
+  '#083e4d',
+]
+
+const gray: MantineColorsTuple = [
+  '#f6f8f9',
+  '#edf1f3',
+  '#e3e9ec',
+  '#d5dde1',
+  '#bcc8ce',
+  '#93a2aa',
+  '#5d6d76',
+  '#46545c',
+  '#2f3b42',
+  '#1a2328',
+]
+
+const dark: MantineColorsTuple = [
+  '#dde5e9',
+  '#bac6cc',
+  '#94a3ab',
+  '#7a8992',
+  '#313c43',
+  '#28323a',
+  '#1e272d',
+  '#161d22',
+  '#10161a',
+  '#0a0e11',
+]
+
+const sans = [
+  '-apple-system',
+  'BlinkMacSystemFont',
+  '"Segoe UI"',
+  'Roboto',
+  '"Helvetica Neue"',
+  'Arial',
+  '"PingFang SC"',
+  '"Hiragino Sans GB"',
+  '"Microsoft YaHei"',
+  '"Noto Sans CJK SC"',
+  '"Source Han Sans SC"',
+  'sans-serif',
+].join(', ')
+
+const mono = 'ui-monospace, SFMono-Regular, "SF Mono", Menlo, Consolas, "Liberation Mono", "Noto Sans Mono CJK SC", monospace'
+
+export const theme = createTheme({
+  colors: { sluice, gray, dark },
+  primaryColor: 'sluice',
+  primaryShade: { light: 7, dark: 6 },
+  black: '#1a2328',
+  fontFamily: sans,
+  fontFamilyMonospace: mono,
+  fontSizes: { xs: '0.75rem', sm: '0.8125rem', md: '0.875rem', lg: '1rem', xl: '1.125rem' },
+  lineHeights: { xs: '1.4', sm: '1.5', md: '1.55', lg: '1.55', xl: '1.5' },
+  spacing: { xs: '0.5rem', sm: '0.75rem', md: '1rem', lg: '1.5rem', xl: '2rem' },
+  radius: { xs: '0.25rem', sm: '0.375rem', md: '0.5rem', lg: '0.75rem', xl: '1rem' },
+  defaultRadius: 'sm',
+  headings: {
+    fontFamily: sans,
+    fontWeight: '600',
+    sizes: {
+      h1: { fontSize: '1.375rem', lineHeight: '1.35' },
+      h2: { fontSize: '1.125rem', lineHeight: '1.4' },
+      h3: { fontSize: '0.9375rem', lineHeight: '1.45' },
+      h4: { fontSize: '0.875rem', lineHeight: '1.5' },
+    },
+  },
+  shadows: {
+    xs: 'none',
+    sm: '0 1px 2px rgba(10, 30, 40, 0.06)',
+    md: '0 4px 16px -4px rgba(10, 30, 40, 0.14)',
+    lg: '0 8px 28px -8px rgba(10, 30, 40, 0.2)',
+    xl: '0 16px 48px -12px rgba(10, 30, 40, 0.28)',
+  },
+  respectReducedMotion: true,
+  cursorType: 'pointer',
+  components: {
+    ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
+    Drawer: {
+      defaultProps: {
+        position: 'right',
+        size: 'md',
+        overlayProps: { backgroundOpacity: 0.35 },
+        transitionProps: { duration: 160 },
+      },
+    },
+    Modal: {
+      defaultProps: {
+        radius: 'lg',
+        centered: true,
+        overlayProps: { backgroundOpacity: 0.35 },
+        transitionProps: { duration: 120 },
+      },
+    },
+    Menu: { defaultProps: { shadow: 'md', radius: 'md', transitionProps: { duration: 80 } } },
+    Paper: { defaultProps: { radius: 'lg' } },
+    Select: { defaultProps: { checkIconPosition: 'right' } },
+    Tooltip: {
+      defaultProps: { openDelay: 250, withArrow: false, radius: 'sm', events: { hover: true, focus: true, touch: true } },
+    },
+  },
+})
+
+/** Roles of colour that Mantine has no name for, and its own greys made readable. */
+export const cssVariables: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    '--mantine-color-body': '#ffffff',
+    '--mantine-color-dimmed': 'var(--mantine-color-gray-6)',
+    '--mantine-color-placeholder': '#66757d',
+    '--mantine-color-default-border': 'var(--mantine-color-gray-3)',
+    '--mantine-color-error': '#c42b2b',
+    '--mantine-color-anchor': 'var(--mantine-color-sluice-7)',
+    '--canvas': 'var(--mantine-color-gray-0)',
+    '--surface': '#ffffff',
+    '--surface-quiet': 'var(--mantine-color-gray-0)',
+    '--surface-hover': 'var(--mantine-color-gray-1)',
+    '--line': 'var(--mantine-color-gray-2)',
+    '--accent': 'var(--mantine-color-sluice-7)',
+    '--accent-quiet': 'var(--mantine-color-sluice-0)',
+    '--accent-text': 'var(--mantine-color-sluice-8)',
+  },
+  dark: {
+    '--mantine-color-body': 'var(--mantine-color-dark-7)',
+    '--mantine-color-dimmed': 'var(--mantine-color-dark-2)',
+    '--mantine-color-placeholder': '#85949c',
+    '--mantine-color-default-border': 'var(--mantine-color-dark-4)',
+    '--mantine-color-error': '#ff8585',
+    '--mantine-color-anchor': 'var(--mantine-color-sluice-3)',
+    '--canvas': 'var(--mantine-color-dark-8)',
+    '--surface': 'var(--mantine-color-dark-7)',
+    '--surface-quiet': '#131a1f',
+    '--surface-hover': 'var(--mantine-color-dark-6)',
+    '--line': '#242d33',
+    '--accent': 'var(--mantine-color-sluice-4)',
+    '--accent-quiet': '#12303a',
+    '--accent-text': 'var(--mantine-color-sluice-2)',
+  },
+})

@@ -1,0 +1,122 @@
+import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react'
+import { Fragment } from 'react'
+import { useText } from '../lib/i18n.ts'
+import { ExpandButton, SelectAll, SelectOne, useKeySet } from './data-row-parts.tsx'
+import styles from './data-table.module.css'
+import type { BodyProps, Column, Sort } from './data-table.tsx'
+import { texts } from './texts.ts'
+
+/** The rows of a list as a table. */
+export function DataRows<Row>({
+  label,
+  columns,
+  rows,
+  rowKey,
+  sort,
+  onSort,
+  selected,
+  onSelect,
+  expand,
+  rowActions,
+  isMuted,
+}: BodyProps<Row>) {
+  const say = useText(texts)
+  const [open, toggleOpen] = useKeySet()
+  const extra = (selected ? 1 : 0) + (expand ? 1 : 0) + (rowActions ? 1 : 0)
+
+  return (
+    // A table wider than the window scrolls by itself, and by keyboard too.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable
+    <section className={styles.scroll} aria-label={label} tabIndex={0}>
+      <table className={styles.table}>
+        <thead>
+          <tr>
+            {selected && (
+              <th scope="col" className={styles.check}>
+                <SelectAll keys={rows.map(rowKey)} selected={selected} onSelect={onSelect} />
+              </th>
+            )}
+            {expand && (
+              <th scope="col" className={styles.toggle}>
+                <span className={styles.unseen}>{say('expand')}</span>
+              </th>
+            )}
+            {columns.map((column) => (
+              <HeadCell key={column.key} column={column} sort={sort} onSort={onSort} />
+            ))}
+            {rowActions && (
+              <th scope="col" className={styles.actions}>
+                <span className={styles.unseen}>{say('actions')}</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => {
+            const key = rowKey(row)
+            return (
+              <Fragment key={key}>
+                <tr className={styles.row} data-muted={isMuted?.(row)} data-selected={selected?.has(key)}>
+                  {selected && (
+                    <td className={styles.check}>
+                      <SelectOne rowKey={key} selected={selected} onSelect={onSelect} />
+                    </td>
+                  )}
+                  {expand && (
+                    <td className={styles.toggle}>
+                      <ExpandButton open={open.has(key)} onToggle={() => toggleOpen(key)} />
+                    </td>
+                  )}
+                  {columns.map((column) => (
+                    <td key={column.key} data-align={column.align} style={{ maxWidth: column.width }}>
+                      {column.cell(row)}
+                    </td>
+                  ))}
+                  {rowActions && <td className={styles.actions}>{rowActions(row)}</td>}
+                </tr>
+                {expand && open.has(key) && (
+                  <tr className={styles.details}>
+                    <td colSpan={columns.length + extra}>{expand(row)}</td>
+                  </tr>
+                )}
+              </Fragment>
+            )
+          })}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+function HeadCell<Row>({ column, sort, onSort }: { column: Column<Row>; sort?: Sort; onSort?: (sort: Sort) => void }) {
+  const say = useText(texts)
+  const { sortKey, title, width, align } = column
+  if (!sortKey || !onSort) {
+    return (
+      <th scope="col" style={{ width, minWidth: width }} data-align={align}>
+        {title}
+      </th>
+    )
+  }
+  const active = sort?.key === sortKey
+  const Icon = active ? (sort.descending ? IconArrowDown : IconArrowUp) : IconArrowsSort
+  return (
+    <th
+      scope="col"
+      style={{ width, minWidth: width }}
+      data-align={align}
+      aria-sort={active ? (sort.descending ? 'descending' : 'ascending') : 'none'}
+    >
+      <button
+        type="button"
+        className={styles.sort}
+        data-active={active}
+        title={say('sort', { name: title })}
+        onClick={() => onSort({ key: sortKey, descending: active ? !sort.descending : true })}
+      >
+        {title}
+        <Icon size={14} aria-hidden="true" />
+      </button>
+    </th>
+  )
+}

@@ -1,0 +1,63 @@
+import { Button } from '@mantine/core'
+import { IconCloudOff, IconRefresh } from '@tabler/icons-react'
+import { Component, type ReactNode } from 'react'
+import { useText } from '../lib/i18n.ts'
+import { Empty } from './empty.tsx'
+import { texts } from './texts.ts'
+
+/** Why something could not be loaded, with a way to try again. */
+export function ErrorView({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const say = useText(texts)
+  const message = error instanceof Error && error.message !== '' ? error.message : say('errorHint')
+  return (
+    <div role="alert">
+      <Empty
+        icon={<IconCloudOff />}
+        title={say('errorTitle')}
+        hint={message}
+        action={
+          onRetry && (
+            <Button variant="default" leftSection={<IconRefresh size={16} />} onClick={onRetry}>
+              {say('retry')}
+            </Button>
+          )
+        }
+      />
+    </div>
+  )
+}
+
+function BrokenView({ error }: { error: Error }) {
+  const say = useText(texts)
+  return (
+    <div role="alert">
+      <Empty
+        icon={<IconCloudOff />}
+        title={say('brokenTitle')}
+        hint={`${say('errorHint')} (${error.message})`}
+        action={
+          <Button variant="default" leftSection={<IconRefresh size={16} />} onClick={() => window.location.reload()}>
+            {say('reload')}
+          </Button>
+        }
+      />
+    </div>
+  )
+}
+
+/** Keeps a broken part from taking the whole page with it. A change of `resetKey` gives it another chance. */
+export class ErrorBoundary extends Component<{ children: ReactNode; resetKey?: string }, { error?: Error; resetKey?: string }> {
+  override state: { error?: Error; resetKey?: string } = {}
+
+  static getDerivedStateFromError(error: Error) {
+    return { error }
+  }
+
+  static getDerivedStateFromProps(props: { resetKey?: string }, state: { error?: Error; resetKey?: string }) {
+    return props.resetKey === state.resetKey ? null : { error: undefined, resetKey: props.resetKey }
+  }
+
+  override render() {
+    return this.state.error ? <BrokenView error={this.state.error} /> : this.props.children
+  }
+}

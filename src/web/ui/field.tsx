@@ -1,0 +1,136 @@
+import { NumberInput, PasswordInput, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import type { ReactNode } from 'react'
+import type { Field } from '../../contract/fields.ts'
+import { useLocal, useText } from '../lib/i18n.ts'
+import { JsonInput } from './json-input.tsx'
+import { RatioMap } from './ratio-map.tsx'
+import { texts } from './texts.ts'
+
+export interface FieldInputProps {
+  readonly field: Field
+  /** As it is exchanged: text for every widget; `true`/`false` for a switch, commas between tags, newlines between lines. */
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly error?: ReactNode
+  readonly disabled?: boolean
+  /** Stands after the label, such as a mark for unsaved changes. */
+  readonly mark?: ReactNode
+}
+
+/** Draws one declared field with its widget. */
+export function FieldInput({ field, value, onChange, error, disabled, mark }: FieldInputProps) {
+  const local = useLocal()
+  const say = useText(texts)
+  const label = local(field.label)
+  const common = {
+    label: mark ? (
+      <>
+        {label} {mark}
+      </>
+    ) : (
+      label
+    ),
+    description: field.help && local(field.help),
+    placeholder: field.placeholder && local(field.placeholder),
+    withAsterisk: field.required,
+    error,
+    disabled,
+  }
+  const unit = field.unit && local(field.unit)
+
+  switch (field.widget) {
+    case 'switch':
+      return (
+        <Switch
+          label={common.label}
+          description={common.description}
+          error={error}
+          disabled={disabled}
+          checked={value === 'true'}
+          onChange={(event) => onChange(String(event.currentTarget.checked))}
+        />
+      )
+    case 'number':
+      return (
+        <NumberInput
+          {...common}
+          value={value}
+          onChange={(next) => onChange(String(next))}
+          suffix={unit ? ` ${unit}` : undefined}
+          thousandSeparator=","
+        />
+      )
+    case 'secret':
+      return (
+        <PasswordInput
+          {...common}
+          value={value}
+          onChange={(event) => onChange(event.currentTarget.value)}
+          autoComplete="new-password"
+        />
+      )
+    case 'lines':
+    case 'textarea':
+    case 'markdown':
+      return (
+        <Textarea
+          {...common}
+          value={value}
+          onChange={(event) => onChange(event.currentTarget.value)}
+          autosize
+          minRows={3}
+          maxRows={14}
+          spellCheck={field.widget === 'markdown'}
+        />
+      )
+    case 'json':
+      return <JsonInput {...common} value={value} onChange={onChange} />
+    case 'ratio-map':
+      return (
+        <RatioMap
+          label={label}
+          description={common.description}
+          error={error}
+          disabled={disabled}
+          value={value}
+          onChange={onChange}
+        />
+      )
+    case 'select':
+      return (
+        <Select
+          {...common}
+          value={value}
+          data={(field.choices ?? []).map((choice) => ({ value: choice.value, label: local(choice.label) }))}
+          onChange={(next) => onChange(next ?? '')}
+          allowDeselect={false}
+        />
+      )
+    case 'tags':
+      return (
+        <TagsInput
+          {...common}
+          placeholder={common.placeholder ?? say('tagsHint')}
+          value={value.split(',').filter((tag) => tag !== '')}
+          onChange={(tags) => onChange(tags.join(','))}
+          splitChars={[',', '，', ' ']}
+          acceptValueOnBlur
+        />
+      )
+    case 'url':
+    case 'text':
+      return (
+        <TextInput
+          {...common}
+          type={field.widget === 'url' ? 'url' : 'text'}
+          inputMode={field.widget === 'url' ? 'url' : undefined}
+          value={value}
+          onChange={(event) => onChange(event.currentTarget.value)}
+          rightSection={unit}
+          rightSectionWidth={unit ? `${unit.length + 2}ch` : undefined}
+        />
+      )
+    default:
+      return field.widget satisfies never
+  }
+}

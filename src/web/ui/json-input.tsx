@@ -1,0 +1,57 @@
+import { Anchor, Textarea, type TextareaProps } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { useText } from '../lib/i18n.ts'
+import styles from './json-input.module.css'
+import { texts } from './texts.ts'
+
+export interface JsonInputProps extends Omit<TextareaProps, 'value' | 'onChange'> {
+  readonly value: string
+  readonly onChange: (value: string) => void
+  /** Stands at the right of the label. */
+  readonly aside?: ReactNode
+}
+
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** JSON as text: checked when it is left, put in order on demand. Empty is fine here; whether it may be is for the form. */
+export function JsonInput({ value, onChange, error, label, onBlur, aside, ...rest }: JsonInputProps) {
+  const say = useText(texts)
+  const [left, setLeft] = useState(false)
+  const broken = value.trim() !== '' && !isJson(value)
+
+  return (
+    <div className={styles.frame}>
+      <Textarea
+        {...rest}
+        label={label}
+        value={value}
+        onChange={(event) => onChange(event.currentTarget.value)}
+        onBlur={(event) => {
+          setLeft(true)
+          onBlur?.(event)
+        }}
+        error={error ?? (left && broken ? say('invalidJson') : undefined)}
+        autosize
+        minRows={rest.minRows ?? 4}
+        maxRows={rest.maxRows ?? 16}
+        spellCheck={false}
+        classNames={{ input: styles.input ?? '' }}
+      />
+      <div className={styles.aside}>
+        {!broken && value.trim() !== '' && !rest.disabled && !rest.readOnly && (
+          <Anchor component="button" type="button" size="xs" onClick={() => onChange(JSON.stringify(JSON.parse(value), null, 2))}>
+            {say('tidyJson')}
+          </Anchor>
+        )}
+        {aside}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,131 @@
+import { Button, Select, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { IconFilterOff, IconSearch } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useText } from '../lib/i18n.ts'
+import type { SearchValue } from '../lib/search-params.ts'
+import styles from './list-filters.module.css'
+import { texts } from './texts.ts'
+import { TimeRange } from './time-range.tsx'
+
+export type Filter =
+  | { readonly kind: 'search'; readonly name: string; readonly label: string; readonly width?: number }
+  | { readonly kind: 'text'; readonly name: string; readonly label: string; readonly width?: number }
+  | {
+      readonly kind: 'select'
+      readonly name: string
+      /** Also what an empty choice reads. */
+      readonly label: string
+      readonly choices: readonly { readonly value: string; readonly label: string }[]
+      readonly width?: number
+    }
+  /** Two values, in unix seconds; 0 is open. */
+  | { readonly kind: 'time'; readonly from: string; readonly to: string; readonly label: string }
+
+export interface ListFiltersProps {
+  readonly filters: readonly Filter[]
+  /** Of `useUrlState`. */
+  readonly values: Readonly<Record<string, SearchValue>>
+  readonly onChange: (patch: Record<string, SearchValue>) => void
+  readonly onReset: () => void
+  readonly filtered: boolean
+}
+
+/** The filters above a list, drawn from data; they apply as they are set and live in the address. */
+export function ListFilters({ filters, values, onChange, onReset, filtered }: ListFiltersProps) {
+  const say = useText(texts)
+  return (
+    <search className={styles.filters}>
+      {filters.map((filter) => (
+        <FilterInput key={'name' in filter ? filter.name : filter.from} filter={filter} values={values} onChange={onChange} />
+      ))}
+      {filtered && (
+        <Button variant="subtle" color="gray" leftSection={<IconFilterOff size={16} />} onClick={onReset}>
+          {say('reset')}
+        </Button>
+      )}
+    </search>
+  )
+}
+
+function FilterInput({ filter, values, onChange }: Pick<ListFiltersProps, 'values' | 'onChange'> & { filter: Filter }) {
+  if (filter.kind === 'time') {
+    const { from, to, label } = filter
+    return (
+      <TimeRange
+        label={label}
+        from={Number(values[from] ?? 0)}
+        to={Number(values[to] ?? 0)}
+        onChange={(range) => onChange({ [from]: range.from, [to]: range.to })}
+      />
+    )
+  }
+  const value = String(values[filter.name] ?? '')
+  if (filter.kind === 'select') {
+    return (
+      <Select
+        aria-label={filter.label}
+        placeholder={filter.label}
+        data={[...filter.choices]}
+        value={value === '' || value === '0' ? null : value}
+        onChange={(next) =>
+          onChange({ [filter.name]: typeof values[filter.name] === 'number' ? Number(next ?? 0) : (next ?? '') })
+        }
+        clearable
+        searchable={filter.choices.length > 8}
+        w={filter.width ?? 150}
+      />
+    )
+  }
+  return <TextFilter {...filter} value={value} onChange={(text) => onChange({ [filter.name]: text })} />
+}
+
+interface TextFilterProps {
+  readonly kind: 'search' | 'text'
+  readonly label: string
+  readonly width?: number
+  readonly value: string
+  readonly onChange: (value: string) => void
+}
+
+/** Applies shortly after the last key, at once with Enter. */
+function TextFilter({ kind, label, width, value, onChange }: TextFilterProps) {
+  const [text, setText] = useState(value)
+  const [applied, setApplied] = useState(value)
+  const [seen, setSeen] = useState(value)
+
+  // The address changed by other means than this field, such as a reset or the back button.
+  if (value !== seen) {
+    setSeen(value)
+    if (value !== applied) {
+      setApplied(value)
+      setText(value)
+    }
+  }
+
+  function apply(next: string): void {
+    setApplied(next.trim())
+    onChange(next.trim())
+  }
+  const applyLater = useDebouncedCallback(apply, { delay: 400 })
+
+  return (
+    <TextInput
+      type="search"
+      aria-label={label}
+      placeholder={label}
+      leftSection={kind === 'search' ? <IconSearch size={16} /> : undefined}
+      w={width ?? (kind === 'search' ? 240 : 150)}
+      value={text}
+      onChange={(event) => {
+        setText(event.currentTarget.value)
+        applyLater(event.currentTarget.value)
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || event.nativeEvent.isComposing) return
+        applyLater.cancel()
+        apply(text)
+      }}
+    />
+  )
+}

@@ -1,0 +1,37 @@
+import { Title } from '@mantine/core'
+import { type ReactNode, useId } from 'react'
+import styles from './panel.module.css'
+
+export interface PanelProps {
+  readonly title?: ReactNode
+  readonly description?: ReactNode
+  /** Stands at the right of the title. */
+  readonly aside?: ReactNode
+  /** A line of buttons under a hairline. */
+  readonly footer?: ReactNode
+  readonly children: ReactNode
+}
+
+/** A surface with a hairline around it: the card of this interface. */
+export function Panel({ title, description, aside, footer, children }: PanelProps) {
+  const titleId = useId()
+  return (
+    <section className={styles.panel} aria-labelledby={title ? titleId : undefined}>
+      {(title || aside) && (
+        <header className={styles.header}>
+          <div>
+            {title && (
+              <Title order={2} size="h3" id={titleId}>
+                {title}
+              </Title>
+            )}
+            {description && <p className={styles.description}>{description}</p>}
+          </div>
+          {aside}
+        </header>
+      )}
+      <div className={styles.body}>{children}</div>
+      {footer && <footer className={styles.footer}>{footer}</footer>}
+    </section>
+  )
+}

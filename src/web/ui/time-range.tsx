@@ -1,0 +1,115 @@
+import { Button, Group, Popover, Stack } from '@mantine/core'
+import { IconCalendar } from '@tabler/icons-react'
+import { useState } from 'react'
+import { formatTime } from '../lib/format.ts'
+import { useText } from '../lib/i18n.ts'
+import { DateTimeInput } from './date-time-input.tsx'
+import { texts } from './texts.ts'
+
+export interface TimeSpan {
+  /** Unix seconds; 0 is open. */
+  readonly from: number
+  readonly to: number
+}
+
+export interface TimeRangeProps extends TimeSpan {
+  readonly label: string
+  readonly onChange: (span: TimeSpan) => void
+}
+
+const daySeconds = 86_400
+
+function startOfDay(daysAgo: number): number {
+  const now = new Date()
+  return Math.floor(new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo).getTime() / 1000)
+}
+
+/** A span of time: a few usual ones, or from and to. */
+export function TimeRange({ label, from, to, onChange }: TimeRangeProps) {
+  const say = useText(texts)
+  const [opened, setOpened] = useState(false)
+  const [draft, setDraft] = useState<TimeSpan>({ from, to })
+
+  function toggle(): void {
+    setDraft({ from, to })
+    setOpened(!opened)
+  }
+
+  function choose(span: TimeSpan): void {
+    onChange(span)
+    setOpened(false)
+  }
+
+  const presets = [
+    { name: say('today'), span: { from: startOfDay(0), to: 0 } },
+    { name: say('lastDays', { days: 7 }), span: { from: startOfDay(6), to: 0 } },
+    { name: say('lastDays', { days: 30 }), span: { from: startOfDay(29), to: 0 } },
+    { name: say('anyTime'), span: { from: 0, to: 0 } },
+  ]
+
+  return (
+    <Popover
+      opened={opened}
+      onChange={setOpened}
+      position="bottom-start"
+      shadow="md"
+      radius="md"
+      trapFocus
+      closeOnClickOutside={false}
+    >
+      <Popover.Target>
+        <Button
+          variant="default"
+          fw={400}
+          leftSection={<IconCalendar size={16} stroke={1.6} />}
+          aria-label={`${label}: ${describe({ from, to }, say('anyTime'))}`}
+          onClick={toggle}
+        >
+          {describe({ from, to }, say('anyTime'))}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Stack gap="sm">
+          <Group gap="xs">
+            {presets.map(({ name, span }) => (
+              <Button key={name} size="compact-sm" variant="default" onClick={() => choose(span)}>
+                {name}
+              </Button>
+            ))}
+          </Group>
+          <DateTimeInput
+            label={say('from')}
+            value={draft.from || undefined}
+            onChange={(value) => setDraft({ ...draft, from: value ?? 0 })}
+          />
+          <DateTimeInput
+            label={say('to')}
+            value={draft.to || undefined}
+            onChange={(value) => setDraft({ ...draft, to: value ?? 0 })}
+          />
+          <Group justify="flex-end" gap="xs">
+            <Button size="compact-md" variant="subtle" color="gray" onClick={() => setOpened(false)}>
+              {say('cancel')}
+            </Button>
+            <Button size="compact-md" onClick={() => choose(draft)}>
+              {say('apply')}
+            </Button>
+          </Group>
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  )
+}
+
+/** Short where it can be: whole days without the clock. */
+function describe({ from, to }: TimeSpan, open: string): string {
+  if (from === 0 && to === 0) return open
+  return `${from === 0 ? '…' : shortTime(from)} – ${to === 0 ? '…' : shortTime(to)}`
+}
+
+function shortTime(seconds: number): string {
+  const text = formatTime(seconds)
+  return text.endsWith('00:00:00') ? text.slice(0, 10) : text.slice(0, 16)
+}
+
+export { daySeconds, startOfDay }

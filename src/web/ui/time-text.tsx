@@ -1,0 +1,15 @@
+import { formatTime } from '../lib/format.ts'
+import { useText } from '../lib/i18n.ts'
+import styles from './numbers.module.css'
+import { texts } from './texts.ts'
+
+/** A moment in local time from unix seconds; 0 is none. */
+export function TimeText({ seconds }: { seconds: number }) {
+  const say = useText(texts)
+  if (seconds <= 0) return <span className={styles.number}>{say('none')}</span>
+  return (
+    <time className={styles.number} dateTime={new Date(seconds * 1000).toISOString()}>
+      {formatTime(seconds)}
+    </time>
+  )
+}
