@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /**
  * Encryption at rest. The master key wraps data keys; a data key encrypts fields. A sealed field is
@@ -19,12 +19,17 @@ export interface Place {
 export interface Secrets {
   seal(plain: string, place: Place): string
   open(sealed: string, place: Place): string
+  /** HMAC-SHA256 in hex. Its key comes from the oldest data key, so that a mac stays comparable when the active key is replaced. */
+  mac(purpose: string, text: string): string
 }
 
+/** `keys` from the oldest to the newest. */
 export function fieldSecrets(keys: readonly DataKey[], activeId: string): Secrets {
   const byId = new Map(keys.map((entry) => [entry.id, entry.key]))
   const active = byId.get(activeId)
-  if (!active) throw new Error(`Key ring has no data key ${activeId}`)
+  const [oldest] = keys
+  if (!active || !oldest) throw new Error(`Key ring has no data key ${activeId}`)
+  const macKey = Buffer.from(hkdfSync('sha256', oldest.key, 'sluice', 'mac', 32))
 
   return {
     seal(plain, place) {
@@ -33,8 +38,12 @@ export function fieldSecrets(keys: readonly DataKey[], activeId: string): Secret
     open(sealed, place) {
       const [version, id = '', nonce = '', tag = '', text = ''] = sealed.split('.')
       const key = byId.get(id)
-      if (version !== 'v1' || !key) throw new Error(`Cannot open a sealed value of ${place.table}.${place.column}: unknown key or version`)
+      if (version !== 'v1' || !key)
+        throw new Error(`Cannot open a sealed value of ${place.table}.${place.column}: unknown key or version`)
       return decrypt(key, nonce, tag, text, aad(place)).toString()
+    },
+    mac(purpose, text) {
+      return createHmac('sha256', macKey).update(`${purpose}\0${text}`).digest('hex')
     },
   }
 }

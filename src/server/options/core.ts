@@ -1,10 +1,10 @@
+import type { Bus } from '../bus/bus.ts'
+import type { Database, Queries } from '../db/open.ts'
+import type { Env } from '../env.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { Secrets } from '../lib/secrets.ts'
-import type { Bus } from '../bus/bus.ts'
-import type { Database, Queries } from '../db/open.ts'
-import type { Env } from '../env.ts'
 import type { OptionStore } from './store.ts'
 
 /** The parts that every rule of the product may use; `app.ts` builds them. Everything replaceable in a test is a field here. */

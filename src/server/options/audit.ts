@@ -1,0 +1,85 @@
+import { sql } from 'kysely'
+import type { Within } from '../db/open.ts'
+import type { NewRow, Row } from '../db/schema.ts'
+import { seconds } from '../lib/clock.ts'
+import type { Secrets } from '../lib/secrets.ts'
+import type { Caller, Core } from './core.ts'
+
+/**
+ * The record of administrative acts: who did what to whom, and what it was before and after. Rows are written in the transaction of
+ * the act and chained by an HMAC, so that a changed, inserted or removed row is found even when somebody writes to the database
+ * directly. Not found: rows cut off at the end, unless the head of the chain was kept elsewhere; and whoever holds the master key.
+ */
+export interface AuditEntry {
+  /** Undefined when the system itself acts. */
+  readonly caller: Pick<Caller, 'id' | 'username' | 'address'> | undefined
+  /** What was done, as `option.save` or `user.disable`. */
+  readonly action: string
+  /** What it was done to, as `option:Price` or `user:7`. */
+  readonly target: string
+  /** Never a secret itself: at most whether it is set, or its mac. */
+  readonly before?: string
+  readonly after?: string
+}
+
+/** Adds one row inside of the caller's transaction. Writers wait for each other until they commit: audit last in a transaction. */
+export async function recordAudit(
+  core: Pick<Core, 'database' | 'secrets' | 'now'>,
+  within: Within,
+  entry: AuditEntry,
+): Promise<void> {
+  // On SQLite the transaction holds the only write lock already.
+  if (core.database.dialect === 'postgres') await sql`lock table audit in exclusive mode`.execute(within)
+  const last = await within.selectFrom('audit').select('chain').orderBy('id', 'desc').limit(1).executeTakeFirst()
+
+  const row = {
+    created_at: seconds(core.now()),
+    actor_id: entry.caller?.id ?? 0,
+    actor_name: entry.caller?.username ?? 'system',
+    address: entry.caller?.address ?? '',
+    action: entry.action,
+    target: entry.target,
+    before: entry.before ?? '',
+    after: entry.after ?? '',
+  }
+  await within
+    .insertInto('audit')
+    .values({ ...row, chain: chained(core.secrets, last?.chain ?? '', row) })
+    .execute()
+}
+
+export interface AuditState {
+  readonly rows: number
+  /** Chain value of the last row: kept elsewhere, it also shows rows that were cut off at the end. */
+  readonly head: string
+  /** Id of the first row that does not continue the chain. */
+  readonly brokenAt?: number
+}
+
+const pageSize = 1000
+
+/** Follows the chain from the first row to the last, or to the first break. */
+export async function verifyAudit(core: Pick<Core, 'db' | 'secrets'>): Promise<AuditState> {
+  let head = ''
+  let rows = 0
+  let lastId = 0
+
+  for (;;) {
+    const page = await core.db.selectFrom('audit').selectAll().where('id', '>', lastId).orderBy('id').limit(pageSize).execute()
+    for (const row of page) {
+      if (row.chain !== chained(core.secrets, head, row)) return { rows, head, brokenAt: row.id }
+      head = row.chain
+      lastId = row.id
+      rows++
+    }
+    if (page.length < pageSize) return { rows, head }
+  }
+}
+
+function chained(secrets: Secrets, previous: string, row: Omit<NewRow<'audit'> | Row<'audit'>, 'id' | 'chain'>): string {
+  const { created_at, actor_id, actor_name, address, action, target, before, after } = row
+  return secrets.mac(
+    'audit',
+    JSON.stringify([previous, created_at, actor_id, actor_name, address, action, target, before, after]),
+  )
+}

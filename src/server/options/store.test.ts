@@ -1,0 +1,219 @@
+import { randomBytes } from 'node:crypto'
+import { afterEach, expect, it } from 'vitest'
+import { eachDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
+import { optionTextLengthMax } from '../../contract/options/codec.ts'
+import { defaults } from '../../contract/options/defaults.ts'
+import type { OptionKey } from '../../contract/options/index.ts'
+import { Bus } from '../bus/bus.ts'
+import { openSecrets } from '../db/key-ring.ts'
+import { newLogger } from '../lib/logger.ts'
+import { verifyAudit } from './audit.ts'
+import type { Caller } from './core.ts'
+import { derived } from './derived.ts'
+import { presentOptions, presentSecrets } from './present.ts'
+import { openOptions } from './store.ts'
+
+const root: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '127.0.0.1' }
+const admin: Caller = { ...root, id: 2, username: 'ada', role: 10 }
+const masterKey = randomBytes(32)
+
+eachDatabase('options', (fresh, kind) => {
+  const cleanups: (() => Promise<void>)[] = []
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+  })
+
+  async function freshTest() {
+    const test = await fresh()
+    cleanups.push(() => test.drop())
+    return test
+  }
+
+  /** One node: its own connections, bus and snapshot over the database of the test. */
+  async function startNode(test: TestDatabase) {
+    const database = await test.open()
+    const logged: string[] = []
+    const logger = newLogger('info', { write: (text: string) => void logged.push(text) })
+    const bus = new Bus(logger)
+    const secrets = await openSecrets(database, masterKey, 0)
+    const parts = { database, db: database.db, secrets, bus, logger, now: () => 1_700_000_000_000 }
+    const options = await openOptions(parts)
+    cleanups.push(async () => {
+      options.close()
+      await database.close()
+    })
+    const save = (key: OptionKey, value?: string, caller = root) => options.save({ key, value, caller })
+    const row = (key: string) => database.db.selectFrom('options').select('value').where('key', '=', key).executeTakeFirst()
+    const put = (key: string, value: string) => database.db.insertInto('options').values({ key, value }).execute()
+    const audit = () => database.db.selectFrom('audit').selectAll().orderBy('id').execute()
+    return { ...parts, options, save, row, put, audit, logged }
+  }
+
+  it('starts with the defaults, frozen', async () => {
+    const { options } = await startNode(await freshTest())
+    expect(options.current).toEqual(defaults)
+    expect(options.current.SystemName).toBe('Sluice')
+    expect(Object.isFrozen(options.current)).toBe(true)
+  })
+
+  it('has a saved value in force at once and after a restart', async () => {
+    const test = await freshTest()
+    const { options, save } = await startNode(test)
+    await save('RetryTimes', '3')
+    await save('DrawingEnabled', 'false')
+    await save('GroupRatio', '{"default":1,"vip":0.7}')
+    expect(options.current).toMatchObject({ RetryTimes: 3, DrawingEnabled: false })
+    const restarted = await startNode(test)
+    expect(restarted.options.current).toEqual(options.current)
+  })
+
+  it('refuses what is invalid and keeps the old value in force', async () => {
+    const { options, save, row } = await startNode(await freshTest())
+    await save('RetryTimes', '2')
+    await expect(save('RetryTimes', 'many')).rejects.toMatchObject({ code: 'option_invalid' })
+    await expect(save('RetryTimes', '-1')).rejects.toMatchObject({ code: 'option_invalid' })
+    await expect(save('RetryTimes')).rejects.toMatchObject({ code: 'option_invalid' })
+    await expect(save('TopupGroupRatio', '{')).rejects.toMatchObject({
+      code: 'json_text_invalid',
+      message: 'Top-up group ratio is not a valid JSON string',
+    })
+    await expect(save('GroupRatio', '{"vip":-1}')).rejects.toMatchObject({ code: 'option_invalid' })
+    // A caller may send any key.
+    await expect(save('__proto__' as OptionKey, '1')).rejects.toMatchObject({ code: 'option_unknown' })
+    expect(options.current.RetryTimes).toBe(2)
+    expect((await row('RetryTimes'))?.value).toBe('2')
+    expect(await row('GroupRatio')).toBeUndefined()
+  })
+
+  it('says so when nothing changes', async () => {
+    const { save } = await startNode(await freshTest())
+    await expect(save('RetryTimes', '0')).rejects.toMatchObject({ code: 'nothing_changed' })
+    await save('ServerAddress', 'https://example.com/')
+    await expect(save('ServerAddress', 'https://example.com')).rejects.toMatchObject({ code: 'nothing_changed' })
+    await expect(save('GroupRatio', '{ "default": 1, "vip": 1, "svip": 1 }')).rejects.toMatchObject({ code: 'nothing_changed' })
+  })
+
+  it('lets admins write what steers the service, and only the super admin what takes over accounts or money', async () => {
+    const { options, save } = await startNode(await freshTest())
+    await save('RetryTimes', '1', admin)
+    for (const key of ['ServerAddress', 'SMTPToken', 'QuotaPerUnit', 'Price', 'TopUpLink', 'PasswordLoginEnabled'] as const) {
+      await expect(save(key, '', admin), key).rejects.toMatchObject({ code: 'option_forbidden' })
+    }
+    await save('QuotaPerUnit', '1000000')
+    expect(options.current.QuotaPerUnit).toBe(1_000_000)
+  })
+
+  it('seals secrets, leaves them alone without a value and clears them with an empty one', async () => {
+    const { options, save, row, audit } = await startNode(await freshTest())
+    await save('SMTPToken', 'canary-secret')
+    expect(options.current.SMTPToken).toBe('canary-secret')
+    expect((await row('SMTPToken'))?.value).toMatch(/^v1\./)
+    await save('SMTPToken', undefined)
+    expect(options.current.SMTPToken).toBe('canary-secret')
+    await expect(save('SMTPToken', 'canary-secret')).rejects.toMatchObject({ code: 'nothing_changed' })
+
+    expect(JSON.stringify(presentOptions(options.current))).not.toContain('canary')
+    expect(presentOptions(options.current).some(({ key }) => key === 'SMTPToken')).toBe(false)
+    expect(presentSecrets(options.current)).toMatchObject({ SMTPToken: true, EpayKey: false })
+
+    await save('SMTPToken', '')
+    expect(options.current.SMTPToken).toBe('')
+    expect(await row('SMTPToken')).toBeUndefined()
+    expect(presentSecrets(options.current).SMTPToken).toBe(false)
+    expect(JSON.stringify(await audit())).not.toContain('canary')
+  })
+
+  it('does not switch on what lacks its settings, nor takes them from under it', async () => {
+    const { save } = await startNode(await freshTest())
+    const pairs = [
+      ['GitHubOAuthEnabled', 'GitHubClientId', 'id'],
+      ['LinuxDOOAuthEnabled', 'LinuxDOClientId', 'id'],
+      ['WeChatAuthEnabled', 'WeChatServerAddress', 'https://wechat.example'],
+      ['TelegramOAuthEnabled', 'TelegramBotToken', 'token'],
+    ] as const
+    for (const [option, needs, value] of pairs) {
+      await expect(save(option, 'true'), option).rejects.toMatchObject({ code: 'option_needs' })
+      await save(needs, value)
+      await save(option, 'true')
+      await expect(save(needs, ''), needs).rejects.toMatchObject({ code: 'option_needs' })
+    }
+    await save('TurnstileSiteKey', 'site')
+    await expect(save('TurnstileCheckEnabled', 'true')).rejects.toMatchObject({ code: 'option_needs' })
+    await save('TurnstileSecretKey', 'secret')
+    await save('TurnstileCheckEnabled', 'true')
+
+    await save('EmailDomainWhitelist', '')
+    await expect(save('EmailDomainRestrictionEnabled', 'true')).rejects.toMatchObject({ code: 'option_needs' })
+    const refusal = await save('PayAddress', 'https://pay.example').catch((error) => error)
+    expect(refusal.text('en')).toBe('Fill in the server address first')
+    expect(refusal.text('zh')).toBe('请先填写服务器地址')
+  })
+
+  it('runs on good values when the table holds corrupt, unknown and oversized rows, and complains loudly', async () => {
+    const test = await freshTest()
+    const first = await startNode(test)
+    await first.save('RetryTimes', '4')
+    await first.db.updateTable('options').set({ value: 'four' }).where('key', '=', 'RetryTimes').execute()
+    await first.put('GroupRatio', '{"default":-1}')
+    await first.put('ModelRatio', `{"a":${'1'.repeat(optionTextLengthMax)}}`)
+    await first.put('SMTPToken', 'v1.0.plain-canary.x.y')
+    await first.put('NoSuchOption', 'canary')
+    await first.put('TurnstileCheckEnabled', 'true')
+
+    await first.options.refresh()
+    expect(first.options.current).toEqual({ ...defaults, RetryTimes: 4 })
+    const { options, logged, save } = await startNode(test)
+    expect(options.current).toEqual(defaults)
+    for (const key of ['RetryTimes', 'GroupRatio', 'ModelRatio', 'SMTPToken', 'NoSuchOption', 'TurnstileCheckEnabled']) {
+      expect(
+        logged.some((text) => text.includes(`"option":"${key}"`) && text.includes('"level":50')),
+        key,
+      ).toBe(true)
+    }
+    expect(logged.join()).not.toContain('canary')
+
+    await save('RetryTimes', '0')
+    await save('NoSuchOption' as OptionKey, '1').catch(() => {})
+    expect((await first.row('RetryTimes'))?.value).toBe('0')
+  })
+
+  it('brings a change to the other nodes, and the last of two writers wins with both in the audit', async () => {
+    const test = await freshTest()
+    const one = await startNode(test)
+    const two = kind === 'postgres' ? await startNode(test) : one
+    await Promise.all([one.save('Notice', 'from one'), two.save('Notice', 'from two')])
+    one.bus.deliver('options', 0)
+    two.bus.deliver('options', 0)
+    await Promise.all([one.options.refresh(), two.options.refresh()])
+    expect(one.options.current.Notice).toBe(two.options.current.Notice)
+
+    const rows = await one.audit()
+    expect(rows).toHaveLength(2)
+    expect(rows.at(-1)?.after).toBe(one.options.current.Notice)
+    expect(rows.at(-1)?.before).toBe(rows.at(0)?.after)
+    expect(rows[0]).toMatchObject({ actor_name: 'root', action: 'option.save', target: 'option:Notice', before: '' })
+    expect(await verifyAudit(one)).toMatchObject({ rows: 2 })
+  })
+
+  it('puts a default back, as often as asked', async () => {
+    const { options, save, audit } = await startNode(await freshTest())
+    await save('ModelRatio', '{"gpt-4o":9}')
+    expect(options.current.ModelRatio).toEqual({ 'gpt-4o': 9 })
+    await options.reset('ModelRatio', admin)
+    await options.reset('ModelRatio', admin)
+    expect(options.current.ModelRatio).toEqual(defaults.ModelRatio)
+    expect(await audit()).toHaveLength(2)
+  })
+
+  it('computes what is derived anew only after a change', async () => {
+    const { options, save } = await startNode(await freshTest())
+    let computed = 0
+    const doubled = derived(options, ({ RetryTimes }) => {
+      computed++
+      return RetryTimes * 2
+    })
+    expect([doubled(), doubled(), computed]).toEqual([0, 0, 1])
+    await save('RetryTimes', '4')
+    expect([doubled(), doubled()]).toEqual([8, 8])
+  })
+})
