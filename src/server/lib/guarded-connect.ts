@@ -1,0 +1,79 @@
+import { lookup as systemLookup } from 'node:dns/promises'
+import { isIP, type LookupFunction } from 'node:net'
+import { buildConnector } from 'undici'
+import { literalHost } from './outgoing-url.ts'
+
+/**
+ * Connections that only reach allowed addresses. A check of the URL alone does not hold: a name may lead anywhere, and may lead
+ * elsewhere a moment later. So the address is judged where it is used: a literal host, each looked-up address, and the peer itself.
+ */
+export type Connector = buildConnector.connector
+
+export interface AddressRules {
+  allows(address: string): boolean
+  readonly resolve: Resolve
+}
+
+/** All addresses of a name. */
+export type Resolve = (hostname: string) => Promise<readonly { address: string; family: number }[]>
+
+export class AddressRefused extends Error {
+  readonly code = 'ADDRESS_REFUSED'
+
+  constructor(host: string) {
+    super(`Connections to ${host} are not allowed`)
+    this.name = 'AddressRefused'
+  }
+}
+
+/** A connect function for undici, with TLS where the origin asks for it. Its time limit covers the lookup and the TLS handshake. */
+export function guardedConnector(rules: AddressRules, timeoutMs: number): Connector {
+  const connect = buildConnector({
+    timeout: timeoutMs,
+    allowH2: false,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: 500,
+    lookup: guardedLookup(rules),
+  })
+
+  return (target, callback) => {
+    // `net` never looks up a literal address.
+    const host = literalHost(target.hostname)
+    if (isIP(host) !== 0 && !rules.allows(host)) return callback(new AddressRefused(host), null)
+
+    connect(target, (...[error, socket]) => {
+      if (error) return callback(error, null)
+      const peer = socket.remoteAddress
+      if (peer === undefined || rules.allows(peer)) return callback(null, socket)
+      socket.destroy()
+      callback(new AddressRefused(peer), null)
+    })
+  }
+}
+
+/** `getaddrinfo` as the system is configured, hosts file included. Lookups of one name at a time share one thread of the pool. */
+export function systemResolve(): Resolve {
+  const running = new Map<string, ReturnType<Resolve>>()
+  return (hostname) => {
+    const known = running.get(hostname)
+    if (known) return known
+    const started = systemLookup(hostname, { all: true, order: 'verbatim' }).finally(() => running.delete(hostname))
+    running.set(hostname, started)
+    return started
+  }
+}
+
+function guardedLookup(rules: AddressRules): LookupFunction {
+  return (hostname, options, callback) => {
+    rules.resolve(hostname).then(
+      (all) => {
+        const allowed = all.filter(({ address }) => rules.allows(address))
+        const [first] = allowed
+        if (!first) return callback(new AddressRefused(hostname), [])
+        if (options.all) callback(null, [...allowed])
+        else callback(null, first.address, first.family)
+      },
+      (error: NodeJS.ErrnoException) => callback(error, []),
+    )
+  }
+}

@@ -1,0 +1,288 @@
+import { Resolver } from 'node:dns/promises'
+import { networkInterfaces } from 'node:os'
+import { type Dispatcher, Pool } from 'undici'
+import type { Text } from '../../contract/text.ts'
+import { type AddressRules, type Connector, guardedConnector, type Resolve, systemResolve } from './guarded-connect.ts'
+import { innerAddress, isForbiddenForChannels, isPublicAddress } from './outgoing-url.ts'
+import { proxiedConnector } from './proxy-connect.ts'
+
+/**
+ * Everything that the server sends out goes through this file. `UpstreamAgents` keeps the connections of the relay; `callConfigured`
+ * is for small calls to an address that an admin has set; `fetchUntrusted` for an address that a user or an upstream has named.
+ * The call site must choose knowingly. Redirects are never followed, but by `fetchUntrusted` after a new check.
+ */
+export interface Outgoing {
+  readonly id: number
+  /** `https://host:port`, without a path. */
+  readonly origin: string
+  /** '' or a URL with http, https, socks5 or socks5h. It may hold credentials: never log it. */
+  readonly proxy: string
+  readonly connectTimeoutMs: number
+}
+
+export interface UpstreamSettings {
+  readonly blockPrivate?: boolean
+  /** Replaceable in tests: how names of channels are looked up, and what `fetchUntrusted` may reach. */
+  readonly resolve?: Resolve
+  readonly untrusted?: UntrustedRules
+}
+
+export interface UntrustedRules extends AddressRules {
+  allowsPort(port: number): boolean
+}
+
+interface KeptPool {
+  readonly pool: Pool
+  used: boolean
+}
+
+const connectionsMax = 512
+const idleSweepMs = 150_000
+
+/** One pool of kept connections per channel, origin and proxy: two channels never share a socket, so that no key meets the other's. */
+export class UpstreamAgents {
+  readonly untrusted: UntrustedRules
+  readonly #rules: AddressRules
+  readonly #pools = new Map<number, Map<string, KeptPool>>()
+  readonly #sweeper: NodeJS.Timeout
+
+  constructor({ blockPrivate = false, resolve = systemResolve(), untrusted = publicInternet() }: UpstreamSettings = {}) {
+    this.untrusted = untrusted
+    this.#rules = { resolve, allows: (address) => !isForbiddenForChannels(address, { blockPrivate }) }
+    this.#sweeper = setInterval(() => this.sweep(), idleSweepMs).unref()
+  }
+
+  /** The pool of a channel. Deadlines for headers and body are the caller's: the pool itself sets none. */
+  for(channel: Outgoing): Dispatcher {
+    const key = `${channel.connectTimeoutMs} ${channel.origin} ${channel.proxy}`
+    const kept = this.#pools.get(channel.id)?.get(key) ?? this.#keep(channel, key)
+    kept.used = true
+    return kept.pool
+  }
+
+  /** A pool for one call, to be destroyed by the caller. */
+  open({ origin, proxy, connectTimeoutMs }: Omit<Outgoing, 'id'>): Pool {
+    const connect =
+      proxy === '' ? guardedConnector(this.#rules, connectTimeoutMs) : proxiedConnector(proxy, this.#rules, connectTimeoutMs)
+    return newPool(origin, connect)
+  }
+
+  #keep(channel: Outgoing, key: string): KeptPool {
+    const ofChannel = this.#pools.get(channel.id) ?? new Map<string, KeptPool>()
+    const kept = { pool: this.open(channel), used: true }
+    this.#pools.set(channel.id, ofChannel.set(key, kept))
+    return kept
+  }
+
+  /** Drops the connections of a channel that was changed or removed. Requests that run are not cut. */
+  forget(channelId: number): void {
+    for (const { pool } of this.#pools.get(channelId)?.values() ?? []) pool.close(() => {})
+    this.#pools.delete(channelId)
+  }
+
+  /** Closes pools that were not asked for since the last sweep. */
+  sweep(): void {
+    for (const [id, ofChannel] of this.#pools) {
+      for (const [key, kept] of ofChannel) {
+        if (!kept.used && kept.pool.stats.running === 0) {
+          kept.pool.close(() => {})
+          ofChannel.delete(key)
+        }
+        kept.used = false
+      }
+      if (ofChannel.size === 0) this.#pools.delete(id)
+    }
+  }
+
+  /** Number of pools that are kept open. */
+  get size(): number {
+    return [...this.#pools.values()].reduce((sum, ofChannel) => sum + ofChannel.size, 0)
+  }
+
+  /** Cuts what still runs. */
+  async close(): Promise<void> {
+    clearInterval(this.#sweeper)
+    const all = [...this.#pools.values()].flatMap((ofChannel) => [...ofChannel.values()])
+    this.#pools.clear()
+    await Promise.all(all.map(({ pool }) => pool.destroy()))
+  }
+}
+
+export interface Reply {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: Buffer
+}
+
+/** Why an outgoing call gave no reply. `text` may be shown; the cause only goes to the log. */
+export class CallFailure extends Error {
+  readonly kind: keyof typeof callFailures
+  readonly text: Text
+
+  constructor(kind: keyof typeof callFailures, cause?: unknown) {
+    super(callFailures[kind].en, { cause })
+    this.name = 'CallFailure'
+    this.kind = kind
+    this.text = callFailures[kind]
+  }
+}
+
+// A refused address reads like an unreachable one, so that nobody can map the inner network by the answers.
+const callFailures = {
+  bad_url: { zh: '地址无效', en: 'the address is invalid' },
+  unreachable: { zh: '无法连接该地址', en: 'the address could not be reached' },
+  timeout: { zh: '响应超时', en: 'it did not answer in time' },
+  too_large: { zh: '响应过大', en: 'the answer is too large' },
+  too_many_redirects: { zh: '重定向次数过多', en: 'it redirected too often' },
+} as const satisfies Record<string, Text>
+
+export interface ConfiguredCall {
+  readonly url: string
+  readonly method?: 'GET' | 'POST'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Buffer
+  readonly proxy?: string
+  /** For the whole call. */
+  readonly timeoutMs: number
+  readonly sizeBytesMax: number
+}
+
+/**
+ * A small buffered call to an address that an admin has set, which may be private. Any status is an answer; a redirect is not
+ * followed. Throws `CallFailure`. Not for the relay: each call makes its own connection.
+ */
+export async function callConfigured(agents: UpstreamAgents, call: ConfiguredCall): Promise<Reply> {
+  const url = readUrl(call.url)
+  const pool = agents.open({ origin: url.origin, proxy: call.proxy ?? '', connectTimeoutMs: call.timeoutMs })
+  return withDeadline(call.timeoutMs, (signal) => exchange(pool, url, call, signal))
+}
+
+export interface UntrustedCall {
+  readonly url: string
+  readonly method?: 'GET' | 'POST'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Buffer
+  /** http as well as https. */
+  readonly allowHttp?: boolean
+  /** Only GET follows redirects. */
+  readonly redirectsMax?: number
+  /** For the whole call, redirects included. */
+  readonly timeoutMs?: number
+  readonly sizeBytesMax: number
+}
+
+/**
+ * Fetches from an address that a user or an upstream has named: only public addresses and web ports, judged at connect time and
+ * again for each redirect. Of the headers, none goes along with a redirect. Throws `CallFailure`.
+ */
+export async function fetchUntrusted(agents: UpstreamAgents, call: UntrustedCall): Promise<Reply> {
+  const { timeoutMs = 15_000, redirectsMax = 3, allowHttp = false } = call
+  const rules = agents.untrusted
+
+  return withDeadline(timeoutMs, async (signal) => {
+    let url = readUntrustedUrl(call.url, rules, allowHttp)
+    let headers = call.headers ?? {}
+    for (let hop = 0; hop <= redirectsMax; hop++) {
+      const pool = newPool(url.origin, guardedConnector(rules, 3000), { headersTimeout: 5000, bodyTimeout: 5000 })
+      const reply = await exchange(pool, url, { ...call, headers }, signal)
+      const location = reply.headers.location
+      const moved = [301, 302, 303, 307, 308].includes(reply.status) && typeof location === 'string'
+      if (!moved || (call.method ?? 'GET') !== 'GET') return reply
+
+      const next = URL.canParse(location, url.href) ? new URL(location, url.href).href : ''
+      url = readUntrustedUrl(next, rules, allowHttp && url.protocol === 'http:')
+      headers = {}
+    }
+    throw new CallFailure('too_many_redirects')
+  })
+}
+
+/** The public internet: global addresses that are not this machine's own, looked up by DNS alone, never in the hosts file. */
+export function publicInternet(): UntrustedRules {
+  const ports = new Set([80, 443, 8080, 8443])
+  const resolver = new Resolver({ timeout: 3000, tries: 1 })
+  const own = () => Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
+
+  return {
+    allowsPort: (port) => ports.has(port),
+    allows: (address) => isPublicAddress(address) && !own().includes(innerAddress(address) ?? address),
+    async resolve(hostname) {
+      const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+      if (four.status === 'rejected' && six.status === 'rejected') throw four.reason
+      const all = (result: typeof four, family: number) =>
+        result.status === 'fulfilled' ? result.value.map((address) => ({ address, family })) : []
+      return [...all(four, 4), ...all(six, 6)]
+    },
+  }
+}
+
+function newPool(origin: string, connect: Connector, limits: { headersTimeout?: number; bodyTimeout?: number } = {}): Pool {
+  return new Pool(origin, {
+    connect,
+    connections: connectionsMax,
+    pipelining: 1,
+    allowH2: false,
+    keepAliveTimeout: 60_000,
+    keepAliveMaxTimeout: 60_000,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    ...limits,
+  })
+}
+
+type Sent = Pick<ConfiguredCall, 'method' | 'headers' | 'body' | 'sizeBytesMax'>
+
+/** Sends one request and reads the whole answer. The pool is gone afterwards, and with it whatever was not read. */
+async function exchange(pool: Pool, url: URL, sent: Sent, signal: AbortSignal): Promise<Reply> {
+  const cut = () => pool.destroy(new CallFailure('timeout'), () => {})
+  signal.addEventListener('abort', cut)
+  try {
+    const { statusCode, headers, body } = await pool.request({
+      method: sent.method ?? 'GET',
+      path: `${url.pathname}${url.search}`,
+      headers: { 'accept-encoding': 'identity', ...sent.headers },
+      body: sent.body ?? null,
+    })
+    const chunks: Buffer[] = []
+    let size = 0
+    for await (const chunk of body) {
+      size += chunk.length
+      if (size > sent.sizeBytesMax) throw new CallFailure('too_large')
+      chunks.push(chunk)
+    }
+    return { status: statusCode, headers, body: Buffer.concat(chunks) }
+  } catch (error) {
+    if (signal.aborted) throw new CallFailure('timeout')
+    if (error instanceof CallFailure) throw error
+    throw new CallFailure('unreachable', error)
+  } finally {
+    signal.removeEventListener('abort', cut)
+    pool.destroy(() => {})
+  }
+}
+
+async function withDeadline<Value>(timeoutMs: number, work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(), timeoutMs)
+  try {
+    return await work(controller.signal)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function readUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') throw new CallFailure('bad_url')
+  return url
+}
+
+function readUntrustedUrl(text: string, rules: UntrustedRules, allowHttp: boolean): URL {
+  if (text.length > 2000) throw new CallFailure('bad_url')
+  const url = readUrl(text)
+  if (url.protocol === 'http:' && !allowHttp) throw new CallFailure('bad_url')
+  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
+  if (!rules.allowsPort(port)) throw new CallFailure('unreachable')
+  return url
+}

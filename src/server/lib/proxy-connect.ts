@@ -1,0 +1,92 @@
+import { request } from 'node:http'
+import { isIP, type Socket } from 'node:net'
+import { buildConnector } from 'undici'
+import { AddressRefused, type AddressRules, type Connector, guardedConnector } from './guarded-connect.ts'
+import { literalHost } from './outgoing-url.ts'
+import { requestSocks5 } from './socks5.ts'
+
+/**
+ * Connections through the proxy of a channel: http(s) by CONNECT, socks5. The proxy's own address obeys the same rules. A target that
+ * is a name is looked up by the proxy, so that its addresses cannot be judged here; a literal one is. Errors never name the proxy.
+ */
+export function proxiedConnector(proxy: string, rules: AddressRules, timeoutMs: number): Connector {
+  const url = new URL(proxy)
+  const toProxy = guardedConnector(rules, timeoutMs)
+  const toTarget = buildConnector({ timeout: timeoutMs, allowH2: false })
+
+  return (target, callback) => {
+    const host = literalHost(target.hostname)
+    if (isIP(host) !== 0 && !rules.allows(host)) return callback(new AddressRefused(host), null)
+
+    const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80)
+    openTunnel(url, toProxy, { host, port }, timeoutMs).then(
+      (socket) => (target.protocol === 'https:' ? toTarget({ ...target, httpSocket: socket }, callback) : callback(null, socket)),
+      (error: Error) => callback(error, null),
+    )
+  }
+}
+
+const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443', 'socks5:': '1080', 'socks5h:': '1080' }
+
+/** Whether a text is a proxy URL that `proxiedConnector` understands. */
+export function isProxyUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const url = new URL(text)
+  return Object.hasOwn(defaultPorts, url.protocol) && url.hostname !== '' && url.search === '' && /^\/?$/.test(url.pathname)
+}
+
+interface Target {
+  readonly host: string
+  readonly port: number
+}
+
+async function openTunnel(proxy: URL, connect: Connector, target: Target, timeoutMs: number): Promise<Socket> {
+  const socket = await new Promise<Socket>((resolve, reject) => {
+    const port = proxy.port || (defaultPorts[proxy.protocol] ?? '')
+    const protocol = proxy.protocol === 'https:' ? 'https:' : 'http:'
+    connect({ hostname: literalHost(proxy.hostname), host: proxy.hostname, port, protocol }, (...[error, opened]) =>
+      error ? reject(error) : resolve(opened),
+    )
+  })
+  // Behind a tunnel, the connection on top reports what goes wrong.
+  socket.on('error', () => {})
+
+  const timer = setTimeout(() => socket.destroy(), timeoutMs)
+  try {
+    if (proxy.protocol.startsWith('socks5')) await requestSocks5(socket, target, loginOf(proxy))
+    else await requestConnect(socket, target, loginOf(proxy))
+    return socket
+  } catch (error) {
+    socket.destroy()
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function requestConnect(socket: Socket, target: Target, login: Login | undefined): Promise<void> {
+  const path = `${target.host.includes(':') ? `[${target.host}]` : target.host}:${target.port}`
+  const headers: Record<string, string> = { host: path }
+  if (login) headers['proxy-authorization'] = `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}`
+
+  return new Promise((resolve, reject) => {
+    request({ method: 'CONNECT', path, headers, createConnection: () => socket })
+      .once('connect', (response, _socket, head: Buffer) => {
+        if (response.statusCode !== 200) return reject(new Error(`The proxy answered ${response.statusCode}`))
+        if (head.length > 0) socket.unshift(head)
+        resolve()
+      })
+      .once('error', () => reject(new Error('The proxy closed the connection')))
+      .end()
+  })
+}
+
+interface Login {
+  readonly user: string
+  readonly password: string
+}
+
+function loginOf(proxy: URL): Login | undefined {
+  if (proxy.username === '') return undefined
+  return { user: decodeURIComponent(proxy.username), password: decodeURIComponent(proxy.password) }
+}
