@@ -6,6 +6,7 @@ export type Access = 'public' | 'user' | 'admin' | 'root'
 /**
  * One console call. Its key is the line itself (`'POST /api/token/'`), which names it everywhere: handler table, web `call`,
  * OpenAPI, logs, tests. `extra` are fields that stand beside `data` in the envelope. `limit` names a declared request limit.
+ * `writes` marks a GET that changes something, kept for accustomed clients beside its POST twin; other methods always write.
  */
 export interface Route {
   readonly access: Access
@@ -16,6 +17,7 @@ export interface Route {
   readonly reply: z.ZodType
   readonly extra?: z.ZodObject
   readonly limit?: 'login' | 'critical'
+  readonly writes?: true
 }
 
 export type Routes = Readonly<Record<string, Route>>

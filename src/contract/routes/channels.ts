@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { channel, channelInput, channelPatch, channelType } from '../entities/channel.ts'
 import { model } from '../entities/model.ts'
-import { arrayOrPage, idParams, queryFlag, queryText, zeroBasedPage } from '../envelope.ts'
+import { arrayOrPage, idParams, queryFlag, queryInt, queryText, zeroBasedPage } from '../envelope.ts'
 import { routes } from '../route.ts'
 
 const sort = { id_sort: queryFlag.optional(), tag_mode: queryFlag.optional() }
-const filters = { keyword: queryText, group: queryText, model: queryText, status: queryText, type: queryText, tag: queryText }
+const filters = { keyword: queryText, group: queryText, model: queryText, status: queryInt, type: queryInt, tag: queryText }
 const testModel = z.object({ model: queryText })
 const seconds = z.object({ time: z.number() })
 
@@ -19,12 +19,22 @@ export const channelRoutes = routes({
   'GET /api/channel/search': {
     access: 'admin',
     summary: 'Channels by id or part of the name, model and group',
-    query: z.object({ ...filters, ...sort, p: zeroBasedPage.p, page_size: zeroBasedPage.page_size.optional(), paged: zeroBasedPage.paged }),
+    query: z.object({
+      ...filters,
+      ...sort,
+      p: zeroBasedPage.p,
+      page_size: zeroBasedPage.page_size.optional(),
+      paged: zeroBasedPage.paged,
+    }),
     reply: arrayOrPage(channel),
   },
   'GET /api/channel/types': { access: 'admin', summary: 'Kinds of upstream that a channel can be', reply: z.array(channelType) },
   'GET /api/channel/models': { access: 'admin', summary: 'All built-in models', reply: z.array(model) },
-  'GET /api/channel/models_enabled': { access: 'admin', summary: 'Models that an enabled channel serves', reply: z.array(z.string()) },
+  'GET /api/channel/models_enabled': {
+    access: 'admin',
+    summary: 'Models that an enabled channel serves',
+    reply: z.array(z.string()),
+  },
   'GET /api/models': {
     access: 'user',
     summary: 'Built-in model names by channel type',
@@ -37,7 +47,12 @@ export const channelRoutes = routes({
     body: channelInput,
     reply: z.array(z.int()),
   },
-  'POST /api/channel/:id/copy': { access: 'admin', summary: 'Copy a channel with its key, disabled', params: idParams, reply: channel },
+  'POST /api/channel/:id/copy': {
+    access: 'admin',
+    summary: 'Copy a channel with its key, disabled',
+    params: idParams,
+    reply: channel,
+  },
   'PUT /api/channel/': { access: 'admin', summary: 'Change the given fields of a channel', body: channelPatch, reply: channel },
   'DELETE /api/channel/disabled': { access: 'admin', summary: 'Delete all disabled channels; answers how many', reply: z.int() },
   'DELETE /api/channel/:id': { access: 'admin', summary: 'Delete a channel', params: idParams, reply: z.null() },
@@ -55,7 +70,9 @@ export const channelRoutes = routes({
   },
   'GET /api/channel/test/:id': {
     access: 'admin',
+    writes: true,
     summary: 'Send a small request through a channel; answers the seconds it took',
+    writes: true,
     params: idParams,
     query: testModel,
     reply: z.null(),
@@ -69,7 +86,12 @@ export const channelRoutes = routes({
     reply: z.null(),
     extra: seconds,
   },
-  'GET /api/channel/fetch_models/:id': { access: 'admin', summary: 'Models that the upstream lists', params: idParams, reply: z.array(z.string()) },
+  'GET /api/channel/fetch_models/:id': {
+    access: 'admin',
+    summary: 'Models that the upstream lists',
+    params: idParams,
+    reply: z.array(z.string()),
+  },
   'POST /api/channel/fetch_models': {
     access: 'admin',
     summary: 'Models that an upstream lists, before the channel is saved',

@@ -4,6 +4,14 @@ import { routes } from '../route.ts'
 
 const groupInfo = z.object({ ratio: z.number(), desc: z.string() })
 
+const logout = { access: 'public', summary: 'Sign out', reply: z.null() } as const
+const makeToken = {
+  access: 'user',
+  summary: 'Make a new system access token; the old one stops working',
+  limit: 'critical',
+  reply: z.string(),
+} as const
+
 export const sessionRoutes = routes({
   'POST /api/user/login': {
     access: 'public',
@@ -13,8 +21,8 @@ export const sessionRoutes = routes({
     body: z.object({ username: z.string().max(100), password: z.string().max(100) }),
     reply: signedInUser,
   },
-  'GET /api/user/logout': { access: 'public', summary: 'Sign out', reply: z.null() },
-  'POST /api/user/logout': { access: 'public', summary: 'Sign out', reply: z.null() },
+  'GET /api/user/logout': { ...logout, writes: true },
+  'POST /api/user/logout': logout,
   'GET /api/user/self': { access: 'user', summary: 'Own account', reply: user.extend({ default_password: z.boolean() }) },
   'PUT /api/user/self': {
     access: 'user',
@@ -28,9 +36,17 @@ export const sessionRoutes = routes({
     }),
     reply: z.null(),
   },
-  'GET /api/user/token': { access: 'user', summary: 'Make a new system access token; the old one stops working', limit: 'critical', reply: z.string() },
-  'POST /api/user/token': { access: 'user', summary: 'Make a new system access token; the old one stops working', limit: 'critical', reply: z.string() },
-  'GET /api/user/self/groups': { access: 'user', summary: 'Groups that the own account may use', reply: z.record(z.string(), groupInfo) },
-  'GET /api/user/models': { access: 'user', summary: 'Names of the models that the own account may use', reply: z.array(z.string()) },
+  'GET /api/user/token': { ...makeToken, writes: true },
+  'POST /api/user/token': makeToken,
+  'GET /api/user/self/groups': {
+    access: 'user',
+    summary: 'Groups that the own account may use',
+    reply: z.record(z.string(), groupInfo),
+  },
+  'GET /api/user/models': {
+    access: 'user',
+    summary: 'Names of the models that the own account may use',
+    reply: z.array(z.string()),
+  },
   'GET /api/group/': { access: 'admin', summary: 'Names of all groups', reply: z.array(z.string()) },
 })

@@ -15,10 +15,19 @@ export type Queries = Kysely<Tables>
 export type Within = Transaction<Tables>
 
 export type Database =
-  | { readonly dialect: 'sqlite'; readonly db: Queries; readonly file: string; readonly raw: DatabaseSyncInstance; close(): Promise<void> }
+  | {
+      readonly dialect: 'sqlite'
+      readonly db: Queries
+      readonly file: string
+      readonly raw: DatabaseSyncInstance
+      close(): Promise<void>
+    }
   | { readonly dialect: 'postgres'; readonly db: Queries; readonly url: string; readonly pool: pg.Pool; close(): Promise<void> }
 
-export function openDatabase(env: { DATABASE_URL: string; DATA_DIR: string }, onPoolError: (error: Error) => void = () => {}): Database {
+export function openDatabase(
+  env: { DATABASE_URL: string; DATA_DIR: string },
+  onPoolError: (error: Error) => void = () => {},
+): Database {
   if (env.DATABASE_URL !== '') {
     const pool = openPostgres(env.DATABASE_URL)
     pool.on('error', onPoolError)
@@ -38,4 +47,15 @@ export function isUniqueViolation(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if ('code' in error && error.code === '23505') return true
   return /UNIQUE constraint failed/.test(error.message)
+}
+
+/** Whether a failure means that the database cannot be asked now: gone, busy, full or read-only. Asking again later may help. */
+export function isDatabaseFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error ? String(error.code) : ''
+  if (/^(08|53|57|58)\w{3}$|^25006$|^E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|NOTFOUND|HOSTUNREACH)$|^EAI_AGAIN$/.test(code))
+    return true
+  return /database (is locked|is not open|or disk is full)|readonly database|disk I\/O error|unable to open database|timeout exceeded when trying to connect|Connection terminated|connection error and is not queryable/.test(
+    error.message,
+  )
 }

@@ -1,0 +1,76 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { isRoot } from '../../contract/roles.ts'
+import type { Client } from '../lib/client-address.ts'
+import { fail } from '../lib/failure.ts'
+import type { Core } from '../options/core.ts'
+import { findByAccessToken } from './access-tokens.ts'
+import { readSessionToken } from './session-cookie.ts'
+import type { Sessions } from './sessions.ts'
+import type { Account } from './users.ts'
+
+/**
+ * Who makes a call of the console or the playground, and whether it comes from our own pages. A call with an `Authorization` header
+ * is decided by that alone; its cookie is not looked at.
+ */
+export interface Identity {
+  readonly account: Account
+  /** Undefined for calls with an access token. */
+  readonly sessionToken: string | undefined
+}
+
+type Accounts = Core & { readonly sessions: Sessions }
+
+export async function identify(accounts: Accounts, headers: IncomingHttpHeaders): Promise<Identity | undefined> {
+  if (headers.authorization !== undefined) {
+    const account = await findByAccessToken(accounts, headers.authorization)
+    return account && { account, sessionToken: undefined }
+  }
+
+  const sessionToken = readSessionToken(headers.cookie)
+  const session = sessionToken ? await accounts.sessions.find(sessionToken) : undefined
+  return session && { account: session.account, sessionToken }
+}
+
+/**
+ * The caller of anything that is not public. Throws `not_signed_in`, `access_token_invalid`, `user_header_invalid`, `origin_refused`.
+ */
+export async function requireIdentity(accounts: Accounts, headers: IncomingHttpHeaders): Promise<Identity> {
+  const identity = await identify(accounts, headers)
+  if (!identity) return fail(headers.authorization === undefined ? 'not_signed_in' : 'access_token_invalid')
+  requireUserHeader(headers, identity.account.id)
+  requireOwnOrigin(accounts, headers)
+  return identity
+}
+
+/**
+ * Refuses calls that a page of another site made with our user's cookie. Browsers say where a call comes from in `Sec-Fetch-Site`
+ * when the site is served over https, and in `Origin` always; other clients send neither.
+ */
+export function requireOwnOrigin(core: Core, headers: IncomingHttpHeaders): void {
+  // Another site's page cannot send this header without a preflight, which is never granted.
+  if (headers.authorization !== undefined) return
+
+  const site = headers['sec-fetch-site']
+  if (site !== undefined) {
+    if (site !== 'same-origin' && site !== 'none') fail('origin_refused')
+    return
+  }
+  if (headers.origin === undefined) return
+  const own = [hostOf(`http://${headers.host}`), hostOf(core.options.current.ServerAddress)]
+  const host = hostOf(headers.origin)
+  if (host === undefined || !own.includes(host)) fail('origin_refused')
+}
+
+/** From elsewhere than this machine the super admin can do nothing while the password is the one that everybody knows. */
+export function requireChangedPassword({ account }: Identity, client: Client): void {
+  if (account.must_change_password === 1 && isRoot(account.role) && !client.local) fail('must_change_password')
+}
+
+/** A page of another site cannot set this header, so that it also guards the calls that change something by GET. */
+function requireUserHeader(headers: IncomingHttpHeaders, id: number): void {
+  if (headers['new-api-user'] !== String(id)) fail('user_header_invalid')
+}
+
+function hostOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).host : undefined
+}

@@ -1,0 +1,59 @@
+import { availableParallelism } from 'node:os'
+import { hash, parseOptions, verify } from '@node-rs/argon2'
+import { passwordLength } from '../../contract/entities/user.ts'
+import { fail } from '../lib/failure.ts'
+import { Gate } from '../lib/gate.ts'
+import { newSecret } from '../lib/ids.ts'
+import { commonPasswords } from './common-passwords.ts'
+import { usernameKey } from './names.ts'
+
+/** Argon2id, in kibibytes, passes and lanes. Stored hashes of other strength are renewed at the next login. */
+const strength = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+const waitingMax = 50
+
+/**
+ * Password hashes. Hashing is slow and hungry by intent, so this process does no more of it at once than it has cores;
+ * beyond a short queue it answers `too_many_requests`.
+ */
+export class Passwords {
+  readonly #gate = new Gate(availableParallelism(), waitingMax)
+  #dummy: Promise<string> | undefined
+
+  /** A PHC string with its own salt. */
+  hash(password: string): Promise<string> {
+    return this.#gated(() => hash(fold(password), strength))
+  }
+
+  /** Whether the password is the one of the hash. Without a hash it works as long and answers no, so that time tells nothing. */
+  async verify(password: string, stored: string | undefined): Promise<boolean> {
+    this.#dummy ??= hash(newSecret(), strength)
+    const known = stored?.startsWith('$argon2') ? stored : undefined
+    const against = known ?? (await this.#dummy)
+    const same = await this.#gated(() => verify(against, fold(password)))
+    return same && known !== undefined
+  }
+
+  isOutdated(stored: string): boolean {
+    const used = parseOptions(stored)
+    return (
+      used.memoryCost !== strength.memoryCost || used.timeCost !== strength.timeCost || used.parallelism !== strength.parallelism
+    )
+  }
+
+  #gated<Result>(task: () => Promise<Result>): Promise<Result> {
+    return this.#gate.run(task, () => fail('too_many_requests'))
+  }
+}
+
+/** Throws `password_length` or `password_weak`. Length is counted in characters as people see them. */
+export function requireGoodPassword(password: string, username: string): void {
+  const length = [...fold(password)].length
+  if (length < passwordLength.min || length > passwordLength.max) fail('password_length')
+  const plain = usernameKey(password)
+  if (commonPasswords.has(plain) || plain === usernameKey(username)) fail('password_weak')
+}
+
+/** The same characters typed on another keyboard are the same password. */
+function fold(password: string): string {
+  return password.normalize('NFKC')
+}

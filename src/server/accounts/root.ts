@@ -1,0 +1,68 @@
+import { sql } from 'kysely'
+import { role } from '../../contract/roles.ts'
+import type { Within } from '../db/open.ts'
+import { seconds } from '../lib/clock.ts'
+import { AppError } from '../lib/failure.ts'
+import type { Core } from '../options/core.ts'
+import { type Passwords, requireGoodPassword } from './passwords.ts'
+import { createUser } from './users.ts'
+
+const rootName = 'root'
+const defaultPassword = '123456'
+const openingQuota = 100_000_000
+
+export interface Grant {
+  readonly userId: number
+  readonly amount: number
+  readonly reference: string
+  /** Unix seconds. */
+  readonly at: number
+}
+
+/**
+ * Makes the super admin when there is no user at all: `root` with `ROOT_PASSWORD`, or with the known default, which has to be changed.
+ * Any number of nodes may start at once; one of them makes it. `grant` books the opening quota in the same transaction.
+ * Answers what was made, or nothing. Throws when `ROOT_PASSWORD` breaks the rules for passwords.
+ */
+export async function createRoot(
+  core: Core & { readonly passwords: Passwords },
+  grant: (within: Within, grant: Grant) => Promise<void>,
+): Promise<{ userId: number; defaultPassword: boolean } | undefined> {
+  if (await hasUsers(core.db)) return undefined
+  const password = core.env.ROOT_PASSWORD || defaultPassword
+  const isDefault = password === defaultPassword
+  if (!isDefault) requireUsableRootPassword(password)
+  const password_hash = await core.passwords.hash(password)
+  const at = core.now()
+
+  return core.db.transaction().execute(async (within) => {
+    // SQLite transactions hold the write lock from their start; here another node may be as far as we are.
+    if (core.database.dialect === 'postgres') await sql`lock table users in exclusive mode`.execute(within)
+    if (await hasUsers(within)) return undefined
+
+    const more = { must_change_password: isDefault ? 1 : 0 }
+    const userId = await createUser(within, {
+      username: rootName,
+      displayName: 'Root User',
+      password_hash,
+      role: role.root,
+      at,
+      more,
+    })
+    await grant(within, { userId, amount: openingQuota, reference: `grant:${userId}`, at: seconds(at) })
+    return { userId, defaultPassword: isDefault }
+  })
+}
+
+async function hasUsers(db: Core['db']): Promise<boolean> {
+  return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
+}
+
+function requireUsableRootPassword(password: string): void {
+  try {
+    requireGoodPassword(password, rootName)
+  } catch (error) {
+    if (error instanceof AppError) throw new Error(`ROOT_PASSWORD: ${error.message}`, { cause: error })
+    throw error
+  }
+}

@@ -1,0 +1,45 @@
+import { fail } from '../lib/failure.ts'
+import type { Caller } from '../options/core.ts'
+import { readUsername, usernameKey } from './names.ts'
+import { requireGoodPassword } from './passwords.ts'
+import { type Accounts, requirePassword } from './sign-in.ts'
+import { findUser, refuseTaken } from './users.ts'
+
+/** What is absent or empty stays as it is. */
+export interface SelfChange {
+  readonly username?: string | undefined
+  readonly display_name?: string | undefined
+  readonly password?: string | undefined
+  readonly current_password?: string | undefined
+}
+
+/**
+ * Changes the caller's own names and password. A new password needs the current one and ends every session but that of `keepSession`.
+ * Throws `password_wrong`, `login_throttled`, `password_length`, `password_weak`, `username_length`, `username_characters`, `username_taken`.
+ */
+export async function changeSelf(accounts: Accounts, caller: Caller, change: SelfChange, keepSession?: string): Promise<void> {
+  const user = await findUser(accounts.db, caller.id)
+  const username = change.username ? readUsername(change.username) : user.username
+  const display_name = change.display_name || user.display_name
+  const names = { username, username_key: usernameKey(username), display_name }
+
+  const password = change.password ? await newPassword() : {}
+  const changed = await accounts.db
+    .updateTable('users')
+    .set({ ...names, ...password })
+    .where('id', '=', user.id)
+    // Of two changes made with the same current password only one comes true.
+    .where('password_hash', '=', user.password_hash)
+    .executeTakeFirst()
+    .catch(refuseTaken)
+  if (changed.numUpdatedRows === 0n) fail('password_wrong')
+
+  accounts.bus.publish('user', user.id)
+  if (change.password) await accounts.sessions.endAll(user.id, keepSession)
+
+  async function newPassword() {
+    await requirePassword(accounts, { user, password: change.current_password ?? '', address: caller.address })
+    requireGoodPassword(change.password ?? '', username)
+    return { password_hash: await accounts.passwords.hash(change.password ?? ''), must_change_password: 0 }
+  }
+}

@@ -1,0 +1,166 @@
+import { LRUCache } from 'lru-cache'
+import { isAdmin } from '../../contract/roles.ts'
+import { seconds } from '../lib/clock.ts'
+import { newSecret } from '../lib/ids.ts'
+import { background } from '../lib/logger.ts'
+import { sha256 } from '../lib/secrets.ts'
+import type { Core } from '../options/core.ts'
+import { purgeLoginFailures } from './throttle.ts'
+import { type Account, accountColumns, isActive } from './users.ts'
+
+const day = 24 * 60 * 60
+export const sessionLifetimeSeconds = 30 * day
+const idleMaxSeconds = { ordinary: 7 * day, admin: day }
+const seenEverySeconds = 60
+/** How long another node may go on with what it read; this node learns of changes at once. */
+const cacheMs = 1000
+
+export interface Session {
+  readonly id: number
+  readonly account: Account
+  readonly createdAt: number
+  seenAt: number
+}
+
+/**
+ * Sign-ins of browsers. The cookie holds 256 random bits and nothing else; the database keeps their hash. Who the session belongs to,
+ * and with which role, is read from the user's row, so that a ban, a demotion or a deletion counts from the next call on.
+ */
+export class Sessions {
+  readonly #core: Core
+  readonly #cache = new LRUCache<string, { session: Session; readAt: number }>({ max: 10_000 })
+  readonly #forget: () => void
+  #changes = 0
+
+  constructor(core: Core) {
+    this.#core = core
+    this.#forget = core.bus.on('user', () => this.#dropCache())
+  }
+
+  /** Starts a session for a user who has just proved who they are. Answers the token for the cookie. */
+  async create({ userId, address, userAgent }: { userId: number; address: string; userAgent: string }): Promise<string> {
+    const token = newSecret()
+    const now = seconds(this.#core.now())
+    await this.#core.db
+      .insertInto('sessions')
+      .values({
+        token_hash: sha256(token),
+        user_id: userId,
+        created_at: now,
+        seen_at: now,
+        authenticated_at: now,
+        address,
+        user_agent: userAgent.slice(0, 300),
+      })
+      .execute()
+    return token
+  }
+
+  /** The live session of an active user, or nothing. */
+  async find(token: string): Promise<Session | undefined> {
+    const hash = sha256(token)
+    const readAt = this.#core.now()
+    const session = this.#remembered(hash, readAt) ?? (await this.#read(hash, readAt))
+    if (!session) return undefined
+
+    const now = seconds(readAt)
+    if (isExpired(session, now)) {
+      await this.#endById(session.id)
+      return undefined
+    }
+    if (now - session.seenAt >= seenEverySeconds) this.#touch(session, now)
+    return session
+  }
+
+  async end(token: string): Promise<void> {
+    const ended = await this.#core.db
+      .deleteFrom('sessions')
+      .where('token_hash', '=', sha256(token))
+      .returning('user_id')
+      .executeTakeFirst()
+    if (ended) this.#core.bus.publish('user', ended.user_id)
+  }
+
+  /** Signs a user out everywhere, but for the session of `exceptToken`. */
+  async endAll(userId: number, exceptToken = ''): Promise<void> {
+    await this.#core.db
+      .deleteFrom('sessions')
+      .where('user_id', '=', userId)
+      .where('token_hash', '!=', sha256(exceptToken))
+      .execute()
+    this.#core.bus.publish('user', userId)
+  }
+
+  /** Whether this user has a live session from this address: a place that the user is known to come from. */
+  async isKnownPlace({ userId, address }: { userId: number; address: string }): Promise<boolean> {
+    const found = await this.#core.db
+      .selectFrom('sessions')
+      .select('id')
+      .where('user_id', '=', userId)
+      .where('address', '=', address)
+      .executeTakeFirst()
+    return found !== undefined
+  }
+
+  /** Drops what nobody can use any more. */
+  async purge(): Promise<void> {
+    const now = seconds(this.#core.now())
+    await this.#core.db
+      .deleteFrom('sessions')
+      .where((row) =>
+        row.or([row('created_at', '<', now - sessionLifetimeSeconds), row('seen_at', '<', now - idleMaxSeconds.ordinary)]),
+      )
+      .execute()
+    await purgeLoginFailures(this.#core)
+  }
+
+  close(): void {
+    this.#forget()
+    this.#cache.clear()
+  }
+
+  #remembered(hash: string, nowMs: number): Session | undefined {
+    const entry = this.#cache.get(hash)
+    const age = nowMs - (entry?.readAt ?? 0)
+    return age >= 0 && age < cacheMs ? entry?.session : undefined
+  }
+
+  async #read(hash: string, readAt: number): Promise<Session | undefined> {
+    const changes = this.#changes
+    const row = await this.#core.db
+      .selectFrom('sessions')
+      .innerJoin('users', 'users.id', 'sessions.user_id')
+      .select(['sessions.id as session_id', 'created_at', 'seen_at', ...accountColumns])
+      .where('token_hash', '=', hash)
+      .where('deleted_at', 'is', null)
+      .executeTakeFirst()
+    if (!row || !isActive(row)) return undefined
+
+    const { session_id, created_at, seen_at, ...account } = row
+    const session: Session = { id: session_id, account, createdAt: created_at, seenAt: seen_at }
+    // What changed while we read may be missing in what we read: then it is used once and not kept.
+    if (changes === this.#changes) this.#cache.set(hash, { session, readAt })
+    return session
+  }
+
+  #touch(session: Session, now: number): void {
+    session.seenAt = now
+    const write = this.#core.db.updateTable('sessions').set({ seen_at: now }).where('id', '=', session.id).execute()
+    background(this.#core.logger, 'note that a session is in use', write)
+  }
+
+  async #endById(id: number): Promise<void> {
+    await this.#core.db.deleteFrom('sessions').where('id', '=', id).execute()
+    this.#dropCache()
+  }
+
+  #dropCache(): void {
+    this.#changes++
+    this.#cache.clear()
+  }
+}
+
+function isExpired(session: Session, now: number): boolean {
+  const idleMax = isAdmin(session.account.role) ? idleMaxSeconds.admin : idleMaxSeconds.ordinary
+  return now - session.seenAt >= idleMax || now - session.createdAt >= sessionLifetimeSeconds
+}

@@ -1,0 +1,85 @@
+import type { SignedInUser } from '../../contract/entities/user.ts'
+import { isRoot } from '../../contract/roles.ts'
+import type { Row } from '../db/schema.ts'
+import { fail } from '../lib/failure.ts'
+import type { Core } from '../options/core.ts'
+import { usernameKey } from './names.ts'
+import type { Passwords } from './passwords.ts'
+import type { Sessions } from './sessions.ts'
+import { accountSubject, addressSubject, countAttempt, forgive, type Subject } from './throttle.ts'
+import { type Account, findByLogin, isActive } from './users.ts'
+
+export interface Accounts extends Core {
+  readonly passwords: Passwords
+  readonly sessions: Sessions
+}
+
+export interface SignIn {
+  readonly username: string
+  readonly password: string
+  readonly address: string
+  readonly userAgent: string
+}
+
+/**
+ * Signs in with a password. Unknown name, wrong password and banned user give the same `credentials_wrong` after the same work.
+ * The super admin can sign in while password login is switched off, so that no setting locks everybody out.
+ * Throws also `credentials_required`, `login_throttled`, `password_login_disabled`, `too_many_requests`.
+ */
+export async function signIn(accounts: Accounts, given: SignIn): Promise<{ token: string; user: SignedInUser }> {
+  if (given.username.trim() === '' || given.password === '') fail('credentials_required')
+  const user = await findByLogin(accounts.db, given.username)
+
+  const subjects = await subjectsOf(accounts, given, user)
+  for (const subject of subjects) await countAttempt(accounts, subject)
+  const right = await accounts.passwords.verify(given.password, user?.password_hash)
+  const admitted = right && user && isActive(user) ? user : undefined
+
+  if (!accounts.options.current.PasswordLoginEnabled && !isRoot(admitted?.role ?? 0)) fail('password_login_disabled')
+  if (!admitted) fail('credentials_wrong')
+
+  for (const subject of subjects) await forgive(accounts, subject)
+  if (accounts.passwords.isOutdated(admitted.password_hash)) await renewHash(accounts, admitted, given.password)
+  const token = await accounts.sessions.create({ userId: admitted.id, address: given.address, userAgent: given.userAgent })
+  return { token, user: presentSignedIn(admitted) }
+}
+
+/**
+ * Throws `password_wrong` unless it is the user's password. Guesses count like failed logins.
+ */
+export async function requirePassword(
+  accounts: Accounts,
+  { user, password, address }: { user: Row<'users'>; password: string; address: string },
+): Promise<void> {
+  const subjects = await subjectsOf(accounts, { username: user.username, address }, user)
+  for (const subject of subjects) await countAttempt(accounts, subject)
+  if (!(await accounts.passwords.verify(password, user.password_hash))) fail('password_wrong')
+  for (const subject of subjects) await forgive(accounts, subject)
+}
+
+export function presentSignedIn(user: Account): SignedInUser {
+  const { id, username, display_name, role, status, group } = user
+  return { id, username, display_name, role, status, group, default_password: user.must_change_password === 1 }
+}
+
+/** From a place where the user is signed in already guesses count apart: strangers cannot keep the owner of the account out. */
+async function subjectsOf(
+  accounts: Accounts,
+  { username, address }: { username: string; address: string },
+  user: Row<'users'> | undefined,
+): Promise<Subject[]> {
+  const name = user?.username_key ?? usernameKey(username)
+  const block = addressSubject(address)
+  const known = user !== undefined && (await accounts.sessions.isKnownPlace({ userId: user.id, address }))
+  return [block, accountSubject(known ? `${name} at ${block.key}` : name)]
+}
+
+async function renewHash(accounts: Accounts, user: Row<'users'>, password: string): Promise<void> {
+  const password_hash = await accounts.passwords.hash(password)
+  await accounts.db
+    .updateTable('users')
+    .set({ password_hash })
+    .where('id', '=', user.id)
+    .where('password_hash', '=', user.password_hash)
+    .execute()
+}

@@ -1,0 +1,89 @@
+import { type RawBuilder, sql } from 'kysely'
+import { addressBlock } from '../lib/addresses.ts'
+import { seconds } from '../lib/clock.ts'
+import { fail } from '../lib/failure.ts'
+import type { Core } from '../options/core.ts'
+
+/**
+ * Slows down guessing of passwords, per account and per address block, on all nodes together. From a number of failures on each
+ * further attempt has to wait, 1 s doubling to 15 min; nobody is ever locked out for good.
+ */
+const waitMaxSeconds = 15 * 60
+/** Failures are forgotten when no further one came for this long. Longer than the longest wait. */
+const memorySeconds = 60 * 60
+const freeFailures = { account: 5, address: 20 }
+
+export type Subject = { readonly kind: keyof typeof freeFailures; readonly key: string }
+
+/** `name` is the folded user name, known or not, so that both kinds of names behave alike. */
+export function accountSubject(name: string): Subject {
+  return { kind: 'account', key: `user:${name}` }
+}
+
+export function addressSubject(address: string): Subject {
+  return { kind: 'address', key: `address:${addressBlock(address)}` }
+}
+
+/**
+ * Counts an attempt as failed before it is made: parallel attempts cannot slip through between a check and a count.
+ * `forgive` takes the count back after a success. Throws `login_throttled` with the seconds to wait.
+ */
+export async function countAttempt(core: Core, { kind, key }: Subject): Promise<void> {
+  const now = seconds(core.now())
+  const free = freeFailures[kind]
+  const failures = sql<number>`case when login_failures.updated_at < ${sql.lit(now - memorySeconds)} then 1 else login_failures.failures + 1 end`
+
+  const counted = await core.db
+    .insertInto('login_failures')
+    .values({ key, failures: 1, blocked_until: 0, updated_at: now })
+    .onConflict((conflict) =>
+      conflict
+        .column('key')
+        .doUpdateSet({ failures, blocked_until: sql`${sql.lit(now)} + ${waitAfter(failures, free)}`, updated_at: now })
+        // A wait that is longer than any we set is left from before the clock was put back.
+        .where((row) =>
+          row.or([
+            row('login_failures.blocked_until', '<=', now),
+            row('login_failures.blocked_until', '>', now + waitMaxSeconds),
+          ]),
+        ),
+    )
+    .returning('failures')
+    .executeTakeFirst()
+  if (counted) return
+
+  const row = await core.db.selectFrom('login_failures').select('blocked_until').where('key', '=', key).executeTakeFirst()
+  fail('login_throttled', { seconds: Math.max(1, (row?.blocked_until ?? 0) - now) })
+}
+
+/** After a success: the account starts afresh; the address only gets this attempt back, or an own account would wash it clean. */
+export async function forgive(core: Core, { kind, key }: Subject): Promise<void> {
+  if (kind === 'account') {
+    await core.db.deleteFrom('login_failures').where('key', '=', key).execute()
+    return
+  }
+  await core.db
+    .updateTable('login_failures')
+    .set({ failures: sql`failures - 1`, blocked_until: 0 })
+    .where('key', '=', key)
+    .where('failures', '>', 0)
+    .execute()
+}
+
+/** Drops what is too old to matter. */
+export async function purgeLoginFailures(core: Core): Promise<void> {
+  const now = seconds(core.now())
+  await core.db
+    .deleteFrom('login_failures')
+    .where('updated_at', '<', now - memorySeconds)
+    .execute()
+}
+
+/** Seconds to wait after that many failures: none below `free`, then 1, 2, 4 … */
+function waitAfter(failures: RawBuilder<number>, free: number): RawBuilder<number> {
+  const doublings = Math.ceil(Math.log2(waitMaxSeconds))
+  return sql<number>`case
+    when ${failures} < ${sql.lit(free)} then 0
+    when ${failures} >= ${sql.lit(free + doublings)} then ${sql.lit(waitMaxSeconds)}
+    else 1 << cast(${failures} - ${sql.lit(free)} as integer) end`
+}

@@ -1,0 +1,120 @@
+import { type User, userStatus } from '../../contract/entities/user.ts'
+import { isUniqueViolation, type Queries, type Within } from '../db/open.ts'
+import type { NewRow, Row } from '../db/schema.ts'
+import { seconds } from '../lib/clock.ts'
+import { fail } from '../lib/failure.ts'
+import { randomText } from '../lib/ids.ts'
+import { readUsername, usernameKey } from './names.ts'
+
+/**
+ * Accounts: who may sign in, with what, and for how long. This folder owns the tables `users` (but for its money columns, which are
+ * the ledger's), `sessions` and `login_failures`. What a user may do is decided by the access of a route and by the rules of each
+ * part, not here. Whoever changes a user publishes topic `user` after the commit, so that no node goes on with what it remembers.
+ */
+
+/** What is known of a signed-in user during a call. */
+export type Account = Pick<
+  Row<'users'>,
+  'id' | 'username' | 'display_name' | 'role' | 'status' | 'group' | 'must_change_password'
+>
+
+export const accountColumns = ['users.id', 'username', 'display_name', 'role', 'status', 'group', 'must_change_password'] as const
+
+/** Throws `not_found` for users that do not exist or are deleted. */
+export async function findUser(db: Queries, id: number): Promise<Row<'users'>> {
+  const row = await db.selectFrom('users').selectAll().where('id', '=', id).where('deleted_at', 'is', null).executeTakeFirst()
+  return row ?? fail('not_found')
+}
+
+/** The user that a login form means: by name, or by e-mail address when there is an `@`, which no name contains. */
+export function findByLogin(db: Queries, login: string): Promise<Row<'users'> | undefined> {
+  const users = db.selectFrom('users').selectAll().where('deleted_at', 'is', null)
+  const one = login.includes('@')
+    ? users.where('email', '=', login.trim().toLowerCase())
+    : users.where('username_key', '=', usernameKey(login))
+  return one.executeTakeFirst()
+}
+
+export type NewUser = Pick<NewRow<'users'>, 'password_hash'> & {
+  readonly username: string
+  readonly displayName: string
+  readonly role: number
+  readonly at: number
+  readonly more?: Partial<Pick<NewRow<'users'>, 'email' | 'group' | 'inviter_id' | 'must_change_password'>>
+}
+
+/**
+ * Adds a user without quota, which only the ledger gives. `at` is in milliseconds. Answers the id.
+ * Throws `username_length`, `username_characters` or `username_taken`; names of deleted users stay taken.
+ */
+export async function createUser(
+  within: Within,
+  { username, displayName, password_hash, role, at, more }: NewUser,
+): Promise<number> {
+  const name = readUsername(username)
+  const values = {
+    username: name,
+    username_key: usernameKey(name),
+    display_name: displayName === '' ? name : displayName,
+    password_hash,
+    role,
+    created_time: seconds(at),
+    ...more,
+  }
+
+  for (;;) {
+    // A drawn invite code that somebody has already is drawn again; a taken name is the caller's failure.
+    const made = await within
+      .insertInto('users')
+      .values({ ...values, aff_code: randomText(6) })
+      .onConflict((conflict) => conflict.column('aff_code').doNothing())
+      .returning('id')
+      .executeTakeFirst()
+      .catch(refuseTaken)
+    if (made) return made.id
+  }
+}
+
+/** Turns the broken constraint of a name into the failure that the caller is told. */
+export function refuseTaken(error: unknown): never {
+  if (isUniqueViolation(error)) fail('username_taken', {}, { cause: error })
+  throw error
+}
+
+export function isActive(user: { status: number; deleted_at?: number | null }): boolean {
+  return user.status === userStatus.active && (user.deleted_at ?? null) === null
+}
+
+/** A user as the console shows it. Secrets of the settings stay behind. */
+export function presentUser(row: Row<'users'>): User {
+  return {
+    id: row.id,
+    username: row.username,
+    display_name: row.display_name,
+    role: row.role,
+    status: row.status,
+    email: row.email,
+    github_id: row.github_id,
+    wechat_id: row.wechat_id,
+    telegram_id: row.telegram_id,
+    linux_do_id: row.linux_do_id,
+    group: row.group,
+    quota: row.quota,
+    used_quota: row.used_quota,
+    request_count: row.request_count,
+    aff_code: row.aff_code,
+    aff_count: row.aff_count,
+    aff_quota: row.aff_quota,
+    aff_history_quota: row.aff_history_quota,
+    inviter_id: row.inviter_id,
+    setting: withoutSecrets(row.setting),
+    created_time: row.created_time,
+    DeletedAt: row.deleted_at === null ? null : new Date(row.deleted_at * 1000).toISOString(),
+  }
+}
+
+function withoutSecrets(setting: string): string {
+  if (setting === '') return ''
+  const { webhook_secret: _, ...shown }: Record<string, unknown> = JSON.parse(setting)
+  return JSON.stringify(shown)
+}

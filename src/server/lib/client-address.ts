@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+import { normaliseAddress, readAddressList } from './addresses.ts'
+
+export interface Client {
+  readonly address: string
+  /** The request came straight from this machine, through no proxy that says so. */
+  readonly local: boolean
+}
+
+export type ClientReader = (request: IncomingMessage) => Client
+
+/**
+ * Tells who the client is. `X-Forwarded-For` counts only as far as trusted proxies wrote it: the address is the rightmost hop that is
+ * not one of them. Throws when `trustedProxies` names something that is neither an address nor a block.
+ */
+export function clientReader(trustedProxies: string): ClientReader {
+  const trusted = readAddressList(trustedProxies)
+  if ('invalid' in trusted) throw new Error(`TRUSTED_PROXIES: ${trusted.invalid} is not an address or CIDR block`)
+
+  return (request) => {
+    const forwarded = [request.headers['x-forwarded-for'] ?? []].flat().join(',')
+    let address = normaliseAddress(request.socket.remoteAddress ?? '')
+    for (const hop of forwarded.split(',').reverse()) {
+      const next = normaliseAddress(withoutPort(hop.trim()))
+      if (!trusted.list.has(address) || isIP(next) === 0) break
+      address = next
+    }
+    return { address, local: forwarded === '' && request.headers.forwarded === undefined && isLoopback(address) }
+  }
+}
+
+function isLoopback(address: string): boolean {
+  return address === '::1' || address.startsWith('127.')
+}
+
+/** Some proxies write `a.b.c.d:port` or `[v6]:port`. */
+function withoutPort(hop: string): string {
+  const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(hop)
+  if (bracketed) return bracketed[1] ?? ''
+  return hop.includes('.') ? hop.replace(/:\d+$/, '') : hop
+}
