@@ -24,13 +24,11 @@ const parts = {
   },
 }
 
-/** Builds what is stale, both parts at the same time. Ends the process when a build fails. */
-export async function buildWhenStale({ force = false } = {}) {
+/** Builds what is stale of the wanted parts, at the same time. Ends the process when a build fails. */
+export async function buildWhenStale({ force = false, only = Object.keys(parts) } = {}) {
   const built = force ? {} : await readStamp()
-  const now = Object.fromEntries(
-    await Promise.all(Object.entries(parts).map(async ([name, part]) => [name, await hashOf(part.from)])),
-  )
-  const stale = Object.keys(parts).filter((name) => built[name] !== now[name] || !existsSync(join(root, parts[name].makes)))
+  const now = Object.fromEntries(await Promise.all(only.map(async (name) => [name, await hashOf(parts[name].from)])))
+  const stale = only.filter((name) => built[name] !== now[name] || !existsSync(join(root, parts[name].makes)))
   if (stale.length === 0) return
 
   const startedAt = Date.now()

@@ -16,6 +16,15 @@ export function startNode(script, args = [], { env = {}, stdio = 'inherit', node
   return spawn(process.execPath, [...nodeArgs, script, ...args], { cwd: root, stdio, env: { ...process.env, ...env } })
 }
 
+/** Starts a program that must not outlive this process, whatever ends it. */
+export function startChild([command, ...args], options) {
+  const child = spawn(command, args, options)
+  const end = () => child.kill('SIGTERM')
+  process.once('exit', end)
+  child.once('exit', () => process.off('exit', end))
+  return child
+}
+
 /** The exit code of a child; 1 when it was ended by a signal or never ran. */
 export function ended(child) {
   return new Promise((resolve) => {

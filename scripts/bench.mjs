@@ -1,0 +1,143 @@
+// `npm run bench`: what a request costs in Sluice with everything on, beside nginx and beside the provider alone, in one run.
+//   --quick            one short round          --seconds N, --rounds N      length and number of runs
+//   --works json,open  some of the works        --targets nginx,sqlite       some of direct, nginx, sqlite, postgres
+//   --profile          a CPU profile of Sluice on SQLite in ./bench-profile
+//   --write            the tables into docs/performance.md
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cpus, release, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { works as allWorks, measure, medianOf, modelOf } from './bench/measure.mjs'
+import { figures, ratios } from './bench/report.mjs'
+import { placement, startNginx, startSluice, startUpstream, tools } from './bench/targets.mjs'
+import { buildWhenStale } from './build.mjs'
+import { installWhenNeeded, requireNode } from './lib/install.mjs'
+import { root } from './lib/process.mjs'
+
+const { values: given } = parseArgs({
+  options: {
+    quick: { type: 'boolean' },
+    profile: { type: 'boolean' },
+    write: { type: 'boolean' },
+    seconds: { type: 'string' },
+    rounds: { type: 'string' },
+    works: { type: 'string' },
+    targets: { type: 'string' },
+  },
+})
+const seconds = Number(given.seconds ?? (given.quick ? 2 : 6))
+const rounds = Number(given.rounds ?? (given.quick ? 1 : 3))
+const works = allWorks.filter((work) => !given.works || given.works.split(',').includes(work.key))
+const wanted = (given.targets ?? 'direct,nginx,sqlite,postgres').split(',')
+const tokens = given.quick ? 100 : 10_000
+
+requireNode()
+await installWhenNeeded()
+await buildWhenStale({ only: ['server'] })
+
+const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'))
+const place = await placement()
+const running = []
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
+try {
+  const { compiled, upstream: provider, load } = await tools(folder)
+  const targets = await startTargets(provider)
+  const results = await measureAll(targets, load)
+  const notes = await describe(targets, compiled)
+  const report = `${notes.join('\n')}\n\n${figures(works, targets, results)}\n\n${ratios(results, targets)}\n`
+  console.log(`\n${report}`)
+  if (given.write) await write(report)
+} finally {
+  for (const target of running.reverse()) await target.stop()
+  await rm(folder, { recursive: true, force: true })
+}
+
+async function startTargets(provider) {
+  const upstream = await kept(startUpstream(provider, place.rest))
+  const upstreamPort = upstream.port
+  const models = allWorks.map(modelOf)
+  const sluice = (name, database, nodeArgs) =>
+    kept(startSluice(folder, { name, database, upstreamPort, place, models, tokens, nodeArgs }))
+  const profile = given.profile ? ['--cpu-prof', `--cpu-prof-dir=${join(root, 'bench-profile')}`] : []
+
+  const starts = {
+    direct: { name: 'direct', start: async () => upstream },
+    nginx: { name: 'nginx', missing: 'not installed', start: () => kept(startNginx(folder, upstreamPort, place.gateway)) },
+    sqlite: { name: 'Sluice, SQLite', start: () => sluice('Sluice, SQLite', 'sqlite', profile) },
+    postgres: {
+      name: 'Sluice, PostgreSQL',
+      missing: 'PostgreSQL did not start',
+      start: () => sluice('Sluice, PostgreSQL', 'postgres'),
+    },
+  }
+  const targets = []
+  for (const key of wanted) {
+    const { name, missing, start } = starts[key]
+    const target = await start().catch((error) => {
+      if (key !== 'postgres') throw error
+      console.error(`PostgreSQL is left out: ${error.message}`)
+    })
+    targets.push(target ?? { name, missing })
+  }
+  return targets
+}
+
+async function kept(starting) {
+  const target = await starting
+  if (target) running.push(target)
+  return target
+}
+
+/** Interleaved: every target does a work before the next work comes, and another target begins in each round. */
+async function measureAll(targets, load) {
+  const present = targets.filter((target) => target.pids)
+  const runs = Object.fromEntries(works.map((work) => [work.key, Object.fromEntries(present.map((target) => [target.name, []]))]))
+  for (let round = 0; round < rounds; round++) {
+    const turn = present.map((_, index) => present[(index + round) % present.length])
+    for (const work of works) {
+      for (const target of turn) {
+        const settings = { folder, load, prefix: place.rest, target, work }
+        const warm = work.rate || work.rampMs ? undefined : await measure({ ...settings, seconds: 1 })
+        const run = await measure({ ...settings, seconds: work.rampMs ? Math.max(seconds, 4) : seconds })
+        runs[work.key][target.name].push(run)
+        target.answered = (target.answered ?? 0) + run.requests + (warm?.requests ?? 0)
+        console.log(
+          `round ${round + 1}: ${work.title}, ${target.name}: ${Math.round(run.perSecond)}/s, CPU ${run.cpuPerRequest?.toFixed(1) ?? '–'} µs, p99 ${(run.p99 / 1000).toFixed(2)} ms, ${run.failed} failed`,
+        )
+      }
+    }
+  }
+  return Object.fromEntries(
+    works.map((work) => [
+      work.key,
+      Object.fromEntries(present.map((target) => [target.name, medianOf(runs[work.key][target.name])])),
+    ]),
+  )
+}
+
+async function describe(targets, compiled) {
+  const notes = [
+    `${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores; ${process.platform} ${release()}; Node ${process.versions.node}; ${new Date().toISOString().slice(0, 10)}.`,
+    place.pins
+      ? 'The gateway runs on one core; load, provider and PostgreSQL share the other.'
+      : 'Nothing is pinned to a core here: the figures say little.',
+    `Median of ${rounds} interleaved round${rounds === 1 ? '' : 's'} of ${seconds} s. ${tokens} tokens in the database.`,
+  ]
+  if (!compiled)
+    notes.push(
+      'No C compiler: provider and load are written in JavaScript and are themselves the limit. Install gcc for real figures.',
+    )
+  if (!targets.some((target) => target.name === 'nginx' && target.pids))
+    notes.push('Without nginx there is nothing to compare with. Install it with: apt-get install nginx-light.')
+  for (const target of targets.filter(({ charged }) => charged)) {
+    notes.push(`${target.name}: ${await target.charged()} charges for ${target.answered} answered requests.`)
+  }
+  return notes
+}
+
+async function write(report) {
+  const intro =
+    '# Performance\n\nMade by `npm run bench -- --write`. Ratios inside one run are what counts; absolute figures move with the machine.\n'
+  await writeFile(join(root, 'docs/performance.md'), `${intro}\n${report}`)
+  console.log('Written to docs/performance.md')
+}

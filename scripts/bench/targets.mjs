@@ -1,0 +1,168 @@
+// What the benchmark measures, each started on a free port: the provider alone, nginx in front of it, and Sluice in front of it.
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { freePort, signIn, startGateway } from '../lib/gateway.mjs'
+import { ended, root, startChild } from '../lib/process.mjs'
+import { startPostgres } from '../postgres-server.mjs'
+
+const run = promisify(execFile)
+const has = (command, ...args) =>
+  run(command, args).then(
+    () => true,
+    (error) => error.code !== 'ENOENT',
+  )
+
+/** Where processes are put: the gateway on the first core, all else on the second. Without two cores or taskset, anywhere. */
+export async function placement() {
+  const pins = availableParallelism() >= 2 && (await has('taskset', '--version'))
+  return { pins, gateway: pins ? ['taskset', '-c', '0'] : [], rest: pins ? ['taskset', '-c', '1'] : [] }
+}
+
+/** Compiles the provider and the load generator, or names their slower stand-ins in JavaScript. */
+export async function tools(folder) {
+  const source = (name) => join(root, 'scripts/bench', name)
+  if (!(await has('gcc', '--version'))) {
+    return { compiled: false, upstream: [process.execPath, source('upstream.mjs')], load: [process.execPath, source('load.mjs')] }
+  }
+  for (const name of ['upstream', 'load']) await run('gcc', ['-O2', '-o', join(folder, name), source(`${name}.c`)])
+  return { compiled: true, upstream: [join(folder, 'upstream')], load: [join(folder, 'load')] }
+}
+
+export async function startUpstream(command, prefix) {
+  const child = startChild([...prefix, ...command], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const port = await new Promise((resolve, reject) => {
+    child.stdout.once('data', (chunk) => resolve(Number(String(chunk))))
+    child.once('exit', () => reject(new Error('The provider of the benchmark did not start')))
+  })
+  return { name: 'direct', port, key: 'sk-none', pids: async () => [], stop: () => stopped(child) }
+}
+
+/** @returns undefined when nginx is not installed */
+export async function startNginx(folder, upstreamPort, prefix) {
+  const home = join(folder, 'nginx')
+  if (!(await has('nginx', '-v'))) return undefined
+  await mkdir(home, { recursive: true })
+  const port = await freePort()
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${home}/${name};`)
+    .join(' ')
+  await writeFile(
+    join(home, 'nginx.conf'),
+    `daemon off; worker_processes 1; worker_rlimit_nofile 20000; pid ${home}/pid; error_log ${home}/error.log crit;
+events { worker_connections 8192; }
+http {
+  access_log off; ${temporary} keepalive_requests 1000000000; keepalive_timeout 600s;
+  upstream provider { server 127.0.0.1:${upstreamPort}; keepalive 1024; keepalive_requests 1000000000; }
+  server {
+    listen 127.0.0.1:${port} backlog=4096;
+    location / { proxy_pass http://provider; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; }
+  }
+}
+`,
+  )
+  const child = startChild([...prefix, 'nginx', '-p', home, '-e', `${home}/error.log`, '-c', `${home}/nginx.conf`], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  await answers(port, child)
+  return { name: 'nginx', port, key: 'sk-none', pids: () => familyOf(child.pid), stop: () => stopped(child) }
+}
+
+/** Sluice with everything on: a token, a price, a channel, durable charges and log rows. `database` is sqlite or postgres. */
+export async function startSluice(folder, { name, database, upstreamPort, place, models, tokens, nodeArgs = [] }) {
+  const postgres = database === 'postgres' ? await startPostgres({ durable: true }) : undefined
+  if (postgres && place.pins) await run('taskset', ['-a', '-p', '-c', '1', String(postgres.pid)])
+  const password = 'benchmark-1'
+  const env = {
+    DATA_DIR: join(folder, name),
+    DATABASE_URL: postgres ? `${postgres.url}/postgres` : '',
+    ROOT_PASSWORD: password,
+    LOG_LEVEL: 'warn',
+  }
+  let gateway = await startGateway({ port: await freePort(), env, prefix: place.gateway, nodeArgs })
+  let call = await signIn(gateway.url, { password })
+  const key = await seed(call, { upstreamPort, models, tokens })
+
+  // The second start is the one whose time and memory are reported: the database is there, as in use.
+  await gateway.stop()
+  gateway = await startGateway({ port: await freePort(), env, prefix: place.gateway, nodeArgs })
+  call = await signIn(gateway.url, { password })
+  const memoryKb = await residentKb(gateway.pid)
+  const countAtStart = (await call('GET /api/user/self')).request_count
+  return {
+    name,
+    key,
+    port: Number(new URL(gateway.url).port),
+    pids: async () => [gateway.pid],
+    startMs: gateway.startMs,
+    memoryKb,
+    charged: async () => (await call('GET /api/user/self')).request_count - countAtStart,
+    stop: async () => {
+      await gateway.stop()
+      await postgres?.stop()
+    },
+  }
+}
+
+async function seed(call, { upstreamPort, models, tokens }) {
+  await call('PUT /api/option/', {
+    body: { key: 'ModelRatio', value: JSON.stringify(Object.fromEntries(models.map((model) => [model, 0.001]))) },
+  })
+  const body = {
+    type: 1,
+    name: 'bench',
+    key: 'sk-upstream',
+    base_url: `http://127.0.0.1:${upstreamPort}`,
+    models: models.join(','),
+    groups: ['default'],
+  }
+  await call('POST /api/channel/', { body })
+  for (let made = 1; made < tokens; made++) await call('POST /api/token/', { body: { name: `bench ${made}` } })
+  const { key } = await call('POST /api/token/', { body: { name: 'bench', unlimited_quota: true } })
+  return key.startsWith('sk-') ? key : `sk-${key}`
+}
+
+/** Resident memory in KB; undefined where /proc is not. */
+export async function residentKb(pid) {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+  const found = /VmRSS:\s+(\d+)/.exec(status)
+  return found ? Number(found[1]) : undefined
+}
+
+/** Processor time of a process with all its threads, in microseconds. */
+export async function cpuMicroseconds(pid) {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  // Fields 14 and 15 of proc(5), user and system time in ticks of 10 ms.
+  return (Number(fields[11]) + Number(fields[12])) * 10_000
+}
+
+async function familyOf(pid) {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
+  return [pid, ...children.split(' ').filter(Boolean).map(Number)]
+}
+
+async function answers(port, child) {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    if (child.exitCode !== null) throw new Error('nginx did not start')
+    const ok = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).then(
+      () => true,
+      () => false,
+    )
+    if (ok) return
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  throw new Error('nginx does not answer')
+}
+
+async function stopped(child) {
+  child.removeAllListeners('exit')
+  const end = ended(child)
+  child.kill('SIGTERM')
+  await end
+}
+
+export const cpuShown = existsSync('/proc/self/stat')
