@@ -1,0 +1,126 @@
+import type { Clock } from './clock.ts'
+
+const resolutionMs = 50
+const slotCount = 1024
+
+/** A moment at which something is called, unless it is put off or cancelled. Made by `Deadlines.after`. */
+export interface Deadline {
+  readonly callback: () => void
+  /** The tick at which it is due; 0 when it is not armed. */
+  due: number
+  /** Where it stands. After it was put off, that may be an earlier slot than that of `due`. */
+  slot: number
+}
+
+/**
+ * Deadlines of requests and streams: thousands at a time, most of which never come. Never early, at most two ticks of 50 ms late.
+ * Putting off is one assignment, so that each chunk of a stream can do it; the deadline moves on when the wheel comes by. One timer
+ * serves all; it runs only while something is armed and does not keep the process alive.
+ */
+export class Deadlines {
+  readonly #now: Clock
+  readonly #startMs: number
+  readonly #slots = Array.from({ length: slotCount }, () => new Set<Deadline>())
+  /** The last tick whose slot was looked at. */
+  #tick = 0
+  #armed = 0
+  #timer: NodeJS.Timeout | undefined
+
+  /** `now` must not go back: the default is the time since the start of the process. */
+  constructor(now: Clock = () => performance.now()) {
+    this.#now = now
+    this.#startMs = now()
+  }
+
+  /** Number of armed deadlines. */
+  get size(): number {
+    return this.#armed
+  }
+
+  /** Whether the timer runs. */
+  get isRunning(): boolean {
+    return this.#timer !== undefined
+  }
+
+  /** Calls `callback` once, `ms` from now. */
+  after(ms: number, callback: () => void): Deadline {
+    const deadline = { callback, due: 0, slot: 0 }
+    this.refresh(deadline, ms)
+    return deadline
+  }
+
+  /** Sets a deadline to `ms` from now; one that was reached or cancelled is armed again. */
+  refresh(deadline: Deadline, ms: number): void {
+    if (this.#timer === undefined) this.#start()
+    const due = Math.max(Math.ceil((this.#now() - this.#startMs + ms) / resolutionMs), this.#tick + 1)
+    if (deadline.due !== 0 && due >= deadline.due) {
+      deadline.due = due
+      return
+    }
+    this.cancel(deadline)
+    this.#armed++
+    deadline.due = due
+    this.#place(deadline)
+  }
+
+  /** Does nothing when it was already reached or cancelled. */
+  cancel(deadline: Deadline): void {
+    if (deadline.due === 0) return
+    this.#slots[deadline.slot]?.delete(deadline)
+    deadline.due = 0
+    this.#armed--
+  }
+
+  /** Calls what is due. The timer does this; a test with its own clock does it by hand. */
+  advance(): void {
+    const target = this.#currentTick()
+    // After a pause of more than a turn, one turn sees every slot.
+    const first = Math.max(this.#tick + 1, target - slotCount + 1)
+    this.#tick = Math.max(this.#tick, target)
+    for (let tick = first; tick <= target && this.#armed > 0; tick++) this.#visit(tick % slotCount)
+    if (this.#armed === 0) this.stop()
+  }
+
+  /** Stops the timer. What is still armed is reached only after the next `after` or `refresh` starts it again. */
+  stop(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  #start(): void {
+    if (this.#armed === 0) this.#tick = this.#currentTick()
+    this.#timer = setInterval(() => this.advance(), resolutionMs).unref()
+  }
+
+  #visit(index: number): void {
+    const slot = this.#slots[index] ?? new Set()
+    for (const deadline of slot) {
+      if (deadline.due <= this.#tick) this.#reach(deadline)
+      else if (deadline.due % slotCount !== index) {
+        slot.delete(deadline)
+        this.#place(deadline)
+      }
+    }
+  }
+
+  #reach(deadline: Deadline): void {
+    this.cancel(deadline)
+    try {
+      deadline.callback()
+    } catch (error) {
+      // As if a timer of its own had thrown: the others are still called.
+      process.nextTick(() => {
+        throw error
+      })
+    }
+  }
+
+  #place(deadline: Deadline): void {
+    deadline.slot = deadline.due % slotCount
+    this.#slots[deadline.slot]?.add(deadline)
+  }
+
+  #currentTick(): number {
+    return Math.floor((this.#now() - this.#startMs) / resolutionMs)
+  }
+}
