@@ -1,0 +1,38 @@
+/**
+ * What output tokens cost relative to input tokens, by family of models, where the administrator's CompletionRatio says nothing.
+ * The first pattern that matches counts; without a match output costs as much as input. Public price lists as of April 2025.
+ */
+const rules: readonly (readonly [pattern: RegExp, ratio: number])[] = [
+  // These stand for several models behind one name; only the administrator knows their price.
+  [/^gpt-4.*(-all|-gizmo-\*)$/, 1],
+  [/^gpt-4o-2024-05-13$/, 3],
+  [/^gpt-4o/, 4],
+  [/^gpt-4\.5/, 2],
+  [/^gpt-4-turbo/, 3],
+  [/^gpt-4.*preview$/, 3],
+  [/^gpt-4/, 2],
+  [/^o[13]/, 4],
+  [/^chatgpt-4o-latest$/, 3],
+  [/claude-instant-1/, 3],
+  [/claude-2/, 3],
+  [/claude-3/, 5],
+  [/^gpt-3\.5-turbo$/, 3],
+  [/^gpt-3\.5.*0125$/, 3],
+  [/^gpt-3\.5.*1106$/, 2],
+  [/^gpt-3\.5/, 1.3333333333333333],
+  [/^mistral-/, 3],
+  [/^gemini-2\.5-pro-preview/, 8],
+  [/^gemini-/, 4],
+  [/^command-r$/, 3],
+  [/^command-r-plus$/, 5],
+  [/^command/, 4],
+  [/^deepseek-(chat|reasoner)$/i, 4],
+  [/^ERNIE-(Speed-|Lite-|Character|Functions)/, 2],
+  [/^llama2-70b-4096$/, 1.25],
+  [/^llama3-8b-8192$/, 2],
+  [/^llama3-70b-8192$/, 1.3389830508474578],
+]
+
+export function familyCompletionRatio(model: string): number {
+  return rules.find(([pattern]) => pattern.test(model))?.[1] ?? 1
+}
