@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import { Passwords } from './accounts/passwords.ts'
+import { createRoot } from './accounts/root.ts'
+import { Sessions } from './accounts/sessions.ts'
+import { Bus } from './bus/bus.ts'
+import { connectBus } from './bus/connect.ts'
+import { loadChannels } from './channels/model-index.ts'
+import { openSecrets, readMasterKey } from './db/key-ring.ts'
+import { migrate } from './db/migrate.ts'
+import { openDatabase } from './db/open.ts'
+import type { Env } from './env.ts'
+import { jobs } from './jobs/index.ts'
+import { JobRunner } from './jobs/runner.ts'
+import { type Clock, seconds } from './lib/clock.ts'
+import { UpstreamAgents } from './lib/http-client.ts'
+import { background, type Logger, newLogger } from './lib/logger.ts'
+import { newMetrics } from './lib/metrics.ts'
+import { Snapshot } from './lib/snapshot.ts'
+import { Deadlines } from './lib/timer-wheel.ts'
+import { version } from './lib/version.ts'
+import type { Core } from './options/core.ts'
+import { openOptions } from './options/store.ts'
+import type { App } from './parts.ts'
+import { openCatalog } from './pricing/catalog.ts'
+import { openAuthenticator } from './tokens/authenticate.ts'
+import { openLedger } from './wallet/open.ts'
+
+/** What a test may replace. */
+export interface Replaceable {
+  readonly now?: Clock
+  readonly logger?: Logger
+}
+
+export interface OpenApp {
+  readonly app: App
+  /** Path of a master key that this start has generated. */
+  readonly createdKey: string | undefined
+  /** Whether this start made the root account, and with the known default password. */
+  readonly root: { defaultPassword: boolean } | undefined
+  startJobs(): void
+  close(): Promise<void>
+}
+
+/** Builds all parts in the order of the import list, and takes them down in reverse. The only wiring of the program. */
+export async function openApp(env: Env, replaced: Replaceable = {}): Promise<OpenApp> {
+  const now = replaced.now ?? Date.now
+  const logger = replaced.logger ?? newLogger(env.LOG_LEVEL)
+  const metrics = newMetrics()
+  const database = openDatabase(env, (error) => logger.warn({ error }, 'lost a database connection'))
+  const node = `${process.pid}-${randomBytes(6).toString('hex')}`
+  await migrate(database)
+
+  const { key, created } = readMasterKey(env)
+  const secrets = await openSecrets(database, key, now())
+  const bus = new Bus(logger)
+  const base = { env, now, logger, metrics, database, db: database.db, secrets, bus, node }
+  const news = await connectBus(base)
+  const options = await openOptions(base)
+  const core: Core = { ...base, options }
+
+  const passwords = new Passwords()
+  const sessions = new Sessions(core)
+  const authenticator = openAuthenticator(core)
+  const ledger = await openLedger(core)
+  const catalog = openCatalog(core)
+  const channels = new Snapshot(() => loadChannels(core))
+  const upstream = new UpstreamAgents({ blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS })
+  const deadlines = new Deadlines()
+  bus.on('channels', (id) => {
+    background(logger, 'refreshing channels', channels.refresh())
+    if (id !== 0) upstream.forget(id)
+  })
+  await channels.refresh()
+
+  const app: App = { ...core, passwords, sessions, authenticator, ledger, catalog, channels, upstream, deadlines, version, startedAt: seconds(now()) }
+  const root = await createRoot(app, (within, grant) => ledger.credit(within, { ...grant, kind: 'grant' }))
+  const runner = new JobRunner(app, jobs)
+
+  return {
+    app,
+    createdKey: created,
+    root,
+    startJobs: () => runner.start(),
+    async close() {
+      await runner.stop()
+      await ledger.close()
+      await upstream.close()
+      authenticator.close()
+      sessions.close()
+      options.close()
+      await news.close()
+      await bus.close()
+      await database.close()
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { allHandlers } from '../console/handlers.ts'
+import { clientReader } from '../lib/client-address.ts'
+import type { App } from '../parts.ts'
+import { relayLane } from '../relay/lane.ts'
+import { buildConsoleServer } from './console-server.ts'
+
+export interface RunningServer {
+  readonly url: string
+  /** Refuses new work, lets running replies end up to the limit, and closes. */
+  stop(limitMs: number): Promise<void>
+}
+
+/** One `node:http` server: the relay takes its own paths before the console's router sees them. */
+export async function listen(app: App): Promise<RunningServer> {
+  const lane = relayLane(app, clientReader(app.env.TRUSTED_PROXIES))
+  let isStopping = false
+  let server: Server | undefined
+  const console = buildConsoleServer(app, allHandlers, {
+    isStopping: () => isStopping,
+    serverFactory: (handler) => {
+      server = createServer(limits, (request, response) => {
+        if (!lane.takes(request, response)) handler(request, response)
+      })
+      return server
+    },
+  })
+  await console.listen({ port: app.env.PORT, host: app.env.HOST })
+  // Fastify has called the factory by now.
+  const running = server as unknown as Server
+  const { port } = running.address() as AddressInfo
+
+  return {
+    url: `http://${app.env.HOST === '127.0.0.1' || app.env.HOST === '0.0.0.0' ? 'localhost' : app.env.HOST}:${port}`,
+    async stop(limitMs) {
+      isStopping = true
+      const limit = setTimeout(() => running.closeAllConnections(), limitMs)
+      await lane.drain()
+      await console.close()
+      clearTimeout(limit)
+    },
+  }
+}
+
+const limits = {
+  headersTimeout: 15_000,
+  requestTimeout: 300_000,
+  keepAliveTimeout: 65_000,
+  maxHeaderSize: 16 * 1024,
+  connectionsCheckingInterval: 5_000,
+  noDelay: true,
+} as const

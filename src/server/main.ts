@@ -1,0 +1,59 @@
+import { openApp } from './app.ts'
+import { readEnv } from './env.ts'
+import { listen } from './http/server.ts'
+
+/** Starts one node: environment, parts, HTTP; and ends it in order on SIGTERM, SIGINT or a fatal error. */
+const drainLimitMs = 30_000
+
+const env = readEnvOrExit()
+const { app, close, createdKey, root, startJobs } = await openApp(env).catch((error: unknown) => exitWith(error))
+const server = await listen(app).catch((error: unknown) => exitWith(error))
+startJobs()
+welcome()
+
+let isEnding = false
+process.on('SIGTERM', () => void end(0))
+process.on('SIGINT', () => void end(0))
+process.on('uncaughtException', (error) => {
+  app.logger.fatal({ error }, 'uncaught exception')
+  void end(1)
+})
+process.on('unhandledRejection', (error) => {
+  app.logger.fatal({ error }, 'unhandled rejection')
+  void end(1)
+})
+
+async function end(code: number): Promise<void> {
+  if (isEnding) process.exit(code)
+  isEnding = true
+  try {
+    await server.stop(drainLimitMs)
+    await close()
+  } catch (error) {
+    app.logger.error({ error }, 'stopping failed')
+  }
+  process.exit(code)
+}
+
+function welcome(): void {
+  const lines = [`Sluice ${app.version} listens on ${server.url}`]
+  if (createdKey) lines.push(`A master key was generated: ${createdKey}. Keep a copy of it apart from the database; without it no stored secret can be read.`)
+  if (root?.defaultPassword) lines.push('Log in as root with the password 123456 and change it at once.')
+  else if (root) lines.push('Log in as root with the password of ROOT_PASSWORD.')
+  lines.push('Next: add a channel, make a token, and point your SDK to ' + `${server.url}/v1`)
+  process.stdout.write(`\n  ${lines.join('\n  ')}\n\n`)
+}
+
+function readEnvOrExit() {
+  try {
+    return readEnv(process.env)
+  } catch (error) {
+    return exitWith(error)
+  }
+}
+
+function exitWith(error: unknown): never {
+  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : ''
+  process.stderr.write(`Sluice cannot start: ${error instanceof Error ? error.message : String(error)}${cause}\n`)
+  process.exit(1)
+}

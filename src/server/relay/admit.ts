@@ -1,0 +1,44 @@
+import { AppError, fail } from '../lib/failure.ts'
+import type { ChannelIndex } from '../channels/index-of-channels.ts'
+import { groupsToTry } from '../pricing/groups.ts'
+import type { Format } from '../protocols/format.ts'
+import type { RelayCaller } from '../tokens/authenticate.ts'
+import type { RelayParts } from './relay-parts.ts'
+
+/**
+ * Decides whether this caller may use this model, and in which group: the first of the caller's groups that has a channel for it.
+ * Throws `token_model_forbidden`, `group_forbidden`, `model_not_found`, `no_channel`, `dialect_unavailable` or `channel_disabled`.
+ */
+export function admit(app: RelayParts, caller: RelayCaller, asked: { model: string; format: Format }): string {
+  if (caller.modelLimits && !caller.modelLimits.has(asked.model)) fail('token_model_forbidden', { model: asked.model })
+  const groups = groupsToTry(app.options.current, caller)
+  const index = app.channels.current
+  const own = groups[0] ?? caller.userGroup
+
+  if (caller.pinnedChannel !== 0) {
+    const pinned = index.byId.get(caller.pinnedChannel)
+    if (!pinned) fail('channel_disabled')
+    if (!pinned.provider.speaks[asked.format]) fail('dialect_unavailable', { model: asked.model })
+    return own
+  }
+
+  const group = groups.find((candidate) => hasChannel(index, candidate, asked))
+  if (group !== undefined) return group
+  const isServed = groups.some((candidate) => index.candidates(candidate, asked.model).length > 0)
+  if (isServed) fail('dialect_unavailable', { model: asked.model })
+  fail(isKnown(app, caller, asked.model, own) ? 'no_channel' : 'model_not_found', { model: asked.model, group: own })
+}
+
+function hasChannel(index: ChannelIndex, group: string, asked: { model: string; format: Format }): boolean {
+  return index.candidates(group, asked.model).some((tier) => tier.some((channel) => channel.provider.speaks[asked.format] !== undefined))
+}
+
+/** A model that has a price exists, even while no channel serves it. */
+function isKnown(app: RelayParts, caller: RelayCaller, model: string, group: string): boolean {
+  try {
+    return !app.catalog.priceOf({ model, group, acceptsUnpriced: caller.acceptsUnpriced }).unpriced
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'price_missing') return false
+    throw error
+  }
+}

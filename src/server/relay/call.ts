@@ -1,0 +1,102 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { AppError } from '../lib/failure.ts'
+import type { CallerError } from '../protocols/error-body.ts'
+import { errorBody, errorEvent, errorHeaders, ownError, statusFor } from '../protocols/error-body.ts'
+import type { Dialect } from '../protocols/format.ts'
+
+/**
+ * One request of a caller and the way back to them: its id, its times, whether they are still there, and writing with back-pressure.
+ * Lives as long as the HTTP exchange.
+ */
+export class Call {
+  readonly id: string
+  readonly dialect: Dialect
+  readonly address: string
+  readonly startedMs: number
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** Milliseconds of the first byte of the answer; 0 before. */
+  firstByteMs = 0
+  lastWriteMs: number
+  #gone = false
+  #onGone: (() => void) | undefined
+  #onDrain: (() => void) | undefined
+
+  constructor(exchange: { request: IncomingMessage; response: ServerResponse }, facts: { id: string; dialect: Dialect; address: string; nowMs: number }) {
+    this.request = exchange.request
+    this.response = exchange.response
+    this.id = facts.id
+    this.dialect = facts.dialect
+    this.address = facts.address
+    this.startedMs = facts.nowMs
+    this.lastWriteMs = facts.nowMs
+    this.response.once('close', () => {
+      if (this.response.writableFinished) return
+      this.#gone = true
+      this.#onGone?.()
+    })
+    this.response.on('drain', () => this.#onDrain?.())
+    this.response.on('error', () => {})
+  }
+
+  /** The caller closed the connection before the answer was complete. */
+  get isGone(): boolean {
+    return this.#gone
+  }
+
+  /** Whether the status line has been sent; from then on no other channel can take over. */
+  get isCommitted(): boolean {
+    return this.response.headersSent
+  }
+
+  /** Names who is told when the caller leaves: the running attempt. Told at once when they already left. */
+  whenGone(listener: (() => void) | undefined): void {
+    this.#onGone = listener
+    if (this.#gone) listener?.()
+  }
+
+  whenDrained(listener: (() => void) | undefined): void {
+    this.#onDrain = listener
+  }
+
+  begin(status: number, headers: Record<string, string>): void {
+    this.response.writeHead(status, { ...headers, ...this.idHeaders() })
+  }
+
+  /** Writes a piece of the answer. False means: wait for `whenDrained` before more. */
+  write(bytes: Buffer | string, nowMs: number): boolean {
+    if (this.firstByteMs === 0) this.firstByteMs = nowMs
+    this.lastWriteMs = nowMs
+    return this.response.write(bytes)
+  }
+
+  end(bytes?: Buffer | string): void {
+    this.response.end(bytes)
+  }
+
+  /** Sends an error in the caller's dialect: as the answer, or as the last event of a stream that has begun. */
+  sendError(error: CallerError | AppError): void {
+    const told = error instanceof AppError ? ownError(error) : error
+    if (this.#gone || this.response.writableEnded) return
+    if (this.isCommitted) {
+      this.response.end(errorEvent(this.dialect, told, this.id))
+      return
+    }
+    const body = errorBody(this.dialect, told, this.id)
+    this.response.writeHead(statusFor(this.dialect, told), {
+      ...errorHeaders(this.dialect, told, this.id),
+      ...this.idHeaders(),
+      'content-length': String(Buffer.byteLength(body)),
+      ...(this.request.complete ? {} : { connection: 'close' }),
+    })
+    this.response.end(body)
+  }
+
+  idHeaders(): Record<string, string> {
+    return {
+      'x-oneapi-request-id': this.id,
+      [this.dialect === 'anthropic' ? 'request-id' : 'x-request-id']: this.id,
+      'access-control-allow-origin': '*',
+    }
+  }
+}

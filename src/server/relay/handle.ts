@@ -1,0 +1,99 @@
+import { selectChannel } from '../channels/select.ts'
+import { reportFailure } from '../channels/health.ts'
+import { AppError, fail } from '../lib/failure.ts'
+import { background } from '../lib/logger.ts'
+import { estimateOf } from '../pricing/quote.ts'
+import { estimateInput } from '../protocols/count-tokens.ts'
+import { wireFormats } from '../protocols/index.ts'
+import type { RunningChannel } from '../channels/index-of-channels.ts'
+import type { RelayCaller } from '../tokens/authenticate.ts'
+import { admit } from './admit.ts'
+import { attempt } from './attempt.ts'
+import type { Call } from './call.ts'
+import type { Endpoint } from './endpoints.ts'
+import type { UpstreamFailure } from './failure.ts'
+import { authenticateCall } from './identify.ts'
+import { type Body, readBody } from './read-body.ts'
+import type { RelayParts, Work } from './relay-parts.ts'
+import { readPlayground } from './playground.ts'
+
+export type RelayEndpoint = Extract<Endpoint, { kind: 'relay' }>
+
+/** The straight line of a relay request: authenticate, read, admit, quote, hold, attempt until answered, settle. */
+export async function handleRelay(app: RelayParts, endpoint: RelayEndpoint, call: Call): Promise<void> {
+  const arrived = await authenticateCall(app, endpoint, call)
+  const sent = await readBody(call.request)
+  const { caller, body } = endpoint.from === 'session' ? readPlayground(app, arrived, sent) : { caller: arrived, body: sent }
+
+  const work = await openWork(app, endpoint, call, caller, body)
+  try {
+    await attemptUntilAnswered(app, work)
+  } catch (error) {
+    await app.ledger.release(work.hold)
+    throw error
+  }
+}
+
+/** Admits, prices and holds. Everything that may refuse the request happens here, before any upstream byte. */
+async function openWork(app: RelayParts, endpoint: RelayEndpoint, call: Call, caller: RelayCaller, body: Body): Promise<Work> {
+  const format = wireFormats[endpoint.format]
+  const facts = format.readRequest(body.json)
+  const group = admit(app, caller, { model: facts.model, format: endpoint.format })
+  const price = app.catalog.priceOf({ model: facts.model, group, acceptsUnpriced: caller.acceptsUnpriced })
+  const amount = estimateOf(price, {
+    inputTokens: estimateInput(format.promptText(body.json), facts),
+    outputTokensMax: facts.outputTokensMax ?? app.options.current.PreConsumedQuota,
+  })
+  const hold = { requestId: call.id, userId: caller.userId, tokenId: caller.tokenId, amount }
+  await app.ledger.hold(hold)
+  return { call, caller, body, format, facts, group, price, hold, attempts: [] }
+}
+
+/** Tries channels until one answers. Never again on a channel that failed while another is left; never after the first byte. */
+async function attemptUntilAnswered(app: RelayParts, work: Work): Promise<void> {
+  const { call, attempts } = work
+  const triesMax = work.caller.pinnedChannel === 0 ? app.options.current.RetryTimes + 1 : 1
+  const tried = new Set<number>()
+  let last: UpstreamFailure | undefined
+
+  for (let tries = 0; tries < triesMax; tries++) {
+    const channel = nextChannel(app, work, tried)
+    if (!channel) break
+    const startedMs = app.now()
+    const result = await attempt(app, work, channel)
+    if (result === 'answered') {
+      app.metrics.upstreamAttempts.inc({ outcome: 'answered' })
+      return
+    }
+    last = result
+    tried.add(channel.id)
+    attempts.push({ channel: channel.id, status: result.status, reason: result.reason, ms: app.now() - startedMs })
+    noteFailure(app, call, channel, result)
+    if (!result.isRetryable || call.isCommitted || call.isGone) break
+  }
+
+  await app.ledger.release(work.hold)
+  if (!last) fail('no_channel', { model: work.facts.model, group: work.group })
+  call.sendError(last.forCaller())
+}
+
+function nextChannel(app: RelayParts, work: Work, tried: ReadonlySet<number>): RunningChannel | undefined {
+  const index = app.channels.current
+  if (work.caller.pinnedChannel !== 0) return index.byId.get(work.caller.pinnedChannel)
+  return selectChannel(index, { group: work.group, model: work.facts.model, format: work.format.format, tried }, Math.random)
+}
+
+function noteFailure(app: RelayParts, call: Call, channel: RunningChannel, failure: UpstreamFailure): void {
+  app.metrics.upstreamAttempts.inc({ outcome: failure.kind })
+  if (failure.isCallersMistake) return
+  app.logger.warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a channel failed')
+  const { message, code, type } = failure.facts
+  background(app.logger, 'report a failed channel', reportFailure(app, channel, { status: failure.status, code, type, message }))
+}
+
+/** What the caller is told of an error that no step expected: its request id, nothing else. */
+export function asAppError(app: RelayParts, call: Call, error: unknown): AppError {
+  if (error instanceof AppError) return error
+  app.logger.error({ error, request: call.id }, 'relay request failed')
+  return new AppError('internal', { request: call.id }, { cause: error })
+}

@@ -1,0 +1,46 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { requireIdentity } from '../accounts/identify.ts'
+import { fail } from '../lib/failure.ts'
+import type { Dialect } from '../protocols/format.ts'
+import type { RelayCaller } from '../tokens/authenticate.ts'
+import type { Call } from './call.ts'
+import type { RelayParts } from './relay-parts.ts'
+
+/** Finds who calls: by an `sk-` key wherever the dialects put one, or for the playground by the session of the console. */
+export function authenticateCall(app: RelayParts, endpoint: { from: 'token' | 'session' }, call: Call): Promise<RelayCaller> | RelayCaller {
+  if (endpoint.from === 'session') return callerOfSession(app, call)
+  return app.authenticator.authenticate(keysIn(call.request.headers, call.dialect), call.address)
+}
+
+/** Where a key may be, in the order of the dialect. Each distinct one is tried, so that a placeholder does not hide a valid key. */
+export function keysIn(headers: IncomingHttpHeaders, dialect: Dialect): string[] {
+  const bearer = headers.authorization
+  const apiKey = textOf(headers['x-api-key'])
+  const others = [textOf(headers['x-goog-api-key']), textOf(headers['api-key'])]
+  const ordered = dialect === 'anthropic' ? [apiKey, bearer, ...others] : [bearer, apiKey, ...others]
+  return ordered.filter((key) => key !== undefined && key !== '').map(String)
+}
+
+async function callerOfSession(app: RelayParts, call: Call): Promise<RelayCaller> {
+  const { headers } = call.request
+  if (headers.authorization !== undefined) fail('playground_needs_session')
+  const { account } = await requireIdentity(app, headers)
+  return {
+    userId: account.id,
+    username: account.username,
+    role: account.role,
+    userGroup: account.group,
+    acceptsUnpriced: false,
+    tokenId: 0,
+    tokenName: '',
+    tokenGroup: '',
+    modelLimits: null,
+    allowedAddresses: null,
+    expiresAt: -1,
+    pinnedChannel: 0,
+  }
+}
+
+function textOf(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header
+}

@@ -1,0 +1,99 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ClientReader } from '../lib/client-address.ts'
+import { fail } from '../lib/failure.ts'
+import { newRequestId } from '../lib/ids.ts'
+import { Call } from './call.ts'
+import { type Endpoint, findEndpoint, isRelayPath } from './endpoints.ts'
+import { asAppError, handleRelay } from './handle.ts'
+import { listModels, showModel } from './models.ts'
+import type { RelayParts } from './relay-parts.ts'
+
+/**
+ * The relay's own lane on the HTTP server, in front of the console's router: it takes the requests that are its own and says so.
+ * `drain` resolves when no relay request is running any more.
+ */
+export function relayLane(app: RelayParts, readClient: ClientReader) {
+  let running = 0
+  let isStopping = false
+  let onIdle: (() => void) | undefined
+
+  const finished = () => {
+    running--
+    app.metrics.relayOpen.set(running)
+    if (running === 0) onIdle?.()
+  }
+
+  return {
+    takes(request: IncomingMessage, response: ServerResponse): boolean {
+      const url = request.url ?? '/'
+      if (!isRelayPath(url)) return false
+      if (request.method === 'OPTIONS') {
+        answerPreflight(response)
+        return true
+      }
+      running++
+      app.metrics.relayOpen.set(running)
+      void serve(app, request, response, url, readClient, isStopping).finally(finished)
+      return true
+    },
+    drain(): Promise<void> {
+      isStopping = true
+      return running === 0 ? Promise.resolve() : new Promise((resolve) => (onIdle = resolve))
+    },
+    get running(): number {
+      return running
+    },
+  }
+}
+
+export type RelayLane = ReturnType<typeof relayLane>
+
+async function serve(app: RelayParts, request: IncomingMessage, response: ServerResponse, url: string, readClient: ClientReader, isStopping: boolean): Promise<void> {
+  const found = findEndpoint(request.method ?? 'GET', url, request.headers)
+  const nowMs = app.now()
+  const call = new Call({ request, response }, { id: newRequestId(nowMs), dialect: found.dialect, address: readClient(request).address, nowMs })
+  const format = 'format' in found ? found.format : 'other'
+
+  try {
+    if (isStopping) fail('server_stopping')
+    if ('wrongMethod' in found) fail('method_not_allowed', { method: found.wrongMethod })
+    await answer(app, found, call)
+    app.metrics.relayRequests.inc({ format, outcome: String(response.statusCode) })
+  } catch (error) {
+    const told = asAppError(app, call, error)
+    call.sendError(told)
+    app.metrics.relayRequests.inc({ format, outcome: told.code })
+  }
+  app.metrics.relaySeconds.observe({ format }, Math.max(0, app.now() - nowMs) / 1000)
+}
+
+function answer(app: RelayParts, endpoint: Endpoint, call: Call): Promise<void> {
+  switch (endpoint.kind) {
+    case 'relay':
+      return handleRelay(app, endpoint, call)
+    case 'models':
+      return listModels(app, call)
+    case 'model':
+      return showModel(app, call, endpoint.model)
+    case 'not-offered':
+      return refuse(() => fail('not_implemented'))
+    case 'unknown':
+      return refuse(() => fail('route_unknown', { method: call.request.method ?? '', path: endpoint.path.slice(0, 200) }))
+  }
+}
+
+async function refuse(throwing: () => never): Promise<void> {
+  throwing()
+}
+
+/** Keys are sent in headers, never in cookies, so any site may call the relay from a browser. */
+function answerPreflight(response: ServerResponse): void {
+  response.writeHead(204, {
+    'access-control-allow-origin': '*',
+    'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
+    'access-control-allow-headers': '*, authorization',
+    'access-control-max-age': '86400',
+  })
+  response.end()
+}
+

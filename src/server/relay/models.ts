@@ -1,0 +1,48 @@
+import { fail } from '../lib/failure.ts'
+import { groupsToTry } from '../pricing/groups.ts'
+import type { RelayCaller } from '../tokens/authenticate.ts'
+import type { Call } from './call.ts'
+import type { RelayParts } from './relay-parts.ts'
+import { authenticateCall } from './identify.ts'
+
+/** `GET /v1/models`: the models that this key can use, in the shape of the caller's dialect. */
+export async function listModels(app: RelayParts, call: Call): Promise<void> {
+  const caller = await authenticateCall(app, { from: 'token' }, call)
+  const names = usableModels(app, caller)
+  if (call.dialect === 'anthropic') {
+    const data = names.map(anthropicModel)
+    sendJson(call, { data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null })
+    return
+  }
+  sendJson(call, { success: true, object: 'list', data: names.map(openAiModel) })
+}
+
+/** `GET /v1/models/{id}`. Throws `model_not_found` for a model that this key cannot use. */
+export async function showModel(app: RelayParts, call: Call, model: string): Promise<void> {
+  const caller = await authenticateCall(app, { from: 'token' }, call)
+  if (!usableModels(app, caller).includes(model)) fail('model_not_found', { model })
+  sendJson(call, call.dialect === 'anthropic' ? anthropicModel(model) : openAiModel(model))
+}
+
+function usableModels(app: RelayParts, caller: RelayCaller): string[] {
+  const groups = groupsToTry(app.options.current, caller)
+  const names = new Set(groups.flatMap((group) => app.channels.current.modelsOf(group)))
+  return [...names].filter((name) => caller.modelLimits === null || caller.modelLimits.has(name)).sort()
+}
+
+/** The release date of a model is not known here; SDKs need a number, and the accustomed one is kept. */
+const createdAt = 1_626_777_600
+
+function openAiModel(id: string) {
+  return { id, object: 'model', created: createdAt, owned_by: 'sluice' }
+}
+
+function anthropicModel(id: string) {
+  return { type: 'model', id, display_name: id, created_at: new Date(createdAt * 1000).toISOString() }
+}
+
+function sendJson(call: Call, value: unknown): void {
+  const body = JSON.stringify(value)
+  call.begin(200, { 'content-type': 'application/json; charset=utf-8', 'content-length': String(Buffer.byteLength(body)) })
+  call.end(body)
+}

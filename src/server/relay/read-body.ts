@@ -1,0 +1,82 @@
+import type { IncomingMessage } from 'node:http'
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip, inflate } from 'node:zlib'
+import { fail } from '../lib/failure.ts'
+import { isObject, type JsonObject } from '../protocols/wire-format.ts'
+
+/** The request's body: its bytes, kept as they came, and the object that they say. */
+export interface Body {
+  readonly bytes: Buffer
+  readonly json: JsonObject
+}
+
+export const bodyLimitBytes = 32 * 1024 * 1024
+
+const inflaters = { gzip: promisify(gunzip), 'x-gzip': promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) } as const
+
+/**
+ * Reads a JSON body, inflated when the caller compressed it. Throws `body_too_large` before buffering more than the limit,
+ * `encoding_unsupported`, `bad_json`, or `bad_request` when the caller leaves.
+ */
+export async function readBody(request: IncomingMessage, limitBytes = bodyLimitBytes): Promise<Body> {
+  const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
+  const raw = await readBytes(request, limitBytes)
+  const bytes = encoding === 'identity' || encoding === '' ? raw : await inflateBytes(raw, encoding, limitBytes)
+  return { bytes, json: parseObject(bytes) }
+}
+
+export function parseObject(bytes: Buffer): JsonObject {
+  let value: unknown
+  try {
+    value = JSON.parse(bytes[0] === 0xef ? bytes.toString('utf8', 3) : bytes.toString('utf8'))
+  } catch (cause) {
+    fail('bad_json', { reason: bytes.length === 0 ? 'it is empty' : 'it cannot be parsed' }, { cause })
+  }
+  if (!isObject(value)) fail('bad_json', { reason: 'it must be an object' })
+  return value
+}
+
+function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  const declared = Number(request.headers['content-length'] ?? 0)
+  if (declared > limitBytes) fail('body_too_large', { limit: limitBytes })
+
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= limitBytes) {
+        chunks.push(chunk)
+        return
+      }
+      request.pause()
+      request.removeAllListeners('data')
+      reject(failure(() => fail('body_too_large', { limit: limitBytes })))
+    })
+    request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+    request.once('error', (cause) => reject(failure(() => fail('bad_request', { reason: 'the request was cut off' }, { cause }))))
+    request.once('close', () => {
+      if (!request.complete) reject(failure(() => fail('bad_request', { reason: 'the request was cut off' })))
+    })
+  })
+}
+
+async function inflateBytes(raw: Buffer, encoding: string, limitBytes: number): Promise<Buffer> {
+  if (!(encoding in inflaters)) fail('encoding_unsupported', { encoding: encoding.slice(0, 50) })
+  // The line above has shown that the encoding is one of the keys.
+  const inflated = inflaters[encoding as keyof typeof inflaters]
+  try {
+    return await inflated(raw, { maxOutputLength: limitBytes })
+  } catch (cause) {
+    if (cause instanceof RangeError) fail('body_too_large', { limit: limitBytes })
+    fail('bad_request', { reason: `the body is not valid ${encoding}` }, { cause })
+  }
+}
+
+function failure(throwing: () => never): unknown {
+  try {
+    return throwing()
+  } catch (error) {
+    return error
+  }
+}

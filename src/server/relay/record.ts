@@ -1,0 +1,91 @@
+import type { LogOther } from '../../contract/entities/log.ts'
+import { logType } from '../../contract/entities/log.ts'
+import { promptTokens, type Usage } from '../../contract/usage.ts'
+import { seconds } from '../lib/clock.ts'
+import type { RunningChannel } from '../channels/index-of-channels.ts'
+import { costOf, type Price } from '../pricing/quote.ts'
+import type { Charge } from '../wallet/ledger.ts'
+import type { RelayParts, Work } from './relay-parts.ts'
+
+/** How a reply ended, as far as its charge is concerned. */
+export interface Ending {
+  readonly usage: Usage
+  readonly isEstimated: boolean
+  readonly interrupted?: 'client' | 'upstream' | 'node'
+}
+
+/** The charge of a request and its log row, with every factor, so that it can be recomputed from the row alone. */
+export function chargeFor(app: RelayParts, work: Work, channel: RunningChannel, upstreamModel: string, ending: Ending): Charge {
+  const nowMs = app.now()
+  const { call, caller, price } = work
+  const { usage } = ending
+  const at = seconds(nowMs)
+  const amount = costOf(price, usage)
+  const tokensIn = promptTokens(usage)
+
+  return {
+    amount,
+    at,
+    channelId: channel.id,
+    rollup: { username: caller.username, model: price.model, group: work.group, tokens: tokensIn + usage.output },
+    log: app.options.current.LogConsumeEnabled
+      ? {
+          user_id: caller.userId,
+          created_at: at,
+          type: logType.consume,
+          content: describe(price),
+          username: caller.username,
+          token_id: caller.tokenId,
+          token_name: caller.tokenName,
+          model_name: price.model,
+          quota: amount,
+          prompt_tokens: tokensIn,
+          completion_tokens: usage.output,
+          use_time: Math.max(0, Math.round((nowMs - call.startedMs) / 1000)),
+          is_stream: work.facts.stream ? 1 : 0,
+          channel_id: channel.id,
+          group: work.group,
+          request_id: call.id,
+          other: JSON.stringify(factors(work, channel, upstreamModel, ending, nowMs)),
+        }
+      : null,
+  }
+}
+
+function factors(work: Work, channel: RunningChannel, upstreamModel: string, ending: Ending, nowMs: number): LogOther {
+  const { call, price, facts } = work
+  const { usage } = ending
+  return {
+    model_ratio: price.modelRatio,
+    completion_ratio: price.completionRatio,
+    model_price: price.fixedUsd,
+    group_ratio: price.groupRatio,
+    cache_ratio: price.cacheRatio,
+    create_cache_ratio: price.createCacheRatio,
+    quota_per_unit: price.quotaPerUnit,
+    input_tokens: usage.input,
+    cache_tokens: usage.cacheRead,
+    cache_creation_tokens: usage.cacheWrite,
+    ...(usage.cacheWrite1h > 0 ? { cache_creation_1h_tokens: usage.cacheWrite1h } : {}),
+    output_tokens: usage.output,
+    ...(usage.reasoning > 0 ? { reasoning_tokens: usage.reasoning } : {}),
+    frt: call.firstByteMs === 0 ? Math.max(0, nowMs - call.startedMs) : Math.max(0, call.firstByteMs - call.startedMs),
+    use_time_ms: Math.max(0, nowMs - call.startedMs),
+    ...(ending.isEstimated ? { estimated: true as const } : {}),
+    ...(ending.interrupted ? { interrupted: ending.interrupted } : {}),
+    ...(price.unpriced ? { unpriced: true as const } : {}),
+    ...(upstreamModel === price.model ? {} : { is_model_mapped: true as const, upstream_model_name: upstreamModel }),
+    ...(facts.reasoningEffort ? { reasoning_effort: facts.reasoningEffort } : {}),
+    admin_info: {
+      use_channel: [...work.attempts.map((attempt) => String(attempt.channel)), String(channel.id)],
+      ...(work.attempts.length > 0 ? { attempts: work.attempts } : {}),
+      address: call.address,
+    },
+  }
+}
+
+/** The charge in words, as the log's detail column shows it. */
+function describe(price: Price): string {
+  if (price.fixedUsd >= 0) return `模型价格 ${price.fixedUsd}，分组倍率 ${price.groupRatio}`
+  return `模型倍率 ${price.modelRatio}，补全倍率 ${price.completionRatio}，分组倍率 ${price.groupRatio}`
+}

@@ -1,0 +1,45 @@
+import type { Sessions } from '../accounts/sessions.ts'
+import type { ChannelIndex } from '../channels/index-of-channels.ts'
+import type { UpstreamAgents } from '../lib/http-client.ts'
+import type { Snapshot } from '../lib/snapshot.ts'
+import type { Deadlines } from '../lib/timer-wheel.ts'
+import type { Core } from '../options/core.ts'
+import type { Catalog } from '../pricing/catalog.ts'
+import type { Price } from '../pricing/quote.ts'
+import type { RequestFacts, WireFormat } from '../protocols/wire-format.ts'
+import type { Authenticator, RelayCaller } from '../tokens/authenticate.ts'
+import type { Hold, Ledger } from '../wallet/ledger.ts'
+import type { Call } from './call.ts'
+import type { Body } from './read-body.ts'
+
+/** The parts of the server that the relay uses. */
+export interface RelayParts extends Core {
+  readonly sessions: Sessions
+  readonly authenticator: Authenticator
+  readonly ledger: Ledger
+  readonly catalog: Catalog
+  readonly channels: Snapshot<ChannelIndex>
+  readonly upstream: UpstreamAgents
+  readonly deadlines: Deadlines
+}
+
+/** A request that was admitted, priced and holds its quota: what every attempt works with. */
+export interface Work {
+  readonly call: Call
+  readonly caller: RelayCaller
+  readonly body: Body
+  readonly format: WireFormat
+  readonly facts: RequestFacts
+  readonly group: string
+  readonly price: Price
+  readonly hold: Hold
+  readonly attempts: Attempt[]
+}
+
+/** One try on one channel, for the log row. `status` is 0 when there was no answer. */
+export interface Attempt {
+  readonly channel: number
+  readonly status: number
+  readonly reason: string
+  readonly ms: number
+}

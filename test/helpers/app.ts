@@ -1,0 +1,84 @@
+import { onTestFinished } from 'vitest'
+import { type OpenApp, openApp, type Replaceable } from '../../src/server/app.ts'
+import { type Env, readEnv } from '../../src/server/env.ts'
+import { listen, type RunningServer } from '../../src/server/http/server.ts'
+import { newLogger } from '../../src/server/lib/logger.ts'
+import type { App } from '../../src/server/parts.ts'
+import { type DatabaseKind, freshDatabase, type TestDatabase } from './databases.ts'
+import { testMasterKey } from './core.ts'
+
+/** A whole server on a free port of loopback with a database of its own, and a signed-in root. */
+export interface TestServer {
+  readonly url: string
+  readonly app: App
+  readonly database: TestDatabase
+  /** Calls the console as root; throws when the answer is not a success. */
+  call<Data = unknown>(line: string, body?: unknown): Promise<Data>
+  /** Calls the console as root and gives the raw answer. */
+  raw(line: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
+  stop(): Promise<void>
+}
+
+export const rootPassword = 'correct-horse-1'
+
+/** Starts a server that stops with the test. Call it inside a test; in hooks use `startServer`. */
+export async function serverOfTest(kind: DatabaseKind, more: ServerSettings = {}): Promise<TestServer> {
+  const server = await startServer(kind, more)
+  onTestFinished(() => server.stop())
+  return server
+}
+
+export interface ServerSettings extends Replaceable {
+  readonly env?: Partial<Env>
+  /** Shares the database of another server: a second node. */
+  readonly database?: TestDatabase
+}
+
+export async function startServer(kind: DatabaseKind, { env, database, ...replaced }: ServerSettings = {}): Promise<TestServer> {
+  const own = database ?? (await freshDatabase(kind))
+  const settings = { ...readEnv({}), PORT: 0, ROOT_PASSWORD: rootPassword, MASTER_KEY: testMasterKey.toString('base64'), ...own.env, ...env }
+  const open = await openApp(settings, { logger: newLogger(process.env.TEST_LOG_LEVEL ?? 'silent'), ...replaced })
+  const server = await listen(open.app)
+  const url = server.url.replace('localhost', '127.0.0.1')
+  const cookie = await signIn(url)
+
+  const raw = (line: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const [method = 'GET', path = '/'] = line.split(' ')
+    return fetch(url + path, {
+      method,
+      headers: { cookie, 'new-api-user': '1', ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  }
+
+  return {
+    url,
+    app: open.app,
+    database: own,
+    raw,
+    async call<Data>(line: string, body?: unknown): Promise<Data> {
+      const response = await raw(line, body)
+      const answer = (await response.json()) as { success: boolean; message: string; data: Data }
+      if (!answer.success) throw new Error(`${line}: ${answer.message}`)
+      return answer.data
+    },
+    stop: () => stop(open, server, database ? undefined : own),
+  }
+}
+
+async function signIn(url: string): Promise<string> {
+  const response = await fetch(`${url}/api/user/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'root', password: rootPassword }),
+  })
+  const cookie = response.headers.get('set-cookie')?.split(';', 1)[0]
+  if (!cookie) throw new Error(`Root could not sign in: ${await response.text()}`)
+  return cookie
+}
+
+async function stop(open: OpenApp, server: RunningServer, own: TestDatabase | undefined): Promise<void> {
+  await server.stop(2000)
+  await open.close()
+  await own?.drop()
+}

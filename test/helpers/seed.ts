@@ -1,0 +1,52 @@
+import type { TestServer } from './app.ts'
+
+/** Adds a channel through the console's own call. */
+export async function addChannel(server: TestServer, channel: { url: string; models: string; type?: number; key?: string } & Record<string, unknown>): Promise<number> {
+  const { url, type = 1, key = 'upstream-key-0123456789', ...rest } = channel
+  const [id] = await server.call<number[]>('POST /api/channel/', { name: 'test', type, key, base_url: url, ...rest })
+  if (!id) throw new Error('No channel was added')
+  return id
+}
+
+/** Makes a token through the console's own call and answers it with `sk-` in front of its key. */
+export async function addToken(server: TestServer, token: Record<string, unknown> = {}): Promise<{ id: number; key: string }> {
+  const made = await server.call<{ id: number; key: string }>('POST /api/token/', { name: 'test', unlimited_quota: true, ...token })
+  return { id: made.id, key: `sk-${made.key}` }
+}
+
+/** Everything that the money of one server says, for the checks that hold after every test. */
+export async function books(server: TestServer) {
+  const { db } = server.app
+  const users = await db.selectFrom('users').select(['id', 'quota', 'held', 'used_quota', 'request_count']).execute()
+  const tokens = await db.selectFrom('tokens').select(['id', 'remain_quota', 'held', 'used_quota', 'unlimited_quota']).execute()
+  const ledger = await db.selectFrom('ledger').selectAll().orderBy('id').execute()
+  const logs = await db.selectFrom('logs').selectAll().where('type', '=', 2).orderBy('id').execute()
+  const channels = await db.selectFrom('channels').select(['id', 'used_quota', 'status']).execute()
+  const holds = await db.selectFrom('holds').selectAll().execute()
+  return { users, tokens, ledger, logs, channels, holds }
+}
+
+/** Throws when the books do not agree: balances with the ledger, charges with the log rows, nothing held. */
+export async function requireBalancedBooks(server: TestServer): Promise<void> {
+  const { users, tokens, ledger, logs, holds } = await books(server)
+  const charges = ledger.filter((row) => row.kind === 'charge')
+  const problems: string[] = []
+  for (const user of users) {
+    const own = ledger.filter((row) => row.user_id === user.id)
+    const sum = own.reduce((total, row) => total + row.amount, 0)
+    if (sum !== user.quota) problems.push(`user ${user.id} has ${user.quota} but a ledger of ${sum}`)
+    if (user.held !== 0) problems.push(`user ${user.id} still holds ${user.held}`)
+    const spent = own.filter((row) => row.kind === 'charge').reduce((total, row) => total - row.amount, 0)
+    if (spent !== user.used_quota) problems.push(`user ${user.id} used ${user.used_quota} but was charged ${spent}`)
+  }
+  for (const token of tokens) {
+    if (token.held !== 0) problems.push(`token ${token.id} still holds ${token.held}`)
+    const spent = charges.filter((row) => row.token_id === token.id).reduce((total, row) => total - row.amount, 0)
+    if (spent !== token.used_quota) problems.push(`token ${token.id} used ${token.used_quota} but was charged ${spent}`)
+  }
+  const logged = new Map(logs.map((row) => [`charge:${row.request_id}`, row.quota]))
+  for (const charge of charges) if (logged.get(charge.reference) !== -charge.amount) problems.push(`${charge.reference} has no log row of its amount`)
+  if (logs.length !== charges.length) problems.push(`${logs.length} log rows for ${charges.length} charges`)
+  if (holds.length > 0) problems.push(`${holds.length} holds are left`)
+  if (problems.length > 0) throw new Error(problems.join('\n'))
+}
