@@ -1,0 +1,412 @@
+import http from 'node:http'
+import net from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { startSocks5 } from '../../../test/helpers/socks5-server.ts'
+import { callConfigured, fetchUntrusted, publicInternet, UpstreamAgents, type UpstreamSettings } from './http-client.ts'
+
+const closers: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+function agentsOfTest(settings?: UpstreamSettings): UpstreamAgents {
+  const agents = new UpstreamAgents(settings)
+  closers.push(() => agents.close())
+  return agents
+}
+
+interface Site {
+  readonly url: string
+  readonly port: number
+  readonly requests: http.IncomingMessage[]
+  connections: number
+}
+
+async function site(handler: http.RequestListener = (_request, response) => void response.end('{"ok":true}')): Promise<Site> {
+  const requests: http.IncomingMessage[] = []
+  const server = http.createServer((request, response) => {
+    requests.push(request)
+    handler(request, response)
+  })
+  const result = await listen(server)
+  const found: Site = { url: `http://127.0.0.1:${result}`, port: result, requests, connections: 0 }
+  server.on('connection', () => found.connections++)
+  return found
+}
+
+async function listen(server: net.Server): Promise<number> {
+  const sockets = new Set<net.Socket>()
+  server.on('connection', (socket) => sockets.add(socket.on('close', () => sockets.delete(socket))))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closers.push(async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  const address = server.address()
+  return typeof address === 'object' && address ? address.port : 0
+}
+
+const small = { timeoutMs: 5000, sizeBytesMax: 1000 }
+/** Where every name leads to the loopback address. */
+const toLoopback = async () => [{ address: '127.0.0.1', family: 4 }]
+
+async function read(agents: UpstreamAgents, id: number, origin: string, proxy = ''): Promise<string> {
+  const { body } = await agents.for({ id, origin, proxy, connectTimeoutMs: 2000 }).request({ method: 'GET', path: '/' })
+  const text = await body.text()
+  // The connection is free again a moment after the last byte.
+  await new Promise((resolve) => setImmediate(resolve))
+  return text
+}
+
+describe('connections of channels', () => {
+  it('are kept, and never shared between channels', async () => {
+    const upstream = await site()
+    const agents = agentsOfTest()
+    for (let round = 0; round < 3; round++) await read(agents, 1, upstream.url)
+    expect(upstream.connections).toBe(1)
+    await read(agents, 2, upstream.url)
+    expect(upstream.connections).toBe(2)
+    expect(agents.size).toBe(2)
+  })
+
+  it('are made anew after the channel was changed, without cutting what runs', async () => {
+    const upstream = await site((_request, response) => void setTimeout(() => response.end('late'), 50))
+    const agents = agentsOfTest()
+    const running = read(agents, 1, upstream.url)
+    agents.forget(1)
+    expect(agents.size).toBe(0)
+    expect(await running).toBe('late')
+    await read(agents, 1, upstream.url)
+    expect(upstream.connections).toBe(2)
+  })
+
+  it('are closed when nobody asks for them', async () => {
+    const upstream = await site()
+    const agents = agentsOfTest()
+    await read(agents, 1, upstream.url)
+    agents.sweep()
+    expect(agents.size).toBe(1)
+    agents.sweep()
+    expect(agents.size).toBe(0)
+  })
+
+  it('stay while a request runs, however long', async () => {
+    let answer = () => {}
+    const upstream = await site((_request, response) => {
+      response.flushHeaders()
+      answer = () => response.end('done')
+    })
+    const agents = agentsOfTest()
+    const dispatcher = agents.for({ id: 1, origin: upstream.url, proxy: '', connectTimeoutMs: 2000 })
+    const { body } = await dispatcher.request({ method: 'GET', path: '/' })
+    for (let round = 0; round < 3; round++) agents.sweep()
+    expect(agents.size).toBe(1)
+    answer()
+    expect(await body.text()).toBe('done')
+  })
+
+  it('look up the addresses of a name and use only allowed ones', async () => {
+    const upstream = await site()
+    const mixed = agentsOfTest({ resolve: async () => [{ address: '169.254.169.254', family: 4 }, ...(await toLoopback())] })
+    expect(await read(mixed, 1, `http://model.test:${upstream.port}`)).toBe('{"ok":true}')
+    const bad = agentsOfTest({ resolve: async () => [{ address: '::ffff:a9fe:a9fe', family: 6 }] })
+    await expect(read(bad, 1, `http://model.test:${upstream.port}`)).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' })
+  })
+
+  it('refuse private addresses where the host forbids them', async () => {
+    const upstream = await site()
+    const agents = agentsOfTest({ blockPrivate: true, resolve: toLoopback })
+    await expect(read(agents, 1, upstream.url)).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' })
+    await expect(read(agents, 1, `http://[::ffff:7f00:1]:${upstream.port}`)).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' })
+    await expect(read(agents, 1, `http://model.test:${upstream.port}`)).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' })
+    expect(upstream.connections).toBe(0)
+  })
+
+  it('fail within the connect deadline when nobody answers', async () => {
+    const agents = agentsOfTest({ resolve: () => new Promise(() => {}) })
+    const dispatcher = agents.for({ id: 1, origin: 'http://silent.test', proxy: '', connectTimeoutMs: 200 })
+    await expect(dispatcher.request({ method: 'GET', path: '/' })).rejects.toMatchObject({ code: 'UND_ERR_CONNECT_TIMEOUT' })
+  })
+})
+
+describe('proxies', () => {
+  it('socks5 carries requests, the name goes to the proxy', async () => {
+    const upstream = await site()
+    const proxy = await startSocks5(upstream.port)
+    closers.push(() => proxy.stop())
+    const agents = agentsOfTest({ resolve: () => Promise.reject(new Error('not to be looked up here')) })
+    for (let round = 0; round < 2; round++)
+      expect(await read(agents, 1, 'http://model.test:81', `socks5://127.0.0.1:${proxy.port}`)).toBe('{"ok":true}')
+    expect(proxy.asked).toEqual([{ host: 'model.test', port: 81, user: '' }])
+    expect(upstream.requests[0]?.headers.host).toBe('model.test:81')
+  })
+
+  it('socks5 signs in, also with characters that a URL has to escape', async () => {
+    const upstream = await site()
+    const proxy = await startSocks5(upstream.port, { user: 'ann', password: 'p@ss/wörd' })
+    closers.push(() => proxy.stop())
+    const agents = agentsOfTest()
+    const url = (password: string) => `socks5://ann:${encodeURIComponent(password)}@127.0.0.1:${proxy.port}`
+    expect(await read(agents, 1, 'http://model.test', url('p@ss/wörd'))).toBe('{"ok":true}')
+    expect(proxy.asked).toEqual([{ host: 'model.test', port: 80, user: 'ann' }])
+    await expect(read(agents, 1, 'http://model.test', url('wrong'))).rejects.toThrow('refused the login')
+    await expect(read(agents, 1, 'http://model.test', `socks5://127.0.0.1:${proxy.port}`)).rejects.toThrow(
+      'none of the offered logins',
+    )
+  })
+
+  it('http carries requests through CONNECT, with its login', async () => {
+    const upstream = await site()
+    const connects: [string | undefined, string | undefined][] = []
+    const server = http.createServer().on('connect', (request, socket: net.Socket) => {
+      connects.push([request.url, request.headers['proxy-authorization']])
+      if (!request.headers['proxy-authorization']) return socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
+      const target = net.connect(upstream.port, '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+        socket.pipe(target).pipe(socket)
+      })
+      target.on('error', () => {})
+      socket.on('error', () => {})
+    })
+    const port = await listen(server)
+    const agents = agentsOfTest()
+    expect(await read(agents, 1, 'http://model.test', `http://ann:secret@127.0.0.1:${port}`)).toBe('{"ok":true}')
+    expect(connects).toEqual([['model.test:80', `Basic ${Buffer.from('ann:secret').toString('base64')}`]])
+    await expect(read(agents, 2, 'http://model.test', `http://127.0.0.1:${port}`)).rejects.toThrow('The proxy answered 407')
+  })
+
+  it('cannot be used to reach a forbidden literal address, and may not be one', async () => {
+    const upstream = await site()
+    const proxy = await startSocks5(upstream.port)
+    closers.push(() => proxy.stop())
+    const agents = agentsOfTest()
+    await expect(read(agents, 1, 'http://169.254.169.254', `socks5://127.0.0.1:${proxy.port}`)).rejects.toMatchObject({
+      code: 'ADDRESS_REFUSED',
+    })
+    await expect(read(agents, 1, 'http://model.test', 'socks5://169.254.169.254:1080')).rejects.toMatchObject({
+      code: 'ADDRESS_REFUSED',
+    })
+    expect(proxy.asked).toEqual([])
+  })
+
+  it.each(['socks5', 'http', 'https'])('%s that never answers is given up at the connect deadline', async (protocol) => {
+    const port = await listen(net.createServer(() => {}))
+    const dispatcher = agentsOfTest().for({
+      id: 1,
+      origin: 'http://model.test',
+      proxy: `${protocol}://127.0.0.1:${port}`,
+      connectTimeoutMs: 200,
+    })
+    await expect(dispatcher.request({ method: 'GET', path: '/' })).rejects.toThrow()
+  })
+
+  it('never show their login in an error', async () => {
+    const port = await listen(net.createServer((socket) => void socket.end('nonsense')))
+    const agents = agentsOfTest()
+    for (const protocol of ['http', 'socks5']) {
+      const error: Error = await read(agents, 1, 'http://model.test', `${protocol}://ann:secret@127.0.0.1:${port}`).then(
+        () => expect.unreachable(),
+        (reason) => reason,
+      )
+      expect(JSON.stringify([error.message, error.stack, error.cause])).not.toContain('secret')
+    }
+  })
+})
+
+describe('a call to a configured address', () => {
+  it('sends and answers bytes, whatever the status', async () => {
+    const upstream = await site((request, response) => {
+      response.writeHead(429, { 'x-seen': request.headers['x-key'] })
+      request.pipe(response)
+    })
+    const reply = await callConfigured(agentsOfTest(), {
+      url: `${upstream.url}/v1/models?a=1`,
+      method: 'POST',
+      headers: { 'x-key': 'k' },
+      body: '{"a":1}',
+      ...small,
+    })
+    expect({ ...reply, headers: reply.headers['x-seen'], body: String(reply.body) }).toEqual({
+      status: 429,
+      headers: 'k',
+      body: '{"a":1}',
+    })
+    expect(upstream.requests[0]?.url).toBe('/v1/models?a=1')
+  })
+
+  it('does not follow redirects', async () => {
+    const upstream = await site((_request, response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end())
+    expect((await callConfigured(agentsOfTest(), { url: upstream.url, ...small })).status).toBe(302)
+  })
+
+  it('ends at its deadline, before and inside of the answer', async () => {
+    const agents = agentsOfTest()
+    const silent = await site(() => {})
+    const stuck = await site((_request, response) => void response.write('a'))
+    for (const { url } of [silent, stuck]) {
+      await expect(callConfigured(agents, { url, timeoutMs: 200, sizeBytesMax: 1000 })).rejects.toMatchObject({ kind: 'timeout' })
+    }
+  })
+
+  it('cuts an answer that is too large, with or without a declared length', async () => {
+    let sent = 0
+    const endless = await site((_request, response) => {
+      const more = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536))) sent += 65_536
+      }
+      response.on('drain', more)
+      more()
+    })
+    await expect(callConfigured(agentsOfTest(), { url: endless.url, ...small })).rejects.toMatchObject({ kind: 'too_large' })
+    expect(sent).toBeLessThan(20_000_000)
+    const declared = await site((_request, response) => void response.end(Buffer.alloc(5000)))
+    await expect(callConfigured(agentsOfTest(), { url: declared.url, ...small })).rejects.toMatchObject({ kind: 'too_large' })
+  })
+
+  it('fails in words for users when nobody listens, the answer is no HTTP, or the URL is none', async () => {
+    const agents = agentsOfTest()
+    const garbage = await listen(net.createServer((socket) => void socket.end('garbage\r\n\r\n')))
+    await expect(callConfigured(agents, { url: 'http://127.0.0.1:1', ...small })).rejects.toMatchObject({ kind: 'unreachable' })
+    await expect(callConfigured(agents, { url: `http://127.0.0.1:${garbage}`, ...small })).rejects.toMatchObject({
+      kind: 'unreachable',
+    })
+    await expect(callConfigured(agents, { url: 'http://169.254.169.254/latest/meta-data', ...small })).rejects.toMatchObject({
+      kind: 'unreachable',
+    })
+    for (const url of ['', 'nonsense', 'file:///etc/passwd', 'http://user:pass@127.0.0.1/']) {
+      await expect(callConfigured(agents, { url, ...small })).rejects.toMatchObject({ kind: 'bad_url' })
+    }
+  })
+
+  it('leaves no connection behind', async () => {
+    const upstream = await site((_request, response) => void response.end('x'.repeat(500)))
+    let closed = 0
+    for (let round = 0; round < 3; round++) await callConfigured(agentsOfTest(), { url: upstream.url, ...small })
+    for (const { socket } of upstream.requests) {
+      if (!socket.destroyed) await new Promise((resolve) => socket.once('close', resolve))
+      closed++
+    }
+    expect(closed).toBe(3)
+  })
+})
+
+describe('a fetch from an address that somebody else named', () => {
+  /** As on the public internet, only that loopback stands for a public address and 10.0.0.0/8 for the inner network. */
+  const pretend = (names: Record<string, string>) =>
+    agentsOfTest({
+      untrusted: {
+        allowsPort: () => true,
+        allows: (address) => address === '127.0.0.1',
+        resolve: async (name) => [{ address: names[name] ?? '127.0.0.1', family: 4 }],
+      },
+    })
+
+  it('refuses private addresses, literal or behind a name, without connecting', async () => {
+    const canary = await site()
+    const agents = agentsOfTest({ untrusted: { ...publicInternet(), allowsPort: () => true, resolve: toLoopback } })
+    const hosts = [
+      '127.0.0.1',
+      'localhost',
+      'rebind.test',
+      '127.1',
+      '0x7f000001',
+      '[::1]',
+      '[::ffff:127.0.0.1]',
+      '0.0.0.0',
+      '169.254.169.254',
+      '10.0.0.1',
+    ]
+    for (const host of hosts) {
+      await expect(
+        fetchUntrusted(agents, { url: `http://${host}:${canary.port}/`, allowHttp: true, ...small }),
+        host,
+      ).rejects.toMatchObject({ kind: 'unreachable' })
+    }
+    expect(canary.connections).toBe(0)
+  })
+
+  it('refuses ports that are not of the web, and http unless allowed', async () => {
+    const agents = agentsOfTest()
+    for (const port of [22, 25, 3000, 5432, 6379]) {
+      await expect(fetchUntrusted(agents, { url: `https://1.1.1.1:${port}/`, ...small })).rejects.toMatchObject({
+        kind: 'unreachable',
+      })
+    }
+    for (const url of [
+      'http://1.1.1.1/',
+      'ftp://1.1.1.1/',
+      'data:,x',
+      'https://a:b@1.1.1.1/',
+      `https://1.1.1.1/${'a'.repeat(2000)}`,
+    ]) {
+      await expect(fetchUntrusted(agents, { url, ...small })).rejects.toMatchObject({ kind: 'bad_url' })
+    }
+  })
+
+  it('follows redirects without the headers', async () => {
+    const upstream = await site((request, response) => {
+      if (request.url === '/end') return void response.end('image')
+      response.writeHead(302, { location: request.url === '/a' ? '/b' : '/end' }).end('moved')
+    })
+    const reply = await fetchUntrusted(pretend({}), {
+      url: `${upstream.url}/a`,
+      allowHttp: true,
+      headers: { authorization: 'Bearer x' },
+      ...small,
+    })
+    expect(String(reply.body)).toBe('image')
+    expect(upstream.requests.map((request) => request.headers.authorization)).toEqual(['Bearer x', undefined, undefined])
+  })
+
+  it('refuses a redirect to a private address', async () => {
+    const inner = await site()
+    const upstream = await site(
+      (_request, response) => void response.writeHead(302, { location: `http://inner.test:${inner.port}/` }).end(),
+    )
+    const agents = pretend({ 'inner.test': '10.0.0.1' })
+    await expect(fetchUntrusted(agents, { url: upstream.url, allowHttp: true, ...small })).rejects.toMatchObject({
+      kind: 'unreachable',
+    })
+    const literal = await site(
+      (_request, response) => void response.writeHead(307, { location: `http://[::1]:${inner.port}/` }).end(),
+    )
+    await expect(fetchUntrusted(agents, { url: literal.url, allowHttp: true, ...small })).rejects.toMatchObject({
+      kind: 'unreachable',
+    })
+    expect(inner.connections).toBe(0)
+  })
+
+  it('refuses a redirect to another scheme', async () => {
+    const upstream = await site((_request, response) => void response.writeHead(302, { location: 'file:///etc/passwd' }).end())
+    await expect(fetchUntrusted(pretend({}), { url: upstream.url, allowHttp: true, ...small })).rejects.toMatchObject({
+      kind: 'bad_url',
+    })
+  })
+
+  it('gives up after three redirects', async () => {
+    const upstream = await site((_request, response) => void response.writeHead(302, { location: '/' }).end())
+    await expect(fetchUntrusted(pretend({}), { url: upstream.url, allowHttp: true, ...small })).rejects.toMatchObject({
+      kind: 'too_many_redirects',
+    })
+    expect(upstream.requests.length).toBe(4)
+  })
+
+  it('does not repeat a POST elsewhere', async () => {
+    const upstream = await site((_request, response) => void response.writeHead(307, { location: '/' }).end())
+    expect(
+      (await fetchUntrusted(pretend({}), { url: upstream.url, method: 'POST', body: 'x', allowHttp: true, ...small })).status,
+    ).toBe(307)
+    expect(upstream.requests.length).toBe(1)
+  })
+
+  it('has one deadline and one size limit for everything', async () => {
+    const slow = await site((_request, response) => void setTimeout(() => response.writeHead(302, { location: '/' }).end(), 80))
+    await expect(
+      fetchUntrusted(pretend({}), { url: slow.url, allowHttp: true, timeoutMs: 200, redirectsMax: 50, sizeBytesMax: 1000 }),
+    ).rejects.toMatchObject({ kind: 'timeout' })
+    const large = await site((_request, response) => void response.end(Buffer.alloc(5000)))
+    await expect(fetchUntrusted(pretend({}), { url: large.url, allowHttp: true, ...small })).rejects.toMatchObject({
+      kind: 'too_large',
+    })
+  })
+})
