@@ -53,7 +53,7 @@ export class StreamReply implements Receiver {
     this.flush()
     const rest = this.#blocks.flush()
     if (rest.length > 0) this.#pass(rest)
-    this.#finish(this.tap.error ? new UpstreamFailure('cut', { facts: this.tap.error }) : this.tap.isComplete() ? 'complete' : new UpstreamFailure('cut'))
+    this.#finish(this.tap.isComplete() ? 'complete' : new UpstreamFailure('cut'))
   }
 
   fail(failure: UpstreamFailure): void {
@@ -84,18 +84,17 @@ export class StreamReply implements Receiver {
 
   #pass(block: Buffer): void {
     const out = this.tap.take(block)
-    if (this.tap.error && !this.#call.isCommitted) {
-      this.#finish(new UpstreamFailure('status', { status: this.tap.error.status || 502, facts: this.tap.error }))
-      this.#exchange?.abort()
-      return
-    }
-    if (this.#call.isCommitted || this.tap.hasOutput || this.tap.terminal) {
+    const { error, terminal, hasOutput } = this.tap
+    if (this.#call.isCommitted || hasOutput || terminal) {
       this.#commit()
       this.#write(out)
     } else {
       this.#hold(out)
     }
-    if (this.tap.terminal) this.#finish('complete')
+    if (terminal) this.#finish('complete')
+    if (!error) return
+    this.#finish(new UpstreamFailure('status', { status: error.status || 502, facts: error }))
+    this.#exchange?.abort()
   }
 
   #hold(out: Buffer): void {

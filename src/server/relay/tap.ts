@@ -27,9 +27,9 @@ export class StreamTap {
     this.#renameTo = more.renameTo
   }
 
-  /** Takes whole events and gives the bytes that may go to the caller now. Nothing passes behind the terminal event. */
+  /** Takes whole events and gives the bytes that may go to the caller now. Nothing passes behind the terminal event or an error. */
   take(block: Buffer): Buffer {
-    if (this.terminal) return nothing
+    if (this.terminal || this.error) return nothing
     const mayEnd = block.includes(this.#format.terminalMark)
     const mayHaveUsage = usageMarks.some((mark) => block.includes(mark))
     const mayHaveError = block.includes('"error"')
@@ -67,6 +67,12 @@ export class StreamTap {
       const data = parse(event.data)
       if (!data) continue
       this.#read(data)
+      if (this.error) {
+        // The upstream's error is told in our own words: what it says may hold the channel's key.
+        parts.push(block.subarray(from, event.start))
+        from = block.length
+        break
+      }
       const replaced = this.#replacement(event, data)
       if (replaced === undefined) continue
       parts.push(block.subarray(from, event.start), replaced)
