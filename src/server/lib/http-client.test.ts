@@ -200,6 +200,12 @@ describe('proxies', () => {
     await expect(dispatcher.request({ method: 'GET', path: '/' })).rejects.toThrow()
   })
 
+  it('with an address that is none fail when used, without showing it', async () => {
+    for (const proxy of ['ann:secret@host', 'ftp://ann:secret@host', 'socks5://ann:secret@', 'http://ann:secret@host/path']) {
+      await expect(read(agentsOfTest(), 1, 'http://model.test', proxy)).rejects.toThrow(/^The address of the proxy is invalid$/)
+    }
+  })
+
   it('never show their login in an error', async () => {
     const port = await listen(net.createServer((socket) => void socket.end('nonsense')))
     const agents = agentsOfTest()

@@ -7,9 +7,10 @@ import { requestSocks5 } from './socks5.ts'
 
 /**
  * Connections through the proxy of a channel: http(s) by CONNECT, socks5. The proxy's own address obeys the same rules. A target that
- * is a name is looked up by the proxy, so that its addresses cannot be judged here; a literal one is. Errors never name the proxy.
+ * is a name is looked up by the proxy, so that its addresses cannot be judged here; a literal one is. Error messages never name the proxy.
  */
 export function proxiedConnector(proxy: string, rules: AddressRules, timeoutMs: number): Connector {
+  if (!isProxyUrl(proxy)) return (_target, callback) => callback(new Error('The address of the proxy is invalid'), null)
   const url = new URL(proxy)
   const toProxy = guardedConnector(rules, timeoutMs)
   const toTarget = buildConnector({ timeout: timeoutMs, allowH2: false })
@@ -28,7 +29,7 @@ export function proxiedConnector(proxy: string, rules: AddressRules, timeoutMs: 
 
 const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443', 'socks5:': '1080', 'socks5h:': '1080' }
 
-/** Whether a text is a proxy URL that `proxiedConnector` understands. */
+/** Whether a text is the URL of a proxy: http, https, socks5 or socks5h, a host, perhaps a login. */
 export function isProxyUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const url = new URL(text)
@@ -41,13 +42,7 @@ interface Target {
 }
 
 async function openTunnel(proxy: URL, connect: Connector, target: Target, timeoutMs: number): Promise<Socket> {
-  const socket = await new Promise<Socket>((resolve, reject) => {
-    const port = proxy.port || (defaultPorts[proxy.protocol] ?? '')
-    const protocol = proxy.protocol === 'https:' ? 'https:' : 'http:'
-    connect({ hostname: literalHost(proxy.hostname), host: proxy.hostname, port, protocol }, (...[error, opened]) =>
-      error ? reject(error) : resolve(opened),
-    )
-  })
+  const socket = await reachProxy(proxy, connect)
   // Behind a tunnel, the connection on top reports what goes wrong.
   socket.on('error', () => {})
 
@@ -62,6 +57,18 @@ async function openTunnel(proxy: URL, connect: Connector, target: Target, timeou
   } finally {
     clearTimeout(timer)
   }
+}
+
+function reachProxy(proxy: URL, connect: Connector): Promise<Socket> {
+  const port = proxy.port || (defaultPorts[proxy.protocol] ?? '')
+  const protocol = proxy.protocol === 'https:' ? 'https:' : 'http:'
+  return new Promise((resolve, reject) => {
+    connect({ hostname: literalHost(proxy.hostname), host: proxy.hostname, port, protocol }, (...[error, socket]) => {
+      if (!error) return resolve(socket)
+      // Its code must not be taken for one of the target: undici treats some certificate errors in a way of their own.
+      reject(error instanceof AddressRefused ? error : new Error('The proxy could not be reached', { cause: error }))
+    })
+  })
 }
 
 function requestConnect(socket: Socket, target: Target, login: Login | undefined): Promise<void> {
