@@ -1,0 +1,303 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { newClock } from '../../../test/helpers/clock.ts'
+import { testCore } from '../../../test/helpers/core.ts'
+import { eachDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
+import { role } from '../../contract/roles.ts'
+import type { Env } from '../env.ts'
+import { findByAccessToken, makeAccessToken } from './access-tokens.ts'
+import { Passwords } from './passwords.ts'
+import { createRoot } from './root.ts'
+import { Sessions } from './sessions.ts'
+import { type Accounts, signIn } from './sign-in.ts'
+import { createUser, findUser } from './users.ts'
+
+const day = 86_400
+const good = 'correct horse 7'
+const passwords = new Passwords()
+const goodHash = passwords.hash(good)
+
+eachDatabase('accounts', (fresh, kind) => {
+  const cleanups: (() => Promise<void>)[] = []
+  let test: TestDatabase
+  let node: Awaited<ReturnType<typeof startNode>>
+  let accounts: Accounts
+
+  beforeEach(async () => {
+    test = await fresh()
+    cleanups.push(() => test.drop())
+    node = await startNode()
+    accounts = node
+  })
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+  })
+
+  async function startNode(clock = newClock(), env: Partial<Env> = {}) {
+    const database = await test.open()
+    const core = await testCore(database, { now: () => clock.now(), env })
+    const sessions = new Sessions(core)
+    cleanups.push(async () => {
+      sessions.close()
+      core.options.close()
+      await database.close()
+    })
+    return { ...core, clock, sessions, passwords }
+  }
+
+  async function addUser(username: string, more: { role?: number } = {}) {
+    const password_hash = await goodHash
+    const user = { username, displayName: '', password_hash, role: more.role ?? role.ordinary, at: node.now() }
+    return node.db.transaction().execute((within) => createUser(within, user))
+  }
+
+  const enter = (username: string, password = good, address = '203.0.113.9', using = accounts) =>
+    signIn(using, { username, password, address, userAgent: 'test' })
+  const place = { address: '203.0.113.9', userAgent: 'test' }
+  const setUser = async (id: number, values: { status?: number; role?: number; deleted_at?: number }) => {
+    await node.db.updateTable('users').set(values).where('id', '=', id).execute()
+    node.bus.publish('user', id)
+  }
+
+  it('takes a name once, whatever its case and width', async () => {
+    await addUser('Ada')
+    const tries = ['ada', 'ADA', 'Ａｄａ', ' ada ']
+    const outcomes = await Promise.allSettled(tries.map((name) => addUser(name)))
+    expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.code)).toEqual(
+      tries.map(() => 'username_taken'),
+    )
+  })
+
+  it('makes one user of many parallel attempts at one name', async () => {
+    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => addUser('grace')))
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  })
+
+  it('signs in by name in any case and by e-mail address, and starts a session', async () => {
+    const id = await addUser('Ada')
+    await node.db.updateTable('users').set({ email: 'ada@example.com' }).where('id', '=', id).execute()
+    for (const login of ['ada', 'ADA ', 'Ada@Example.com']) {
+      const { token, user } = await enter(login)
+      expect(user).toMatchObject({ id, username: 'Ada', default_password: false })
+      expect((await node.sessions.find(token))?.account.id).toBe(id)
+    }
+  })
+
+  it('keeps only a hash of password and session', async () => {
+    const id = await addUser('ada')
+    const { token } = await enter('ada')
+    const { password_hash } = await findUser(node.db, id)
+    expect(password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+    await expect(enter('ada', password_hash)).rejects.toMatchObject({ code: 'credentials_wrong' })
+    const stored = await node.db.selectFrom('sessions').selectAll().execute()
+    expect(JSON.stringify(stored)).not.toContain(token)
+  })
+
+  it('refuses unknown, wrong and banned alike', async () => {
+    const banned = await addUser('banned')
+    await addUser('ada')
+    await setUser(banned, { status: 2 })
+    for (const [name, password] of [
+      ['nobody', good],
+      ['ada', 'wrong'],
+      ['banned', good],
+    ] as const) {
+      await expect(enter(name, password)).rejects.toMatchObject({ code: 'credentials_wrong', params: {} })
+    }
+    await expect(enter(' ', good)).rejects.toMatchObject({ code: 'credentials_required' })
+  })
+
+  it('refuses password login when it is switched off, but not to the super admin', async () => {
+    await addUser('ada')
+    await addUser('boss', { role: role.root })
+    const caller = { id: 1, username: 'boss', role: role.root, group: 'default', address: '' }
+    await node.options.save({ key: 'PasswordLoginEnabled', value: 'false', caller })
+    await expect(enter('ada')).rejects.toMatchObject({ code: 'password_login_disabled' })
+    await expect(enter('boss', 'wrong')).rejects.toMatchObject({ code: 'password_login_disabled' })
+    expect((await enter('boss')).user.username).toBe('boss')
+  })
+
+  it('slows down guesses at one account from many addresses, and forgives a success', async () => {
+    await addUser('ada')
+    await addUser('eve')
+    const guess = (n: number) => enter('ada', 'wrong', `198.51.100.${n}`)
+    for (let n = 0; n < 5; n++) await expect(guess(n)).rejects.toMatchObject({ code: 'credentials_wrong' })
+    await expect(guess(6)).rejects.toMatchObject({ code: 'login_throttled', params: { seconds: 1 } })
+    await expect(enter('ada', good, '198.51.100.7')).rejects.toMatchObject({ code: 'login_throttled' })
+    expect((await enter('eve')).user.username).toBe('eve')
+
+    node.clock.passSeconds(1)
+    await expect(guess(8)).rejects.toMatchObject({ code: 'credentials_wrong' })
+    await expect(guess(9)).rejects.toMatchObject({ code: 'login_throttled', params: { seconds: 2 } })
+    node.clock.passSeconds(2)
+    await enter('ada', good, '198.51.100.10')
+    await expect(guess(11)).rejects.toMatchObject({ code: 'credentials_wrong' })
+  })
+
+  it('never makes anyone wait longer than 15 minutes, even when the clock is put back', async () => {
+    await addUser('ada')
+    for (let n = 0; n < 20; n++) {
+      await enter('ada', 'wrong', `198.51.100.${n}`).catch(() => {})
+      node.clock.passSeconds(900)
+    }
+    await expect(enter('ada', 'wrong', '198.51.101.1')).rejects.toMatchObject({ code: 'credentials_wrong' })
+    await expect(enter('ada', good, '198.51.101.2')).rejects.toMatchObject({ code: 'login_throttled', params: { seconds: 900 } })
+    node.clock.passSeconds(-day)
+    expect((await enter('ada', good, '198.51.101.3')).user.username).toBe('ada')
+  })
+
+  it('lets no more guesses through when they come at once', async () => {
+    await addUser('ada')
+    const outcomes = await Promise.allSettled(Array.from({ length: 30 }, (_, n) => enter('ada', 'wrong', `198.51.100.${n}`)))
+    const codes = outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.code)
+    expect(codes.filter((code) => code === 'credentials_wrong')).toHaveLength(5)
+    expect(codes.filter((code) => code === 'login_throttled')).toHaveLength(25)
+  })
+
+  it('slows down an address that tries many names, and not its neighbours', async () => {
+    await addUser('ada')
+    for (let n = 0; n < 20; n++) await enter(`name${n}`, 'wrong', '2001:db8::1').catch(() => {})
+    await expect(enter('ada', good, '2001:db8::2')).rejects.toMatchObject({ code: 'login_throttled' })
+    expect((await enter('ada', good, '2001:db8:0:1::2')).user.username).toBe('ada')
+  })
+
+  it('does not let strangers keep a user out of a place where the user is signed in', async () => {
+    await addUser('ada')
+    await enter('ada', good, '192.0.2.1')
+    for (let n = 0; n < 6; n++) await enter('ada', 'wrong', `198.51.100.${n}`).catch(() => {})
+    await expect(enter('ada', good, '192.0.2.2')).rejects.toMatchObject({ code: 'login_throttled' })
+    expect((await enter('ada', good, '192.0.2.1')).user.username).toBe('ada')
+  })
+
+  it('shares the throttle between nodes', async () => {
+    await addUser('ada')
+    const other = await startNode(node.clock)
+    for (let n = 0; n < 5; n++) await enter('ada', 'wrong', `198.51.100.${n}`).catch(() => {})
+    await expect(enter('ada', good, place.address, other)).rejects.toMatchObject({ code: 'login_throttled' })
+  })
+
+  it('renews a hash of lesser strength at login', async () => {
+    const id = await addUser('ada')
+    const { hash } = await import('@node-rs/argon2')
+    const weak = await hash(good, { memoryCost: 8192, timeCost: 1, parallelism: 1 })
+    await node.db.updateTable('users').set({ password_hash: weak }).where('id', '=', id).execute()
+    await enter('ada')
+    expect((await findUser(node.db, id)).password_hash).toContain('m=19456,t=2,p=1')
+    await enter('ada')
+  })
+
+  it('ends a session at logout on every node', async () => {
+    const id = await addUser('ada')
+    const token = await node.sessions.create({ userId: id, ...place })
+    const other = await startNode(node.clock)
+    expect(await other.sessions.find(token)).toBeDefined()
+    await node.sessions.end(token)
+    expect(await node.sessions.find(token)).toBeUndefined()
+    node.clock.passSeconds(1)
+    expect(await other.sessions.find(token)).toBeUndefined()
+  })
+
+  it('counts a ban, a demotion and a deletion at once', async () => {
+    const id = await addUser('ada', { role: role.admin })
+    const token = await node.sessions.create({ userId: id, ...place })
+    expect((await node.sessions.find(token))?.account.role).toBe(role.admin)
+    await setUser(id, { role: role.ordinary })
+    expect((await node.sessions.find(token))?.account.role).toBe(role.ordinary)
+    await setUser(id, { status: 2 })
+    expect(await node.sessions.find(token)).toBeUndefined()
+    await setUser(id, { status: 1 })
+    expect(await node.sessions.find(token)).toBeDefined()
+    await setUser(id, { deleted_at: 1 })
+    expect(await node.sessions.find(token)).toBeUndefined()
+  })
+
+  it('ends idle sessions after 7 days, those of admins after 24 hours, and every session after 30 days', async () => {
+    const user = await addUser('ada')
+    const admin = await addUser('adm', { role: role.admin })
+    const start = async (userId: number) => node.sessions.create({ userId, ...place })
+    const [idle, idleAdmin, busy] = [await start(user), await start(admin), await start(user)]
+
+    node.clock.passSeconds(day - 1)
+    expect(await node.sessions.find(idleAdmin)).toBeDefined()
+    node.clock.passSeconds(day)
+    expect(await node.sessions.find(idleAdmin)).toBeUndefined()
+    for (let days = 2; days < 30; days += 4) {
+      expect(await node.sessions.find(busy)).toBeDefined()
+      node.clock.passSeconds(4 * day)
+    }
+    expect(await node.sessions.find(idle)).toBeUndefined()
+    expect(await node.sessions.find(busy)).toBeDefined()
+    node.clock.passSeconds(1)
+    expect(await node.sessions.find(busy)).toBeUndefined()
+    node.clock.passSeconds(-20 * day)
+    expect(await node.sessions.find(idle)).toBeUndefined()
+    expect(await node.sessions.find(busy)).toBeUndefined()
+  })
+
+  it('notes at most once a minute that a session is in use', async () => {
+    const token = await node.sessions.create({ userId: await addUser('ada'), ...place })
+    const seenAt = async () => (await node.db.selectFrom('sessions').select('seen_at').executeTakeFirstOrThrow()).seen_at
+    const created = await seenAt()
+    node.clock.passSeconds(59)
+    await node.sessions.find(token)
+    expect(await seenAt()).toBe(created)
+    node.clock.passSeconds(1)
+    await node.sessions.find(token)
+    await expect.poll(seenAt).toBe(created + 60)
+  })
+
+  it('purges what nobody can use any more', async () => {
+    const id = await addUser('ada')
+    await node.sessions.create({ userId: id, ...place })
+    await enter('ada', 'wrong').catch(() => {})
+    node.clock.passSeconds(8 * day)
+    const live = await node.sessions.create({ userId: id, ...place })
+    await node.sessions.purge()
+    expect(await node.db.selectFrom('sessions').selectAll().execute()).toHaveLength(1)
+    expect(await node.db.selectFrom('login_failures').selectAll().execute()).toHaveLength(0)
+    expect(await node.sessions.find(live)).toBeDefined()
+  })
+
+  it('knows an access token until it is replaced or its user banned', async () => {
+    const id = await addUser('ada')
+    const old = await makeAccessToken(node, { userId: id })
+    const token = await makeAccessToken(node, { userId: id })
+    expect(await findByAccessToken(node, old)).toBeUndefined()
+    expect(await findByAccessToken(node, `Bearer ${token}`)).toMatchObject({ id })
+    expect(await findByAccessToken(node, token)).toMatchObject({ id })
+    expect(await findByAccessToken(node, '')).toBeUndefined()
+    expect((await findUser(node.db, id)).access_token_hash).not.toContain(token)
+    await setUser(id, { status: 2 })
+    expect(await findByAccessToken(node, token)).toBeUndefined()
+  })
+
+  it('makes exactly one super admin, and grants once, when nodes start at once', async () => {
+    // SQLite has one process; its starts are parallel calls there.
+    const nodes = [accounts]
+    while (kind === 'postgres' && nodes.length < 4) nodes.push(await startNode(node.clock))
+    const grants: unknown[] = []
+    const start = (core: Accounts) => createRoot(core, async (_within, grant) => void grants.push(grant))
+    const made = (await Promise.all([...nodes, ...nodes].map(start))).filter((result) => result !== undefined)
+    expect(made).toEqual([{ userId: expect.any(Number), defaultPassword: true }])
+    expect(grants).toEqual([
+      { userId: made[0]?.userId, amount: 100_000_000, reference: `grant:${made[0]?.userId}`, at: node.now() / 1000 },
+    ])
+    expect(await start(accounts)).toBeUndefined()
+    expect((await enter('root', '123456')).user).toMatchObject({ role: role.root, default_password: true })
+  })
+
+  it('makes no super admin when the grant fails', async () => {
+    const refused = createRoot(accounts, async () => {
+      throw new Error('no ledger')
+    })
+    await expect(refused).rejects.toThrow('no ledger')
+    expect(await node.db.selectFrom('users').selectAll().execute()).toEqual([])
+  })
+
+  it('takes the password of the super admin from the environment, when it is a good one', async () => {
+    const weak = await startNode(node.clock, { ROOT_PASSWORD: 'password1' })
+    await expect(createRoot(weak, async () => {})).rejects.toThrow('ROOT_PASSWORD')
+    const strong = await startNode(node.clock, { ROOT_PASSWORD: good })
+    expect(await createRoot(strong, async () => {})).toMatchObject({ defaultPassword: false })
+    expect((await enter('root')).user.default_password).toBe(false)
+  })
+})

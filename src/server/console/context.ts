@@ -1,0 +1,26 @@
+import type { Language } from '../../contract/text.ts'
+import { fail } from '../lib/failure.ts'
+import type { Caller } from '../options/core.ts'
+import type { App } from '../parts.ts'
+
+/** What a handler knows of the call that it answers. */
+export interface Context {
+  readonly app: App
+  /** Who calls. On public routes it is there when the caller happens to be signed in. */
+  readonly caller: Caller | undefined
+  /** The caller still uses the password that everybody knows, or that was sent by mail. */
+  readonly mustChangePassword: boolean
+  /** Token of the live session of the caller; calls with an access token have none. */
+  readonly sessionToken: string | undefined
+  readonly address: string
+  readonly userAgent: string
+  readonly language: Language
+  readonly requestId: string
+  setSession(token: string): void
+  clearSession(): void
+}
+
+/** The caller on routes that are not public, where there always is one. */
+export function requireCaller(context: Context): Caller {
+  return context.caller ?? fail('not_signed_in')
+}

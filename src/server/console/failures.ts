@@ -1,0 +1,60 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Envelope } from '../../contract/envelope.ts'
+import type { ErrorCode } from '../../contract/errors.ts'
+import { languageOf } from '../../contract/text.ts'
+import { isDatabaseFailure } from '../db/open.ts'
+import { AppError } from '../lib/failure.ts'
+import type { Core } from '../options/core.ts'
+
+/**
+ * Answers a failure as an envelope in the caller's language. Business failures are HTTP 200; the kinds that say so keep their status.
+ * What nobody expected is logged here, once, and the caller learns only the request id.
+ */
+export function answerFailure(core: Core, request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+  const failure = toAppError(error, request)
+  const { onConsole, status } = failure.kind
+  logFailure(core, request, failure)
+
+  if (typeof failure.params.seconds === 'number') reply.header('retry-after', failure.params.seconds)
+  return reply.status(onConsole === 'status' ? status : 200).send(failureEnvelope(failure, request))
+}
+
+export function failureEnvelope(failure: AppError, request: FastifyRequest): Envelope {
+  return { success: false, message: failure.text(languageOf(request.headers['accept-language'])), code: failure.code }
+}
+
+function toAppError(error: unknown, request: FastifyRequest): AppError {
+  if (error instanceof AppError) return error
+  if (isDatabaseFailure(error)) return new AppError('database_unavailable', {}, { cause: error })
+  return refusedByServer(error, request) ?? new AppError('internal', { request: request.id }, { cause: error })
+}
+
+const serverCodes: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'media_type_unsupported',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'bad_json',
+  FST_ERR_BAD_URL: 'route_unknown',
+}
+
+/** What the HTTP server refuses before a handler is reached. */
+function refusedByServer(error: unknown, request: FastifyRequest): AppError | undefined {
+  if (!(error instanceof Error) || !('statusCode' in error)) return undefined
+  if (typeof error.statusCode !== 'number' || error.statusCode >= 500) return undefined
+  const code =
+    serverCodes['code' in error ? String(error.code) : ''] ?? (error instanceof SyntaxError ? 'bad_json' : 'bad_request')
+  const path = request.url.split('?', 1)[0] ?? ''
+  return new AppError(code, { reason: error.message, limit: request.routeOptions?.bodyLimit ?? 0, method: request.method, path })
+}
+
+function logFailure({ logger }: Core, request: FastifyRequest, failure: AppError): void {
+  const fields = {
+    request: request.id,
+    route: request.routeOptions?.url,
+    code: failure.code,
+    error: failure.cause,
+    detail: failure.detail,
+  }
+  if (failure.code === 'internal') logger.error(fields, 'console call failed')
+  else if (failure.kind.status >= 500) logger.warn(fields, 'console call failed')
+  else if (failure.cause !== undefined || failure.detail !== undefined) logger.info(fields, 'console call refused')
+}

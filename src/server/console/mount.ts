@@ -1,0 +1,165 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { explain } from '../../contract/issues.ts'
+import { isRoot, mayAccess } from '../../contract/roles.ts'
+import { type Handlers, parseLine, type Received, type Route, type Routes } from '../../contract/route.ts'
+import { languageOf } from '../../contract/text.ts'
+import { type Identity, identify, requireChangedPassword, requireIdentity, requireOwnOrigin } from '../accounts/identify.ts'
+import { clearedSessionCookies, sessionCookie } from '../accounts/session-cookie.ts'
+import type { Client, ClientReader } from '../lib/client-address.ts'
+import { AppError, fail } from '../lib/failure.ts'
+import type { ConsoleRequests } from '../limits/console-requests.ts'
+import type { App } from '../parts.ts'
+import type { Context } from './context.ts'
+
+/**
+ * The console calls. This folder turns the contract into HTTP: access first, then the input by its schema, the handler, and the reply by
+ * its schema, so that a field that the contract does not name cannot leave. Handlers are short; the rules live in the folders below.
+ */
+export interface Mount<Table extends Routes> {
+  readonly app: App
+  readonly routes: Table
+  readonly handlers: Handlers<Table, Context>
+  readonly clientOf: ClientReader
+  readonly requests: ConsoleRequests
+}
+
+type AnyHandler = (context: Context, input: Received<Route>) => unknown
+
+/** What is known of a call once it may be made. */
+interface Admitted {
+  readonly client: Client
+  readonly identity: Identity | undefined
+}
+
+const bodyMax = { anonymous: 64 * 1024, console: 1024 * 1024 }
+
+/** Registers every route of the table. Throws when a route has no handler or no summary, or a handler no route. */
+export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount: Mount<Table>): void {
+  requireComplete(mount.routes, mount.handlers)
+  const admissions = new WeakMap<FastifyRequest, Admitted>()
+
+  for (const [line, route] of Object.entries(mount.routes)) {
+    // The type of the table ties each handler to its own route; walking over the table forgets which is which.
+    const handler = mount.handlers[line] as AnyHandler
+    const { method, path } = parseLine(line)
+    server.route({
+      method,
+      url: path,
+      bodyLimit: route.access === 'public' ? bodyMax.anonymous : bodyMax.console,
+      // Before the body is read: whoever may not call cannot make us read either.
+      onRequest: async (request) => {
+        admissions.set(request, await admit(mount, line, route, request))
+      },
+      handler: async (request, reply) => {
+        const context = contextOf(mount.app, request, reply, admissions.get(request))
+        if (isWriting(line, route)) requireNoDemo(mount.app, line, context, request.body)
+        const answer = await handler(context, readInput(route, request))
+        return reply.send(envelopeOf(route, answer))
+      },
+    })
+  }
+}
+
+const passwordLines: readonly string[] = ['GET /api/user/self', 'PUT /api/user/self']
+const optionLine = 'PUT /api/option/'
+const signingLines: readonly string[] = ['POST /api/user/login', 'GET /api/user/logout', 'POST /api/user/logout']
+
+async function admit<Table extends Routes>(
+  mount: Mount<Table>,
+  line: string,
+  route: Route,
+  request: FastifyRequest,
+): Promise<Admitted> {
+  const { app } = mount
+  const client = mount.clientOf(request.raw)
+  mount.requests.count('every', client.address)
+  if (route.limit) mount.requests.count(route.limit, client.address)
+
+  const { headers } = request
+  const isPublic = route.access === 'public'
+  const identity = isPublic ? await identify(app, headers) : await requireIdentity(app, headers)
+  if (isPublic && isWriting(line, route)) requireOwnOrigin(app, headers)
+
+  if (!mayAccess(identity?.account.role ?? 0, route.access)) fail('permission_denied')
+  if (identity && !isPublic && !passwordLines.includes(line)) requireChangedPassword(identity, client)
+  return { client, identity }
+}
+
+/** On a demo site nothing changes, but that people sign in and out, and that the super admin ends the demonstration. */
+function requireNoDemo(app: App, line: string, context: Context, body: unknown): void {
+  if (!app.options.current.DemoSiteEnabled || signingLines.includes(line)) return
+  const endsDemo = line === optionLine && isRoot(context.caller?.role ?? 0) && isRecord(body) && body.key === 'DemoSiteEnabled'
+  if (!endsDemo) fail('demo_site')
+}
+
+function isWriting(line: string, route: Route): boolean {
+  return route.writes === true || !line.startsWith('GET ')
+}
+
+function contextOf(app: App, request: FastifyRequest, reply: FastifyReply, admitted: Admitted | undefined): Context {
+  if (!admitted) throw new Error('A console call reached its handler without having been admitted')
+  const { client, identity } = admitted
+  const { account } = identity ?? {}
+
+  return {
+    app,
+    caller: account && {
+      id: account.id,
+      username: account.username,
+      role: account.role,
+      group: account.group,
+      address: client.address,
+    },
+    mustChangePassword: account?.must_change_password === 1,
+    sessionToken: identity?.sessionToken,
+    address: client.address,
+    userAgent: request.headers['user-agent'] ?? '',
+    language: languageOf(request.headers['accept-language']),
+    requestId: request.id,
+    setSession: (token) => void reply.header('set-cookie', sessionCookie(app, token)),
+    clearSession: () => void reply.header('set-cookie', clearedSessionCookies()),
+  }
+}
+
+function readInput(route: Route, request: FastifyRequest): Received<Route> {
+  return {
+    params: route.params && parse(route.params, request.params),
+    query: route.query && parse(route.query, request.query),
+    body: route.body && parse(route.body, request.body),
+  }
+}
+
+/** Throws `field_invalid` for the first field that its schema refuses. */
+function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw new AppError('field_invalid', {
+    field: issue?.path.map(String).join('.') || 'body',
+    reason: explain({ issues: issue ? [{ ...issue, path: [] }] : [] }),
+  })
+}
+
+function envelopeOf(route: Route, answer: unknown): Record<string, unknown> {
+  if (!route.extra) return { success: true, message: '', data: route.reply.parse(answer) }
+  // The handler table's type makes handlers of routes with extra fields answer in this form.
+  const { data, extra } = answer as { data: unknown; extra: unknown }
+  return { success: true, message: '', data: route.reply.parse(data), ...route.extra.parse(extra) }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function requireComplete(routes: Routes, handlers: Readonly<Record<string, unknown>>): void {
+  const lines = Object.keys(routes)
+  const faults = [
+    ...lines.filter((line) => !Object.hasOwn(handlers, line)).map((line) => `${line} has no handler`),
+    ...Object.keys(handlers)
+      .filter((line) => !Object.hasOwn(routes, line))
+      .map((line) => `${line} is not a route`),
+    ...lines.filter((line) => routes[line]?.summary.trim() === '').map((line) => `${line} has no summary`),
+  ]
+  if (faults.length > 0) throw new Error(`The handlers do not fit the contract: ${faults.join('; ')}`)
+}

@@ -1,0 +1,119 @@
+import { z } from 'zod'
+import { parseLine, type Route } from '../../contract/route.ts'
+import { allRoutes } from '../../contract/routes/index.ts'
+
+type Json = Record<string, unknown>
+
+const made = new Map<string, Json>()
+
+/** The console calls as an OpenAPI 3.1 document, made from the contract. */
+export function openApi(version: string): Json {
+  const known = made.get(version)
+  if (known) return known
+  const document = describe(version)
+  made.set(version, document)
+  return document
+}
+
+function describe(version: string): Json {
+  const paths: Record<string, Json> = {}
+  for (const [line, route] of Object.entries(allRoutes)) {
+    const { method, path } = parseLine(line)
+    const template = path.replace(/:(\w+)/g, '{$1}')
+    paths[template] = { ...paths[template], [method.toLowerCase()]: operation(line, route) }
+  }
+
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Sluice console',
+      version,
+      description:
+        'Every answer is `{ success, message, data }`. A refusal is HTTP 200 with `success: false` and a stable `code`; ' +
+        'only 401, 403 of another origin, 405, 413, 415, 429 and 5xx keep their HTTP status.',
+    },
+    paths,
+    components: {
+      securitySchemes: {
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'session',
+          description: '`__Host-session` when the server address is https',
+        },
+        accessToken: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Authorization',
+          description: 'System access token, with or without `Bearer`',
+        },
+        user: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'New-Api-User',
+          description: 'Id of the calling user; needed beside either of the others',
+        },
+      },
+      responses: { Refusal: { description: 'Refused', content: json(refusal) } },
+    },
+  }
+}
+
+const refusal = {
+  type: 'object',
+  properties: { success: { const: false }, message: { type: 'string' }, code: { type: 'string' } },
+  required: ['success', 'message'],
+}
+
+function operation(line: string, route: Route): Json {
+  return {
+    operationId: line,
+    summary: route.summary,
+    description: `Access: ${route.access}`,
+    security:
+      route.access === 'public'
+        ? []
+        : [
+            { session: [], user: [] },
+            { accessToken: [], user: [] },
+          ],
+    parameters: [...parameters('path', route.params), ...parameters('query', route.query)],
+    ...(route.body ? { requestBody: { required: true, content: json(schemaOf(route.body, 'input')) } } : {}),
+    responses: {
+      200: { description: 'Done, or refused', content: json({ anyOf: [answer(route), refusal] }) },
+      default: { $ref: '#/components/responses/Refusal' },
+    },
+  }
+}
+
+function answer(route: Route): Json {
+  const extra: Json = route.extra ? { ...propertiesOf(schemaOf(route.extra, 'output')) } : {}
+  return {
+    type: 'object',
+    properties: { success: { const: true }, message: { type: 'string' }, data: schemaOf(route.reply, 'output'), ...extra },
+    required: ['success', 'message', 'data', ...Object.keys(extra)],
+  }
+}
+
+function parameters(place: 'path' | 'query', object: z.ZodObject | undefined): Json[] {
+  return Object.entries(object?.shape ?? {}).map(([name, schema]) => ({
+    name,
+    in: place,
+    required: place === 'path' || !z.safeParse(schema, undefined).success,
+    schema: schemaOf(schema, 'input'),
+  }))
+}
+
+function schemaOf(schema: z.core.$ZodType, io: 'input' | 'output'): Json {
+  const { $schema: _, ...plain } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
+  return plain
+}
+
+function propertiesOf(schema: Json): Json {
+  // An object's schema has its fields here.
+  return schema.properties as Json
+}
+
+function json(schema: Json): Json {
+  return { 'application/json': { schema } }
+}

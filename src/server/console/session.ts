@@ -1,0 +1,48 @@
+import type { Handlers } from '../../contract/route.ts'
+import type { sessionRoutes } from '../../contract/routes/session.ts'
+import { makeAccessToken } from '../accounts/access-tokens.ts'
+import { changeSelf } from '../accounts/self.ts'
+import { signIn } from '../accounts/sign-in.ts'
+import { findUser, presentUser } from '../accounts/users.ts'
+import { usableGroups } from '../pricing/groups.ts'
+import { type Context, requireCaller } from './context.ts'
+
+export const sessionHandlers: Handlers<typeof sessionRoutes, Context> = {
+  async 'POST /api/user/login'(context, { body }) {
+    const { token, user } = await signIn(context.app, { ...body, address: context.address, userAgent: context.userAgent })
+    if (context.sessionToken) await context.app.sessions.end(context.sessionToken)
+    context.setSession(token)
+    return user
+  },
+
+  'GET /api/user/logout': signOut,
+  'POST /api/user/logout': signOut,
+
+  async 'GET /api/user/self'(context) {
+    const user = await findUser(context.app.db, requireCaller(context).id)
+    return { ...presentUser(user), default_password: context.mustChangePassword }
+  },
+
+  async 'PUT /api/user/self'(context, { body }) {
+    await changeSelf(context.app, requireCaller(context), body, context.sessionToken)
+    return null
+  },
+
+  'GET /api/user/token': (context) => makeAccessToken(context.app, { userId: requireCaller(context).id }),
+  'POST /api/user/token': (context) => makeAccessToken(context.app, { userId: requireCaller(context).id }),
+
+  'GET /api/user/self/groups': (context) => usableGroups(context.app.options.current, requireCaller(context).group),
+
+  'GET /api/user/models'(context) {
+    const groups = Object.keys(usableGroups(context.app.options.current, requireCaller(context).group))
+    return [...new Set(groups.flatMap((group) => context.app.channels.current.modelsOf(group)))]
+  },
+
+  'GET /api/group/': (context) => Object.keys(context.app.options.current.GroupRatio),
+}
+
+async function signOut(context: Context): Promise<null> {
+  if (context.sessionToken) await context.app.sessions.end(context.sessionToken)
+  context.clearSession()
+  return null
+}

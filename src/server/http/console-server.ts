@@ -1,0 +1,99 @@
+import { fileURLToPath } from 'node:url'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifyServerFactory } from 'fastify'
+import type { Handlers } from '../../contract/route.ts'
+import { type AllRoutes, allRoutes } from '../../contract/routes/index.ts'
+import type { Context } from '../console/context.ts'
+import { answerFailure, failureEnvelope } from '../console/failures.ts'
+import { mountRoutes } from '../console/mount.ts'
+import { openApi } from '../console/openapi.ts'
+import { clientReader } from '../lib/client-address.ts'
+import { AppError } from '../lib/failure.ts'
+import { newRequestId } from '../lib/ids.ts'
+import { version } from '../lib/version.ts'
+import { ConsoleRequests } from '../limits/console-requests.ts'
+import type { App } from '../parts.ts'
+import { addHealth } from './health.ts'
+import { commonHeaders, dataHeaders } from './security-headers.ts'
+import { fileServer } from './static-files.ts'
+
+/**
+ * HTTP for everything but the relay: console calls, health, metrics and the files of the console. This folder knows the server and its
+ * headers; what a call does is in `console`. Deadlines and limits of connections are those of the `node:http` server around it.
+ */
+export interface ConsoleServerOptions {
+  /** Folder of the built console. */
+  readonly webFolder?: string
+  /** True once the server has been told to stop: then it is not ready for new work. */
+  readonly isStopping?: () => boolean
+  readonly serverFactory?: FastifyServerFactory
+}
+
+const builtWeb = fileURLToPath(new URL('../../../dist/web', import.meta.url))
+const bodyMaxBytes = 64 * 1024
+/** An escaped NUL, which no database takes as text; an even number of backslashes before it would not be an escape. */
+const escapedNul = /(?:^|[^\\])(?:\\\\)*\\u0000/
+/** Ways of writing a path that proxies and routers read differently. */
+const ambiguousPath = /%(?:2f|5c|2e|00)|[\\;]|\/\/|\/\./i
+
+export function buildConsoleServer(
+  app: App,
+  handlers: Handlers<AllRoutes, Context>,
+  options: ConsoleServerOptions = {},
+): FastifyInstance {
+  const clientOf = clientReader(app.env.TRUSTED_PROXIES)
+  const files = fileServer(app, options.webFolder ?? builtWeb)
+  const server = fastify({
+    logger: false,
+    trustProxy: false,
+    bodyLimit: bodyMaxBytes,
+    exposeHeadRoutes: false,
+    routerOptions: { ignoreTrailingSlash: true },
+    genReqId: () => newRequestId(app.now()),
+    frameworkErrors: (_error, request, reply) => refusePath(app, request, reply),
+    ...(options.serverFactory ? { serverFactory: options.serverFactory } : {}),
+  })
+
+  acceptJsonOnly(server)
+  server.addHook('onRequest', async (request, reply) => {
+    setHeaders(app, request, reply)
+    if (ambiguousPath.test(pathOf(request))) return answerUnknown(request, reply)
+  })
+  server.setErrorHandler((error, request, reply) => answerFailure(app, request, reply, error))
+  server.setNotFoundHandler((request, reply) => files(request, reply) ?? answerUnknown(request, reply))
+
+  addHealth(server, app, { clientOf, isStopping: options.isStopping ?? (() => false) })
+  server.get('/api/openapi.json', (_request, reply) => reply.send(openApi(version)))
+  mountRoutes(server, { app, routes: allRoutes, handlers, clientOf, requests: new ConsoleRequests(app.now) })
+  return server
+}
+
+function acceptJsonOnly(server: FastifyInstance): void {
+  const parseJson = server.getDefaultJsonParser('error', 'error')
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body: string, done) => {
+    const encoding = request.headers['content-encoding']
+    if (encoding !== undefined && encoding !== 'identity') return done(new AppError('encoding_unsupported', { encoding }))
+    if (body.trim() === '') return done(null, undefined)
+    if (escapedNul.test(body)) return done(new AppError('bad_json', { reason: 'NUL' }))
+    parseJson(request, body, done)
+  })
+}
+
+/** Paths that cannot be decoded do not even reach the hooks. */
+function refusePath(app: App, request: FastifyRequest, reply: FastifyReply): void {
+  setHeaders(app, request, reply)
+  answerUnknown(request, reply)
+}
+
+function setHeaders(app: App, request: FastifyRequest, reply: FastifyReply): void {
+  reply.headers({ 'x-oneapi-request-id': request.id, ...commonHeaders(app.options.current), ...dataHeaders })
+}
+
+function answerUnknown(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const failure = new AppError('route_unknown', { method: request.method, path: pathOf(request) })
+  return reply.status(404).send(failureEnvelope(failure, request))
+}
+
+function pathOf(request: FastifyRequest): string {
+  return (request.raw.url ?? '').split('?', 1)[0] ?? ''
+}
