@@ -55,6 +55,16 @@ export const channel = z.object({
 })
 export type Channel = z.output<typeof channel>
 
+/** What `model_mapping` holds: requested to upstream model. */
+export const modelMapping = z.record(z.string().min(1).max(255), z.string().min(1).max(255))
+
+const statusText = /^[1-5]\d\d$/
+/** What `status_code_mapping` holds: status of the upstream to the status that it is taken for. */
+export const statusCodeMapping = z.record(
+  z.string().regex(statusText),
+  z.union([z.string().regex(statusText).transform(Number), z.int().min(100).max(599)]),
+)
+
 /** What `setting` may hold. Deadlines are in milliseconds; what is absent takes the default of the gateway. */
 export const channelSetting = z
   .object({

@@ -70,7 +70,6 @@ export const channelRoutes = routes({
   },
   'GET /api/channel/test/:id': {
     access: 'admin',
-    writes: true,
     summary: 'Send a small request through a channel; answers the seconds it took',
     writes: true,
     params: idParams,

@@ -1,4 +1,3 @@
-import type { Format } from '../protocols/format.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
 
 /** A channel as the relay uses it: read from the snapshot without I/O, with its key opened. */
@@ -7,6 +6,7 @@ export interface RunningChannel extends Upstream {
   readonly provider: Provider
   readonly models: ReadonlySet<string>
   readonly groups: ReadonlySet<string>
+  /** Each redirected model and the one that goes upstream. */
   readonly modelMapping: ReadonlyMap<string, string>
   /** Statuses that this channel's answers are turned into, before retry is decided. */
   readonly statusCodeMapping: ReadonlyMap<number, number>
@@ -15,6 +15,10 @@ export interface RunningChannel extends Upstream {
   readonly autoBan: boolean
   readonly tag: string
   readonly testModel: string
+  /** Prompts estimated longer than this go elsewhere; 0 for no limit. */
+  readonly maxInputTokens: number
+  /** The key as it is stored: tells whether it was replaced since. */
+  readonly keySealed: string
 }
 
 /** All enabled channels, arranged for selection. Built anew on every change. */
@@ -23,14 +27,6 @@ export interface ChannelIndex {
   readonly byId: ReadonlyMap<number, RunningChannel>
   /** Enabled channels that serve a model to a group, highest priority first, one array per priority. */
   candidates(group: string, model: string): readonly (readonly RunningChannel[])[]
-  /** Names of the models that a group can use. */
+  /** Names of the models that a group can use, sorted. */
   modelsOf(group: string): readonly string[]
-}
-
-export interface Selection {
-  readonly group: string
-  readonly model: string
-  readonly format: Format
-  /** Ids of the channels that failed this request. */
-  readonly tried: ReadonlySet<number>
 }

@@ -30,6 +30,7 @@ export function defineProvider({ modelsPath = '/v1/models', ...declared }: Decla
     speaks,
     url: (channel: Upstream, format: Format) => joinUrl(channel.baseUrl, pathOf(speaks, format), pasted),
     headers: authorised,
+    keyRefusedBy: [401],
     streamOptions: true,
     modelsPath,
     testable: Object.keys(speaks).length > 0,

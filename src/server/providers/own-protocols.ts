@@ -89,6 +89,7 @@ export const gemini = own({
   docs: 'https://ai.google.dev/api',
   baseUrl: 'https://generativelanguage.googleapis.com',
   models: models.gemini,
+  keyRefusedBy: [401, 403],
 })
 
 export const bedrock = own({

@@ -39,6 +39,8 @@ export interface Provider {
    * relay; of the caller's headers only those that a provider picks out here ever pass. Names are lower case.
    */
   headers(channel: Upstream, format: Format, caller: CallerHeaders): Record<string, string>
+  /** Statuses by which the upstream refuses a key for good. */
+  readonly keyRefusedBy: readonly number[]
   /** Whether the upstream accepts `stream_options.include_usage`. */
   readonly streamOptions: boolean
   /** Top-level members of the body to set or (undefined) to remove for this model; `model` may be among them. */

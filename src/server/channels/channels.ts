@@ -1,0 +1,191 @@
+import { type Channel, type ChannelInput, type ChannelPatch, channelStatus } from '../../contract/entities/channel.ts'
+import type { Within } from '../db/open.ts'
+import type { NewRow, Row } from '../db/schema.ts'
+import { seconds } from '../lib/clock.ts'
+import { fail } from '../lib/failure.ts'
+import { recordAudit } from '../options/audit.ts'
+import type { Caller, Core } from '../options/core.ts'
+import { destinationOf, type Fields, readFields, requireBaseUrl, requireProvider } from './fields.ts'
+import { findRow, presentChannel } from './find-channels.ts'
+import { openKey, readKeys, readOneKey, sealKey } from './keys.ts'
+
+/**
+ * The channels: configured upstreams with their keys, addresses, models and groups. This folder owns the table `channels` (but for
+ * `used_quota`, which is the ledger's), chooses the channel of a request and takes broken ones out of service. Every change is
+ * audited in its transaction and published after its commit. Not here: talking to an upstream for a caller (relay).
+ */
+interface Act {
+  readonly caller: Caller
+}
+
+const nameLengthMax = 100
+
+/**
+ * Makes one channel for each key, all alike; answers their ids. Throws `channel_name_required`, `channel_models_required`,
+ * `channel_type_unknown`, `channel_url_required`, `channel_url_invalid`, `channel_mapping_loop`, `json_text_invalid` or `field_invalid`.
+ */
+export async function addChannels(core: Core, { caller, input }: Act & { input: ChannelInput }): Promise<number[]> {
+  const { key, ...given } = input
+  const provider = requireProvider(given.type)
+  const keys = readKeys(provider, key)
+  const fields = readFields(core.env, provider, { group: '', other: '', ...given })
+  requireBaseUrl(provider, fields.base_url)
+
+  const ids = await core.db.transaction().execute(async (within) => {
+    const made: number[] = []
+    for (const each of keys) made.push(await insertChannel(core, within, { ...fields, type: given.type, name: given.name }, each))
+    await recordAudit(core, within, { caller, action: 'channel.add', target: targetOf(made), after: shown(fields) })
+    return made
+  })
+  core.bus.publish('channels')
+  return ids
+}
+
+/**
+ * Writes the fields that are given. An empty key keeps the stored one, but not when the key would then go elsewhere than before:
+ * `channel_key_reenter`. A status of 1 or 2 also forgets why the channel was disabled. Throws `not_found` and what `addChannels` throws.
+ */
+export async function editChannel(core: Core, { caller, patch }: Act & { patch: ChannelPatch }): Promise<Channel> {
+  const { id, key = '', status, ...given } = patch
+
+  const { before, after } = await core.db.transaction().execute(async (within) => {
+    const before = await lockChannel(core, within, id)
+    const provider = requireProvider(given.type ?? before.type)
+    const newKey = key.trim() === '' ? undefined : readOneKey(provider, key)
+    const fields = changesOf(before, {
+      ...readFields(core.env, provider, given),
+      ...(status === undefined || status === before.status ? {} : { status, other_info: '' }),
+    })
+    const wanted = { ...before, ...fields }
+    if (given.type !== undefined || given.base_url !== undefined) requireBaseUrl(provider, wanted.base_url)
+    if (newKey === undefined && destinationOf(wanted) !== destinationOf(before)) fail('channel_key_reenter')
+    if (newKey === undefined && Object.keys(fields).length === 0) return { before, after: before }
+
+    const changes = { ...fields, ...(newKey === undefined ? {} : { key_sealed: sealKey(core, id, newKey) }) }
+    const after = await within.updateTable('channels').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
+    await recordAudit(core, within, {
+      caller,
+      action: 'channel.edit',
+      target: targetOf([id]),
+      before: shown(Object.fromEntries(Object.entries(before).filter(([column]) => column in fields))),
+      after: shown({ ...fields, ...(newKey === undefined ? {} : { key_sealed: '(new)' }) }),
+    })
+    return { before, after }
+  })
+  if (after !== before) core.bus.publish('channels', id)
+  return presentChannel(after)
+}
+
+/** Makes a disabled channel with the same key and settings, and no history. Throws `not_found`. */
+export async function copyChannel(core: Core, { caller, id, suffix }: Act & { id: number; suffix: string }): Promise<Channel> {
+  const copy = await core.db.transaction().execute(async (within) => {
+    const row = await findRow(within, id)
+    const { id: _id, key_sealed: _sealed, test_time: _tested, response_time: _took, balance: _balance, ...more } = row
+    const { balance_updated_time: _updated, used_quota: _used, other_info: _info, created_time: _created, ...fields } = more
+    const name = row.name.slice(0, nameLengthMax - suffix.length) + suffix
+    const made = await insertChannel(core, within, { ...fields, name, status: channelStatus.disabled }, openKey(core, row))
+    await recordAudit(core, within, { caller, action: 'channel.copy', target: targetOf([id]), after: targetOf([made]) })
+    return findRow(within, made)
+  })
+  core.bus.publish('channels', copy.id)
+  return presentChannel(copy)
+}
+
+/** Answers how many there were. */
+export function deleteChannels(core: Core, { caller, ids }: Act & { ids: readonly number[] }): Promise<number> {
+  return deleteWhere(core, caller, (row) => row.where('id', 'in', ids))
+}
+
+/** Deletes every channel that is disabled, by hand or automatically; answers how many there were. */
+export function deleteDisabledChannels(core: Core, { caller }: Act): Promise<number> {
+  return deleteWhere(core, caller, (row) => row.where('status', '<>', channelStatus.enabled))
+}
+
+/** Answers how many channels had another status before. */
+export async function setChannelStatus(
+  core: Core,
+  { caller, ids, status }: Act & { ids: readonly number[]; status: number },
+): Promise<number> {
+  const changed = await core.db.transaction().execute(async (within) => {
+    const rows = await within
+      .updateTable('channels')
+      .set({ status, other_info: '' })
+      .where('id', 'in', lockedIds(core, within).where('id', 'in', ids).where('status', '<>', status))
+      .returning('id')
+      .execute()
+    const changed = rows.map(({ id }) => id)
+    if (changed.length > 0)
+      await recordAudit(core, within, { caller, action: 'channel.status', target: targetOf(changed), after: shown({ status }) })
+    return changed.length
+  })
+  if (changed > 0) core.bus.publish('channels')
+  return changed
+}
+
+type NewChannel = Omit<NewRow<'channels'>, 'key_sealed' | 'created_time'>
+
+/** The ciphertext of a key is bound to its row's id, which exists only after the insert. */
+async function insertChannel(core: Core, within: Within, fields: NewChannel, key: string): Promise<number> {
+  const { id } = await within
+    .insertInto('channels')
+    .values({ ...fields, key_sealed: '', created_time: seconds(core.now()) })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await within
+    .updateTable('channels')
+    .set({ key_sealed: sealKey(core, id, key) })
+    .where('id', '=', id)
+    .execute()
+  return id
+}
+
+type Locked = ReturnType<typeof lockedIds>
+
+async function deleteWhere(core: Core, caller: Caller, which: (rows: Locked) => Locked): Promise<number> {
+  const deleted = await core.db.transaction().execute(async (within) => {
+    const rows = await within
+      .deleteFrom('channels')
+      .where('id', 'in', which(lockedIds(core, within)))
+      .returning(['id', 'name', 'type', 'base_url'])
+      .execute()
+    if (rows.length > 0) {
+      const target = targetOf(rows.map(({ id }) => id))
+      await recordAudit(core, within, { caller, action: 'channel.delete', target, before: shown(rows) })
+    }
+    return rows.length
+  })
+  if (deleted > 0) core.bus.publish('channels')
+  return deleted
+}
+
+/** On PostgreSQL rows are locked in the order of their ids, as the ledger does: neither waits for the other in a circle. */
+function lockedIds(core: Core, within: Within) {
+  return within
+    .selectFrom('channels')
+    .select('id')
+    .$if(core.database.dialect === 'postgres', (query) => query.orderBy('id').forUpdate())
+}
+
+async function lockChannel(core: Core, within: Within, id: number): Promise<Row<'channels'>> {
+  const row = await within
+    .selectFrom('channels')
+    .selectAll()
+    .where('id', '=', id)
+    .$if(core.database.dialect === 'postgres', (query) => query.forUpdate())
+    .executeTakeFirst()
+  return row ?? fail('not_found')
+}
+
+function changesOf(before: Row<'channels'>, fields: Fields): Fields {
+  const old = new Map<string, unknown>(Object.entries(before))
+  return Object.fromEntries(Object.entries(fields).filter(([column, value]) => old.get(column) !== value))
+}
+
+function targetOf(ids: readonly number[]): string {
+  return `channel:${ids.join(',')}`
+}
+
+/** As the audit keeps it: no key, and no login of a proxy. */
+function shown(fields: object): string {
+  return JSON.stringify(fields).replace(/\/\/[^/@"\s]*@/g, '//…@')
+}

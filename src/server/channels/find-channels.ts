@@ -1,0 +1,106 @@
+import { type SqlBool, sql } from 'kysely'
+import type { Channel } from '../../contract/entities/channel.ts'
+import { channelStatus } from '../../contract/entities/channel.ts'
+import type { Queries } from '../db/open.ts'
+import { containing, type PageOf } from '../db/page.ts'
+import type { Row } from '../db/schema.ts'
+import { fail } from '../lib/failure.ts'
+import type { Core } from '../options/core.ts'
+import { readNames } from './values.ts'
+
+/** Reading channels for the console. Nothing here opens a key, and `presentChannel` is the only way a row leaves. */
+export interface ChannelFilter {
+  /** The id, or part of the name in any case; '' for any, as for all texts here. */
+  readonly keyword: string
+  /** Part of the list of models, in any case. */
+  readonly model: string
+  /** A member of the list of groups. */
+  readonly group: string
+  readonly tag: string
+  /** 0 for any. */
+  readonly status: number
+  /** 0 for any. */
+  readonly type: number
+}
+
+export const anyChannel: ChannelFilter = { keyword: '', model: '', group: '', tag: '', status: 0, type: 0 }
+
+export interface Finding {
+  readonly filter: ChannelFilter
+  /** Newest first instead of highest priority first. */
+  readonly idSort: boolean
+  /** Pages over the tags of what matches, in their order, and answers all channels of those tags. */
+  readonly tagMode: boolean
+  readonly page: PageOf
+}
+
+/** `total` counts channels, in tag mode tags. */
+export async function findChannels(
+  core: Core,
+  { filter, idSort, tagMode, page }: Finding,
+): Promise<{ items: Channel[]; total: number }> {
+  const matches = matching(core.db, filter)
+  const tags = matches.select('tag').distinct().where('tag', '<>', '').orderBy('tag').offset(page.offset).limit(page.limit)
+  const found = tagMode ? core.db.selectFrom('channels').where('tag', 'in', tags) : matches.offset(page.offset).limit(page.limit)
+
+  const rows = await found
+    .selectAll()
+    .$if(!idSort, (query) => query.orderBy('priority', 'desc'))
+    .orderBy('id', 'desc')
+    .execute()
+  const { total } = await matches
+    .$if(tagMode, (query) => query.where('tag', '<>', ''))
+    .select((eb) => (tagMode ? eb.fn.count<number>('tag').distinct() : eb.fn.countAll<number>()).as('total'))
+    .executeTakeFirstOrThrow()
+  return { items: rows.map(presentChannel), total }
+}
+
+/** Throws `not_found`. */
+export async function findChannel(core: Core, id: number): Promise<Channel> {
+  return presentChannel(await findRow(core.db, id))
+}
+
+/** Throws `not_found`. */
+export async function findRow(db: Queries, id: number): Promise<Row<'channels'>> {
+  const row = await db.selectFrom('channels').selectAll().where('id', '=', id).executeTakeFirst()
+  return row ?? fail('not_found')
+}
+
+/** Models that some enabled channel serves, sorted. */
+export async function enabledModels(core: Core): Promise<string[]> {
+  const rows = await core.db
+    .selectFrom('channels')
+    .select('models')
+    .distinct()
+    .where('status', '=', channelStatus.enabled)
+    .execute()
+  return [...new Set(rows.flatMap(({ models }) => readNames(models)))].sort()
+}
+
+/** A channel as the console shows it: without its key in any form. */
+export function presentChannel({ key_sealed: _sealed, ...row }: Row<'channels'>): Channel {
+  return { ...row, key: '' }
+}
+
+function matching(db: Queries, { keyword, model, group, tag, status, type }: ChannelFilter) {
+  const holds = (column: 'name' | 'models', text: string) =>
+    sql<SqlBool>`lower(${sql.ref(column)}) like lower(${containing(text)}) escape '\\'`
+  const id = /^\d{1,15}$/.test(keyword) ? Number(keyword) : undefined
+
+  return db
+    .selectFrom('channels')
+    .$if(keyword !== '', (query) =>
+      query.where((eb) => eb.or([holds('name', keyword), ...(id === undefined ? [] : [eb('id', '=', id)])])),
+    )
+    .$if(model !== '', (query) => query.where(holds('models', model)))
+    .$if(group !== '', (query) => query.where(hasMember(group)))
+    .$if(tag !== '', (query) => query.where('tag', '=', tag))
+    .$if(status !== 0, (query) => query.where('status', '=', status))
+    .$if(type !== 0, (query) => query.where('type', '=', type))
+}
+
+/** Whether the comma list of groups holds this very name. LIKE would not tell `VIP` from `vip` on SQLite. */
+function hasMember(group: string) {
+  const list = sql`',' || ${sql.ref('group')} || ','`
+  return sql<SqlBool>`replace(${list}, ${`,${group},`}, '') <> ${list}`
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import type { Text } from '../../contract/text.ts'
+import { fail } from '../lib/failure.ts'
+import { CallFailure, callConfigured, type Reply, type UpstreamAgents } from '../lib/http-client.ts'
+import type { Core } from '../options/core.ts'
+import type { Format } from '../protocols/format.ts'
+import type { Provider, Upstream } from '../providers/provider.ts'
+import { readFields, requireBaseUrl, requireProvider } from './fields.ts'
+import { readKeys } from './keys.ts'
+import { readChannel } from './model-index.ts'
+
+/** Asking an upstream which models it has. A stored key only ever goes to the address that is stored beside it. */
+type Parts = Core & { readonly upstream: UpstreamAgents }
+
+const limits = { timeoutMs: 15_000, sizeBytesMax: 4 * 1024 * 1024 }
+
+/** For a channel that is saved. Throws `not_found`, `channel_list_unsupported` or `channel_list_failed`. */
+export async function listModelsOfChannel(parts: Parts, { id }: { id: number }): Promise<string[]> {
+  const channel = await readChannel(parts, id)
+  return askForModels(parts.upstream, channel.provider, channel)
+}
+
+/** For a form that is not saved: with the first key that it holds, and no other. Throws as above, and what saving throws. */
+export async function listModelsOfForm(parts: Parts, form: { type: number; base_url: string; key: string }): Promise<string[]> {
+  const provider = requireProvider(form.type)
+  const { base_url = '' } = readFields(parts.env, provider, { base_url: form.base_url })
+  requireBaseUrl(provider, base_url)
+  const [key = ''] = form.key.trim() === '' ? [] : readKeys(provider, form.key)
+  const channel = { id: 0, type: form.type, key, baseUrl: base_url || provider.baseUrl, organization: '', other: '', setting: {} }
+  return askForModels(parts.upstream, provider, channel)
+}
+
+async function askForModels(upstream: UpstreamAgents, provider: Provider, channel: Upstream): Promise<string[]> {
+  const url = provider.modelsUrl(channel)
+  // Whichever format it is asked in, a provider is authorised alike for its list.
+  const [format] = Object.keys(provider.speaks) as Format[]
+  if (url === null || format === undefined) return fail('channel_list_unsupported')
+
+  const headers = provider.headers(channel, format, {})
+  try {
+    return readModelList(await callConfigured(upstream, { url, headers, proxy: channel.setting.proxy ?? '', ...limits }))
+  } catch (error) {
+    if (error instanceof CallFailure) return failed(error.text, error)
+    throw error
+  }
+}
+
+const named = z.object({ id: z.string().min(1).max(255) })
+const listing = z.union([z.object({ data: z.array(z.unknown()) }).transform(({ data }) => data), z.array(z.unknown())])
+
+/** OpenAI's form `{ data: [{ id }] }`, or the bare array. Entries without a name are passed over. */
+function readModelList({ status, body }: Reply): string[] {
+  if (status < 200 || status > 299) failed({ zh: `上游返回状态码 ${status}`, en: `the upstream answered with status ${status}` })
+  const list = listing.safeParse(parseJson(body))
+  if (!list.success) return failed({ zh: '上游的回答不是模型列表', en: 'the answer is not a list of models' })
+  const models = list.data.flatMap((entry) => named.safeParse(entry).data?.id ?? [])
+  return [...new Set(models)]
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString())
+  } catch {
+    return undefined
+  }
+}
+
+function failed(reason: Text, cause?: unknown): never {
+  fail('channel_list_failed', { reason }, { cause })
+}

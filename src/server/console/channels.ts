@@ -1,0 +1,84 @@
+import type { Handlers } from '../../contract/route.ts'
+import type { channelRoutes } from '../../contract/routes/channels.ts'
+import { builtInModelsByType, listBuiltInModels, listChannelTypes } from '../channels/channel-types.ts'
+import {
+  addChannels,
+  copyChannel,
+  deleteChannels,
+  deleteDisabledChannels,
+  editChannel,
+  setChannelStatus,
+} from '../channels/channels.ts'
+import { anyChannel, enabledModels, findChannel, findChannels } from '../channels/find-channels.ts'
+import { listModelsOfChannel, listModelsOfForm } from '../channels/upstream-models.ts'
+import { zeroBased } from '../db/page.ts'
+import { fail } from '../lib/failure.ts'
+import { probeChannel } from '../relay/probe.ts'
+import { type Context, requireCaller } from './context.ts'
+
+/** Most channels that one search without paging answers. */
+const searchedMax = 1000
+const copySuffix = { zh: '_复制', en: '_copy' }
+
+export const channelHandlers: Handlers<typeof channelRoutes, Context> = {
+  async 'GET /api/channel/'({ app }, { query }) {
+    const found = await findChannels(app, {
+      filter: anyChannel,
+      ...arrangement(query),
+      page: zeroBased(query.p, query.page_size),
+    })
+    return query.paged ? { ...found, page: query.p, page_size: query.page_size } : found.items
+  },
+
+  async 'GET /api/channel/search'({ app }, { query }) {
+    const size = query.page_size ?? (query.paged ? 10 : searchedMax)
+    const page = query.paged ? zeroBased(query.p, size) : { offset: 0, limit: searchedMax }
+    const found = await findChannels(app, { filter: query, ...arrangement(query), page })
+    return query.paged ? { ...found, page: query.p, page_size: size } : found.items
+  },
+
+  'GET /api/channel/types': () => listChannelTypes(),
+  'GET /api/channel/models': () => listBuiltInModels(),
+  'GET /api/channel/models_enabled': ({ app }) => enabledModels(app),
+  'GET /api/models': () => builtInModelsByType(),
+  'GET /api/channel/:id': ({ app }, { params }) => findChannel(app, params.id),
+
+  'POST /api/channel/': (context, { body }) => applied(context, addChannels(context.app, { ...by(context), input: body })),
+  'POST /api/channel/:id/copy': (context, { params }) =>
+    applied(context, copyChannel(context.app, { ...by(context), id: params.id, suffix: copySuffix[context.language] })),
+  'PUT /api/channel/': (context, { body }) => applied(context, editChannel(context.app, { ...by(context), patch: body })),
+  'DELETE /api/channel/disabled': (context) => applied(context, deleteDisabledChannels(context.app, by(context))),
+  async 'DELETE /api/channel/:id'(context, { params }) {
+    const deleted = await applied(context, deleteChannels(context.app, { ...by(context), ids: [params.id] }))
+    return deleted === 0 ? fail('not_found') : null
+  },
+  'POST /api/channel/batch': (context, { body }) =>
+    applied(context, deleteChannels(context.app, { ...by(context), ids: body.ids })),
+  'POST /api/channel/batch/status': (context, { body }) =>
+    applied(context, setChannelStatus(context.app, { ...by(context), ...body })),
+
+  'GET /api/channel/test/:id': ({ app }, { params, query }) => test(app, params.id, query.model),
+  'POST /api/channel/test/:id': ({ app }, { params, query }) => test(app, params.id, query.model),
+  'GET /api/channel/fetch_models/:id': ({ app }, { params }) => listModelsOfChannel(app, params),
+  'POST /api/channel/fetch_models': ({ app }, { body }) => listModelsOfForm(app, body),
+}
+
+async function test(app: Context['app'], channelId: number, model: string) {
+  const { seconds } = await probeChannel(app, { channelId, model })
+  return { data: null, extra: { time: seconds } }
+}
+
+/** Waits until this node routes by what was changed, so that the answer means that it is in force. */
+async function applied<Result>({ app }: Context, change: Promise<Result>): Promise<Result> {
+  const result = await change
+  await app.channels.refresh()
+  return result
+}
+
+function by(context: Context) {
+  return { caller: requireCaller(context) }
+}
+
+function arrangement({ id_sort = false, tag_mode = false }: { id_sort?: boolean | undefined; tag_mode?: boolean | undefined }) {
+  return { idSort: id_sort, tagMode: tag_mode }
+}
