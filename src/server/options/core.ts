@@ -1,3 +1,4 @@
+import type { OptionKey, OptionValues } from '../../contract/options/index.ts'
 import type { Bus } from '../bus/bus.ts'
 import type { Database, Queries } from '../db/open.ts'
 import type { Env } from '../env.ts'
@@ -5,7 +6,6 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { Secrets } from '../lib/secrets.ts'
-import type { OptionStore } from './store.ts'
 
 /** The parts that every rule of the product may use; `app.ts` builds them. Everything replaceable in a test is a field here. */
 export interface Core {
@@ -30,4 +30,30 @@ export interface Caller {
   readonly group: string
   /** Address of the client, normalised. */
   readonly address: string
+}
+
+/**
+ * The settings of the site, which administrators change while it runs. Every part reads `options.current`, one frozen and typed
+ * snapshot of all of them. What is needed before the database opens is in `env.ts`; what belongs to one user or channel is in its row.
+ */
+export interface OptionStore {
+  /** All options. Read it anew for each use; what is costly to derive from it is kept by `derived`. */
+  readonly current: OptionValues
+  /** Resolves when `current` is at least as new as this call. */
+  refresh(): Promise<void>
+  /**
+   * Saves one option from its string form; durable and in `current` when it resolves. Throws `option_unknown`, `option_forbidden`,
+   * `option_invalid`, `json_text_invalid`, `option_needs` or `nothing_changed`, and then the old value stays.
+   * A secret is left alone when `value` is undefined and cleared when it is empty.
+   */
+  save(change: OptionChange): Promise<void>
+  /** Puts the default back. Throws `option_forbidden`. Idempotent. */
+  reset(key: OptionKey, caller: Caller): Promise<void>
+  close(): void
+}
+
+export interface OptionChange {
+  readonly key: string
+  readonly value: string | undefined
+  readonly caller: Caller
 }

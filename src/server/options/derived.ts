@@ -1,5 +1,5 @@
 import type { OptionValues } from '../../contract/options/index.ts'
-import type { OptionStore } from './store.ts'
+import type { OptionStore } from './core.ts'
 
 /** A reader of something that is derived from the options: computed when it is first read after a change of any option, then kept. */
 export function derived<Value>(options: Pick<OptionStore, 'current'>, compute: (values: OptionValues) => Value): () => Value {

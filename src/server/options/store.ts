@@ -2,51 +2,25 @@ import { sql } from 'kysely'
 import { checkOptions } from '../../contract/options/check.ts'
 import { decodeOption, encodeOption } from '../../contract/options/codec.ts'
 import { defaults } from '../../contract/options/defaults.ts'
-import { type FoundOption, findOption, type OptionKey, type OptionValues } from '../../contract/options/index.ts'
+import { type FoundOption, findOption, type OptionValues } from '../../contract/options/index.ts'
 import { isRoot } from '../../contract/roles.ts'
 import { fail } from '../lib/failure.ts'
 import { background } from '../lib/logger.ts'
 import { Snapshot } from '../lib/snapshot.ts'
 import { recordAudit } from './audit.ts'
 import { requireConsistent } from './checks.ts'
-import type { Caller, Core } from './core.ts'
+import type { Caller, Core, OptionStore } from './core.ts'
 import { readOptions, writeOption } from './rows.ts'
-
-/**
- * The settings of the site, which administrators change while it runs. Every part reads `options.current`, one frozen and typed
- * snapshot of all of them. What is needed before the database opens is in `env.ts`; what belongs to one user or channel is in its row.
- */
-export interface OptionStore {
-  /** All options. Read it anew for each use; what is costly to derive from it is kept by `derived`. */
-  readonly current: OptionValues
-  /** Resolves when `current` is at least as new as this call. */
-  refresh(): Promise<void>
-  /**
-   * Saves one option from its string form; durable and in `current` when it resolves. Throws `option_unknown`, `option_forbidden`,
-   * `option_invalid`, `json_text_invalid`, `option_needs` or `nothing_changed`, and then the old value stays.
-   * A secret is left alone when `value` is undefined and cleared when it is empty.
-   */
-  save(change: OptionChange): Promise<void>
-  /** Puts the default back. Throws `option_forbidden`. Idempotent. */
-  reset(key: OptionKey, caller: Caller): Promise<void>
-  close(): void
-}
-
-export interface OptionChange {
-  readonly key: string
-  readonly value: string | undefined
-  readonly caller: Caller
-}
 
 type Parts = Pick<Core, 'database' | 'db' | 'secrets' | 'bus' | 'logger' | 'now'>
 
+/** Loads the options and keeps them up to date with the other nodes. Throws when the declarations have a mistake. */
 export async function openOptions(parts: Parts): Promise<OptionStore> {
   checkOptions()
   let last = defaults
   const snapshot = new Snapshot(async () => {
     const { values, faults } = await readOptions(parts.db, parts.secrets, last)
-    for (const [key, fault] of faults)
-      parts.logger.error({ option: key, fault }, 'a row of the options table is not usable and was passed over')
+    for (const [option, fault] of faults) parts.logger.error({ option, fault }, 'passed over a row of the options table')
     last = values
     return values
   })
@@ -109,13 +83,8 @@ function change(parts: Parts, found: FoundOption, value: unknown, caller: Caller
     await writeOption(within, secrets, found, value)
     const shown = (text: string) =>
       option.secret && text !== '' ? `mac ${secrets.mac(`option ${key}`, text).slice(0, 16)}` : text
-    await recordAudit(parts, within, {
-      caller,
-      action: 'option.save',
-      target: `option:${key}`,
-      before: shown(before),
-      after: shown(after),
-    })
+    const entry = { caller, action: 'option.save', target: `option:${key}`, before: shown(before), after: shown(after) }
+    await recordAudit(parts, within, entry)
     return true
   })
 }

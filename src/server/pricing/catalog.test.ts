@@ -80,7 +80,8 @@ describe('the price of a model', () => {
       'llama3-70b-8192': 1.3389830508474578,
       'text-embedding-3-small': 1,
     }
-    for (const [model, ratio] of Object.entries(families)) expect(catalogOf().priceOf(model, 'default', true).completionRatio, model).toBe(ratio)
+    for (const [model, ratio] of Object.entries(families))
+      expect(catalogOf().priceOf(model, 'default', true).completionRatio, model).toBe(ratio)
   })
 
   it('is one for all custom assistants of a kind', () => {

@@ -1,0 +1,20 @@
+import type { Handlers } from '../../contract/route.ts'
+import type { optionRoutes } from '../../contract/routes/options.ts'
+import { presentOptions, presentSecrets } from '../options/present.ts'
+import { type Context, requireCaller } from './context.ts'
+
+export const optionHandlers: Handlers<typeof optionRoutes, Context> = {
+  'GET /api/option/': ({ app }) => presentOptions(app.options.current),
+
+  'GET /api/option/secrets': ({ app }) => presentSecrets(app.options.current),
+
+  async 'PUT /api/option/'(context, { body: { key, value } }) {
+    await context.app.options.save({ key, value, caller: requireCaller(context) })
+    return null
+  },
+
+  async 'POST /api/option/rest_model_ratio'(context) {
+    await context.app.options.reset('ModelRatio', requireCaller(context))
+    return null
+  },
+}

@@ -1,0 +1,55 @@
+import type { Handlers } from '../../contract/route.ts'
+import type { siteRoutes } from '../../contract/routes/site.ts'
+import type { Status } from '../../contract/status.ts'
+import type { App } from '../parts.ts'
+import type { Context } from './context.ts'
+
+export const siteHandlers: Handlers<typeof siteRoutes, Context> = {
+  'GET /api/status': ({ app }) => readStatus(app),
+  'GET /api/notice': ({ app }) => app.options.current.Notice,
+  'GET /api/about': ({ app }) => app.options.current.About,
+  'GET /api/home_page_content': ({ app }) => app.options.current.HomePageContent,
+}
+
+/** What everybody may know of this site. No option gets in here by itself: each field is named. */
+export function readStatus({ version, startedAt, options }: Pick<App, 'version' | 'startedAt' | 'options'>): Status {
+  const values = options.current
+  return {
+    version,
+    start_time: startedAt,
+    system_name: values.SystemName,
+    logo: values.Logo,
+    footer_html: values.Footer,
+    server_address: values.ServerAddress,
+    quota_per_unit: values.QuotaPerUnit,
+    display_in_currency: values.DisplayInCurrencyEnabled,
+    enable_drawing: values.DrawingEnabled,
+    enable_task: values.TaskEnabled,
+    enable_data_export: values.DataExportEnabled,
+    enable_online_topup: [values.PayAddress, values.EpayId, values.EpayKey].every((setting) => setting !== ''),
+    data_export_default_time: values.DataExportDefaultTime,
+    default_collapse_sidebar: values.DefaultCollapseSidebar,
+    mj_notify_enabled: values.MjNotifyEnabled,
+    chats: [...values.Chats],
+    chat_link: values.ChatLink,
+    chat_link2: values.ChatLink2,
+    price: values.Price,
+    min_topup: values.MinTopUp,
+    top_up_link: values.TopUpLink,
+    turnstile_check: values.TurnstileCheckEnabled,
+    turnstile_site_key: values.TurnstileSiteKey,
+    github_oauth: values.GitHubOAuthEnabled,
+    github_client_id: values.GitHubClientId,
+    linuxdo_oauth: values.LinuxDOOAuthEnabled,
+    linuxdo_client_id: values.LinuxDOClientId,
+    wechat_login: values.WeChatAuthEnabled,
+    wechat_qrcode: values.WeChatAccountQRCodeImageURL,
+    telegram_oauth: values.TelegramOAuthEnabled,
+    telegram_bot_name: values.TelegramBotName,
+    email_verification: values.EmailVerificationEnabled,
+    register_enabled: values.RegisterEnabled,
+    password_login_enabled: values.PasswordLoginEnabled,
+    self_use_mode_enabled: values.SelfUseModeEnabled,
+    demo_site_enabled: values.DemoSiteEnabled,
+  }
+}
