@@ -19,9 +19,9 @@ export const units = {
 } as const satisfies Record<string, Text>
 
 /** 20 million US dollars at the usual 500,000 units each: sums of such amounts stay far inside the exact integers. */
-export const quotaMax = 1e13
+const quotaMax = 1e13
 
-export const textLengthMax = 10_000
+const textLengthMax = 10_000
 export const longTextLengthMax = 200_000
 const entriesMax = 10_000
 
