@@ -115,7 +115,7 @@ export interface TokenEdit {
  * expired or exhausted and is so no longer is enabled again. A group that was set before and is kept is not checked again: the relay
  * does so at each use. Throws `not_found`, `token_not_enableable` and what `createToken` throws.
  */
-export function editToken(core: Core, { userId, id, input, status, mayUse }: TokenEdit): Promise<Token> {
+export async function editToken(core: Core, { userId, id, input, status, mayUse }: TokenEdit): Promise<Token> {
   const values = readInput(input)
   return changeToken(core, { userId, id }, (before) => {
     if (values.group !== before.group && !mayUse(values.group)) fail('group_forbidden', { group: values.group })

@@ -4,7 +4,8 @@ import type { Queries } from '../db/open.ts'
 import { type PageOf, startingWith } from '../db/page.ts'
 import type { Row, Tables } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
-import type { Core } from '../options/core.ts'
+import { recordAudit } from '../options/audit.ts'
+import type { Caller, Core } from '../options/core.ts'
 import { type LogFilter, matching } from './filter.ts'
 
 /**
@@ -75,10 +76,13 @@ export async function recordLog(within: Queries, { type, at, userId, username, c
 
 /**
  * Removes consume rows older than `before` (unix seconds), some thousand at a time so that others can write between; answers how many.
- * Rows of top-ups, admins and the system stay. Throws `log_time_required` for 0.
+ * Rows of top-ups, admins and the system stay, and the audit tells who did it. Throws `log_time_required` for 0.
  */
-export async function purgeLogs(core: Core, { before }: { before: number }): Promise<number> {
+export async function purgeLogs(core: Core, { before, caller }: { before: number; caller?: Caller }): Promise<number> {
   if (before <= 0) fail('log_time_required')
+  const trace = { caller, action: 'log.purge', target: `logs before ${before}` }
+  await core.db.transaction().execute((within) => recordAudit(core, within, trace))
+
   let removed = 0
   for (;;) {
     const oldest = core.db

@@ -1,0 +1,72 @@
+import type { Token } from '../../contract/entities/token.ts'
+import type { Handlers } from '../../contract/route.ts'
+import type { tokenRoutes } from '../../contract/routes/tokens.ts'
+import { type PageOf, zeroBased } from '../db/page.ts'
+import { fail } from '../lib/failure.ts'
+import { usableGroups } from '../pricing/groups.ts'
+import {
+  changeTokens,
+  createToken,
+  deleteToken,
+  editToken,
+  findToken,
+  type GroupCheck,
+  listTokens,
+  searchTokens,
+  setTokenStatus,
+} from '../tokens/tokens.ts'
+import { type Context, requireCaller } from './context.ts'
+
+export const tokenHandlers: Handlers<typeof tokenRoutes, Context> = {
+  async 'GET /api/token/'(context, { query }) {
+    const page = pageOf(query)
+    const { items, total } = await listTokens(context.app, { userId: requireCaller(context).id, page })
+    return query.paged ? { items, total, page: query.p, page_size: page.limit } : items
+  },
+
+  async 'GET /api/token/search'(context, { query }) {
+    const { keyword, token: key, group, status } = query
+    const found = await searchTokens(context.app, { userId: requireCaller(context).id, keyword, key, group, status })
+    return query.paged ? cut(found, query.p, pageOf(query)) : found
+  },
+
+  'GET /api/token/:id': (context, { params }) => findToken(context.app, { userId: requireCaller(context).id, id: params.id }),
+
+  'POST /api/token/': (context, { body }) =>
+    createToken(context.app, { userId: requireCaller(context).id, input: body, mayUse: groupsOf(context) }),
+
+  async 'PUT /api/token/'(context, { query, body: { id, status, name = '', ...fields } }) {
+    const userId = requireCaller(context).id
+    if (query.status_only) return setTokenStatus(context.app, { userId, id, status: status ?? failStatus() })
+    const edit = { userId, id, input: { ...fields, name }, status, mayUse: groupsOf(context) }
+    const token = await editToken(context.app, edit)
+    context.app.ledger.refresh({ tokenId: id })
+    return token
+  },
+
+  async 'DELETE /api/token/:id'(context, { params }) {
+    await deleteToken(context.app, { userId: requireCaller(context).id, id: params.id })
+    return null
+  },
+
+  'POST /api/token/batch': (context, { body }) => changeTokens(context.app, { userId: requireCaller(context).id, ...body }),
+}
+
+function failStatus(): never {
+  return fail('field_invalid', { field: 'status', reason: { zh: '须为 1 或 2', en: 'must be 1 or 2' } })
+}
+
+/** Lists take `size` from accustomed clients and `page_size` from others. */
+function pageOf({ p, size, page_size = 10 }: { p: number; size?: number; page_size?: number }): PageOf {
+  return zeroBased(p, size ?? page_size)
+}
+
+function cut(items: Token[], page: number, { offset, limit }: PageOf) {
+  return { items: items.slice(offset, offset + limit), total: items.length, page, page_size: limit }
+}
+
+/** '' is the user's own group and `auto` any that they may use. */
+function groupsOf(context: Context): GroupCheck {
+  const usable = usableGroups(context.app.options.current, requireCaller(context).group)
+  return (group) => group === '' || group === 'auto' || Object.hasOwn(usable, group)
+}
