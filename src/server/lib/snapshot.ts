@@ -24,19 +24,25 @@ export class Snapshot<Value> {
       this.#again = true
       return this.#running
     }
-    this.#running = this.#run().finally(() => {
-      this.#running = undefined
-    })
+    this.#running = this.#run()
     return this.#running
   }
 
   async #run(): Promise<Value> {
-    let value: Value
-    do {
-      this.#again = false
-      value = await this.#load()
-      this.#current = value
-    } while (this.#again)
-    return value
+    try {
+      for (;;) {
+        this.#again = false
+        try {
+          this.#current = await this.#load()
+        } catch (error) {
+          // A failure does not matter when the value is to be loaded again anyway.
+          if (!this.#again) throw error
+        }
+        if (!this.#again) return this.current
+      }
+    } finally {
+      // In the same step as the last look at `again`: a refresh that is asked for in between would be lost.
+      this.#running = undefined
+    }
   }
 }

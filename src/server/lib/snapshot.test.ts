@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { Snapshot } from './snapshot.ts'
+
+describe('a snapshot', () => {
+  it('throws before it was loaded', () => {
+    expect(() => new Snapshot(async () => 1).current).toThrow()
+  })
+
+  it('is loaded once more, and only once, for all refreshes that are asked for while it loads', async () => {
+    let loads = 0
+    const snapshot = new Snapshot(async () => ++loads)
+    const all = await Promise.all([snapshot.refresh(), snapshot.refresh(), snapshot.refresh()])
+    expect(all).toEqual([2, 2, 2])
+    expect(snapshot.current).toBe(2)
+  })
+
+  it('never misses a change, whichever microtask it is announced in', async () => {
+    for (let delay = 0; delay < 12; delay++) {
+      let truth = 'old'
+      const snapshot = new Snapshot(async () => truth)
+      const first = snapshot.refresh()
+      for (let step = 0; step < delay; step++) await undefined
+      truth = 'new'
+      await snapshot.refresh()
+      expect([delay, snapshot.current]).toEqual([delay, 'new'])
+      await first
+    }
+  })
+
+  it('keeps the old value when a load fails, and loads again for the next refresh', async () => {
+    let fails = false
+    const snapshot = new Snapshot(async () => {
+      if (fails) throw new Error('no database')
+      return 'value'
+    })
+    await snapshot.refresh()
+    fails = true
+    await expect(snapshot.refresh()).rejects.toThrow('no database')
+    expect(snapshot.current).toBe('value')
+    fails = false
+    await expect(snapshot.refresh()).resolves.toBe('value')
+  })
+})
