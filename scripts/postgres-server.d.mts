@@ -1,1 +1,3 @@
-export declare function startPostgres(settings?: { durable?: boolean }): Promise<{ url: string; pid: number; stop: () => Promise<void> }>
+export declare function startPostgres(settings?: {
+  durable?: boolean
+}): Promise<{ url: string; pid: number; stop: () => Promise<void> }>

@@ -28,16 +28,35 @@ export async function startPostgres({ durable = false } = {}) {
 
   const data = join(home, 'data')
   const port = await freePort()
-  await run(join(native, 'bin/initdb'), ['-D', data, '-U', 'sluice', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], { ...owner, cwd: home })
-  const settings = { port, listen_addresses: '127.0.0.1', unix_socket_directories: home, max_connections: 300, shared_buffers: '128MB', fsync: durable ? 'on' : 'off', full_page_writes: durable ? 'on' : 'off' }
-  const server = spawn(join(native, 'bin/postgres'), ['-D', data, ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])], { ...owner, cwd: home, stdio: ['ignore', 'ignore', 'pipe'] })
+  await run(join(native, 'bin/initdb'), ['-D', data, '-U', 'sluice', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], {
+    ...owner,
+    cwd: home,
+  })
+  const settings = {
+    port,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: home,
+    max_connections: 300,
+    shared_buffers: '128MB',
+    fsync: durable ? 'on' : 'off',
+    full_page_writes: durable ? 'on' : 'off',
+  }
+  const server = spawn(
+    join(native, 'bin/postgres'),
+    ['-D', data, ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])],
+    { ...owner, cwd: home, stdio: ['ignore', 'ignore', 'pipe'] },
+  )
   let said = ''
   server.stderr.on('data', (chunk) => {
     said = (said + chunk).slice(-4000)
   })
   const ended = new Promise((resolve) => server.once('exit', resolve))
 
-  await waitForPort(port, () => server.exitCode !== null, () => said)
+  await waitForPort(
+    port,
+    () => server.exitCode !== null,
+    () => said,
+  )
   return {
     url: `postgres://sluice@127.0.0.1:${port}`,
     pid: server.pid ?? 0,

@@ -1,0 +1,143 @@
+// `npm run docs`: writes docs/reference from the declarations in the built server. With --check it writes nothing and fails when a file
+// is not what it would write.
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { buildWhenStale } from './build.mjs'
+import { installWhenNeeded, requireNode } from './lib/install.mjs'
+import { root } from './lib/process.mjs'
+
+requireNode()
+await installWhenNeeded()
+await buildWhenStale({ only: ['server'] })
+
+const { envSchema, readEnv } = await import('../dist/server/env.js')
+const { errors } = await import('../dist/contract/errors.js')
+const { sections } = await import('../dist/contract/options/index.js')
+const { defaults: optionDefaults } = await import('../dist/contract/options/defaults.js')
+const { encodeOption } = await import('../dist/contract/options/codec.js')
+const { allRoutes } = await import('../dist/contract/routes/index.js')
+const { providers } = await import('../dist/server/providers/index.js')
+const { openApi } = await import('../dist/server/console/openapi.js')
+const version = (await readFile(join(root, 'VERSION'), 'utf8')).trim()
+
+const pages = {
+  'environment.md': environment(),
+  'options.md': options(),
+  'channel-types.md': channelTypes(),
+  'errors.md': errorCodes(),
+  'routes.md': routes(),
+  'openapi.json': `${JSON.stringify(openApi(version), null, 1)}\n`,
+}
+
+const folder = join(root, 'docs/reference')
+const stale = []
+for (const [name, text] of Object.entries(pages)) {
+  const path = join(folder, name)
+  if ((await readFile(path, 'utf8').catch(() => '')) === text) continue
+  stale.push(`docs/reference/${name}`)
+  if (process.argv.includes('--check')) continue
+  await mkdir(folder, { recursive: true })
+  await writeFile(path, text)
+}
+
+if (process.argv.includes('--check') && stale.length > 0) {
+  console.error(`Not what the declarations say: ${stale.join(', ')}. Run: npm run docs`)
+  process.exitCode = 1
+} else console.log(stale.length === 0 ? 'docs/reference is up to date.' : `Wrote ${stale.join(', ')}.`)
+
+function environment() {
+  const defaults = readEnv({})
+  const rows = Object.entries(envSchema.shape).map(([name, schema]) => [
+    code(name),
+    code(String(defaults[name])),
+    schema.description,
+  ])
+  return page(
+    'Environment',
+    'Read once at start, before the database opens. All are optional; an empty value counts as absent.',
+    table(['Variable', 'Default', 'For'], rows),
+  )
+}
+
+function options() {
+  const parts = sections.map(({ place, options }) => {
+    const rows = Object.entries(options).map(([key, option]) => [
+      code(key),
+      option.secret ? 'secret' : defaultOf(key, option),
+      [option.label.en, option.help?.en].filter(Boolean).join(': ') + (option.unit ? ` (${option.unit.en})` : ''),
+      option.label.zh,
+      (option.writer ?? place.writer) === 'root' ? 'super admin' : 'admin',
+    ])
+    return `## ${place.label.en} · ${place.label.zh}\n\nTab \`${place.tab}\`.${place.help ? ` ${place.help.en}` : ''}\n\n${table(['Option', 'Default', 'For', '中文', 'Written by'], rows)}`
+  })
+  return page(
+    'Options',
+    'Settings of the running site, changed in the console or with `PUT /api/option/`. Secrets are never returned.',
+    parts.join('\n'),
+  )
+}
+
+function defaultOf(key, option) {
+  const text = encodeOption(option, optionDefaults[key])
+  if (text === '') return '(empty)'
+  return text.length <= 60 && !text.includes('\n')
+    ? code(text)
+    : `${Object.keys(optionDefaults[key]).length || text.length} built-in entries`
+}
+
+function channelTypes() {
+  const rows = providers.map((provider) => [
+    provider.id,
+    provider.label.en,
+    code(provider.key),
+    Object.keys(provider.speaks).map(code).join(' ') || 'not yet',
+    provider.baseUrl === '' ? '' : code(provider.baseUrl),
+    provider.models.length,
+    provider.docs === '' ? '' : `[link](${provider.docs})`,
+  ])
+  return page(
+    'Channel types',
+    'Kinds of upstream that a channel can be, and the wire formats that each speaks.',
+    table(['Number', 'Name', 'Key', 'Speaks', 'Address', 'Models', 'Documents'], rows),
+  )
+}
+
+function errorCodes() {
+  const rows = Object.entries(errors).map(([name, kind]) => [code(name), kind.status, kind.text.en, kind.text.zh])
+  const intro =
+    'The console answers refusals with HTTP 200, `success: false` and this code, and keeps the status of 401, 405, 413, 429 and 5xx. The relay answers with the status, in the dialect of the caller.'
+  return page('Errors', intro, table(['Code', 'Status', 'English', '中文'], rows))
+}
+
+function routes() {
+  const rows = Object.entries(allRoutes).map(([line, route]) => [
+    code(line),
+    route.access === 'root' ? 'super admin' : route.access,
+    route.summary,
+  ])
+  return page(
+    'Console calls',
+    'Everything that the console calls; [openapi.json](openapi.json) has the fields, and a running server serves it at `/api/openapi.json`.',
+    table(['Call', 'Access', 'For'], rows),
+  )
+}
+
+function page(title, intro, body) {
+  return `<!-- Written by \`npm run docs\` from the declarations. Change those, not this. -->\n\n# ${title}\n\n${intro}\n\n${body}`
+}
+
+function table(head, rows) {
+  const line = (cells) =>
+    `| ${cells
+      .map((cell) =>
+        String(cell ?? '')
+          .replaceAll('|', '\\|')
+          .replaceAll('\n', ' '),
+      )
+      .join(' | ')} |`
+  return `${[line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n')}\n`
+}
+
+function code(text) {
+  return text === '' ? '' : `\`${text}\``
+}
