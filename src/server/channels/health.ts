@@ -6,7 +6,7 @@ import { redact } from '../lib/logger.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
-import type { RunningChannel } from './index-of-channels.ts'
+import type { RunningChannel } from './model-index.ts'
 
 /** What the upstream of a channel answered to an attempt, after the channel's status mapping. */
 export interface ChannelFailure {

@@ -1,11 +1,61 @@
 import { channelStatus } from '../../contract/entities/channel.ts'
 import type { Row } from '../db/schema.ts'
+import type { UpstreamAgents } from '../lib/http-client.ts'
+import { background } from '../lib/logger.ts'
+import { Snapshot } from '../lib/snapshot.ts'
 import type { Core } from '../options/core.ts'
 import { providerById } from '../providers/index.ts'
-import { findRow } from './find-channels.ts'
-import type { ChannelIndex, RunningChannel } from './index-of-channels.ts'
+import type { Provider, Upstream } from '../providers/provider.ts'
 import { openKey } from './keys.ts'
 import { readModelMapping, readNames, readSetting, readStatusCodeMapping } from './values.ts'
+
+/** A channel as the relay uses it: read from the snapshot without I/O, with its key opened. */
+export interface RunningChannel extends Upstream {
+  readonly name: string
+  readonly provider: Provider
+  readonly models: ReadonlySet<string>
+  readonly groups: ReadonlySet<string>
+  /** Each redirected model and the one that goes upstream. */
+  readonly modelMapping: ReadonlyMap<string, string>
+  /** Statuses that this channel's answers are turned into, before retry is decided. */
+  readonly statusCodeMapping: ReadonlyMap<number, number>
+  readonly priority: number
+  readonly weight: number
+  readonly autoBan: boolean
+  readonly tag: string
+  readonly testModel: string
+  /** Prompts estimated longer than this go elsewhere; 0 for no limit. */
+  readonly maxInputTokens: number
+  /** The key as it is stored: tells whether it was replaced since. */
+  readonly keySealed: string
+}
+
+/** All enabled channels, arranged for selection. Built anew on every change. */
+export interface ChannelIndex {
+  /** Enabled channels by id. */
+  readonly byId: ReadonlyMap<number, RunningChannel>
+  /** Enabled channels that serve a model to a group, highest priority first, one array per priority. */
+  candidates(group: string, model: string): readonly (readonly RunningChannel[])[]
+  /** Names of the models that a group can use, sorted. */
+  modelsOf(group: string): readonly string[]
+}
+
+/**
+ * The enabled channels in memory: loaded, and loaded anew whenever a channel changes on any node. Connections of channels that are
+ * gone, or that go elsewhere or with another key, are dropped.
+ */
+export async function openChannels(core: Core, upstream: UpstreamAgents): Promise<Snapshot<ChannelIndex>> {
+  let last = indexChannels([])
+  const channels = new Snapshot(async () => {
+    const index = await loadChannels(core)
+    for (const channel of last.byId.values()) if (!isSameWay(channel, index.byId.get(channel.id))) upstream.forget(channel.id)
+    last = index
+    return index
+  })
+  core.bus.on('channels', () => background(core.logger, 'reload of the channels', channels.refresh()))
+  await channels.refresh()
+  return channels
+}
 
 /** Reads all enabled channels. One that cannot be used is left out with an error in the log, and never stops the others. */
 export async function loadChannels(core: Core): Promise<ChannelIndex> {
@@ -15,20 +65,15 @@ export async function loadChannels(core: Core): Promise<ChannelIndex> {
 
 function readUsable(core: Core, row: Row<'channels'>): RunningChannel[] {
   try {
-    return [openChannel(core, row)]
+    return [readChannel(core, row)]
   } catch (error) {
     core.logger.error({ error, channel: row.id, name: row.name }, 'a channel cannot be used: its row is broken')
     return []
   }
 }
 
-/** One channel, enabled or not, as it is stored now. Throws `not_found`, and an error when something in its row is broken. */
-export async function readChannel(core: Core, id: number): Promise<RunningChannel> {
-  return openChannel(core, await findRow(core.db, id))
-}
-
 /** A row with everything in it opened and parsed. Throws when something in it is broken. */
-function openChannel(core: Core, row: Row<'channels'>): RunningChannel {
+export function readChannel(core: Core, row: Row<'channels'>): RunningChannel {
   const provider = providerById(row.type)
   if (!provider) throw new Error(`Unknown channel type ${row.type}`)
 
@@ -92,4 +137,8 @@ function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): V
   const made = make()
   map.set(key, made)
   return made
+}
+
+function isSameWay(before: RunningChannel, after: RunningChannel | undefined): boolean {
+  return after?.keySealed === before.keySealed && after.baseUrl === before.baseUrl && after.setting.proxy === before.setting.proxy
 }

@@ -1,5 +1,5 @@
 import type { Format } from '../protocols/format.ts'
-import type { ChannelIndex, RunningChannel } from './index-of-channels.ts'
+import type { ChannelIndex, RunningChannel } from './model-index.ts'
 
 /** What a request asks of its channel. */
 export interface Selection {

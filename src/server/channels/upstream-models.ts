@@ -6,6 +6,7 @@ import type { Core } from '../options/core.ts'
 import type { Format } from '../protocols/format.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
 import { readFields, requireBaseUrl, requireProvider } from './fields.ts'
+import { findRow } from './find-channels.ts'
 import { readKeys } from './keys.ts'
 import { readChannel } from './model-index.ts'
 
@@ -16,7 +17,7 @@ const limits = { timeoutMs: 15_000, sizeBytesMax: 4 * 1024 * 1024 }
 
 /** For a channel that is saved. Throws `not_found`, `channel_list_unsupported` or `channel_list_failed`. */
 export async function listModelsOfChannel(parts: Parts, { id }: { id: number }): Promise<string[]> {
-  const channel = await readChannel(parts, id)
+  const channel = readChannel(parts, await findRow(parts.db, id))
   return askForModels(parts.upstream, channel.provider, channel)
 }
 
