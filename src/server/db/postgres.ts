@@ -15,7 +15,7 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: (id, format) => (id === int8 || id === numeric ? exactNumber : pg.types.getTypeParser(id, format)),
 }
 
-export function openPostgres(url: string, connectionsMax = 10): pg.Pool {
+export function openPostgres(url: string, connectionsMax = 10, more: pg.PoolConfig = {}): pg.Pool {
   return new pg.Pool({
     connectionString: url,
     max: connectionsMax,
@@ -24,6 +24,7 @@ export function openPostgres(url: string, connectionsMax = 10): pg.Pool {
     statement_timeout: 30_000,
     idle_in_transaction_session_timeout: 30_000,
     application_name: 'sluice',
+    ...more,
   })
 }
 

@@ -1,5 +1,5 @@
-import type { LedgerKind, NewRow } from '../db/schema.ts'
 import type { Within } from '../db/open.ts'
+import type { LedgerKind, NewRow } from '../db/schema.ts'
 
 /**
  * Money: the four moves of a request (hold, settle, release, expire) and credits. One interface for SQLite and PostgreSQL.

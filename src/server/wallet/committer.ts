@@ -1,0 +1,211 @@
+import { AppError, fail } from '../lib/failure.ts'
+import type { Logger } from '../lib/logger.ts'
+
+/** How a committer writes. */
+export interface Writer<Work> {
+  /** Writes all of the batch or none of it. Work that was written before, by an attempt of unknown outcome, must change nothing. */
+  write(batch: readonly Work[]): Promise<void>
+  /** Whether `write` failed because of what is in the batch, so that its other parts may pass without it. */
+  refused(error: unknown): boolean
+  /** Work of the same owner waits together when one piece of it is refused, as behind the same locked row. */
+  owner(work: Work): number
+  /** What the log says of work that cannot be written. */
+  describe(work: Work): object
+}
+
+/** A piece of work in the queue. */
+export interface Queued<Work> {
+  readonly work: Work
+  /** Part of an attempt that has begun; before that, the work may still be changed in place. */
+  taken: boolean
+  /** To be written by itself, because a batch with it was refused. */
+  alone: boolean
+  refusals: number
+  waiters: Waiter[]
+}
+
+interface Waiter {
+  readonly since: number
+  resolve(): void
+  reject(error: Error): void
+}
+
+const batchMax = 512
+const waitMs = 5000
+const watchMs = 250
+/** An attempt that takes longer counts as an outage. */
+const slowMs = 2000
+const failuresMax = 3
+const pauseMaxMs = 2000
+const parkedMaxMs = 30_000
+
+/**
+ * Groups work into batches without a timer: a batch is what queued while the last one was being written. What the database cannot
+ * take now stays in the queue in its order and is tried again until it is durable; who waits for it is told after five seconds.
+ * A batch that the database refuses is written one by one, so that a bad piece holds up nothing but itself.
+ */
+export class Committer<Work> {
+  readonly #writer: Writer<Work>
+  readonly #logger: Logger
+  readonly #watch: NodeJS.Timeout
+  #queue: Queued<Work>[] = []
+  #current: readonly Queued<Work>[] = []
+  readonly #parked = new Map<NodeJS.Timeout, Queued<Work>[]>()
+  #running = false
+  #stopped = false
+  #failures = 0
+  #startedAt = 0
+  #idle: (() => void) | undefined
+
+  constructor(logger: Logger, writer: Writer<Work>) {
+    this.#logger = logger
+    this.#writer = writer
+    this.#watch = setInterval(() => this.#rejectLate(), watchMs).unref()
+  }
+
+  /** Pieces of work that are not durable yet. */
+  get size(): number {
+    let parked = 0
+    for (const items of this.#parked.values()) parked += items.length
+    return this.#queue.length + this.#current.length + parked
+  }
+
+  /** Whether the database takes nothing at present. */
+  get failing(): boolean {
+    return this.#failures >= failuresMax || (this.#current.length > 0 && performance.now() - this.#startedAt > slowMs)
+  }
+
+  /** Throws `server_stopping` after `close`. */
+  add(work: Work): Queued<Work> {
+    if (this.#stopped) fail('server_stopping')
+    const item: Queued<Work> = { work, taken: false, alone: false, refusals: 0, waiters: [] }
+    this.#queue.push(item)
+    this.#start()
+    return item
+  }
+
+  /** Resolves when the work is durable. Rejects with `database_unavailable` after five seconds; the work stays queued all the same. */
+  wait(item: Queued<Work>): Promise<void> {
+    return new Promise((resolve, reject) => item.waiters.push({ since: performance.now(), resolve, reject }))
+  }
+
+  /** Waits until everything is durable, at most `limitMs`. Answers what could not be written; nothing is written after that. */
+  async close(limitMs: number): Promise<Work[]> {
+    for (const timer of [...this.#parked.keys()]) this.#unpark(timer)
+    if (this.#running) {
+      await new Promise<void>((resolve) => {
+        const limit = setTimeout(resolve, limitMs)
+        this.#idle = () => {
+          clearTimeout(limit)
+          resolve()
+        }
+      })
+    }
+    this.#stopped = true
+    clearInterval(this.#watch)
+    const left = [...this.#current, ...this.#queue, ...[...this.#parked.values()].flat()]
+    for (const timer of this.#parked.keys()) clearTimeout(timer)
+    for (const { waiters } of left) for (const waiter of waiters) waiter.reject(new AppError('database_unavailable'))
+    return left.map(({ work }) => work)
+  }
+
+  #start(): void {
+    if (this.#running) return
+    this.#running = true
+    // What arrives in the same turn of the event loop is still part of the batch.
+    setImmediate(() => void this.#run())
+  }
+
+  async #run(): Promise<void> {
+    while (this.#queue.length > 0 && !this.#stopped) {
+      this.#current = this.#take()
+      this.#startedAt = performance.now()
+      try {
+        await this.#writer.write(this.#current.map(({ work }) => work))
+        this.#failures = 0
+        for (const { waiters } of this.#current) for (const waiter of waiters) waiter.resolve()
+        this.#current = []
+      } catch (error) {
+        await this.#failed(error)
+      }
+    }
+    this.#running = false
+    this.#idle?.()
+  }
+
+  #take(): Queued<Work>[] {
+    const firstAlone = this.#queue.findIndex(({ alone }) => alone)
+    const count = firstAlone === 0 ? 1 : firstAlone < 0 ? batchMax : Math.min(firstAlone, batchMax)
+    const batch = this.#queue.splice(0, count)
+    for (const item of batch) item.taken = true
+    return batch
+  }
+
+  async #failed(error: unknown): Promise<void> {
+    const batch = this.#current
+    this.#current = []
+    for (const item of batch) item.taken = false
+
+    if (!this.#writer.refused(error)) {
+      this.#queue.unshift(...batch)
+      this.#failures++
+      this.#logger.error(
+        { error, waiting: this.#queue.length, failures: this.#failures },
+        'the ledger could not commit; trying again',
+      )
+      await pause(jittered(Math.min(pauseMaxMs, 25 * 2 ** Math.min(this.#failures, 10))))
+      return
+    }
+
+    const [only, ...others] = batch
+    if (!only) return
+    if (others.length === 0) return this.#park(only, error)
+    for (const item of batch) item.alone = true
+    this.#queue.unshift(...batch)
+    this.#logger.warn({ error, batch: batch.length }, 'a ledger batch was refused; writing it one by one')
+  }
+
+  /** Sets refused work aside for a while, with all that its owner has queued behind it, and tells the operator. */
+  #park(item: Queued<Work>, error: unknown): void {
+    const owner = this.#writer.owner(item.work)
+    const follows = (other: Queued<Work>) => other.alone && this.#writer.owner(other.work) === owner
+    const items = [item, ...this.#queue.filter(follows)]
+    this.#queue = this.#queue.filter((other) => !follows(other))
+
+    item.refusals++
+    this.#logger.error(
+      { error, refusals: item.refusals, ...this.#writer.describe(item.work) },
+      'the database refused a ledger entry',
+    )
+    const timer = setTimeout(() => this.#unpark(timer), jittered(Math.min(parkedMaxMs, 100 * 2 ** Math.min(item.refusals, 10))))
+    timer.unref()
+    this.#parked.set(timer, items)
+  }
+
+  #unpark(timer: NodeJS.Timeout): void {
+    clearTimeout(timer)
+    this.#queue.push(...(this.#parked.get(timer) ?? []))
+    this.#parked.delete(timer)
+    this.#start()
+  }
+
+  #rejectLate(): void {
+    const before = performance.now() - waitMs
+    for (const items of [this.#current, this.#queue, ...this.#parked.values()]) {
+      for (const item of items) {
+        if (item.waiters.length === 0) continue
+        const late = item.waiters.filter(({ since }) => since < before)
+        if (late.length > 0) item.waiters = item.waiters.filter(({ since }) => since >= before)
+        for (const waiter of late) waiter.reject(new AppError('database_unavailable'))
+      }
+    }
+  }
+}
+
+export function jittered(ms: number): number {
+  return ms * (0.5 + Math.random())
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

@@ -1,0 +1,153 @@
+import type { Within } from '../db/open.ts'
+import { fail } from '../lib/failure.ts'
+import type { Core } from '../options/core.ts'
+import { Committer, type Queued } from './committer.ts'
+import { credit } from './credit.ts'
+import type { Charge, Credit, Hold, Ledger } from './ledger.ts'
+import { type Entry, type Expired, requireUnits, type Store } from './store.ts'
+
+/** Charges that may wait for the database before no more requests are admitted. */
+const queueMax = 10_000
+const closeMs = 10_000
+const renewalMs = 15_000
+
+interface Open {
+  readonly hold: Hold
+  checkpoint: Queued<Entry> | undefined
+}
+
+/** The ledger over any store: what is open on this node, each request charged once, commits in groups. */
+export class GroupedLedger implements Ledger {
+  readonly #core: Core
+  readonly #store: Store
+  readonly #committer: Committer<Entry>
+  readonly #open = new Map<string, Open>()
+  /** Charges that are not durable yet, by request id. */
+  readonly #charges = new Map<string, Queued<Entry>>()
+  readonly #unsubscribe: readonly (() => void)[]
+  readonly #renewal: NodeJS.Timeout
+  #closing = false
+
+  constructor(core: Core, store: Store) {
+    this.#core = core
+    this.#store = store
+    this.#committer = new Committer(core.logger, {
+      write: (batch) => this.#write(batch),
+      refused: (error) => store.refused(error),
+      owner: (entry) => entry.hold.userId,
+      describe: (entry) => ({ entry }),
+    })
+    this.#unsubscribe = [
+      core.bus.on('user', (userId) => store.refresh({ userId })),
+      core.bus.on('token', (tokenId) => store.refresh({ tokenId })),
+    ]
+    this.#renewal = setInterval(() => void this.#renew(), renewalMs).unref()
+  }
+
+  get openHolds(): number {
+    return this.#open.size
+  }
+
+  hold(wanted: Hold): Promise<void> | void {
+    requireUnits(wanted.amount, 'amount')
+    if (this.#closing) fail('server_stopping')
+    if (this.#committer.failing) fail('database_unavailable')
+    if (this.#committer.size >= queueMax) fail('server_busy')
+    if (this.#open.has(wanted.requestId)) throw new Error(`Request ${wanted.requestId} holds quota already`)
+
+    const opened = () => void this.#open.set(wanted.requestId, { hold: wanted, checkpoint: undefined })
+    const held = this.#store.hold(wanted)
+    return held ? held.then(opened) : opened()
+  }
+
+  async settle(hold: Hold, charge: Charge): Promise<void> {
+    requireUnits(charge.amount, 'amount')
+    requireUnits(charge.rollup.tokens, 'tokens')
+    return this.#charge(hold, charge, this.#open.get(hold.requestId)?.checkpoint !== undefined)
+  }
+
+  release(hold: Hold): Promise<void> | void {
+    const open = this.#open.get(hold.requestId)
+    if (!open) return
+    this.#open.delete(hold.requestId)
+    this.#store.end(open.hold, { freed: open.hold.amount, charged: 0 })
+    if (this.#store.holdsAreRows || open.checkpoint) return this.#forget(open.hold)
+  }
+
+  checkpoint(hold: Hold, charge: Charge): void {
+    requireUnits(charge.amount, 'amount')
+    const open = this.#open.get(hold.requestId)
+    if (!open) return
+    const last = open.checkpoint
+    if (last?.work.kind === 'checkpoint' && !last.taken) last.work.charge = charge
+    else open.checkpoint = this.#committer.add({ kind: 'checkpoint', hold: open.hold, charge })
+  }
+
+  credit(within: Within, given: Credit): Promise<void> {
+    return credit(within, given)
+  }
+
+  refresh(account: { userId?: number; tokenId?: number }): void {
+    this.#store.refresh(account)
+  }
+
+  expire(): Promise<Expired> {
+    return this.#store.expire({
+      inUse: this.#inUse(),
+      finish: (hold, charge) => (charge ? this.#charge(hold, charge, true) : this.#forget(hold)),
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true
+    clearInterval(this.#renewal)
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    const lost = await this.#committer.close(closeMs)
+    if (lost.length > 0) this.#core.logger.fatal({ lost }, `${lost.length} ledger entries could not be written before the stop`)
+    await this.#store.close()
+  }
+
+  /** Queues the charge of a request, or joins the one that is queued. */
+  #charge(hold: Hold, charge: Charge, hasRow: boolean): Promise<void> {
+    const queued = this.#charges.get(hold.requestId)
+    if (queued) return this.#committer.wait(queued)
+
+    const added = this.#committer.add({ kind: 'charge', hold, charge, hasRow: hasRow || this.#store.holdsAreRows })
+    this.#charges.set(hold.requestId, added)
+    this.#store.end(hold, { freed: this.#open.get(hold.requestId)?.hold.amount ?? 0, charged: charge.amount })
+    this.#open.delete(hold.requestId)
+    return this.#committer.wait(added)
+  }
+
+  #forget(hold: Hold): Promise<void> {
+    return this.#committer.wait(this.#committer.add({ kind: 'release', hold }))
+  }
+
+  async #write(batch: readonly Entry[]): Promise<void> {
+    // A checkpoint that comes after the end of its hold would bring back its row.
+    const due = batch.filter((entry) => entry.kind !== 'checkpoint' || this.#open.has(entry.hold.requestId))
+    const { metrics, bus } = this.#core
+    const startedAt = performance.now()
+    const { charges, units, exhausted } = await this.#store.write(due)
+
+    metrics.commits.inc()
+    metrics.commitRows.inc(charges)
+    metrics.commitSeconds.observe((performance.now() - startedAt) / 1000)
+    metrics.quotaCharged.inc(units)
+    for (const entry of due) if (entry.kind === 'charge') this.#charges.delete(entry.hold.requestId)
+    for (const tokenId of exhausted) bus.publish('token', tokenId)
+  }
+
+  async #renew(): Promise<void> {
+    try {
+      await this.#store.keep(this.#inUse())
+    } catch (error) {
+      this.#core.logger.error({ error }, 'the leases of open holds could not be renewed')
+    }
+  }
+
+  /** Requests that hold quota here, or whose charge waits to be written. */
+  #inUse(): string[] {
+    return [...this.#open.keys(), ...this.#charges.keys()]
+  }
+}

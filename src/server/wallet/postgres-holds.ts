@@ -1,0 +1,138 @@
+import type pg from 'pg'
+import { AppError } from '../lib/failure.ts'
+import { jittered, pause } from './committer.ts'
+import type { Hold } from './ledger.ts'
+import { isConflict, isRefusal, onConnection } from './postgres-lane.ts'
+import { arrayText, holdStatement } from './postgres-statements.ts'
+
+interface Waiting {
+  readonly wanted: Hold
+  readonly since: number
+  resolve(): void
+  reject(error: Error): void
+}
+
+interface Decided {
+  granted: boolean
+  user_free: number
+  token_free: number | null
+}
+
+const batchMax = 512
+const limitMs = 900
+const conflictsMs = 800
+
+/**
+ * Reserves on PostgreSQL, in groups: those that queued while the last statement ran. Nobody waits longer than two seconds: with the
+ * database away, all that queued is refused at once. A reservation whose outcome stays unknown ends with its lease.
+ */
+export class HoldQueue {
+  readonly #pool: pg.Pool
+  readonly #node: string
+  readonly #leaseSeconds: number
+  #queue: Waiting[] = []
+  #running = false
+
+  constructor(pool: pg.Pool, { node, leaseSeconds }: { node: string; leaseSeconds: number }) {
+    this.#pool = pool
+    this.#node = node
+    this.#leaseSeconds = leaseSeconds
+  }
+
+  add(wanted: Hold): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ wanted, since: performance.now(), resolve, reject })
+      if (this.#running) return
+      this.#running = true
+      setImmediate(() => void this.#run())
+    })
+  }
+
+  async #run(): Promise<void> {
+    while (this.#queue.length > 0) {
+      const batch = this.#queue.splice(0, batchMax)
+      try {
+        this.#queue.unshift(...(await this.#reserve(batch)))
+      } catch (cause) {
+        refuse([...batch, ...this.#queue.splice(0)], cause)
+      }
+    }
+    this.#running = false
+  }
+
+  /** Decides the batch and answers what has to be asked again. */
+  async #reserve(batch: readonly Waiting[]): Promise<Waiting[]> {
+    try {
+      const wanted = batch.map((waiting) => waiting.wanted)
+      const values = [
+        arrayText(wanted.map(({ requestId }) => requestId)),
+        arrayText(wanted.map(({ userId }) => userId)),
+        arrayText(wanted.map(({ tokenId }) => tokenId)),
+        arrayText(wanted.map(({ amount }) => amount)),
+        this.#node,
+        this.#leaseSeconds,
+      ]
+      const query = { name: 'ledger-hold', text: holdStatement, values }
+      const { rows } = await onConnection(this.#pool, limitMs, (client) => client.query<Decided>(query))
+      return decide(batch, rows)
+    } catch (error) {
+      if (isConflict(error)) return this.#afterConflict(batch, error)
+      if (isRefusal(error)) return this.#byUser(batch, error)
+      throw error
+    }
+  }
+
+  async #afterConflict(batch: readonly Waiting[], cause: unknown): Promise<Waiting[]> {
+    await pause(jittered(10))
+    const latest = performance.now() - conflictsMs
+    refuse(
+      batch.filter(({ since }) => since < latest),
+      cause,
+    )
+    return batch.filter(({ since }) => since >= latest)
+  }
+
+  /** A locked row or a bad value of one user must not refuse the others. */
+  async #byUser(batch: readonly Waiting[], cause: unknown): Promise<Waiting[]> {
+    const groups = new Map<number, Waiting[]>()
+    for (const waiting of batch) {
+      const { userId } = waiting.wanted
+      groups.set(userId, [...(groups.get(userId) ?? []), waiting])
+    }
+    const again: Waiting[] = []
+    if (groups.size === 1) refuse(batch, cause)
+    else for (const group of groups.values()) again.push(...(await this.#reserve(group)))
+    return again
+  }
+}
+
+/**
+ * Answers those that were granted, and those that were refused for lack of quota. Who was refused only because of a larger amount
+ * before it in the batch, which was then not granted itself, is asked again.
+ */
+function decide(batch: readonly Waiting[], rows: readonly Decided[]): Waiting[] {
+  const userSpent = new Map<number, number>()
+  const tokenSpent = new Map<number, number>()
+  for (const [index, { wanted, resolve }] of batch.entries()) {
+    if (!rows[index]?.granted) continue
+    userSpent.set(wanted.userId, (userSpent.get(wanted.userId) ?? 0) + wanted.amount)
+    tokenSpent.set(wanted.tokenId, (tokenSpent.get(wanted.tokenId) ?? 0) + wanted.amount)
+    resolve()
+  }
+
+  return batch.filter(({ wanted, reject }, index) => {
+    const row = rows[index]
+    if (!row || row.granted) return false
+    const { userId, tokenId, amount } = wanted
+    const userLeft = row.user_free - (userSpent.get(userId) ?? 0)
+    const tokenLeft = row.token_free === null ? amount : row.token_free - (tokenSpent.get(tokenId) ?? 0)
+    if (userLeft < amount) reject(new AppError('quota_insufficient', { need: amount, have: userLeft }))
+    else if (tokenLeft < amount) reject(new AppError('token_quota_insufficient', { need: amount, have: tokenLeft }))
+    else return true
+    return false
+  })
+}
+
+function refuse(waiting: readonly Waiting[], cause: unknown): void {
+  for (const { reject } of waiting) reject(new AppError('database_unavailable', {}, { cause }))
+}

@@ -1,0 +1,118 @@
+import type pg from 'pg'
+import { openPostgres } from '../db/postgres.ts'
+import type { Core } from '../options/core.ts'
+import type { Hold } from './ledger.ts'
+import { HoldQueue } from './postgres-holds.ts'
+import { isRefusal, onConnection } from './postgres-lane.ts'
+import { arrayText, chargeStatement, checkpointStatement, keepStatement, takeOverStatement } from './postgres-statements.ts'
+import { logColumns, logValues, type Value } from './rows.ts'
+import { checkpointText, type Entry, type Expired, finishOrphans, type Orphan, type Store, type Written } from './store.ts'
+
+const leaseSeconds = 45
+const limitMs = 5000
+
+/** One connection for holds, one for charges, one for leases. */
+const connectionsMax = 3
+
+/**
+ * Plans are made once and must suit large tables from the start: rows are found by their index, whatever the statistics say of a
+ * table that was empty when the plan was made.
+ */
+const planning = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off'
+
+/** PostgreSQL: any number of nodes, so holds are rows with a lease, and the database decides. */
+export class PostgresStore implements Store {
+  readonly holdsAreRows = true
+  readonly #node: string
+  readonly #pool: pg.Pool
+  readonly #holds: HoldQueue
+
+  constructor(core: Core, url: string) {
+    this.#node = core.node
+    this.#pool = openPostgres(url, connectionsMax, {
+      connectionTimeoutMillis: 1000,
+      idleTimeoutMillis: 0,
+      statement_timeout: limitMs,
+      lock_timeout: 500,
+      options: planning,
+    })
+    this.#pool.on('error', (error) => core.logger.warn({ error }, 'an idle ledger connection ended'))
+    this.#holds = new HoldQueue(this.#pool, { node: core.node, leaseSeconds })
+  }
+
+  hold(wanted: Hold): Promise<void> {
+    return this.#holds.add(wanted)
+  }
+
+  end(): void {
+    // The rows know.
+  }
+
+  async write(entries: readonly Entry[]): Promise<Written> {
+    const checkpoints = entries.filter((entry) => entry.kind === 'checkpoint')
+    if (checkpoints.length > 0) {
+      await this.#query('checkpoint', checkpointStatement, [
+        arrayText(checkpoints.map(({ hold }) => hold.requestId)),
+        arrayText(checkpoints.map(({ charge }) => checkpointText(charge))),
+      ])
+    }
+    if (checkpoints.length === entries.length) return { charges: 0, units: 0, exhausted: [] }
+
+    const [written] = await this.#query<Written>('charge', chargeStatement, chargeValues(entries))
+    if (!written) throw new Error('PostgreSQL did not answer the ledger statement')
+    return written
+  }
+
+  refused(error: unknown): boolean {
+    return isRefusal(error)
+  }
+
+  refresh(): void {
+    // Nothing is cached.
+  }
+
+  async keep(requestIds: readonly string[]): Promise<void> {
+    if (requestIds.length > 0) await this.#query('keep', keepStatement, [arrayText(requestIds), leaseSeconds])
+  }
+
+  async expire({ inUse, finish }: Parameters<Store['expire']>[0]): Promise<Expired> {
+    const orphans = await this.#query<Orphan>('take-over', takeOverStatement, [this.#node, leaseSeconds, arrayText(inUse)])
+    return finishOrphans(orphans, finish)
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end()
+  }
+
+  async #query<R extends object>(name: string, text: string, values: readonly Value[]): Promise<R[]> {
+    const query = { name: `ledger-${name}`, text, values: [...values] }
+    // The statement's columns are those of R.
+    return (await onConnection(this.#pool, limitMs, (client) => client.query(query))).rows as R[]
+  }
+}
+
+/** The parameters of `chargeStatement`, one array for each column. */
+function chargeValues(entries: readonly Entry[]): string[] {
+  const charges = entries.filter((entry) => entry.kind === 'charge')
+  const logs = charges.flatMap(({ hold, charge }) => (charge.log ? [[hold.requestId, ...logValues(charge.log)]] : []))
+  const ended = entries.flatMap((entry) => (entry.kind === 'checkpoint' ? [] : [entry.hold.requestId]))
+  const columns: readonly (readonly Value[])[] = [
+    charges.map(({ hold }) => hold.requestId),
+    charges.map(({ hold }) => hold.userId),
+    charges.map(({ hold }) => hold.tokenId),
+    charges.map(({ charge }) => charge.amount),
+    charges.map(({ charge }) => charge.at),
+    charges.map(({ charge }) => charge.channelId),
+    charges.map(({ charge }) => charge.rollup.tokens),
+    charges.map(({ charge }) => charge.rollup.username),
+    charges.map(({ charge }) => charge.rollup.model),
+    charges.map(({ charge }) => charge.rollup.group),
+    ...transposed(logs, 1 + logColumns.length),
+    ended,
+  ]
+  return columns.map(arrayText)
+}
+
+function transposed(rows: readonly (readonly Value[])[], width: number): Value[][] {
+  return Array.from({ length: width }, (_, column) => rows.map((row) => row[column] ?? ''))
+}

@@ -1,0 +1,37 @@
+import type { NewRow } from '../db/schema.ts'
+
+/** A value that both databases store as it is. */
+export type Value = number | string
+
+/** The columns of `logs` that a charge writes, in the order of `logValues`. */
+export const logColumns = [
+  'user_id', 'created_at', 'type', 'content', 'username', 'token_id', 'token_name', 'model_name', 'quota', 'prompt_tokens',
+  'completion_tokens', 'use_time', 'is_stream', 'channel_id', 'group', 'request_id', 'other',
+] as const // biome-ignore format: one list
+
+export function logValues(log: NewRow<'logs'>): Value[] {
+  return [
+    log.user_id,
+    log.created_at,
+    log.type,
+    log.content ?? '',
+    log.username ?? '',
+    log.token_id ?? 0,
+    log.token_name ?? '',
+    log.model_name ?? '',
+    log.quota ?? 0,
+    log.prompt_tokens ?? 0,
+    log.completion_tokens ?? 0,
+    log.use_time ?? 0,
+    log.is_stream ?? 0,
+    log.channel_id ?? 0,
+    log.group ?? '',
+    log.request_id ?? '',
+    log.other ?? '',
+  ]
+}
+
+/** The hour that the roll-up counts a moment in; unix seconds. */
+export function hourOf(at: number): number {
+  return at - (at % 3600)
+}

@@ -1,0 +1,117 @@
+import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import { openSqlite } from '../db/sqlite.ts'
+import { seconds } from '../lib/clock.ts'
+import type { Core } from '../options/core.ts'
+import { Balances } from './balances.ts'
+import type { Charge, Hold } from './ledger.ts'
+import { logValues, type Value } from './rows.ts'
+import type { Batch, ChargeRow } from './sqlite-commit.ts'
+import { BatchRefused, SqliteWriter } from './sqlite-writer.ts'
+import { checkpointText, type Entry, type Expired, finishOrphans, type Orphan, type Store, type Written } from './store.ts'
+
+/** SQLite: one process, so holds live in memory; a thread of its own commits. */
+export class SqliteStore implements Store {
+  readonly holdsAreRows = false
+  readonly #core: Core
+  /** Sees what is committed and nothing else. */
+  readonly #reader: DatabaseSyncInstance
+  readonly #balances: Balances
+  readonly #writer: SqliteWriter
+
+  /** Throws when the writing thread cannot start. */
+  static async open(core: Core, file: string): Promise<SqliteStore> {
+    const store = new SqliteStore(core, file)
+    await store.write([])
+    return store
+  }
+
+  private constructor(core: Core, file: string) {
+    this.#core = core
+    this.#reader = openSqlite(file)
+    this.#balances = new Balances(this.#reader)
+    this.#writer = new SqliteWriter(file)
+  }
+
+  hold(wanted: Hold): void {
+    this.#balances.hold(wanted)
+  }
+
+  end(hold: Hold, change: { freed: number; charged: number }): void {
+    this.#balances.end(hold, change)
+  }
+
+  async write(entries: readonly Entry[]): Promise<Written> {
+    this.#balances.sent()
+    try {
+      const { known, exhausted } = await this.#commit(entries)
+      const charges = entries.filter((entry) => entry.kind === 'charge')
+      const fresh = charges.filter(({ hold }) => !known.has(hold.requestId))
+      this.#balances.committed(
+        charges.map(({ hold, charge }) => ({ hold, amount: charge.amount, known: known.has(hold.requestId) })),
+      )
+      return { charges: fresh.length, units: fresh.reduce((sum, { charge }) => sum + charge.amount, 0), exhausted }
+    } catch (error) {
+      // Otherwise the outcome is unknown until the same batch has passed.
+      if (this.refused(error)) this.#balances.rolledBack()
+      throw error
+    }
+  }
+
+  refused(error: unknown): boolean {
+    return error instanceof BatchRefused
+  }
+
+  refresh(account: { userId?: number; tokenId?: number }): void {
+    this.#balances.refresh(account)
+  }
+
+  async keep(): Promise<void> {
+    // A hold in memory needs no lease.
+  }
+
+  async expire({ finish }: Parameters<Store['expire']>[0]): Promise<Expired> {
+    const query = 'select request_id, user_id, token_id, amount, checkpoint from holds where node <> ?'
+    // The columns are those of the query.
+    return finishOrphans(this.#reader.prepare(query).all(this.#core.node) as unknown as Orphan[], finish)
+  }
+
+  async close(): Promise<void> {
+    await this.#writer.close()
+    this.#reader.close()
+  }
+
+  /** Commits, leaving out what was charged before. */
+  async #commit(entries: readonly Entry[]) {
+    const known = new Set<string>()
+    for (;;) {
+      const outcome = await this.#writer.commit(this.#batchOf(entries, known))
+      if ('exhausted' in outcome) return { known, exhausted: outcome.exhausted }
+      for (const requestId of outcome.known) known.add(requestId)
+    }
+  }
+
+  #batchOf(entries: readonly Entry[], known: ReadonlySet<string>): Batch {
+    const charges: ChargeRow[] = []
+    const logs: Value[][] = []
+    const checkpoints: Value[][] = []
+    const ended: string[] = []
+
+    for (const entry of entries) {
+      const { requestId, userId, tokenId, amount } = entry.hold
+      if (entry.kind === 'checkpoint') {
+        const at = seconds(this.#core.now())
+        checkpoints.push([requestId, userId, tokenId, amount, this.#core.node, at, checkpointText(entry.charge)])
+        continue
+      }
+      if (entry.kind === 'release' || entry.hasRow) ended.push(requestId)
+      if (entry.kind === 'release' || known.has(requestId)) continue
+      charges.push(chargeRow(entry.hold, entry.charge))
+      if (entry.charge.log) logs.push(logValues(entry.charge.log))
+    }
+    return { charges, logs, checkpoints, ended }
+  }
+}
+
+function chargeRow({ requestId, userId, tokenId }: Hold, { amount, at, channelId, rollup }: Charge): ChargeRow {
+  return [requestId, userId, tokenId, amount, at, channelId, rollup.tokens, rollup.username, rollup.model, rollup.group]
+}

@@ -1,0 +1,38 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { openSqlite } from '../db/sqlite.ts'
+import { type Batch, type Outcome, prepareCommit } from './sqlite-commit.ts'
+
+/**
+ * The thread that writes the ledger of a SQLite file, so that waiting for the disk never holds up requests. Each message is a batch;
+ * each answer tells its outcome. `null` ends the thread.
+ */
+export type Answer = Outcome | { readonly failed: { readonly message: string; readonly refused: boolean } }
+
+// The thread is started by `sqlite-store.ts` alone, with this data.
+const { file } = workerData as { file: string }
+const port = parentPort
+if (!port) throw new Error('The ledger worker runs as a worker thread only')
+
+const database = openSqlite(file)
+const commit = prepareCommit(database)
+
+port.on('message', (batch: Batch | null) => {
+  if (batch) return port.postMessage(answer(batch))
+  database.close()
+  port.close()
+})
+
+function answer(batch: Batch): Answer {
+  try {
+    return commit(batch)
+  } catch (error) {
+    return { failed: { message: error instanceof Error ? error.message : String(error), refused: isRefusal(error) } }
+  }
+}
+
+/** Whether SQLite, or the binding of values, finds fault with the rows: TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = 'errcode' in error ? Number(error.errcode) & 0xff : 0
+  return code === 0 || [18, 19, 20, 25].includes(code)
+}

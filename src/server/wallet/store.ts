@@ -1,0 +1,81 @@
+import type { Row } from '../db/schema.ts'
+import { fail } from '../lib/failure.ts'
+import type { Charge, Hold } from './ledger.ts'
+
+/**
+ * What the ledger needs of a database. `sqlite-store.ts` keeps open holds in memory and commits in a worker thread;
+ * `postgres-store.ts` keeps them in rows that all nodes see.
+ */
+export interface Store {
+  /** Every hold has a row in `holds`, not only those with a checkpoint. */
+  readonly holdsAreRows: boolean
+  /** Reserves the amount, or throws and reserves nothing. */
+  hold(wanted: Hold): Promise<void> | void
+  /** Takes note that a hold ended: `freed` units are no longer held, `charged` units will come with a later `write`. */
+  end(hold: Hold, change: { freed: number; charged: number }): void
+  /** Writes the batch in one transaction. A charge whose ledger row exists already changes nothing. */
+  write(batch: readonly Entry[]): Promise<Written>
+  /** Whether the error is about the rows of the batch, not about the database being away. */
+  refused(error: unknown): boolean
+  refresh(account: { userId?: number; tokenId?: number }): void
+  /** Renews the leases of holds that are in use on this node. */
+  keep(requestIds: readonly string[]): Promise<void>
+  /**
+   * Ends the holds of nodes that are gone, with the charge of their last checkpoint or with none. `inUse` are the requests of this node;
+   * `finish` writes the end of one hold through the queue.
+   */
+  expire(parts: { inUse: readonly string[]; finish(hold: Hold, charge: Charge | null): Promise<void> }): Promise<Expired>
+  close(): Promise<void>
+}
+
+/** One piece of a batch. */
+export type Entry =
+  /** `hasRow`: there may be a row in `holds` to delete. */
+  | { readonly kind: 'charge'; readonly hold: Hold; readonly charge: Charge; readonly hasRow: boolean }
+  | { readonly kind: 'release'; readonly hold: Hold }
+  | { readonly kind: 'checkpoint'; readonly hold: Hold; charge: Charge }
+
+export interface Written {
+  /** Charges that were new. */
+  readonly charges: number
+  readonly units: number
+  /** Tokens with a limit that have nothing left. */
+  readonly exhausted: readonly number[]
+}
+
+export interface Expired {
+  readonly settled: number
+  readonly released: number
+}
+
+/** Throws unless `value` is an amount of units that can be reserved or charged. */
+export function requireUnits(value: number, field: string): void {
+  if (!Number.isSafeInteger(value) || value < 0) fail('amount_out_of_range', { field }, { detail: { value } })
+}
+
+/** A row of `holds` that nobody answers for any more. */
+export type Orphan = Pick<Row<'holds'>, 'request_id' | 'user_id' | 'token_id' | 'amount' | 'checkpoint'>
+
+/** Ends orphaned holds, each with the charge of its last checkpoint, or with none. */
+export async function finishOrphans(
+  orphans: readonly Orphan[],
+  finish: (hold: Hold, charge: Charge | null) => Promise<void>,
+): Promise<Expired> {
+  const ends = orphans.map((row) => {
+    const hold = { requestId: row.request_id, userId: row.user_id, tokenId: row.token_id, amount: row.amount }
+    return { hold, charge: readCheckpoint(row.checkpoint) }
+  })
+  await Promise.all(ends.map(({ hold, charge }) => finish(hold, charge)))
+  const settled = ends.filter(({ charge }) => charge !== null).length
+  return { settled, released: ends.length - settled }
+}
+
+export function checkpointText(charge: Charge): string {
+  return JSON.stringify(charge)
+}
+
+/** null while nothing was produced. */
+function readCheckpoint(text: string): Charge | null {
+  // Only `checkpointText` makes these texts.
+  return text === '' ? null : (JSON.parse(text) as Charge)
+}
