@@ -38,12 +38,12 @@ function offerByHand(text: string): void {
 }
 
 /** An icon that copies `text`; `label` names what is copied. */
-export function CopyButton({ text, label }: { text: string; label?: string }) {
+export function CopyButton({ text, label }: { text: string | (() => string); label?: string }) {
   const say = useText(texts)
   const name = label ? `${say('copy')}: ${label}` : say('copy')
   return (
     <Tooltip label={say('copy')}>
-      <ActionIcon size="sm" aria-label={name} onClick={() => copyText(text)}>
+      <ActionIcon size="sm" aria-label={name} onClick={() => copyText(typeof text === 'string' ? text : text())}>
         <IconCopy size={15} stroke={1.6} />
       </ActionIcon>
     </Tooltip>

@@ -1,6 +1,6 @@
 import { ExpandButton, SelectOne, useKeySet } from './data-row-parts.tsx'
 import styles from './data-table.module.css'
-import type { BodyProps } from './data-table.tsx'
+import type { BodyProps } from './listing.ts'
 
 /** The same list where a table has no room: one card a row, its first column as the title. */
 export function DataCards<Row>({

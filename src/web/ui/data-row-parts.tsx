@@ -3,7 +3,7 @@ import { IconChevronRight } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useText } from '../lib/i18n.ts'
 import styles from './data-table.module.css'
-import type { RowKey } from './data-table.tsx'
+import type { RowKey } from './listing.ts'
 import { texts } from './texts.ts'
 
 export function useKeySet(): [ReadonlySet<RowKey>, (key: RowKey) => void] {

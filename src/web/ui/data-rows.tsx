@@ -3,7 +3,7 @@ import { Fragment } from 'react'
 import { useText } from '../lib/i18n.ts'
 import { ExpandButton, SelectAll, SelectOne, useKeySet } from './data-row-parts.tsx'
 import styles from './data-table.module.css'
-import type { BodyProps, Column, Sort } from './data-table.tsx'
+import type { BodyProps, Column, Sort } from './listing.ts'
 import { texts } from './texts.ts'
 
 /** The rows of a list as a table. */

@@ -1,67 +1,16 @@
 import { Button, Skeleton } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import type { UseQueryResult } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
 import { useText } from '../lib/i18n.ts'
 import { usePageSize } from '../lib/page-size.ts'
 import { ColumnChooser, useHiddenColumns } from './column-chooser.tsx'
 import { DataCards } from './data-cards.tsx'
 import { DataRows } from './data-rows.tsx'
 import styles from './data-table.module.css'
-import { Empty, type EmptyProps } from './empty.tsx'
+import { Empty } from './empty.tsx'
 import { ErrorView } from './error-view.tsx'
+import { type DataTableProps, rowsOf } from './listing.ts'
 import { Pager } from './pager.tsx'
 import { texts } from './texts.ts'
-
-export type RowKey = string | number
-
-export interface Column<Row> {
-  readonly key: string
-  readonly title: string
-  readonly cell: (row: Row) => ReactNode
-  readonly width?: number | string
-  readonly align?: 'left' | 'right' | 'center'
-  /** May be hidden with the column menu; `hidden` begins so. */
-  readonly hideable?: boolean
-  readonly hidden?: boolean
-  /** Makes the column sortable under this name. */
-  readonly sortKey?: string
-}
-
-export interface Sort {
-  readonly key: string
-  readonly descending: boolean
-}
-
-/** What list routes answer: a bare array, whose total is unknown, or a page. */
-export type Listing<Row> = readonly Row[] | { readonly items: readonly Row[]; readonly total: number }
-
-export interface DataTableProps<Row> {
-  /** Names the table for screen readers. */
-  readonly label: string
-  /** Under this name the choice of columns is kept; without it there is no choice. */
-  readonly name?: string
-  readonly columns: readonly Column<Row>[]
-  readonly list: Pick<UseQueryResult<Listing<Row>>, 'data' | 'error' | 'isPending' | 'isFetching' | 'refetch'>
-  readonly rowKey: (row: Row) => RowKey
-  /** The page shown, counted from 1. Without it everything is on one page. */
-  readonly page?: number
-  readonly onPage?: (page: number) => void
-  readonly sort?: Sort
-  readonly onSort?: (sort: Sort) => void
-  readonly selected?: ReadonlySet<RowKey>
-  readonly onSelect?: (selected: ReadonlySet<RowKey>) => void
-  /** Buttons for the selected rows. */
-  readonly bulkActions?: ReactNode
-  readonly expand?: (row: Row) => ReactNode
-  /** Buttons at the end of a row, usually `<RowActions>`. */
-  readonly rowActions?: (row: Row) => ReactNode
-  /** Shown weaker, such as a disabled thing. */
-  readonly isMuted?: (row: Row) => boolean
-  readonly empty?: EmptyProps
-  /** Stands above the rows, usually `<ListFilters>`. */
-  readonly toolbar?: ReactNode
-}
 
 /** The list of this interface: a table, or cards where the window is narrow, with every state it can be in. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
@@ -108,13 +57,6 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     </div>
   )
 }
-
-export function rowsOf<Row>(listing: Listing<Row> | undefined): readonly Row[] {
-  if (!listing) return []
-  return 'items' in listing ? listing.items : listing
-}
-
-export type BodyProps<Row> = DataTableProps<Row> & { readonly rows: readonly Row[] }
 
 function Loading({ columns, rows, narrow }: { columns: number; rows: number; narrow: boolean }) {
   const say = useText(texts)

@@ -1,19 +1,8 @@
 import { Input, Skeleton } from '@mantine/core'
-import { lazy, type ReactNode, Suspense } from 'react'
+import { lazy, Suspense } from 'react'
+import type { DateTimeInputProps } from './date-time-picker.tsx'
 
-// React asks for a default export of what it loads lazily.
-const LazyDateTimePicker = lazy(() => import('./date-time-picker.tsx'))
-
-export interface DateTimeInputProps {
-  readonly label: string
-  /** Unix seconds. */
-  readonly value: number | undefined
-  readonly onChange: (seconds: number | undefined) => void
-  readonly placeholder?: string
-  readonly description?: ReactNode
-  readonly error?: ReactNode
-  readonly disabled?: boolean
-}
+const LazyPicker = lazy(async () => ({ default: (await import('./date-time-picker.tsx')).LocalDateTimePicker }))
 
 /** A moment in local time, picked from a calendar. */
 export function DateTimeInput(props: DateTimeInputProps) {
@@ -24,7 +13,7 @@ export function DateTimeInput(props: DateTimeInputProps) {
   )
   return (
     <Suspense fallback={waiting}>
-      <LazyDateTimePicker {...props} />
+      <LazyPicker {...props} />
     </Suspense>
   )
 }

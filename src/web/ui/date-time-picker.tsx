@@ -1,12 +1,23 @@
 import '@mantine/dates/styles.layer.css'
 import 'dayjs/locale/zh-cn'
 import { DatesProvider, DateTimePicker } from '@mantine/dates'
+import type { ReactNode } from 'react'
 import { formatTime, parseTime } from '../lib/format.ts'
 import { useLanguage } from '../lib/i18n.ts'
-import type { DateTimeInputProps } from './date-time-input.tsx'
+
+export interface DateTimeInputProps {
+  readonly label: string
+  /** Unix seconds. */
+  readonly value: number | undefined
+  readonly onChange: (seconds: number | undefined) => void
+  readonly placeholder?: string
+  readonly description?: ReactNode
+  readonly error?: ReactNode
+  readonly disabled?: boolean
+}
 
 /** The calendar itself; loaded when first needed. */
-export default function LazyDateTimePicker({ value, onChange, ...rest }: DateTimeInputProps) {
+export function LocalDateTimePicker({ value, onChange, ...rest }: DateTimeInputProps) {
   const language = useLanguage()
   return (
     <DatesProvider settings={{ locale: language === 'zh' ? 'zh-cn' : 'en', firstDayOfWeek: 1 }}>

@@ -1,0 +1,28 @@
+import type { Icon } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+import type { Access } from '../../contract/route.ts'
+import type { Status } from '../../contract/status.ts'
+import type { Text } from '../../contract/text.ts'
+
+export type NavGroup = 'work' | 'account' | 'manage'
+
+export const navGroups: Readonly<Record<NavGroup, Text>> = {
+  work: { zh: '工作台', en: 'Workspace' },
+  account: { zh: '账户', en: 'Account' },
+  manage: { zh: '管理', en: 'Manage' },
+}
+
+/** One screen of the console; `screens.ts` holds them all. */
+export interface Screen {
+  /** In the words of the router: `$id` is a part that varies. */
+  readonly path: string
+  readonly access: Access
+  /** The page title, its name in the navigation and in the palette. */
+  readonly label: Text
+  readonly icon: Icon
+  /** Its place in the sidebar; `flag` hides it while the site does not offer it. */
+  readonly nav?: { readonly group: NavGroup; readonly flag?: (status: Status) => boolean }
+  /** Stands in the bar at the top. */
+  readonly top?: true
+  readonly load: () => Promise<{ readonly Screen: () => ReactNode }>
+}

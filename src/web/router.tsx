@@ -1,0 +1,52 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { mayAccess } from '../contract/roles.ts'
+import type { Screen } from './lib/screen.ts'
+import { parseSearch, writeSearch } from './lib/search-params.ts'
+import { currentUser, onSessionExpired, useMay } from './lib/session.ts'
+import { NoPermission, NotFound } from './screens/not-found/index.tsx'
+import { screens } from './screens.ts'
+import { ErrorView } from './ui/error-view.tsx'
+import { Shell } from './ui/shell/shell.tsx'
+
+/** Turns the table of screens into routes: each is loaded when it is first needed and opens only for who may see it. */
+
+const root = createRootRoute({
+  component: () => <Shell screens={screens} />,
+  notFoundComponent: NotFound,
+  errorComponent: ({ error, reset }) => <ErrorView error={error} onRetry={reset} />,
+})
+
+function routeOf(screen: Screen) {
+  return createRoute({
+    getParentRoute: () => root,
+    path: screen.path,
+    beforeLoad: () => {
+      if (screen.access !== 'public' && !currentUser()) throw redirect({ to: '/login' })
+    },
+    component: guarded(screen),
+  })
+}
+
+/** The screen for those who may see it. What loads it stays reachable, so that pointing at a link loads ahead. */
+function guarded({ access, load }: Screen) {
+  const Content = lazyRouteComponent(load, 'Screen')
+  function Guarded() {
+    return useMay(access) ? <Content /> : <NoPermission />
+  }
+  return Object.assign(Guarded, {
+    preload: () => (mayAccess(currentUser()?.role ?? 0, access) ? Content.preload?.() : undefined),
+  })
+}
+
+export const router = createRouter({
+  routeTree: root.addChildren(screens.map(routeOf)),
+  parseSearch,
+  stringifySearch: writeSearch,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+})
+
+onSessionExpired(() => {
+  if (router.state.location.pathname === '/login') return
+  void router.navigate({ href: '/login?expired=true', replace: true })
+})

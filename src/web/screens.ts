@@ -1,0 +1,37 @@
+import { IconHome, IconInfoCircle, IconLogin2, IconSettings } from '@tabler/icons-react'
+import type { Screen } from './lib/screen.ts'
+
+/** THE table of screens. It drives router, navigation, palette, page titles and access. A new screen is one row here and one folder. */
+export const screens: readonly Screen[] = [
+  {
+    path: '/',
+    access: 'public',
+    label: { zh: '首页', en: 'Home' },
+    icon: IconHome,
+    top: true,
+    load: () => import('./screens/home/index.tsx'),
+  },
+  {
+    path: '/about',
+    access: 'public',
+    label: { zh: '关于', en: 'About' },
+    icon: IconInfoCircle,
+    top: true,
+    load: () => import('./screens/about/index.tsx'),
+  },
+  {
+    path: '/login',
+    access: 'public',
+    label: { zh: '登录', en: 'Log in' },
+    icon: IconLogin2,
+    load: () => import('./screens/login/index.tsx'),
+  },
+  {
+    path: '/setting',
+    access: 'user',
+    label: { zh: '设置', en: 'Settings' },
+    icon: IconSettings,
+    nav: { group: 'account' },
+    load: () => import('./screens/settings/index.tsx'),
+  },
+]

@@ -1,0 +1,64 @@
+import { Button, Title } from '@mantine/core'
+import { IconArrowRight, IconSpeakerphone } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useText } from '../../lib/i18n.ts'
+import { read } from '../../lib/query.ts'
+import { useSession } from '../../lib/session.ts'
+import { useStatus } from '../../lib/status.ts'
+import { CopyText } from '../../ui/copy-text.tsx'
+import { Panel } from '../../ui/panel.tsx'
+import { SiteContent } from '../../ui/site-content.tsx'
+import styles from './home.module.css'
+import { texts } from './texts.ts'
+
+/** The start page: the operator's own content, or a calm welcome with the address that programs need. */
+export function Screen() {
+  const say = useText(texts)
+  const notice = useQuery(read('GET /api/notice'))
+  const content = useQuery(read('GET /api/home_page_content'))
+  const { system_name: name } = useStatus()
+
+  return (
+    <div className={styles.page}>
+      {notice.data?.trim() && (
+        <Panel
+          title={
+            <span className={styles.noticeTitle}>
+              <IconSpeakerphone size={18} stroke={1.6} aria-hidden="true" /> {say('notice')}
+            </span>
+          }
+        >
+          <SiteContent text={notice.data} title={say('notice')} />
+        </Panel>
+      )}
+      {content.data?.trim() ? <SiteContent text={content.data} title={name} /> : !content.isPending && <Welcome />}
+    </div>
+  )
+}
+
+function Welcome() {
+  const say = useText(texts)
+  const user = useSession()
+  const { system_name: name, logo, server_address: address } = useStatus()
+  const base = `${(address || window.location.origin).replace(/\/$/, '')}/v1`
+
+  return (
+    <div className={styles.welcome}>
+      <img src={logo || '/logo.png'} alt="" width={72} height={72} />
+      <Title order={1} className={styles.name ?? ''}>
+        {name}
+      </Title>
+      <p className={styles.lead}>{say('lead')}</p>
+      <div className={styles.address}>
+        <span>{say('address')}</span>
+        <CopyText text={base}>
+          <code>{base}</code>
+        </CopyText>
+      </div>
+      <Button component={Link} to={user ? '/token' : '/login'} size="md" rightSection={<IconArrowRight size={18} />}>
+        {say(user ? 'console' : 'login')}
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,80 @@
+import { Alert, Button, PasswordInput, Stack, TextInput, Title } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { IconInfoCircle } from '@tabler/icons-react'
+import { Navigate } from '@tanstack/react-router'
+import { useText } from '../../lib/i18n.ts'
+import { useWrite } from '../../lib/query.ts'
+import { useUrlState } from '../../lib/search-params.ts'
+import { rememberUser, useSession } from '../../lib/session.ts'
+import { useStatus } from '../../lib/status.ts'
+import styles from './login.module.css'
+import { texts } from './texts.ts'
+
+export function Screen() {
+  const say = useText(texts)
+  const user = useSession()
+  const { system_name: name, logo, password_login_enabled: withPassword } = useStatus()
+  const { values } = useUrlState({ expired: '' })
+  if (user) return <Navigate to="/token" />
+
+  return (
+    <div className={styles.page}>
+      <div className={styles.card}>
+        <img src={logo || '/logo.png'} alt="" width={44} height={44} />
+        <Title order={1}>{say('welcome', { name })}</Title>
+        {values.expired && <Hint text={say('expired')} />}
+        {!withPassword && <Hint text={say('passwordLoginOff')} />}
+        <LoginForm />
+      </div>
+    </div>
+  )
+}
+
+function Hint({ text }: { text: string }) {
+  return (
+    <Alert variant="light" color="yellow" role="status" icon={<IconInfoCircle size={18} />} w="100%">
+      {text}
+    </Alert>
+  )
+}
+
+function LoginForm() {
+  const say = useText(texts)
+  const form = useForm({ initialValues: { username: '', password: '' } })
+  const logIn = useWrite('POST /api/user/login', { success: say('success'), onSuccess: rememberUser })
+
+  function submit({ username, password }: typeof form.values): void {
+    const missing = { username: username.trim() === '', password: password === '' }
+    if (missing.username || missing.password) {
+      form.setErrors({ username: missing.username && say('required'), password: missing.password && say('required') })
+      return
+    }
+    logIn.mutate({ body: { username: username.trim(), password } })
+  }
+
+  return (
+    <form className={styles.form} onSubmit={form.onSubmit(submit)} noValidate>
+      <Stack gap="md">
+        <TextInput
+          label={say('username')}
+          size="md"
+          autoComplete="username"
+          autoCapitalize="none"
+          spellCheck={false}
+          data-autofocus
+          {...form.getInputProps('username')}
+        />
+        <PasswordInput
+          label={say('password')}
+          size="md"
+          autoComplete="current-password"
+          visibilityToggleButtonProps={{ 'aria-label': say('showPassword'), tabIndex: 0 }}
+          {...form.getInputProps('password')}
+        />
+        <Button type="submit" size="md" fullWidth loading={logIn.isPending}>
+          {say('submit')}
+        </Button>
+      </Stack>
+    </form>
+  )
+}

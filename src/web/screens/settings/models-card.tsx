@@ -1,0 +1,48 @@
+import { Anchor, Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useText } from '../../lib/i18n.ts'
+import { read } from '../../lib/query.ts'
+import { storedFlag } from '../../lib/stored.ts'
+import { CopyText } from '../../ui/copy-text.tsx'
+import { ErrorView } from '../../ui/error-view.tsx'
+import { Panel } from '../../ui/panel.tsx'
+import { Tag } from '../../ui/status-tag.tsx'
+import styles from './settings.module.css'
+import { texts } from './texts.ts'
+
+const collapsedCount = 10
+const expandedChoice = storedFlag('modelsExpanded', false)
+
+export function ModelsCard() {
+  const say = useText(texts)
+  const models = useQuery(read('GET /api/user/models'))
+  const expanded = expandedChoice.use()
+  const names = models.data ?? []
+  const hidden = names.length - collapsedCount
+
+  return (
+    <Panel title={say('models')} description={say('modelsHint')}>
+      {models.isPending && <Skeleton height={22} width="60%" />}
+      {models.error && <ErrorView error={models.error} onRetry={() => void models.refetch()} />}
+      {models.data && names.length === 0 && <span className={styles.quiet}>{say('modelsNone')}</span>}
+      <div className={styles.tags}>
+        {(expanded ? names : names.slice(0, collapsedCount)).map((name) => (
+          <CopyText key={name} text={name}>
+            <Tag color="sluice">{name}</Tag>
+          </CopyText>
+        ))}
+        {hidden > 0 && (
+          <Anchor
+            component="button"
+            type="button"
+            size="sm"
+            aria-expanded={expanded}
+            onClick={() => expandedChoice.write(!expanded)}
+          >
+            {expanded ? say('modelsLess') : say('modelsMore', { count: hidden })}
+          </Anchor>
+        )}
+      </div>
+    </Panel>
+  )
+}

@@ -1,0 +1,102 @@
+import { Skeleton, Stack, TextInput } from '@mantine/core'
+import { IconSearch } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useBlocker } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Section } from '../../../contract/options/define.ts'
+import { sections as declaredSections } from '../../../contract/options/index.ts'
+import { useLocal, useText } from '../../lib/i18n.ts'
+import { read } from '../../lib/query.ts'
+import { confirmDiscard } from '../../ui/confirm.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { ErrorView } from '../../ui/error-view.tsx'
+import { useDrafts } from './drafts.ts'
+import { OptionSection } from './option-section.tsx'
+import styles from './settings.module.css'
+import { SystemCard } from './system-card.tsx'
+import type { OptionTab } from './tabs.ts'
+import { texts } from './texts.ts'
+
+const sections: readonly Section[] = declaredSections
+
+/** The tabs whose cards are drawn from the declared options. Drafts survive a change between them. */
+export function OptionTabs({ tab }: { tab: OptionTab }) {
+  const say = useText(texts)
+  const local = useLocal()
+  const [search, setSearch] = useState('')
+  const options = useQuery(read('GET /api/option/'))
+  const secrets = useQuery(read('GET /api/option/secrets'))
+  const drafts = useDrafts()
+  useLeaveGuard(Object.keys(drafts.values).length > 0)
+
+  const shown = search.trim() === '' ? sections.filter(({ place }) => place.tab === tab) : matching(sections, search)
+  const error = options.error ?? secrets.error
+
+  if (options.isPending || secrets.isPending) return <Waiting />
+  if (!options.data || !secrets.data) {
+    return <ErrorView error={error} onRetry={() => void Promise.all([options.refetch(), secrets.refetch()])} />
+  }
+  const saved = Object.fromEntries(options.data.map(({ key, value }) => [key, value]))
+
+  return (
+    <div className={styles.columns}>
+      <aside className={styles.side}>
+        <TextInput
+          type="search"
+          aria-label={say('search')}
+          placeholder={say('search')}
+          leftSection={<IconSearch size={16} />}
+          value={search}
+          onChange={(event) => setSearch(event.currentTarget.value)}
+        />
+        <nav className={styles.anchors} aria-label={say('sections')}>
+          {shown.map(({ place }) => (
+            <a key={place.name} href={`#${place.name}`} className={styles.anchor}>
+              {local(place.label)}
+            </a>
+          ))}
+        </nav>
+      </aside>
+      <Stack gap="lg" className={styles.cards ?? ''}>
+        {shown.length === 0 && <Empty title={say('searchEmpty')} />}
+        {shown.map((section) => (
+          <OptionSection key={section.place.name} section={section} saved={saved} secrets={secrets.data} drafts={drafts} />
+        ))}
+        {tab === 'other' && search === '' && <SystemCard />}
+      </Stack>
+    </div>
+  )
+}
+
+/** Sections with only the options that match a search, by their words in either language or their key. */
+function matching(all: readonly Section[], search: string): readonly Section[] {
+  const wanted = search.trim().toLowerCase()
+  const has = (...words: (string | undefined)[]) => words.some((word) => word?.toLowerCase().includes(wanted))
+  return all.flatMap(({ place, options }) => {
+    if (has(place.label.zh, place.label.en)) return [{ place, options }]
+    const found = Object.entries(options).filter(([key, { label, help }]) => has(key, label.zh, label.en, help?.zh, help?.en))
+    return found.length === 0 ? [] : [{ place, options: Object.fromEntries(found) }]
+  })
+}
+
+/** Leaving with unsaved edits asks first; another tab of options is not leaving. */
+function useLeaveGuard(dirty: boolean): void {
+  useBlocker({
+    shouldBlockFn: async ({ next }) => {
+      if (!dirty) return false
+      const search: { tab?: string } = next.search
+      const stays = next.pathname === '/setting' && (search.tab ?? 'personal') !== 'personal'
+      return !stays && !(await confirmDiscard())
+    },
+    enableBeforeUnload: dirty,
+  })
+}
+
+function Waiting() {
+  return (
+    <Stack gap="lg">
+      <Skeleton height={220} radius="lg" />
+      <Skeleton height={160} radius="lg" />
+    </Stack>
+  )
+}

@@ -1,0 +1,38 @@
+import { decodeOption } from '../../../contract/options/codec.ts'
+import type { Options } from '../../../contract/options/define.ts'
+import { call } from '../../lib/call.ts'
+import { localOf } from '../../lib/i18n.ts'
+import type { FieldValues } from '../../ui/fields-form.tsx'
+
+export interface SaveResult {
+  readonly saved: readonly string[]
+  /** Reasons by key. */
+  readonly refused: FieldValues
+}
+
+/** What the schemas say about the drafts, by key, before anything is sent. */
+export function checkDrafts(options: Options, drafts: FieldValues): FieldValues {
+  const reasons = Object.entries(drafts).map(([key, text]) => {
+    const option = options[key]
+    const decoded = option && decodeOption(option, text)
+    return [key, decoded && 'reason' in decoded ? localOf(decoded.reason) : ''] as const
+  })
+  return Object.fromEntries(reasons.filter(([, reason]) => reason !== ''))
+}
+
+/** Saves one by one in the declared order, since one option may need another that stands before it. */
+export async function saveOptions(options: Options, drafts: FieldValues): Promise<SaveResult> {
+  const saved: string[] = []
+  const refused: Record<string, string> = {}
+  for (const key of Object.keys(options)) {
+    const value = drafts[key]
+    if (value === undefined) continue
+    try {
+      await call('PUT /api/option/', { body: { key, value } })
+      saved.push(key)
+    } catch (cause) {
+      refused[key] = cause instanceof Error ? cause.message : String(cause)
+    }
+  }
+  return { saved, refused }
+}

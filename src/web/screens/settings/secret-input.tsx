@@ -1,0 +1,55 @@
+import { Anchor, PasswordInput } from '@mantine/core'
+import type { Field } from '../../../contract/fields.ts'
+import { useLocal, useText } from '../../lib/i18n.ts'
+import { Tag } from '../../ui/status-tag.tsx'
+import styles from './settings.module.css'
+import { texts } from './texts.ts'
+
+export interface SecretInputProps {
+  readonly field: Field
+  readonly isSet: boolean
+  /** Typed text replaces the saved value, '' clears it, undefined keeps it. */
+  readonly draft: string | undefined
+  readonly onChange: (draft: string | undefined) => void
+  readonly error?: string
+  readonly disabled?: boolean
+}
+
+/** A value that can be written but never read: leaving it blank keeps it, clearing it is a choice of its own. */
+export function SecretInput({ field, isSet, draft, onChange, error, disabled }: SecretInputProps) {
+  const say = useText(texts)
+  const local = useLocal()
+  const clearing = draft === ''
+
+  return (
+    <div className={styles.secret}>
+      <PasswordInput
+        label={local(field.label)}
+        description={field.help && local(field.help)}
+        placeholder={clearing ? say('secretWillClear') : isSet ? say('secretSet') : say('secretUnset')}
+        autoComplete="new-password"
+        value={draft ?? ''}
+        onChange={(event) => onChange(event.currentTarget.value || undefined)}
+        error={error}
+        disabled={disabled}
+      />
+      {clearing ? (
+        <div className={styles.secretTools}>
+          <Tag color="orange">{say('secretWillClear')}</Tag>
+          <Anchor component="button" type="button" size="xs" onClick={() => onChange(undefined)}>
+            {say('secretKeep')}
+          </Anchor>
+        </div>
+      ) : (
+        isSet &&
+        !disabled && (
+          <div className={styles.secretTools}>
+            <Anchor component="button" type="button" size="xs" onClick={() => onChange('')}>
+              {say('secretClear')}
+            </Anchor>
+          </div>
+        )
+      )}
+    </div>
+  )
+}

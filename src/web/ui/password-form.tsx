@@ -1,0 +1,78 @@
+import { Button, Group, PasswordInput, Stack } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import type { passwordLength as contractLength } from '../../contract/entities/user.ts'
+import { defineTexts, useText } from '../lib/i18n.ts'
+import { useWrite } from '../lib/query.ts'
+
+const passwordLength: typeof contractLength = { min: 8, max: 20 }
+
+const texts = defineTexts('password', {
+  zh: {
+    current: '当前密码',
+    fresh: '新密码',
+    freshHint: '8 到 20 个字符',
+    repeat: '确认新密码',
+    change: '修改密码',
+    changed: '密码修改成功！',
+    currentMissing: '请输入当前密码',
+    tooShort: '密码长度不得小于 8 位！',
+    tooLong: '密码长度不得超过 20 位！',
+    mismatch: '两次输入的密码不一致！',
+  },
+  en: {
+    current: 'Current password',
+    fresh: 'New password',
+    freshHint: '8 to 20 characters',
+    repeat: 'Repeat the new password',
+    change: 'Change password',
+    changed: 'Password changed',
+    currentMissing: 'Enter the current password',
+    tooShort: 'Password length must not be less than 8',
+    tooLong: 'Password length must not be more than 20',
+    mismatch: 'The two passwords entered do not match',
+  },
+})
+
+/** Changes the own password. */
+export function PasswordForm({ onDone }: { onDone: () => void }) {
+  const say = useText(texts)
+  const form = useForm({
+    initialValues: { current: '', fresh: '', repeat: '' },
+    validate: {
+      current: (value) => (value === '' ? say('currentMissing') : null),
+      fresh: (value) =>
+        value.length < passwordLength.min ? say('tooShort') : value.length > passwordLength.max ? say('tooLong') : null,
+      repeat: (value, { fresh }) => (value === fresh ? null : say('mismatch')),
+    },
+  })
+  const change = useWrite('PUT /api/user/self', {
+    success: say('changed'),
+    onSuccess: () => {
+      form.reset()
+      onDone()
+    },
+  })
+
+  return (
+    <form
+      onSubmit={form.onSubmit(({ current, fresh }) => change.mutate({ body: { password: fresh, current_password: current } }))}
+      noValidate
+    >
+      <Stack gap="sm">
+        <PasswordInput label={say('current')} autoComplete="current-password" {...form.getInputProps('current')} />
+        <PasswordInput
+          label={say('fresh')}
+          description={say('freshHint')}
+          autoComplete="new-password"
+          {...form.getInputProps('fresh')}
+        />
+        <PasswordInput label={say('repeat')} autoComplete="new-password" {...form.getInputProps('repeat')} />
+        <Group justify="flex-end">
+          <Button type="submit" loading={change.isPending}>
+            {say('change')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,43 @@
+import { Alert, Button, Modal } from '@mantine/core'
+import { IconAlertTriangle } from '@tabler/icons-react'
+import { useState } from 'react'
+import type { SignedInUser } from '../../../contract/entities/user.ts'
+import { defineTexts, useText } from '../../lib/i18n.ts'
+import { rememberUser } from '../../lib/session.ts'
+import { PasswordForm } from '../password-form.tsx'
+import styles from './shell.module.css'
+
+const texts = defineTexts('default-password', {
+  zh: { title: '您正在使用默认密码！', body: '请立刻修改默认密码！任何知道它的人都能接管本站。', change: '修改密码' },
+  en: {
+    title: 'You are using the default password!',
+    body: 'Change the default password now: whoever knows it can take over this site.',
+    change: 'Change password',
+  },
+})
+
+/** Warns at once, and on every page until the password is another one. */
+export function DefaultPassword({ user }: { user: SignedInUser }) {
+  const say = useText(texts)
+  const [opened, setOpened] = useState(true)
+  return (
+    <>
+      <Alert
+        color="red"
+        role="status"
+        icon={<IconAlertTriangle />}
+        title={say('title')}
+        classNames={{ root: styles.warning ?? '' }}
+      >
+        {say('body')}{' '}
+        <Button size="compact-xs" color="red" onClick={() => setOpened(true)}>
+          {say('change')}
+        </Button>
+      </Alert>
+      <Modal opened={opened} onClose={() => setOpened(false)} title={say('title')}>
+        <p className={styles.warningText}>{say('body')}</p>
+        <PasswordForm onDone={() => rememberUser({ ...user, default_password: false })} />
+      </Modal>
+    </>
+  )
+}

@@ -1,0 +1,39 @@
+import { useEffect, useState } from 'react'
+import { useText } from '../../lib/i18n.ts'
+import { useStatus } from '../../lib/status.ts'
+import { storedText } from '../../lib/stored.ts'
+import { SafeHtml } from '../site-content.tsx'
+import styles from './footer.module.css'
+import { texts } from './texts.ts'
+
+const footerHtml = storedText('footer_html')
+const pollMs = 200
+const pollsMax = 5
+
+/** The saved footer, or the credit line. */
+export function Footer() {
+  const say = useText(texts)
+  const { system_name: name, version } = useStatus()
+  const html = useFooterHtml()
+  return <footer className={styles.footer}>{html ? <SafeHtml html={html} /> : say('credit', { name, version })}</footer>
+}
+
+/** Something else than this page may write the setting, which gives no sign: it is looked for a few times until it is there. */
+function useFooterHtml(): string {
+  const known = footerHtml.use()
+  const [found, setFound] = useState('')
+
+  // Outside of React: local storage, read on a timer.
+  useEffect(() => {
+    let polls = 0
+    const timer = setInterval(() => {
+      const html = footerHtml.read()
+      polls += 1
+      if (html !== '') setFound(html)
+      if (html !== '' || polls >= pollsMax) clearInterval(timer)
+    }, pollMs)
+    return () => clearInterval(timer)
+  }, [])
+
+  return known || found
+}

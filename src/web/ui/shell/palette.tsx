@@ -1,0 +1,94 @@
+import '@mantine/spotlight/styles.layer.css'
+import { useMantineColorScheme } from '@mantine/core'
+import { Spotlight, type SpotlightActionGroupData } from '@mantine/spotlight'
+import { IconLanguage, IconLogout, IconSearch } from '@tabler/icons-react'
+import { useNavigate } from '@tanstack/react-router'
+import { mayAccess } from '../../../contract/roles.ts'
+import { changeLanguage, languages, useLanguage, useLocal, useText } from '../../lib/i18n.ts'
+import type { Screen } from '../../lib/screen.ts'
+import { useSession } from '../../lib/session.ts'
+import { useStatus } from '../../lib/status.ts'
+import { schemes, useLogOut } from './menus.tsx'
+import { texts } from './texts.ts'
+
+/** Every screen that this user may open, and the few things that can be done anywhere. Found in both languages. */
+export function Palette({ screens, onClose }: { screens: readonly Screen[]; onClose: () => void }) {
+  const say = useText(texts)
+  const pages = usePages(screens)
+  const actions = useActions()
+  const groups: SpotlightActionGroupData[] = [
+    { group: say('pages'), actions: pages },
+    { group: say('actions'), actions },
+  ]
+
+  return (
+    <Spotlight
+      forceOpened
+      shortcut={null}
+      onSpotlightClose={onClose}
+      actions={groups}
+      highlightQuery
+      scrollable
+      maxHeight={420}
+      radius="lg"
+      aria-label={say('palette')}
+      nothingFound={say('paletteEmpty')}
+      searchProps={{
+        placeholder: say('palettePlaceholder'),
+        'aria-label': say('palettePlaceholder'),
+        leftSection: <IconSearch size={18} stroke={1.6} />,
+      }}
+    />
+  )
+}
+
+function usePages(screens: readonly Screen[]) {
+  const local = useLocal()
+  const user = useSession()
+  const status = useStatus()
+  const navigate = useNavigate()
+  return screens
+    .filter(({ access, nav, top }) => (nav || top) && mayAccess(user?.role ?? 0, access) && (nav?.flag?.(status) ?? true))
+    .map((screen) => ({
+      id: screen.path,
+      label: local(screen.label),
+      keywords: [screen.label.zh, screen.label.en, screen.path],
+      leftSection: <screen.icon size={18} stroke={1.6} />,
+      onClick: () => void navigate({ to: screen.path }),
+    }))
+}
+
+function useActions() {
+  const say = useText(texts)
+  const user = useSession()
+  const language = useLanguage()
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const logOut = useLogOut()
+
+  const themes = schemes
+    .filter(({ value }) => value !== colorScheme)
+    .map(({ value, label, Icon }) => ({
+      id: `theme:${value}`,
+      label: `${say('theme')}: ${say(label)}`,
+      keywords: ['theme', '主题', value],
+      leftSection: <Icon size={18} stroke={1.6} />,
+      onClick: () => setColorScheme(value),
+    }))
+  const otherLanguages = languages
+    .filter(({ value }) => value !== language)
+    .map(({ value, name }) => ({
+      id: `language:${value}`,
+      label: say('switchTo', { name }),
+      keywords: ['language', '语言'],
+      leftSection: <IconLanguage size={18} stroke={1.6} />,
+      onClick: () => void changeLanguage(value),
+    }))
+  const leave = {
+    id: 'logout',
+    label: say('logout'),
+    keywords: ['logout', '退出', '注销'],
+    leftSection: <IconLogout size={18} stroke={1.6} />,
+    onClick: () => void logOut(),
+  }
+  return [...themes, ...otherLanguages, ...(user ? [leave] : [])]
+}

@@ -1,0 +1,107 @@
+import { Drawer } from '@mantine/core'
+import { useHotkeys, useMediaQuery } from '@mantine/hooks'
+import { Outlet, useMatches } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
+import { useLocal, useText } from '../../lib/i18n.ts'
+import type { Screen } from '../../lib/screen.ts'
+import { useSession } from '../../lib/session.ts'
+import { useStatus } from '../../lib/status.ts'
+import { storedText } from '../../lib/stored.ts'
+import { ErrorBoundary } from '../error-view.tsx'
+import { Footer } from './footer.tsx'
+import { Header } from './header.tsx'
+import styles from './shell.module.css'
+import { Sidebar } from './sidebar.tsx'
+import { texts } from './texts.ts'
+import { TopLinks } from './top-links.tsx'
+
+/**
+ * What stands around every screen: header, sidebar, footer, palette, page title. It knows no screen by name; all it shows
+ * comes from the table it is given.
+ */
+
+const DefaultPassword = lazy(async () => ({ default: (await import('./default-password.tsx')).DefaultPassword }))
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
+
+/** The choice made here; until there is one, the site's default counts. */
+const collapsedChoice = storedText('sidebar-collapsed')
+
+export function Shell({ screens }: { screens: readonly Screen[] }) {
+  const say = useText(texts)
+  const user = useSession()
+  const status = useStatus()
+  const narrow = useMediaQuery('(width <= 600px)', undefined, { getInitialValueInEffect: false })
+  const choice = collapsedChoice.use()
+  const [menuOpen, setMenuOpen] = useState(false)
+  const [paletteOpen, setPaletteOpen] = useState(false)
+  const here = useHere(screens)
+  useHotkeys([['mod+K', () => setPaletteOpen(true)]], [])
+
+  const collapsed = choice === '' ? status.default_collapse_sidebar : choice === 'true'
+  const withSidebar = user !== null && !narrow
+
+  return (
+    <div className={styles.shell}>
+      <PageHead here={here} />
+      <a className={styles.skip} href="#main">
+        {say('skip')}
+      </a>
+      <Header screens={screens} narrow={narrow} onMenu={() => setMenuOpen(true)} onSearch={() => setPaletteOpen(true)} />
+      <div className={styles.body}>
+        {withSidebar && (
+          <aside className={styles.aside} data-collapsed={collapsed}>
+            <Sidebar screens={screens} collapsed={collapsed} onCollapse={(next) => collapsedChoice.write(String(next))} />
+          </aside>
+        )}
+        <div className={styles.page}>
+          <main id="main" className={styles.main} tabIndex={-1}>
+            {user?.default_password && (
+              <Suspense>
+                <DefaultPassword user={user} />
+              </Suspense>
+            )}
+            <ErrorBoundary resetKey={here?.path}>
+              <Outlet />
+            </ErrorBoundary>
+          </main>
+          <Footer />
+        </div>
+      </div>
+      <Drawer
+        opened={narrow && menuOpen}
+        onClose={() => setMenuOpen(false)}
+        position="left"
+        size={288}
+        title={status.system_name}
+        padding="md"
+      >
+        <TopLinks screens={screens} onChoose={() => setMenuOpen(false)} stacked />
+        {user && <Sidebar screens={screens} onChoose={() => setMenuOpen(false)} />}
+      </Drawer>
+      {paletteOpen && (
+        <Suspense>
+          <Palette screens={screens} onClose={() => setPaletteOpen(false)} />
+        </Suspense>
+      )}
+    </div>
+  )
+}
+
+function useHere(screens: readonly Screen[]): Screen | undefined {
+  const matches = useMatches()
+  // The first match is the shell itself.
+  const path = matches.length > 1 ? matches.at(-1)?.fullPath : undefined
+  return screens.find((screen) => screen.path === path)
+}
+
+/** Title and icon of the window, from the system settings. */
+function PageHead({ here }: { here: Screen | undefined }) {
+  const local = useLocal()
+  const { system_name: name, logo } = useStatus()
+  return (
+    <>
+      <title>{here && here.path !== '/' ? `${local(here.label)} · ${name}` : name}</title>
+      <link rel="icon" href={logo || '/logo.png'} />
+    </>
+  )
+}

@@ -1,0 +1,73 @@
+import { Tooltip, UnstyledButton } from '@mantine/core'
+import { IconLayoutSidebarLeftCollapse, IconLayoutSidebarLeftExpand } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import { mayAccess } from '../../../contract/roles.ts'
+import { useLocal, useText } from '../../lib/i18n.ts'
+import { type NavGroup, navGroups, type Screen } from '../../lib/screen.ts'
+import { useSession } from '../../lib/session.ts'
+import { useStatus } from '../../lib/status.ts'
+import styles from './sidebar.module.css'
+import { texts } from './texts.ts'
+
+export interface SidebarProps {
+  readonly screens: readonly Screen[]
+  readonly collapsed?: boolean
+  /** Without it the sidebar cannot be collapsed, as in the drawer. */
+  readonly onCollapse?: (collapsed: boolean) => void
+  readonly onChoose?: () => void
+}
+
+export function Sidebar({ screens, collapsed = false, onCollapse, onChoose }: SidebarProps) {
+  const say = useText(texts)
+  const local = useLocal()
+  const groups = useNavigation(screens)
+  const Icon = collapsed ? IconLayoutSidebarLeftExpand : IconLayoutSidebarLeftCollapse
+
+  return (
+    <div className={styles.sidebar} data-collapsed={collapsed}>
+      <nav className={styles.nav} aria-label={say('mainNav')}>
+        {groups.map(({ group, entries }) => (
+          <section key={group} className={styles.group} aria-label={local(navGroups[group])}>
+            <p className={styles.groupName} aria-hidden="true">
+              {local(navGroups[group])}
+            </p>
+            {entries.map((screen) => (
+              <Entry key={screen.path} screen={screen} collapsed={collapsed} onChoose={onChoose} />
+            ))}
+          </section>
+        ))}
+      </nav>
+      {onCollapse && (
+        <UnstyledButton className={styles.entry} aria-expanded={!collapsed} onClick={() => onCollapse(!collapsed)}>
+          <Icon size={18} stroke={1.6} aria-hidden="true" />
+          <span className={styles.label}>{say(collapsed ? 'expand' : 'collapse')}</span>
+        </UnstyledButton>
+      )}
+    </div>
+  )
+}
+
+function Entry({ screen, collapsed, onChoose }: { screen: Screen; collapsed: boolean; onChoose?: () => void }) {
+  const local = useLocal()
+  const label = local(screen.label)
+  return (
+    <Tooltip label={label} position="right" disabled={!collapsed}>
+      <Link to={screen.path} className={styles.entry} activeOptions={{ includeSearch: false }} onClick={onChoose}>
+        <screen.icon size={18} stroke={1.6} aria-hidden="true" />
+        <span className={styles.label}>{label}</span>
+      </Link>
+    </Tooltip>
+  )
+}
+
+/** The groups that this user sees, with what the site offers at the moment. */
+export function useNavigation(screens: readonly Screen[]): { group: NavGroup; entries: Screen[] }[] {
+  const role = useSession()?.role ?? 0
+  const status = useStatus()
+  const visible = screens.filter(({ nav, access }) => nav && mayAccess(role, access) && (nav.flag?.(status) ?? true))
+  // The keys of the table are its groups, in their order.
+  const groups = Object.keys(navGroups) as NavGroup[]
+  return groups
+    .map((group) => ({ group, entries: visible.filter((screen) => screen.nav?.group === group) }))
+    .filter(({ entries }) => entries.length > 0)
+}

@@ -1,0 +1,39 @@
+import { Link } from '@tanstack/react-router'
+import { useLocal, useText } from '../../lib/i18n.ts'
+import type { Screen } from '../../lib/screen.ts'
+import { useSession } from '../../lib/session.ts'
+import { texts } from './texts.ts'
+import styles from './top-links.module.css'
+
+export interface TopLinksProps {
+  readonly screens: readonly Screen[]
+  /** One below the other, in the drawer of a narrow window. */
+  readonly stacked?: boolean
+  readonly onChoose?: () => void
+}
+
+/** Home, console, then the other public pages. */
+export function TopLinks({ screens, stacked = false, onChoose }: TopLinksProps) {
+  const say = useText(texts)
+  const local = useLocal()
+  const user = useSession()
+  const [home, ...others] = screens.filter((screen) => screen.top)
+
+  return (
+    <nav className={styles.links} data-stacked={stacked} aria-label={say('topNav')}>
+      {home && <TopLink to={home.path} label={local(home.label)} onChoose={onChoose} />}
+      {user && <TopLink to="/" label={say('console')} onChoose={onChoose} />}
+      {others.map((screen) => (
+        <TopLink key={screen.path} to={screen.path} label={local(screen.label)} onChoose={onChoose} />
+      ))}
+    </nav>
+  )
+}
+
+function TopLink({ to, label, onChoose }: { to: string; label: string; onChoose?: () => void }) {
+  return (
+    <Link to={to} className={styles.link} activeOptions={{ exact: true, includeSearch: false }} onClick={onChoose}>
+      {label}
+    </Link>
+  )
+}
