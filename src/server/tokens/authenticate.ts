@@ -48,7 +48,7 @@ export interface Authenticator {
 /** A token and its owner as loaded. */
 interface Known extends Owned {
   readonly caller: RelayCaller
-  readonly row: Pick<Row<'tokens'>, 'status' | 'expired_time' | 'unlimited_quota' | 'remain_quota'>
+  readonly state: Pick<Row<'tokens'>, 'status' | 'expired_time' | 'unlimited_quota' | 'remain_quota'>
   readonly userStatus: number
   /** Unix seconds; moves on as the token is used. */
   accessedAt: number
@@ -112,7 +112,7 @@ export function openAuthenticator(core: Core): Authenticator {
 
 /** Whether the balance suffices is for the ledger to say; a token that had none when it was loaded is refused here. */
 function requireUsable(token: Known, now: number): void {
-  const status = statusNow(token.row, now)
+  const status = statusNow(token.state, now)
   if (status === tokenStatus.expired) fail('token_expired')
   if (status === tokenStatus.exhausted) fail('token_exhausted')
   if (status !== tokenStatus.enabled) fail('token_disabled')
@@ -157,7 +157,12 @@ async function loadToken(core: Core, hash: string): Promise<Known | null> {
   return {
     tokenId: row.id,
     userId: row.user_id,
-    row,
+    state: {
+      status: row.status,
+      expired_time: row.expired_time,
+      unlimited_quota: row.unlimited_quota,
+      remain_quota: row.remain_quota,
+    },
     userStatus: row.user_status,
     accessedAt: row.accessed_time,
     caller: Object.freeze({

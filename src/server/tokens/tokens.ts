@@ -1,17 +1,16 @@
-import type { SqlBool, Updateable } from 'kysely'
-import { sql } from 'kysely'
-import { neverExpires, type Token, type TokenInput, tokenNameLengthMax, tokenStatus } from '../../contract/entities/token.ts'
+import { type SqlBool, sql, type Updateable } from 'kysely'
+import { neverExpires, type Token, type TokenInput, tokenStatus } from '../../contract/entities/token.ts'
 import type { Queries } from '../db/open.ts'
 import { containing, type PageOf } from '../db/page.ts'
 import type { Row, Tables } from '../db/schema.ts'
-import { readAddressList } from '../lib/addresses.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import { newTokenKey } from '../lib/ids.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { Core } from '../options/core.ts'
+import { readInput } from './input.ts'
 import { rowsInOrder } from './lock.ts'
-import { isExhausted, isExpired, readModelList, statusNow } from './state.ts'
+import { isExhausted, isExpired, statusNow } from './state.ts'
 
 /**
  * The access tokens (`sk-` keys) of users: what their owner sees and may change. Every function takes the owner's id and works on
@@ -217,31 +216,4 @@ function statusAfter(core: Core, before: TokenRow, after: TokenRow, wanted: numb
   if (wanted === tokenStatus.enabled && !spendable && statusNow(before, now) !== tokenStatus.enabled) fail('token_not_enableable')
   if (wanted !== undefined) return wanted
   return spendable && before.status !== tokenStatus.disabled ? tokenStatus.enabled : before.status
-}
-
-function readInput(input: TokenInput) {
-  const name = [...input.name]
-  if (name.length === 0 || name.length > tokenNameLengthMax) fail('token_name_required')
-
-  const addresses = readAddressList(input.allow_ips)
-  if ('invalid' in addresses) fail('address_list_invalid', { entry: addresses.invalid })
-
-  const models = readModelList(input.model_limits)
-  if (input.model_limits_enabled && models.length === 0) {
-    fail('field_invalid', { field: 'model_limits', reason: { zh: '请至少选择一个模型', en: 'choose at least one model' } })
-  }
-
-  return {
-    name: input.name,
-    expired_time: input.expired_time,
-    remain_quota: input.remain_quota,
-    unlimited_quota: Number(input.unlimited_quota),
-    model_limits_enabled: Number(input.model_limits_enabled),
-    model_limits: models.join(','),
-    allow_ips: input.allow_ips
-      .split(/[\s,]+/)
-      .filter(Boolean)
-      .join('\n'),
-    group: input.group,
-  }
 }
