@@ -6,16 +6,24 @@ import { ended, root, startChild } from './process.mjs'
 
 /**
  * Starts the built server and resolves when it answers.
- * @param {{ port: number, env?: Record<string, string>, nodeArgs?: string[], prefix?: string[], stdio?: import('node:child_process').StdioOptions }} settings
+ * @param {{ port: number, env?: Record<string, string>, nodeArgs?: string[], prefix?: string[] }} settings
  */
-export async function startGateway({ port, env = {}, nodeArgs = [], prefix = [], stdio = ['ignore', 'ignore', 'inherit'] }) {
+export async function startGateway({ port, env = {}, nodeArgs = [], prefix = [] }) {
   const startedAt = performance.now()
   const command = [...prefix, process.execPath, ...nodeArgs, join(root, 'dist/server/main.js')]
-  const child = startChild(command, { cwd: root, stdio, env: { ...withoutSettings(), PORT: String(port), ...env } })
+  const child = startChild(command, {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...withoutSettings(), PORT: String(port), ...env },
+  })
   const exited = ended(child)
+  let said = ''
+  child.stdout.on('data', (chunk) => {
+    said = (said + chunk).slice(-4000)
+  })
   const url = `http://127.0.0.1:${port}`
   for (;;) {
-    if (child.exitCode !== null) throw new Error(`The server ended while it started (exit code ${child.exitCode})`)
+    if (child.exitCode !== null) throw new Error(`The server ended while it started (exit code ${child.exitCode})\n${said}`)
     if (await isReady(url)) break
     await sleep(10)
   }
