@@ -16,7 +16,7 @@ const types: pg.CustomTypesConfig = {
 }
 
 export function openPostgres(url: string, connectionsMax = 10, more: pg.PoolConfig = {}): pg.Pool {
-  return new pg.Pool({
+  const pool = new pg.Pool({
     connectionString: url,
     max: connectionsMax,
     types,
@@ -26,6 +26,9 @@ export function openPostgres(url: string, connectionsMax = 10, more: pg.PoolConf
     application_name: 'sluice',
     ...more,
   })
+  // A connection that breaks while it is in use fails its query; without a listener of its own it would also end the process.
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
 }
 
 export function postgresDialect(pool: pg.Pool): PostgresDialect {
