@@ -1,4 +1,3 @@
-import { notifications } from '@mantine/notifications'
 import { ApiError } from './call.ts'
 
 /** Short messages at the top of the window. The same message shown twice at once is one message. */
@@ -8,19 +7,21 @@ type Kind = 'success' | 'info' | 'warn' | 'error'
 const colors: Readonly<Record<Kind, string>> = { success: 'green', info: 'sluice', warn: 'yellow', error: 'red' }
 const shownMs: Readonly<Record<Kind, number>> = { success: 3000, info: 4000, warn: 5000, error: 6000 }
 
-function show(kind: Kind, message: string): void {
+/** The notifications are not part of the first load. */
+async function show(kind: Kind, message: string): Promise<void> {
+  const { notifications } = await import('@mantine/notifications')
   const id = `${kind}:${message}`
   notifications.show({ id, message, color: colors[kind], autoClose: shownMs[kind], role: kind === 'error' ? 'alert' : 'status' })
 }
 
 export const toast = {
-  success: (message: string): void => show('success', message),
-  info: (message: string): void => show('info', message),
-  warn: (message: string): void => show('warn', message),
-  error: (message: string): void => show('error', message),
+  success: (message: string): void => void show('success', message),
+  info: (message: string): void => void show('info', message),
+  warn: (message: string): void => void show('warn', message),
+  error: (message: string): void => void show('error', message),
   /** Shows why something failed. An ended session says so on the login page instead. */
   failure(cause: unknown): void {
     if (cause instanceof ApiError && cause.status === 401) return
-    show('error', cause instanceof Error ? cause.message : String(cause))
+    void show('error', cause instanceof Error ? cause.message : String(cause))
   },
 }

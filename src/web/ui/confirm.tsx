@@ -1,7 +1,7 @@
-import { modals } from '@mantine/modals'
 import type { ReactNode } from 'react'
 import { textOf } from '../lib/i18n.ts'
 import styles from './confirm.module.css'
+import { showDialog } from './dialogs.tsx'
 import { texts } from './texts.ts'
 
 export interface ConfirmOptions {
@@ -19,23 +19,17 @@ export interface ConfirmOptions {
 
 /** `if (await confirm({ title, object: row.name, danger: true })) remove.mutate(…)`. Closing it means no. */
 export function confirm({ title, object, body, confirmLabel, cancelLabel, danger = false }: ConfirmOptions): Promise<boolean> {
-  return new Promise((resolve) => {
-    modals.openConfirmModal({
-      title,
-      children: (
-        <>
-          {object !== undefined && <p className={styles.object}>{object}</p>}
-          {body !== undefined && <div className={styles.body}>{body}</div>}
-        </>
-      ),
-      labels: { confirm: confirmLabel ?? textOf(texts, 'confirm'), cancel: cancelLabel ?? textOf(texts, 'cancel') },
-      confirmProps: { color: danger ? 'red' : 'sluice' },
-      // The harmless button has the focus.
-      cancelProps: { 'data-autofocus': true },
-      onConfirm: () => resolve(true),
-      onCancel: () => resolve(false),
-      onClose: () => resolve(false),
-    })
+  return showDialog({
+    title,
+    body: (
+      <>
+        {object !== undefined && <p className={styles.object}>{object}</p>}
+        {body !== undefined && <div className={styles.body}>{body}</div>}
+      </>
+    ),
+    confirmLabel: confirmLabel ?? textOf(texts, 'confirm'),
+    cancelLabel: cancelLabel ?? textOf(texts, 'cancel'),
+    danger,
   })
 }
 

@@ -1,10 +1,10 @@
 import { ActionIcon, Textarea, Tooltip, UnstyledButton } from '@mantine/core'
-import { modals } from '@mantine/modals'
 import { IconCopy } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { textOf, useText } from '../lib/i18n.ts'
 import { toast } from '../lib/toast.ts'
 import styles from './copy-text.module.css'
+import { showDialog } from './dialogs.tsx'
 import { texts } from './texts.ts'
 
 /** Copies, says so, and answers whether it worked; where the browser refuses, a dialog offers the text to copy by hand. */
@@ -20,9 +20,10 @@ export async function copyText(text: string, success: string = textOf(texts, 'co
 }
 
 function offerByHand(text: string): void {
-  modals.open({
+  void showDialog({
     title: textOf(texts, 'copyFailed'),
-    children: (
+    cancelLabel: textOf(texts, 'close'),
+    body: (
       <Textarea
         data-autofocus
         readOnly

@@ -1,9 +1,6 @@
-import { Skeleton } from '@mantine/core'
-import { lazy, Suspense } from 'react'
 import { Markdown } from './markdown.tsx'
 import styles from './prose.module.css'
-
-const LazyHtml = lazy(async () => ({ default: (await import('./html-body.tsx')).HtmlBody }))
+import { SafeHtml } from './safe-html-view.tsx'
 
 /** What an operator wrote for a page: a page elsewhere (an https address), HTML made safe, or Markdown. */
 export function SiteContent({ text, title }: { text: string; title: string }) {
@@ -20,12 +17,4 @@ export function SiteContent({ text, title }: { text: string; title: string }) {
   }
   if (/<[a-z][^>]*>/i.test(trimmed)) return <SafeHtml html={trimmed} />
   return <Markdown text={trimmed} />
-}
-
-export function SafeHtml({ html }: { html: string }) {
-  return (
-    <Suspense fallback={<Skeleton height={14} width="40%" />}>
-      <LazyHtml html={html} />
-    </Suspense>
-  )
 }

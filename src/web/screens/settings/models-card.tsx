@@ -6,7 +6,7 @@ import { storedFlag } from '../../lib/stored.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { ErrorView } from '../../ui/error-view.tsx'
 import { Panel } from '../../ui/panel.tsx'
-import { Tag } from '../../ui/status-tag.tsx'
+import { Tag } from '../../ui/tag.tsx'
 import styles from './settings.module.css'
 import { texts } from './texts.ts'
 

@@ -9,7 +9,7 @@ import { useMay } from '../../lib/session.ts'
 import { toast } from '../../lib/toast.ts'
 import { FieldsForm, type FieldValues } from '../../ui/fields-form.tsx'
 import { Panel } from '../../ui/panel.tsx'
-import { Tag } from '../../ui/status-tag.tsx'
+import { HintTag } from '../../ui/status-tag.tsx'
 import type { Drafts } from './drafts.ts'
 import { ResetRatios } from './reset-ratios.tsx'
 import { checkDrafts, saveOptions } from './save-options.ts'
@@ -50,10 +50,10 @@ export function OptionSection({ section, saved, secrets, drafts }: OptionSection
         description={place.help && local(place.help)}
         aside={
           keys.some(isLocked) && (
-            <Tag color="gray" tooltip={say('rootOnlyHint')}>
+            <HintTag hint={say('rootOnlyHint')}>
               <IconLock size={13} aria-hidden="true" />
               {say('rootOnly')}
-            </Tag>
+            </HintTag>
           )
         }
         footer={

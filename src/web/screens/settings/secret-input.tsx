@@ -1,7 +1,7 @@
 import { Anchor, PasswordInput } from '@mantine/core'
 import type { Field } from '../../../contract/fields.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import { Tag } from '../../ui/status-tag.tsx'
+import { Tag } from '../../ui/tag.tsx'
 import styles from './settings.module.css'
 import { texts } from './texts.ts'
 

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { useStatus } from '../../lib/status.ts'
 import { storedText } from '../../lib/stored.ts'
-import { SafeHtml } from '../site-content.tsx'
+import { SafeHtml } from '../safe-html-view.tsx'
 import styles from './footer.module.css'
 import { texts } from './texts.ts'
 

@@ -1,24 +1,28 @@
 import { ActionIcon, Avatar, Menu, Tooltip, UnstyledButton, useMantineColorScheme } from '@mantine/core'
-import { IconCheck, IconDeviceDesktop, IconLanguage, IconLogout, IconMoon, IconSettings, IconSun } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
+import { IconCheck, IconLanguage, IconLogout, IconSettings, IconSun } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import type { SignedInUser } from '../../../contract/entities/user.ts'
 import { roleLabels } from '../../../contract/roles.ts'
-import { call } from '../../lib/call.ts'
 import { colorOf } from '../../lib/format.ts'
 import { changeLanguage, languages, useLanguage, useLocal, useText } from '../../lib/i18n.ts'
-import { forgetUser } from '../../lib/session.ts'
-import { toast } from '../../lib/toast.ts'
+import { useSession } from '../../lib/session.ts'
+import { schemes, useLogOut } from './actions.ts'
 import styles from './header.module.css'
 import { texts } from './texts.ts'
 
-export const schemes = [
-  { value: 'light', label: 'themeLight', Icon: IconSun },
-  { value: 'dark', label: 'themeDark', Icon: IconMoon },
-  { value: 'auto', label: 'themeAuto', Icon: IconDeviceDesktop },
-] as const
+/** The menus at the right of the header. */
+export function Menus({ narrow }: { narrow: boolean }) {
+  const user = useSession()
+  return (
+    <>
+      <ThemeMenu />
+      <LanguageMenu />
+      {user && <UserMenu user={user} narrow={narrow} />}
+    </>
+  )
+}
 
-export function ThemeMenu() {
+function ThemeMenu() {
   const say = useText(texts)
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const Current = schemes.find(({ value }) => value === colorScheme)?.Icon ?? IconSun
@@ -48,7 +52,7 @@ export function ThemeMenu() {
   )
 }
 
-export function LanguageMenu() {
+function LanguageMenu() {
   const say = useText(texts)
   const language = useLanguage()
   return (
@@ -76,21 +80,7 @@ export function LanguageMenu() {
   )
 }
 
-/** Ends the session on the server and here, whatever the server answers. */
-export function useLogOut(): () => Promise<void> {
-  const say = useText(texts)
-  const navigate = useNavigate()
-  const client = useQueryClient()
-  return async () => {
-    await call('POST /api/user/logout').catch(() => null)
-    forgetUser()
-    client.clear()
-    toast.success(say('loggedOut'))
-    await navigate({ to: '/login' })
-  }
-}
-
-export function UserMenu({ user, narrow }: { user: SignedInUser; narrow: boolean }) {
+function UserMenu({ user, narrow }: { user: SignedInUser; narrow: boolean }) {
   const say = useText(texts)
   const local = useLocal()
   const navigate = useNavigate()

@@ -8,7 +8,7 @@ import { changeLanguage, languages, useLanguage, useLocal, useText } from '../..
 import type { Screen } from '../../lib/screen.ts'
 import { useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
-import { schemes, useLogOut } from './menus.tsx'
+import { schemes, useLogOut } from './actions.ts'
 import { texts } from './texts.ts'
 
 /** Every screen that this user may open, and the few things that can be done anywhere. Found in both languages. */

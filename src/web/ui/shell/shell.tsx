@@ -1,4 +1,3 @@
-import { Drawer } from '@mantine/core'
 import { useHotkeys, useMediaQuery } from '@mantine/hooks'
 import { Outlet, useMatches } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
@@ -7,19 +6,22 @@ import type { Screen } from '../../lib/screen.ts'
 import { useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { storedText } from '../../lib/stored.ts'
+import { Dialogs } from '../dialogs.tsx'
 import { ErrorBoundary } from '../error-view.tsx'
 import { Footer } from './footer.tsx'
 import { Header } from './header.tsx'
 import styles from './shell.module.css'
 import { Sidebar } from './sidebar.tsx'
 import { texts } from './texts.ts'
-import { TopLinks } from './top-links.tsx'
 
 /**
  * What stands around every screen: header, sidebar, footer, palette, page title. It knows no screen by name; all it shows
  * comes from the table it is given.
  */
 
+// What a first sight does not need comes right after it.
+const Toasts = lazy(async () => ({ default: (await import('./toasts.tsx')).Toasts }))
+const NarrowMenu = lazy(async () => ({ default: (await import('./narrow-menu.tsx')).NarrowMenu }))
 const DefaultPassword = lazy(async () => ({ default: (await import('./default-password.tsx')).DefaultPassword }))
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 
@@ -67,22 +69,20 @@ export function Shell({ screens }: { screens: readonly Screen[] }) {
           <Footer />
         </div>
       </div>
-      <Drawer
-        opened={narrow && menuOpen}
-        onClose={() => setMenuOpen(false)}
-        position="left"
-        size={288}
-        title={status.system_name}
-        padding="md"
-      >
-        <TopLinks screens={screens} onChoose={() => setMenuOpen(false)} stacked />
-        {user && <Sidebar screens={screens} onChoose={() => setMenuOpen(false)} />}
-      </Drawer>
+      {menuOpen && narrow && (
+        <Suspense>
+          <NarrowMenu screens={screens} onClose={() => setMenuOpen(false)} />
+        </Suspense>
+      )}
       {paletteOpen && (
         <Suspense>
           <Palette screens={screens} onClose={() => setPaletteOpen(false)} />
         </Suspense>
       )}
+      <Dialogs />
+      <Suspense>
+        <Toasts />
+      </Suspense>
     </div>
   )
 }

@@ -1,4 +1,4 @@
-import { Tooltip, UnstyledButton } from '@mantine/core'
+import { UnstyledButton } from '@mantine/core'
 import { IconLayoutSidebarLeftCollapse, IconLayoutSidebarLeftExpand } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { mayAccess } from '../../../contract/roles.ts'
@@ -51,12 +51,16 @@ function Entry({ screen, collapsed, onChoose }: { screen: Screen; collapsed: boo
   const local = useLocal()
   const label = local(screen.label)
   return (
-    <Tooltip label={label} position="right" disabled={!collapsed}>
-      <Link to={screen.path} className={styles.entry} activeOptions={{ includeSearch: false }} onClick={onChoose}>
-        <screen.icon size={18} stroke={1.6} aria-hidden="true" />
-        <span className={styles.label}>{label}</span>
-      </Link>
-    </Tooltip>
+    <Link
+      to={screen.path}
+      className={styles.entry}
+      activeOptions={{ includeSearch: false }}
+      title={collapsed ? label : undefined}
+      onClick={onChoose}
+    >
+      <screen.icon size={18} stroke={1.6} aria-hidden="true" />
+      <span className={styles.label}>{label}</span>
+    </Link>
   )
 }
 

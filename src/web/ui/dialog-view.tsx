@@ -1,0 +1,34 @@
+import { Button, Group, Modal } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useText } from '../lib/i18n.ts'
+import { texts } from './texts.ts'
+
+export interface DialogContent {
+  readonly title: string
+  readonly body: ReactNode
+  /** Absent for a message, which has only a way to close it. */
+  readonly confirmLabel?: string
+  readonly cancelLabel: string
+  readonly danger?: boolean
+}
+
+/** The harmless button has the focus. */
+export function DialogView({ content, onAnswer }: { content: DialogContent; onAnswer: (confirmed: boolean) => void }) {
+  const { title, body, confirmLabel, cancelLabel, danger } = content
+  const say = useText(texts)
+  return (
+    <Modal opened onClose={() => onAnswer(false)} title={title} closeButtonProps={{ 'aria-label': say('close') }}>
+      {body}
+      <Group justify="flex-end" gap="xs" mt="lg">
+        <Button variant="default" data-autofocus={confirmLabel !== undefined || undefined} onClick={() => onAnswer(false)}>
+          {cancelLabel}
+        </Button>
+        {confirmLabel !== undefined && (
+          <Button color={danger ? 'red' : undefined} onClick={() => onAnswer(true)}>
+            {confirmLabel}
+          </Button>
+        )}
+      </Group>
+    </Modal>
+  )
+}

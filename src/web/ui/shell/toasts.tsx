@@ -1,0 +1,7 @@
+import '@mantine/notifications/styles.layer.css'
+import { Notifications } from '@mantine/notifications'
+
+/** Where the messages of `lib/toast.ts` appear. */
+export function Toasts() {
+  return <Notifications position="top-center" limit={4} />
+}
