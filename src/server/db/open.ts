@@ -5,7 +5,8 @@ import { Kysely, type Transaction } from 'kysely'
 import type pg from 'pg'
 import { openPostgres, postgresDialect } from './postgres.ts'
 import type { Tables } from './schema.ts'
-import { openSqlite, sqliteDialect } from './sqlite.ts'
+import { sqliteDialect } from './sqlite.ts'
+import { openSqlite } from './sqlite-file.ts'
 
 /**
  * Opens the database that the environment names and hands out one query interface for both kinds. Only the files that own a table
@@ -49,13 +50,14 @@ export function isUniqueViolation(error: unknown): boolean {
   return /UNIQUE constraint failed/.test(error.message)
 }
 
+/** SQLSTATE classes of connection, resources, operator and system, and the read-only state; then what the system says of a connection. */
+const failureCodes = /^(08|53|57|58)\w{3}$|^25006$|^E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|NOTFOUND|HOSTUNREACH)$|^EAI_AGAIN$/
+/** Failures that carry no code: of SQLite, of the PostgreSQL client, and of a database that we have closed ourselves. */
+const failureTexts =
+  /database is locked|disk is full|readonly database|disk I\/O error|unable to open database|exceeded when trying to connect|Connection terminated|is not queryable|database is not open|driver has already been destroyed/
+
 /** Whether a failure means that the database cannot be asked now: gone, busy, full or read-only. Asking again later may help. */
 export function isDatabaseFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  const code = 'code' in error ? String(error.code) : ''
-  if (/^(08|53|57|58)\w{3}$|^25006$|^E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|NOTFOUND|HOSTUNREACH)$|^EAI_AGAIN$/.test(code))
-    return true
-  return /database (is locked|is not open|or disk is full)|readonly database|disk I\/O error|unable to open database|timeout exceeded when trying to connect|Connection terminated|connection error and is not queryable/.test(
-    error.message,
-  )
+  return failureCodes.test('code' in error ? String(error.code) : '') || failureTexts.test(error.message)
 }

@@ -124,7 +124,7 @@ class Accounts {
 
   dropIdle(id: number): void {
     const account = this.#accounts.get(id)
-    if (!account || account.held !== 0 || account.pending !== 0) return
+    if (account?.held !== 0 || account.pending !== 0) return
     this.#accounts.delete(id)
     this.#stale.delete(account)
   }

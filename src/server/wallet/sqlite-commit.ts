@@ -1,5 +1,4 @@
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
-import { isUniqueViolation } from '../db/open.ts'
 import { hourOf, logColumns, type Value } from './rows.ts'
 
 /** A batch as rows without names, which a worker thread takes over cheaply. */
@@ -47,7 +46,7 @@ export function prepareCommit(database: DatabaseSyncInstance): (batch: Batch) =>
       return { exhausted }
     } catch (error) {
       rollBack(database)
-      const known = isUniqueViolation(error) ? batch.charges.map(([id]) => id).filter((id) => isCharged.get(id)) : []
+      const known = batch.charges.map(([requestId]) => requestId).filter((requestId) => isCharged.get(requestId))
       if (known.length === 0) throw error
       return { known }
     }

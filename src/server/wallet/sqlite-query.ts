@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { openSqlite } from '../db/sqlite.ts'
+import { openSqlite } from '../db/sqlite-file.ts'
 
 /** A thread for one long query over a SQLite file, so that neither requests nor commits wait for it. */
 

@@ -1,5 +1,5 @@
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
-import { openSqlite } from '../db/sqlite.ts'
+import { openSqlite } from '../db/sqlite-file.ts'
 import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
 import { Balances } from './balances.ts'

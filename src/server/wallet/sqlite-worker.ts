@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { openSqlite } from '../db/sqlite.ts'
+import { openSqlite } from '../db/sqlite-file.ts'
 import { type Batch, type Outcome, prepareCommit } from './sqlite-commit.ts'
 
 /**

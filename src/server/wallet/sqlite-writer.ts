@@ -19,7 +19,8 @@ export class SqliteWriter {
   }
 
   commit(batch: Batch): Promise<Outcome> {
-    const worker = (this.#worker ??= this.#start())
+    const worker = this.#worker ?? this.#start()
+    this.#worker = worker
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject }
       worker.postMessage(batch)
