@@ -14,6 +14,6 @@ export function readUsername(given: string): string {
   const username = given.trim().normalize('NFC')
   const length = [...username].length
   if (length < 1 || length > usernameLengthMax) fail('username_length')
-  if (forbidden.test(username)) fail('username_characters')
+  if (forbidden.test(username) || forbidden.test(usernameKey(username))) fail('username_characters')
   return username
 }

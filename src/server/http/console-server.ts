@@ -9,7 +9,6 @@ import { openApi } from '../console/openapi.ts'
 import { clientReader } from '../lib/client-address.ts'
 import { AppError } from '../lib/failure.ts'
 import { newRequestId } from '../lib/ids.ts'
-import { version } from '../lib/version.ts'
 import { ConsoleRequests } from '../limits/console-requests.ts'
 import type { App } from '../parts.ts'
 import { addHealth } from './health.ts'
@@ -62,7 +61,7 @@ export function buildConsoleServer(
   server.setNotFoundHandler((request, reply) => files(request, reply) ?? answerUnknown(request, reply))
 
   addHealth(server, app, { clientOf, isStopping: options.isStopping ?? (() => false) })
-  server.get('/api/openapi.json', (_request, reply) => reply.send(openApi(version)))
+  server.get('/api/openapi.json', (_request, reply) => reply.send(openApi(app.version)))
   mountRoutes(server, { app, routes: allRoutes, handlers, clientOf, requests: new ConsoleRequests(app.now) })
   return server
 }

@@ -1,0 +1,73 @@
+import { availableParallelism } from 'node:os'
+import { expect, it } from 'vitest'
+import { readUsername, usernameKey } from './names.ts'
+import { Passwords, requireGoodPassword } from './passwords.ts'
+
+const codeOf = (act: () => unknown) => {
+  try {
+    act()
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? error.code : error
+  }
+  return undefined
+}
+
+it('knows the right password and no other, with a salt of its own for each hash', async () => {
+  const passwords = new Passwords()
+  const [one, two] = await Promise.all([passwords.hash('correct horse 7'), passwords.hash('correct horse 7')])
+  expect(one).not.toBe(two)
+  expect(await passwords.verify('correct horse 7', one)).toBe(true)
+  expect(await passwords.verify('ｃorrect horse 7', one)).toBe(true)
+  for (const wrong of ['correct horse', 'Correct horse 7', '', one]) expect(await passwords.verify(wrong, one)).toBe(false)
+  for (const stored of [undefined, '', '$2b$10$abcdefghijklmnopqrstuv', 'plain']) {
+    expect(await passwords.verify('plain', stored)).toBe(false)
+  }
+})
+
+it('hashes no more at once than there are cores, and turns away who comes after a full queue', async () => {
+  const passwords = new Passwords()
+  const cores = availableParallelism()
+  const outcomes = await Promise.allSettled(Array.from({ length: cores + 50 + 7 }, () => passwords.hash('correct horse 7')))
+  const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
+  expect(refused.map(({ reason }) => reason.code)).toEqual(Array(7).fill('too_many_requests'))
+  expect(await passwords.hash('correct horse 7')).toMatch(/^\$argon2id\$/)
+})
+
+it.each([
+  ['1234567', 'password_length'],
+  ['a1'.repeat(11), 'password_length'],
+  ['💧💧💧💧💧💧💧', 'password_length'],
+  ['💧💧💧💧💧💧💧💧', undefined],
+  ['12345678', 'password_weak'],
+  ['PassWord123', 'password_weak'],
+  ['ｐassword123', 'password_weak'],
+  ['Ada Lovelace', 'password_weak'],
+  ['correct horse 7', undefined],
+])('judges the password %s: %s', (password, code) => {
+  expect(codeOf(() => requireGoodPassword(password, 'ada lovelace'))).toBe(code)
+})
+
+it.each([
+  ['', 'username_length'],
+  ['   ', 'username_length'],
+  ['thirteen-long', 'username_length'],
+  ['💧'.repeat(12), undefined],
+  ['💧'.repeat(13), 'username_length'],
+  ['a@b', 'username_characters'],
+  ['a＠b', 'username_characters'],
+  ['a\u0000b', 'username_characters'],
+  ['a\u200bb', 'username_characters'],
+  ['a\u202eb', 'username_characters'],
+  ['a\ufeffb', 'username_characters'],
+  ['a\ud800b', 'username_characters'],
+  ['a\u3164b', 'username_characters'],
+  ['王小明', undefined],
+  [' ada ', undefined],
+])('judges the name %j: %s', (name, code) => {
+  expect(codeOf(() => readUsername(name))).toBe(code)
+})
+
+it('does not tell names apart by case, width or composition', () => {
+  const names = ['Ångström', 'ångström', 'A\u030angstro\u0308m', 'Ａ\u030angström ']
+  expect(new Set(names.map(usernameKey)).size).toBe(1)
+})

@@ -1,0 +1,21 @@
+import type { Handlers } from '../../contract/route.ts'
+import type { AllRoutes } from '../../contract/routes/index.ts'
+import { channelHandlers } from './channels.ts'
+import type { Context } from './context.ts'
+import { logHandlers } from './logs.ts'
+import { optionHandlers } from './options.ts'
+import { sessionHandlers } from './session.ts'
+import { siteHandlers } from './site.ts'
+import { tokenHandlers } from './tokens.ts'
+import { userHandlers } from './users.ts'
+
+/** Every handler, one table per file of routes. */
+export const allHandlers: Handlers<AllRoutes, Context> = {
+  ...siteHandlers,
+  ...sessionHandlers,
+  ...userHandlers,
+  ...optionHandlers,
+  ...channelHandlers,
+  ...tokenHandlers,
+  ...logHandlers,
+}

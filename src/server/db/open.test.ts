@@ -1,0 +1,45 @@
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { freshDatabase } from '../../../test/helpers/databases.ts'
+import { isDatabaseFailure, isUniqueViolation, openDatabase } from './open.ts'
+
+const failureOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+
+it('knows a PostgreSQL that cannot be reached or that hangs up from a mistake in a statement', async () => {
+  const away = openDatabase({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', DATA_DIR: '' })
+  expect(isDatabaseFailure(await failureOf(sql`select 1`.execute(away.db)))).toBe(true)
+  await away.close()
+
+  const test = await freshDatabase('postgres')
+  const database = await test.open()
+  expect(isDatabaseFailure(await failureOf(sql`select nothing`.execute(database.db)))).toBe(false)
+  expect(isDatabaseFailure(await failureOf(sql`select pg_terminate_backend(pg_backend_pid())`.execute(database.db)))).toBe(true)
+  // The pool may hand out the broken connection once more before it has noticed; that fails in the same way.
+  const again = await failureOf(sql`select 1`.execute(database.db))
+  expect(again === undefined || isDatabaseFailure(again)).toBe(true)
+  await database.close()
+  expect(isDatabaseFailure(await failureOf(sql`select 1`.execute(database.db)))).toBe(true)
+  await test.drop()
+})
+
+it('knows a SQLite file that another process has locked from a broken rule of the schema', async () => {
+  const test = await freshDatabase('sqlite')
+  const [one, two] = [await test.open(), await test.open()]
+  if (one.dialect !== 'sqlite' || two.dialect !== 'sqlite') throw new Error('Expected SQLite')
+  const option = one.db.insertInto('options').values({ key: 'a', value: '' })
+  await option.execute()
+
+  const twice = await failureOf(option.execute())
+  expect([isUniqueViolation(twice), isDatabaseFailure(twice)]).toEqual([true, false])
+  one.raw.exec('begin immediate')
+  two.raw.exec('pragma busy_timeout = 0')
+  expect(isDatabaseFailure(await failureOf(two.db.deleteFrom('options').execute()))).toBe(true)
+  one.raw.exec('rollback')
+
+  await Promise.all([one.close(), two.close()])
+  await test.drop()
+})

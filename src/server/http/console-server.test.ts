@@ -1,0 +1,496 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type IncomingHttpHeaders, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { password, type Signed, startConsole, type TestConsole } from '../../../test/helpers/console.ts'
+import { allRoutes } from '../../contract/routes/index.ts'
+import { makeAccessToken } from '../accounts/access-tokens.ts'
+import type { Caller } from '../options/core.ts'
+
+const root: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '' }
+const elsewhere = '203.0.113.9'
+const english = { 'accept-language': 'en' }
+
+/** Over a real connection, because only there a path leaves as it is written. */
+async function overSocket(console: TestConsole, line: string) {
+  const [method, path] = line.split(' ')
+  if (console.server.addresses().length === 0) await console.server.listen({ port: 0, host: '127.0.0.1' })
+  // A server that listens on a port has addresses of this kind.
+  const { port } = console.server.addresses()[0] as AddressInfo
+  return new Promise<{ statusCode: number | undefined; headers: IncomingHttpHeaders; body: string }>((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, method, path, agent: false }, (response) => {
+      let body = ''
+      response.setEncoding('utf8').on('data', (text: string) => (body += text))
+      response.on('end', () => resolve({ statusCode: response.statusCode, headers: response.headers, body }))
+    })
+    sent.on('error', reject).end()
+  })
+}
+
+describe.each(['sqlite', 'postgres'] as const)('the console over %s', (kind) => {
+  let console: TestConsole
+  let user: Signed
+
+  beforeEach(async () => {
+    console = await startConsole(kind)
+    user = await console.addUser('ada')
+  })
+  afterEach(() => console.stop())
+
+  const login = (username: string, secret = password, headers = {}) =>
+    console.call('POST /api/user/login', { body: { username, password: secret }, headers })
+  const cookieOf = (setCookie: unknown) => String(setCookie).split(';', 1)[0] ?? ''
+  const set = (key: string, value: string) => console.app.options.save({ key, value, caller: root })
+
+  it('signs in with a cookie that scripts cannot read and other sites cannot send', async () => {
+    const response = await login('ada')
+    expect(response.json()).toMatchObject({
+      success: true,
+      message: '',
+      data: { username: 'ada', role: 1, default_password: false },
+    })
+    expect(response.headers['set-cookie']).toMatch(/^session=[\w-]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Strict$/)
+
+    await set('ServerAddress', 'https://ai.example.com')
+    const secure = await login('ada')
+    expect(secure.headers['set-cookie']).toMatch(/^__Host-session=[\w-]{43}; Path=\/; .*; Secure$/)
+    expect(secure.headers['strict-transport-security']).toBeDefined()
+    const headers = { cookie: cookieOf(secure.headers['set-cookie']), 'new-api-user': String(user.id) }
+    expect((await console.call('GET /api/user/self', { headers })).json().data.username).toBe('ada')
+  })
+
+  it('ends the session at logout, also for who copied the cookie', async () => {
+    const response = await console.call('GET /api/user/logout', { as: user })
+    expect(response.json()).toEqual({ success: true, message: '', data: null })
+    expect(String(response.headers['set-cookie'])).toContain('Max-Age=0')
+    const replayed = await console.call('GET /api/user/self', { as: user })
+    expect([replayed.statusCode, replayed.json().code]).toEqual([401, 'not_signed_in'])
+  })
+
+  it('gives a new session at login and ends the one before; a cookie that somebody chose stays anonymous', async () => {
+    const chosen = { cookie: 'session=chosen', 'new-api-user': String(user.id) }
+    await login('ada', password, chosen)
+    expect((await console.call('GET /api/user/self', { headers: chosen })).statusCode).toBe(401)
+    await login('ada', password, user.headers)
+    expect((await console.call('GET /api/user/self', { as: user })).statusCode).toBe(401)
+  })
+
+  it('counts a ban from the next call on', async () => {
+    expect((await console.call('GET /api/user/self', { as: user })).json().success).toBe(true)
+    await console.app.db.updateTable('users').set({ status: 2 }).where('id', '=', user.id).execute()
+    console.app.bus.publish('user', user.id)
+    expect((await console.call('GET /api/user/self', { as: user })).statusCode).toBe(401)
+    expect((await login('ada', password, english)).json()).toMatchObject({ success: false, code: 'credentials_wrong' })
+  })
+
+  it('shows the own account without any secret', async () => {
+    const setting = '{"notify_type":"webhook","webhook_secret":"canary"}'
+    await console.app.db.updateTable('users').set({ setting, access_token_hash: 'canary' }).where('id', '=', user.id).execute()
+    const response = await console.call('GET /api/user/self', { as: user })
+    expect(response.json().data).toMatchObject({ id: user.id, DeletedAt: null, email: '', setting: '{"notify_type":"webhook"}' })
+    expect(response.body).not.toMatch(/canary|password_hash|argon2/)
+  })
+
+  it('changes the password only with the current one, and signs out elsewhere', async () => {
+    const other = cookieOf((await login('ada')).headers['set-cookie'])
+    const change = (body: object) => console.call('PUT /api/user/self', { as: user, body, headers: english })
+    for (const current_password of [undefined, 'wrong']) {
+      expect((await change({ password: 'new horse 12', current_password })).json().code).toBe('password_wrong')
+    }
+    expect((await change({ password: 'short', current_password: password })).json().code).toBe('password_length')
+    expect((await change({ password: 'Password123', current_password: password })).json().code).toBe('password_weak')
+    expect((await change({ password: 'new horse 12', current_password: password })).json().success).toBe(true)
+
+    expect((await console.call('GET /api/user/self', { as: user })).json().success).toBe(true)
+    const elsewhere = { cookie: other, 'new-api-user': String(user.id) }
+    expect((await console.call('GET /api/user/self', { headers: elsewhere })).statusCode).toBe(401)
+    expect((await login('ada')).json().code).toBe('credentials_wrong')
+    expect((await login('ada', 'new horse 12')).json().success).toBe(true)
+  })
+
+  it('changes names, and leaves alone what is empty or not offered', async () => {
+    await console.addUser('grace')
+    const change = (body: object) => console.call('PUT /api/user/self', { as: user, body })
+    expect((await change({ username: 'Grace' })).json().code).toBe('username_taken')
+    expect((await change({ username: 'a@b' })).json().code).toBe('username_characters')
+    expect((await change({ username: 'thirteen-long' })).json().code).toBe('username_length')
+    expect((await change({ username: 'lovelace', display_name: '', password: '', role: 100, quota: 5 })).json().success).toBe(
+      true,
+    )
+    const { data } = (await console.call('GET /api/user/self', { as: user })).json()
+    expect(data).toMatchObject({ username: 'lovelace', display_name: 'ada', role: 1, quota: 0 })
+  })
+
+  it('makes a system access token that works without a cookie, with the header of its user', async () => {
+    const token: string = (await console.call('GET /api/user/token', { as: user })).json().data
+    const self = (headers: Record<string, string>) => console.call('GET /api/user/self', { headers })
+    const id = String(user.id)
+    expect((await self({ authorization: token, 'new-api-user': id })).json().data.username).toBe('ada')
+    expect((await self({ authorization: `Bearer ${token}`, 'New-API-User': id })).json().success).toBe(true)
+    expect((await self({ authorization: token })).json().code).toBe('user_header_invalid')
+    expect((await self({ authorization: `Bearer Bearer ${token}`, 'new-api-user': id })).json().code).toBe('access_token_invalid')
+    // The cookie of a signed-in user does not help a bad token.
+    expect((await self({ authorization: 'wrong', ...user.headers })).json().code).toBe('access_token_invalid')
+  })
+
+  it('shows users of a lower role to admins, and nobody else', async () => {
+    const admin = await console.addUser('adm', { role: 10 })
+    const peer = await console.addUser('peer', { role: 10 })
+    const show = async (id: number) => (await console.call(`GET /api/user/${id}`, { as: admin })).json()
+    expect((await show(user.id)).data.username).toBe('ada')
+    expect((await show(admin.id)).data.username).toBe('adm')
+    expect((await show(peer.id)).code).toBe('user_protected')
+    expect((await show(99_999)).code).toBe('not_found')
+    for (const id of ['0', '-1', '1.5', '1 or 1=1', '9007199254740993', 'x']) {
+      expect((await console.call(`GET /api/user/${encodeURIComponent(id)}`, { as: admin })).json().code).toBe('field_invalid')
+    }
+  })
+
+  it('answers 503 while the database is away', async () => {
+    await console.app.database.close()
+    for (const line of ['GET /api/user/self', 'POST /api/user/login']) {
+      const response = await console.call(line, {
+        as: user,
+        ...(line.startsWith('POST') ? { body: { username: 'a', password: 'b' } } : {}),
+      })
+      expect([response.statusCode, response.json().code]).toEqual([503, 'database_unavailable'])
+    }
+    expect((await console.call('GET /readyz')).statusCode).toBe(503)
+    expect((await console.call('GET /healthz')).statusCode).toBe(200)
+  })
+})
+
+describe('the console', () => {
+  let console: TestConsole
+  let user: Signed
+  let secret: unknown
+
+  beforeEach(async () => {
+    const handlers = {
+      'GET /api/notice': () => secret,
+      'GET /api/about': () => {
+        throw new Error('canary of the inside')
+      },
+    }
+    console = await startConsole('sqlite', { handlers })
+    user = await console.addUser('ada')
+    secret = ''
+  })
+  afterEach(() => console.stop())
+
+  const self = (headers: Record<string, string | undefined> = {}) => {
+    const sent = Object.entries({ ...user.headers, ...headers }).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
+    )
+    return console.call('GET /api/user/self', { headers: Object.fromEntries(sent) })
+  }
+  const set = (key: string, value: string) => console.app.options.save({ key, value, caller: root })
+
+  it.each(['', '0', '+1', '01', '1.0', ' 2', '1, 1', 'x', '-1', '999', undefined])(
+    'refuses the user header %j',
+    async (header) => {
+      const response = await self({ 'new-api-user': header })
+      expect([response.statusCode, response.json().code]).toEqual([401, 'user_header_invalid'])
+    },
+  )
+
+  const foreign = 'https://evil.example'
+  it.each([
+    [{}, true],
+    [{ 'sec-fetch-site': 'same-origin' }, true],
+    [{ 'sec-fetch-site': 'none' }, true],
+    [{ 'sec-fetch-site': 'same-site' }, false],
+    [{ 'sec-fetch-site': 'cross-site' }, false],
+    [{ 'sec-fetch-site': 'same-origin', origin: 'http://localhost:5173' }, true],
+    [{ origin: 'http://localhost:80' }, true],
+    [{ origin: 'http://localhost:81' }, false],
+    [{ origin: foreign }, false],
+    [{ origin: 'null' }, false],
+    [{ origin: 'https://ai.example.com' }, true],
+    [{ origin: 'https://ai.example.com.evil.example' }, false],
+  ] as const)('takes a call with %j: %s', async (headers, taken) => {
+    await set('ServerAddress', 'https://ai.example.com')
+    const response = await self({ host: 'localhost', ...headers })
+    expect(response.json().success).toBe(taken)
+    if (!taken) expect([response.statusCode, response.json().code]).toEqual([403, 'origin_refused'])
+
+    const login = await console.call('POST /api/user/login', {
+      headers: { host: 'localhost', ...headers },
+      body: { username: 'ada', password },
+    })
+    expect(login.json().success).toBe(taken)
+    const logout = await console.call('GET /api/user/logout', { as: user, headers: { host: 'localhost', ...headers } })
+    expect(logout.json().success).toBe(taken)
+  })
+
+  it('grants no other site anything', async () => {
+    const response = await console.call('OPTIONS /api/user/self', {
+      headers: { origin: foreign, 'access-control-request-method': 'GET' },
+    })
+    expect(response.statusCode).toBe(404)
+    expect(Object.keys(response.headers).filter((name) => name.startsWith('access-control'))).toEqual([])
+  })
+
+  it('holds a super admin with the known password back until it is changed, but not on the machine itself', async () => {
+    const boss = await console.addUser('root', { role: 100, must_change_password: 1 })
+    const code = async (line: string, more: object = {}) =>
+      (await console.call(line, { as: boss, from: elsewhere, ...more })).json().code
+    expect(await code('GET /api/option/')).toBe('must_change_password')
+    expect(await code('GET /api/user/token')).toBe('must_change_password')
+    expect(await code('GET /api/option/', { from: '127.0.0.1' })).toBe('not_implemented')
+    expect(await code('GET /api/option/', { from: '127.0.0.1', headers: { 'x-forwarded-for': elsewhere } })).toBe(
+      'must_change_password',
+    )
+
+    const own = await console.call('GET /api/user/self', { as: boss, from: elsewhere })
+    expect(own.json().data.default_password).toBe(true)
+    const body = { password: 'new horse 12', current_password: password }
+    expect((await console.call('PUT /api/user/self', { as: boss, from: elsewhere, body })).json().success).toBe(true)
+    expect(await code('GET /api/option/')).toBe('not_implemented')
+  })
+
+  it('changes nothing on a demo site, but that the super admin ends the demonstration', async () => {
+    const boss = await console.addUser('root', { role: 100 })
+    await set('DemoSiteEnabled', 'true')
+    const answer = async (line: string, body?: object) => {
+      const response = await console.call(line, { as: boss, ...(body ? { body } : {}) })
+      return [response.statusCode, response.json().code]
+    }
+    expect(await answer('POST /api/token/', {})).toEqual([405, 'demo_site'])
+    expect(await answer('GET /api/channel/test/1')).toEqual([405, 'demo_site'])
+    expect(await answer('PUT /api/option/', { key: 'Notice', value: 'x' })).toEqual([405, 'demo_site'])
+    expect(await answer('GET /api/token/')).toEqual([501, 'not_implemented'])
+    expect(await answer('PUT /api/option/', { key: 'DemoSiteEnabled', value: 'false' })).toEqual([501, 'not_implemented'])
+    expect((await console.call('POST /api/user/login', { body: { username: 'ada', password } })).json().success).toBe(true)
+  })
+
+  it('lets only declared fields of a reply out, and no reply that breaks its schema', async () => {
+    const leaky = {
+      'GET /api/user/self': () => ({ password_hash: 'canary' }),
+      'GET /api/user/:id': () => ({ id: 1, password_hash: 'canary' }),
+    }
+    const other = await startConsole('sqlite', { handlers: { ...leaky, 'GET /api/token/': () => [{ key: 'canary' }] } })
+    const admin = await other.addUser('adm', { role: 10 })
+    for (const line of ['GET /api/user/self', 'GET /api/user/1', 'GET /api/token/']) {
+      const response = await other.call(line, { as: admin })
+      expect([response.statusCode, response.json().code]).toEqual([500, 'internal'])
+      expect(response.body).not.toContain('canary')
+    }
+    expect(other.logged.join('')).not.toContain('canary')
+    await other.stop()
+  })
+
+  it('tells of an unknown failure only its request id, and logs it once', async () => {
+    const response = await console.call('GET /api/about', { headers: english })
+    const id = response.headers['x-oneapi-request-id']
+    expect(id).toMatch(/^\d{17}\w{12}$/)
+    expect(response.statusCode).toBe(500)
+    expect(response.json()).toEqual({
+      success: false,
+      code: 'internal',
+      message: `Internal server error, contact the admin (request id ${id})`,
+    })
+    expect(console.logged.filter((line) => line.includes('canary of the inside') && line.includes(String(id)))).toHaveLength(1)
+  })
+
+  it('speaks the language that is asked for', async () => {
+    const message = async (headers = {}) => (await console.call('GET /api/user/self', { headers })).json().message
+    expect(await message()).toBe('未登录或登录已过期，请重新登录')
+    expect(await message({ 'accept-language': 'en-US,en;q=0.9' })).toBe('Not logged in or login has expired, please log in again')
+    const wrong = await console.call('POST /api/user/login', { body: { username: 1 }, headers: english })
+    expect(wrong.json()).toMatchObject({ code: 'field_invalid', message: 'Field username is invalid: must be of type string' })
+  })
+
+  it.each([
+    ['text/plain', '{"username":"ada","password":"x"}', 415, 'media_type_unsupported'],
+    ['application/x-www-form-urlencoded', 'username=ada&password=x', 415, 'media_type_unsupported'],
+    ['multipart/form-data; boundary=x', '--x--', 415, 'media_type_unsupported'],
+    ['application/json', '{', 200, 'bad_json'],
+    ['application/json', '{"__proto__":{"role":100},"username":"a","password":"b"}', 200, 'bad_json'],
+    ['application/json', '{"constructor":{"prototype":{}},"username":"a","password":"b"}', 200, 'bad_json'],
+    ['application/json', '{"username":"a\\u0000","password":"b"}', 200, 'bad_json'],
+    ['application/json', '', 200, 'field_invalid'],
+    ['application/json', '[]', 200, 'field_invalid'],
+    ['application/json', JSON.stringify({ username: 'a', password: 'b'.repeat(70_000) }), 413, 'body_too_large'],
+    ['application/json; charset=utf-8', '{"username":"a\\\\u0000","password":"b"}', 200, 'credentials_wrong'],
+  ])('takes a body of %s only as it should: %.40s', async (type, body, status, code) => {
+    const response = await console.call('POST /api/user/login', { body, headers: { 'content-type': type } })
+    expect([response.statusCode, response.json().code]).toEqual([status, code])
+  })
+
+  it('refuses who may not call before it reads the body', async () => {
+    const body = 'x'.repeat(500_000)
+    const response = await console.call('PUT /api/user/self', { body, headers: { 'content-type': 'application/json' } })
+    expect(response.statusCode).toBe(401)
+  })
+
+  it('limits logins of an address, and keeps others apart', async () => {
+    const login = async (from: string) =>
+      (await console.call('POST /api/user/login', { body: { username: '', password: '' }, from })).statusCode
+    for (let n = 0; n < 20; n++) expect(await login(elsewhere)).toBe(200)
+    expect(await login(elsewhere)).toBe(429)
+    expect(await login('203.0.113.10')).toBe(200)
+    console.clock.passSeconds(40 * 60)
+    expect(await login(elsewhere)).toBe(200)
+  })
+
+  it('believes forwarded addresses of trusted proxies only', async () => {
+    const other = await startConsole('sqlite', { env: { TRUSTED_PROXIES: '10.0.0.0/8' } })
+    const login = async (from: string, forwarded: string) =>
+      (
+        await other.call('POST /api/user/login', {
+          body: { username: '', password: '' },
+          from,
+          headers: { 'x-forwarded-for': forwarded },
+        })
+      ).statusCode
+    for (let n = 0; n < 20; n++) await login('10.1.2.3', `198.51.100.${n}, ${elsewhere}, 10.9.9.9`)
+    expect(await login('10.1.2.3', elsewhere)).toBe(429)
+    expect(await login('10.1.2.3', '198.51.100.1')).toBe(200)
+    expect(await login(elsewhere, '198.51.100.2')).toBe(429)
+    await other.stop()
+  })
+
+  it('will not start with a route without a handler or a handler without a route', async () => {
+    await expect(startConsole('sqlite', { handlers: { 'GET /api/nothing': () => null } })).rejects.toThrow(
+      'GET /api/nothing is not a route',
+    )
+  })
+
+  it('serves every route with and without the last slash', async () => {
+    for (const line of ['GET /api/token', 'GET /api/token/', 'GET /api/log/self/', 'DELETE /api/token/5/']) {
+      expect((await console.call(line, { as: user })).json().code).toBe('not_implemented')
+    }
+  })
+
+  it.each([
+    'GET /api/nothing',
+    'POST /api/status',
+    'HEAD /api/user/token',
+    'TRACE /api/user/self',
+    'GET /api/user/self%2f..%2f1',
+    'GET //api/status',
+    'GET /api/status%00',
+    'GET /api;x/status',
+    'GET /%zz',
+    'GET /.git/config',
+    'GET /api/../api/status',
+    'GET /%2e%2e/status',
+  ])('answers 404 to %s', async (line) => {
+    const response = await overSocket(console, line)
+    expect(response.statusCode).toBe(404)
+    expect(response.headers['x-oneapi-request-id']).toBeDefined()
+    if (!line.startsWith('HEAD')) expect(JSON.parse(response.body)).toMatchObject({ success: false, code: 'route_unknown' })
+  })
+
+  it('marks every answer as data that nobody keeps or runs', async () => {
+    for (const line of ['GET /api/notice', 'GET /api/user/self', 'GET /api/nothing', 'GET /healthz']) {
+      expect((await console.call(line)).headers).toMatchObject({
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+        'x-oneapi-request-id': expect.stringMatching(/^\d{17}\w{12}$/),
+      })
+    }
+  })
+
+  it('shows metrics on the machine itself and to admins with an access token', async () => {
+    const metrics = async (given: object) => (await console.call('GET /metrics', given)).statusCode
+    const admin = await console.addUser('adm', { role: 10 })
+    const tokens = await Promise.all([user.id, admin.id].map((userId) => makeAccessToken(console.app, { userId })))
+    expect(await metrics({})).toBe(200)
+    expect(await metrics({ from: elsewhere })).toBe(404)
+    expect(await metrics({ headers: { 'x-forwarded-for': elsewhere } })).toBe(404)
+    expect(await metrics({ from: elsewhere, headers: { authorization: `Bearer ${tokens[0]}` } })).toBe(404)
+    expect(await metrics({ from: elsewhere, headers: { authorization: `Bearer ${tokens[1]}` } })).toBe(200)
+  })
+
+  it('is not ready while it stops', async () => {
+    const stopping = await startConsole('sqlite', { isStopping: () => true })
+    expect((await console.call('GET /readyz')).body).toBe('ok')
+    expect((await stopping.call('GET /readyz')).statusCode).toBe(503)
+    await stopping.stop()
+  })
+
+  it('describes every route in one OpenAPI document', async () => {
+    const document = (await console.call('GET /api/openapi.json')).json()
+    expect(document.openapi).toBe('3.1.0')
+    const described = Object.entries(document.paths as Record<string, object>).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    expect(described.sort()).toEqual(
+      Object.keys(allRoutes)
+        .map((line) => line.replace(/:(\w+)/g, '{$1}'))
+        .sort(),
+    )
+    expect(document.paths['/api/user/{id}'].get.parameters).toEqual([
+      { name: 'id', in: 'path', required: true, schema: expect.objectContaining({}) },
+    ])
+  })
+})
+
+describe('the files of the console', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-web-'))
+  let console: TestConsole
+
+  beforeEach(async () => {
+    mkdirSync(join(folder, 'assets'), { recursive: true })
+    writeFileSync(join(folder, 'index.html'), '<!doctype html><title>page</title>')
+    writeFileSync(join(folder, 'logo.png'), 'png')
+    writeFileSync(join(folder, 'assets/main-abc123.js'), 'export {}')
+    console = await startConsole('sqlite', { webFolder: folder })
+  })
+  afterEach(async () => {
+    await console.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  it('serves the page for every path that the console routes itself', async () => {
+    for (const path of ['/', '/login?expired=true', '/user/edit/5', '/index.html', '/chat', '/v2/unknown']) {
+      const response = await console.call(`GET ${path}`)
+      expect([response.statusCode, response.body]).toEqual([200, '<!doctype html><title>page</title>'])
+      expect(response.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' })
+      expect(response.headers['content-security-policy']).toContain("script-src 'self';")
+    }
+    const unknown = [
+      'GET /api/x',
+      'GET /v1/x',
+      'GET /assets/old.js',
+      'GET /.env',
+      'POST /login',
+      'GET /..%2f..%2f.env',
+      'GET /%5c..',
+    ]
+    for (const line of unknown) expect((await console.call(line)).statusCode).toBe(404)
+  })
+
+  it('lets browsers keep hashed files for ever and ask again for others', async () => {
+    const asset = await console.call('GET /assets/main-abc123.js')
+    expect([asset.body, asset.headers['cache-control']]).toEqual(['export {}', 'public, max-age=31536000, immutable'])
+    expect(asset.headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'x-oneapi-request-id': expect.any(String) })
+    const logo = await console.call('GET /logo.png')
+    expect([logo.body, logo.headers['cache-control']]).toEqual(['png', 'no-cache'])
+    expect((await console.call('GET /logo.png', { headers: { 'if-none-match': String(logo.headers.etag) } })).statusCode).toBe(
+      304,
+    )
+  })
+
+  it('allows in its policy the origins that the settings name, and never their text', async () => {
+    const save = (key: string, value: string) => console.app.options.save({ key, value, caller: root })
+    await save(
+      'Chats',
+      JSON.stringify([
+        { a: 'https://chat.example/#/?k={key}' },
+        { b: "https://x.example/;script-src 'unsafe-eval'" },
+        { c: 'ama://x' },
+      ]),
+    )
+    await save('About', 'https://about.example/page')
+    const policy = String((await console.call('GET /')).headers['content-security-policy'])
+    expect(policy).toContain('frame-src https://chat.example https://x.example https://about.example;')
+    expect(policy).not.toContain('unsafe-eval')
+  })
+})

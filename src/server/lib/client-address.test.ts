@@ -1,0 +1,33 @@
+import type { IncomingMessage } from 'node:http'
+import { expect, it } from 'vitest'
+import { clientReader } from './client-address.ts'
+
+const proxies = '10.0.0.0/8, 2001:db8::/32'
+
+it.each([
+  ['203.0.113.9', '', proxies, '203.0.113.9', false],
+  ['127.0.0.1', '', proxies, '127.0.0.1', true],
+  ['::ffff:127.0.0.1', '', '', '127.0.0.1', true],
+  ['::1', '', '', '::1', true],
+  // Nobody is believed by default, and then the header only says that there is a proxy.
+  ['127.0.0.1', '198.51.100.1', '', '127.0.0.1', false],
+  ['203.0.113.9', '127.0.0.1', proxies, '203.0.113.9', false],
+  ['10.0.0.1', '198.51.100.1', proxies, '198.51.100.1', false],
+  ['::ffff:10.0.0.1', '198.51.100.1', proxies, '198.51.100.1', false],
+  // What the client wrote stands left of what the proxies wrote.
+  ['10.0.0.1', '192.0.2.7, 127.0.0.1, 198.51.100.1, 10.2.2.2', proxies, '198.51.100.1', false],
+  ['10.0.0.1', '10.1.1.1, 10.2.2.2', proxies, '10.1.1.1', false],
+  ['10.0.0.1', '198.51.100.1:5678', proxies, '198.51.100.1', false],
+  ['2001:db8::1', '[2001:4860::9]:443', proxies, '2001:4860::9', false],
+  ['10.0.0.1', 'unknown', proxies, '10.0.0.1', false],
+  ['10.0.0.1', '198.51.100.1, junk, 10.2.2.2', proxies, '10.2.2.2', false],
+])('peer %s that says %j with proxies %j is %s', (remoteAddress, forwarded, trusted, address, local) => {
+  const headers = forwarded === '' ? {} : { 'x-forwarded-for': forwarded }
+  // The two fields that are read.
+  const request = { socket: { remoteAddress }, headers } as unknown as IncomingMessage
+  expect(clientReader(trusted)(request)).toEqual({ address, local })
+})
+
+it('refuses to start with a list that it cannot read', () => {
+  expect(() => clientReader('10.0.0.0/8, example.com')).toThrow('TRUSTED_PROXIES: example.com')
+})

@@ -1,0 +1,100 @@
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+import type { Routes } from '../../src/contract/route.ts'
+import { allRoutes } from '../../src/contract/routes/index.ts'
+import { Passwords } from '../../src/server/accounts/passwords.ts'
+import { Sessions } from '../../src/server/accounts/sessions.ts'
+import { createUser } from '../../src/server/accounts/users.ts'
+import { sessionHandlers } from '../../src/server/console/session.ts'
+import { userHandlers } from '../../src/server/console/users.ts'
+import type { Env } from '../../src/server/env.ts'
+import { buildConsoleServer } from '../../src/server/http/console-server.ts'
+import { fail } from '../../src/server/lib/failure.ts'
+import { newLogger } from '../../src/server/lib/logger.ts'
+import type { App } from '../../src/server/parts.ts'
+import { newClock, type TestClock } from './clock.ts'
+import { testCore } from './core.ts'
+import { type DatabaseKind, freshDatabase } from './databases.ts'
+
+export const password = 'correct horse 7'
+const passwords = new Passwords()
+const passwordHash = passwords.hash(password)
+
+export interface Signed {
+  readonly id: number
+  readonly username: string
+  readonly headers: Record<string, string>
+}
+
+export interface TestConsole {
+  readonly app: App
+  readonly server: FastifyInstance
+  readonly clock: TestClock
+  readonly logged: string[]
+  addUser(username: string, more?: { role?: number; must_change_password?: number }): Promise<Signed>
+  /** Makes a call named by its line; params in the path are written out by the caller. */
+  call(line: string, given?: Given): Promise<LightMyRequestResponse>
+  stop(): Promise<void>
+}
+
+export interface Given {
+  readonly as?: Signed
+  readonly headers?: Record<string, string>
+  readonly body?: unknown
+  readonly from?: string
+}
+
+/**
+ * The console over accounts alone: routes of other parts are there with their access and answer `not_implemented`, so that these tests
+ * say what the console itself does. Whole servers are in `app.ts`.
+ */
+export async function startConsole(
+  kind: DatabaseKind,
+  given: { handlers?: Record<string, unknown>; env?: Partial<Env>; webFolder?: string; isStopping?: () => boolean } = {},
+): Promise<TestConsole> {
+  const test = await freshDatabase(kind)
+  const database = await test.open()
+  const clock = newClock()
+  const logged: string[] = []
+  const logger = newLogger('info', { write: (line: string) => void logged.push(line) })
+  const core = { ...(await testCore(database, { now: () => clock.now(), ...(given.env ? { env: given.env } : {}) })), logger }
+  const sessions = new Sessions(core)
+
+  // The parts that no handler of these tests reaches are left out.
+  const app = { ...core, passwords, sessions, version: 'test', startedAt: 0 } as unknown as App
+  const missing = Object.fromEntries(Object.keys(allRoutes as Routes).map((line) => [line, () => fail('not_implemented')]))
+  // Handlers of all lines, whose types are not known here one by one.
+  const handlers = { ...missing, ...sessionHandlers, ...userHandlers, ...given.handlers } as never
+  const { webFolder = '/nonexistent', isStopping = () => false } = given
+  const server = buildConsoleServer(app, handlers, { webFolder, isStopping })
+
+  return {
+    app,
+    server,
+    clock,
+    logged,
+    async addUser(username, { role = 1, must_change_password = 0 } = {}) {
+      const user = { username, displayName: '', password_hash: await passwordHash, role, at: clock.now() }
+      const id = await core.db.transaction().execute((within) => createUser(within, { ...user, more: { must_change_password } }))
+      const token = await sessions.create({ userId: id, address: '127.0.0.1', userAgent: 'test' })
+      return { id, username, headers: { cookie: `session=${token}`, 'new-api-user': String(id) } }
+    },
+    async call(line, { as, headers, body, from } = {}) {
+      const [method = 'GET', url = '/'] = line.split(' ')
+      const text = typeof body === 'string' ? body : JSON.stringify(body)
+      return server.inject({
+        method: method as 'GET',
+        url,
+        headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...as?.headers, ...headers },
+        ...(text === undefined ? {} : { payload: text }),
+        ...(from === undefined ? {} : { remoteAddress: from }),
+      })
+    },
+    async stop() {
+      await server.close()
+      sessions.close()
+      core.options.close()
+      await database.close()
+      await test.drop()
+    },
+  }
+}
