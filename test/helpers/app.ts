@@ -66,7 +66,7 @@ export async function startServer(kind: DatabaseKind, { env, database, ...replac
   }
 }
 
-async function signIn(url: string): Promise<string> {
+export async function signIn(url: string): Promise<string> {
   const response = await fetch(`${url}/api/user/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

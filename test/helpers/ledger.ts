@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest'
+import { AppError } from '../../src/server/lib/failure.ts'
 import type { Core } from '../../src/server/options/core.ts'
 import type { Charge, Hold, Ledger } from '../../src/server/wallet/ledger.ts'
 import { openLedger } from '../../src/server/wallet/open-ledger.ts'
@@ -107,4 +108,21 @@ export function aCharge(hold: Hold, amount: number, more: { channelId?: number; 
     },
     rollup: { username: 'someone', model, group: 'default', tokens: 7 },
   }
+}
+
+/** 'ok', or the code of the failure. */
+export async function outcome(move: () => Promise<void> | void): Promise<string> {
+  try {
+    await move()
+    return 'ok'
+  } catch (error) {
+    return error instanceof AppError ? error.code : String(error)
+  }
+}
+
+/** How often each text occurs. */
+export function tally(texts: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const text of texts) counts[text] = (counts[text] ?? 0) + 1
+  return counts
 }

@@ -57,7 +57,7 @@ export function passedError(status: number, facts: UpstreamErrorFacts): CallerEr
 
 /** The JSON body of an error. `requestId` is quoted so that a person can ask about it. */
 export function errorBody(dialect: Dialect, error: CallerError, requestId: string): string {
-  const message = `${error.message} (request id: ${requestId})`
+  const message = error.message.includes(requestId) ? error.message : `${error.message} (request id: ${requestId})`
   if (dialect === 'anthropic') return JSON.stringify({ type: 'error', error: { type: anthropicType(error), message }, request_id: requestId })
   if (dialect === 'gemini') return JSON.stringify({ error: { code: error.status, message, status: geminiStatus(error.status) } })
   return JSON.stringify({ error: { message, type: error.type, param: error.param, code: error.code } })

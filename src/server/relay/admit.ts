@@ -1,5 +1,5 @@
-import { AppError, fail } from '../lib/failure.ts'
-import type { ChannelIndex } from '../channels/index-of-channels.ts'
+import { fail } from '../lib/failure.ts'
+import type { ChannelIndex } from '../channels/model-index.ts'
 import { groupsToTry } from '../pricing/groups.ts'
 import type { Format } from '../protocols/format.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
@@ -26,19 +26,11 @@ export function admit(app: RelayParts, caller: RelayCaller, asked: { model: stri
   if (group !== undefined) return group
   const isServed = groups.some((candidate) => index.candidates(candidate, asked.model).length > 0)
   if (isServed) fail('dialect_unavailable', { model: asked.model })
-  fail(isKnown(app, caller, asked.model, own) ? 'no_channel' : 'model_not_found', { model: asked.model, group: own })
+  // A model that has a price exists, even while no channel serves it.
+  const isKnown = app.catalog.modelPriceOf(asked.model) !== undefined
+  fail(isKnown ? 'no_channel' : 'model_not_found', { model: asked.model, group: own })
 }
 
 function hasChannel(index: ChannelIndex, group: string, asked: { model: string; format: Format }): boolean {
   return index.candidates(group, asked.model).some((tier) => tier.some((channel) => channel.provider.speaks[asked.format] !== undefined))
-}
-
-/** A model that has a price exists, even while no channel serves it. */
-function isKnown(app: RelayParts, caller: RelayCaller, model: string, group: string): boolean {
-  try {
-    return !app.catalog.priceOf({ model, group, acceptsUnpriced: caller.acceptsUnpriced }).unpriced
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'price_missing') return false
-    throw error
-  }
 }

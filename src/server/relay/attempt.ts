@@ -1,6 +1,6 @@
 import { noUsage, type Usage } from '../../contract/usage.ts'
-import type { RunningChannel } from '../channels/index-of-channels.ts'
-import { countTokens, estimateInput, estimateText } from '../protocols/count-tokens.ts'
+import type { RunningChannel } from '../channels/model-index.ts'
+import { countTokens, estimateText } from '../protocols/count-tokens.ts'
 import type { StreamFormat } from '../protocols/wire-format.ts'
 import { Exchange } from './exchange.ts'
 import { UpstreamFailure, withoutSecrets } from './failure.ts'
@@ -79,7 +79,7 @@ async function attemptStream(app: RelayParts, work: Work, channel: RunningChanne
 
 async function completeStream(app: RelayParts, work: Work, channel: RunningChannel, upstreamModel: string, exchange: Exchange, reply: StreamReply, format: StreamFormat): Promise<'answered'> {
   const { call } = work
-  const ending = await endingOf(work, reply.tap.usage, reply.tap.text)
+  const ending = await endingOf(work, reply.tap.usage, () => reply.tap.text())
   await app.ledger.settle(work.hold, chargeFor(app, work, channel, upstreamModel, ending))
   call.end(reply.tap.terminal ?? format.terminalText)
   // An upstream that leaves its socket open behind the terminal event keeps nobody waiting.
@@ -125,7 +125,7 @@ function keepAlive(app: RelayParts, work: Work, channel: RunningChannel, upstrea
     app.deadlines.refresh(beats.deadline, checkpointEveryMs)
   }
   const checkpoint = () => {
-    const counted = { ...noUsage, input: estimateInput(work.format.promptText(work.body.json), work.facts), output: Math.ceil(estimateText(reply.tap.text())) }
+    const counted = { ...noUsage, input: work.inputTokens, output: Math.ceil(estimateText(reply.tap.text())) }
     const usage = reply.tap.usage ? { ...reply.tap.usage, output: Math.max(reply.tap.usage.output, counted.output) } : counted
     app.ledger.checkpoint(work.hold, chargeFor(app, work, channel, upstreamModel, { usage, isEstimated: true, interrupted: 'node' }))
   }

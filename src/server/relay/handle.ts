@@ -5,7 +5,7 @@ import { background } from '../lib/logger.ts'
 import { estimateOf } from '../pricing/quote.ts'
 import { estimateInput } from '../protocols/count-tokens.ts'
 import { wireFormats } from '../protocols/index.ts'
-import type { RunningChannel } from '../channels/index-of-channels.ts'
+import type { RunningChannel } from '../channels/model-index.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import { admit } from './admit.ts'
 import { attempt } from './attempt.ts'
@@ -40,13 +40,11 @@ async function openWork(app: RelayParts, endpoint: RelayEndpoint, call: Call, ca
   const facts = format.readRequest(body.json)
   const group = admit(app, caller, { model: facts.model, format: endpoint.format })
   const price = app.catalog.priceOf({ model: facts.model, group, acceptsUnpriced: caller.acceptsUnpriced })
-  const amount = estimateOf(price, {
-    inputTokens: estimateInput(format.promptText(body.json), facts),
-    outputTokensMax: facts.outputTokensMax ?? app.options.current.PreConsumedQuota,
-  })
+  const inputTokens = estimateInput(format.promptText(body.json), facts)
+  const amount = estimateOf(price, { inputTokens, outputTokensMax: facts.outputTokensMax ?? app.options.current.PreConsumedQuota })
   const hold = { requestId: call.id, userId: caller.userId, tokenId: caller.tokenId, amount }
   await app.ledger.hold(hold)
-  return { call, caller, body, format, facts, group, price, hold, attempts: [] }
+  return { call, caller, body, format, facts, group, price, inputTokens, hold, attempts: [] }
 }
 
 /** Tries channels until one answers. Never again on a channel that failed while another is left; never after the first byte. */
@@ -80,7 +78,7 @@ async function attemptUntilAnswered(app: RelayParts, work: Work): Promise<void> 
 function nextChannel(app: RelayParts, work: Work, tried: ReadonlySet<number>): RunningChannel | undefined {
   const index = app.channels.current
   if (work.caller.pinnedChannel !== 0) return index.byId.get(work.caller.pinnedChannel)
-  return selectChannel(index, { group: work.group, model: work.facts.model, format: work.format.format, tried }, Math.random)
+  return selectChannel(index, { group: work.group, model: work.facts.model, format: work.format.format, inputTokens: work.inputTokens, tried }, Math.random)
 }
 
 function noteFailure(app: RelayParts, call: Call, channel: RunningChannel, failure: UpstreamFailure): void {

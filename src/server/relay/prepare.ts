@@ -1,6 +1,6 @@
 import { spliceMembers } from '../lib/splice-json.ts'
 import { resolveModel } from '../channels/select.ts'
-import type { RunningChannel } from '../channels/index-of-channels.ts'
+import type { RunningChannel } from '../channels/model-index.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
 import type { Limits, Target } from './exchange.ts'
 

@@ -1,5 +1,4 @@
 import { resolveModel } from '../channels/select.ts'
-import { readChannel } from '../channels/model-index.ts'
 import { reportTest } from '../channels/health.ts'
 import { CallFailure, callConfigured } from '../lib/http-client.ts'
 import { AppError, fail } from '../lib/failure.ts'
@@ -7,7 +6,7 @@ import type { Format } from '../protocols/format.ts'
 import { wireFormats } from '../protocols/index.ts'
 import { isObject } from '../protocols/wire-format.ts'
 import { readOpenAiError } from '../protocols/openai-chat/errors.ts'
-import type { RunningChannel } from '../channels/index-of-channels.ts'
+import { type RunningChannel, readChannel } from '../channels/model-index.ts'
 import { readHiddenError } from './exchange.ts'
 import { withoutSecrets } from './failure.ts'
 import type { RelayParts } from './relay-parts.ts'
@@ -17,7 +16,9 @@ import type { RelayParts } from './relay-parts.ts'
  * tokens, and no user anything. The channel may be disabled. Throws `not_found`, `channel_not_testable` or `channel_test_failed`.
  */
 export async function probeChannel(app: RelayParts, { channelId, model }: { channelId: number; model: string }): Promise<{ seconds: number }> {
-  const channel = await readChannel(app, channelId)
+  const row = await app.db.selectFrom('channels').selectAll().where('id', '=', channelId).executeTakeFirst()
+  if (!row) fail('not_found')
+  const channel = readChannel(app, row)
   const asked = model || channel.testModel || [...channel.models][0] || ''
   const format = formatFor(channel, asked)
   if (!channel.provider.testable || !format || asked === '') fail('channel_not_testable')

@@ -1,5 +1,5 @@
 import type { Sessions } from '../accounts/sessions.ts'
-import type { ChannelIndex } from '../channels/index-of-channels.ts'
+import type { ChannelIndex } from '../channels/model-index.ts'
 import type { UpstreamAgents } from '../lib/http-client.ts'
 import type { Snapshot } from '../lib/snapshot.ts'
 import type { Deadlines } from '../lib/timer-wheel.ts'
@@ -32,6 +32,8 @@ export interface Work {
   readonly facts: RequestFacts
   readonly group: string
   readonly price: Price
+  /** Estimated length of the prompt in tokens. */
+  readonly inputTokens: number
   readonly hold: Hold
   readonly attempts: Attempt[]
 }

@@ -1,0 +1,59 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { rootPassword, signIn } from './app.ts'
+import { testMasterKey } from './core.ts'
+import type { TestDatabase } from './databases.ts'
+
+const main = fileURLToPath(new URL('../../dist/server/main.js', import.meta.url))
+
+/** The built server as a process of its own, to be killed. */
+export interface ServerProcess {
+  readonly url: string
+  readonly pid: number
+  readonly output: () => string
+  call<Data = unknown>(line: string, body?: unknown): Promise<Data>
+  kill(signal: NodeJS.Signals): Promise<number | null>
+}
+
+export async function startProcess(database: TestDatabase, env: Record<string, string> = {}): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [main], {
+    env: { PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'warn', ROOT_PASSWORD: rootPassword, MASTER_KEY: testMasterKey.toString('base64'), ...database.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk) => (output += chunk))
+  child.stderr.on('data', (chunk) => (output += chunk))
+  const url = await listeningUrl(child, () => output)
+  const cookie = await signIn(url)
+
+  return {
+    url,
+    pid: child.pid ?? 0,
+    output: () => output,
+    async call<Data>(line: string, body?: unknown) {
+      const [method = 'GET', path = '/'] = line.split(' ')
+      const headers = { cookie, 'new-api-user': '1', 'content-type': 'application/json' }
+      const response = await fetch(url + path, { method, headers: body === undefined ? { cookie, 'new-api-user': '1' } : headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+      const answer = (await response.json()) as { success: boolean; message: string; data: Data }
+      if (!answer.success) throw new Error(`${line}: ${answer.message}`)
+      return answer.data
+    },
+    kill: (signal) =>
+      new Promise((resolve) => {
+        if (child.exitCode !== null || child.signalCode !== null) return resolve(child.exitCode)
+        child.once('exit', resolve)
+        child.kill(signal)
+      }),
+  }
+}
+
+function listeningUrl(child: ChildProcess, output: () => string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      const url = /listens on (http:\/\/\S+)/.exec(output())?.[1]
+      if (url) resolve(url.replace('localhost', '127.0.0.1'))
+    }
+    child.stdout?.on('data', look)
+    child.once('exit', (code) => reject(new Error(`The server ended with ${code}: ${output()}`)))
+  })
+}

@@ -1,0 +1,321 @@
+import { createServer } from 'node:http'
+import { connect } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { serverOfTest, type TestServer } from '../helpers/app.ts'
+import { eachDatabase } from '../helpers/databases.ts'
+import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { fixture, type Program, upstreamOfTest } from '../helpers/upstream.ts'
+
+const model = 'gpt-4o-mini'
+const key = 'upstream-key-0123456789'
+
+eachDatabase('a request that goes wrong', (_fresh, kind) => {
+  async function stage(programs: Program[] = [], more: Record<string, unknown> = {}) {
+    const upstream = await upstreamOfTest()
+    if (programs.length > 0) upstream.program(model, programs)
+    const server = await serverOfTest(kind)
+    const id = await addChannel(server, { url: upstream.url, models: model, key, ...more })
+    const token = await addToken(server)
+    return { upstream, server, token, id }
+  }
+
+  async function ask(server: TestServer, apiKey: string, body: unknown, path = '/v1/chat/completions', headers: Record<string, string> = {}) {
+    const response = await fetch(server.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+    const text = await response.text()
+    return { status: response.status, text, headers: response.headers }
+  }
+  const chat = (more: Record<string, unknown> = {}) => ({ model, messages: [{ role: 'user', content: 'one two three' }], ...more })
+
+  async function requireNothingCharged(server: TestServer): Promise<void> {
+    const { users, ledger } = await books(server)
+    expect(ledger.filter((row) => row.kind === 'charge' && row.amount !== 0)).toEqual([])
+    expect(users[0]?.quota).toBe(100_000_000)
+    await requireBalancedBooks(server)
+    expect(server.app.ledger.openHolds).toBe(0)
+  }
+
+  it('bad input at the door gets the right status in the dialect, and reaches no upstream', async () => {
+    const { server, upstream, token } = await stage()
+    const cases: [unknown, number, RegExp][] = [
+      ['', 400, /empty/],
+      ['{"model":', 400, /cannot be parsed/],
+      ['[1]', 400, /must be an object/],
+      ['null', 400, /must be an object/],
+      [{ messages: [] }, 400, /messages/],
+      [{ ...chat(), model: undefined }, 400, /model/],
+      [{ ...chat(), model: 7 }, 400, /model/],
+      [{ ...chat(), messages: 'hi' }, 400, /messages/],
+      [{ ...chat(), messages: ['hi'] }, 400, /messages/],
+      [{ ...chat(), stream: 'yes' }, 400, /stream/],
+      [{ ...chat(), max_tokens: -1 }, 400, /max_tokens/],
+      [{ ...chat(), max_tokens: 1.5 }, 400, /max_tokens/],
+      [{ ...chat(), max_tokens: 1e308 }, 400, /max_tokens/],
+      [{ ...chat(), n: 0 }, 400, /\bn\b/],
+      [{ ...chat(), n: 1e9 }, 400, /\bn\b/],
+      [{ ...chat(), model: 'nope' }, 404, /does not exist/],
+      [`{"model":"${model}","messages":${'['.repeat(5000)}${']'.repeat(5000)}}`, 400, /messages|nested/],
+    ]
+    for (const [body, status, message] of cases) {
+      const answer = await ask(server, token.key, body)
+      expect([answer.status, JSON.stringify(body)?.slice(0, 80)]).toEqual([status, JSON.stringify(body)?.slice(0, 80)])
+      expect(JSON.parse(answer.text).error.message).toMatch(message)
+      expect(answer.headers.get('x-request-id')).toBeTruthy()
+    }
+
+    const anthropic = await ask(server, token.key, { model }, '/v1/messages')
+    expect(JSON.parse(anthropic.text)).toMatchObject({ type: 'error', error: { type: 'invalid_request_error' } })
+    expect((await ask(server, token.key, chat(), '/v1/nonsense')).status).toBe(404)
+    expect((await ask(server, token.key, chat(), '/v1/images/generations')).status).toBe(501)
+    expect((await ask(server, token.key, chat(), '/v1/models')).status).toBe(405)
+    expect((await ask(server, token.key, chat(), '/v1/v1/chat/completions/?beta=true')).status).toBe(200)
+    expect((await ask(server, token.key, chat(), undefined, { 'content-encoding': 'bogus' })).status).toBe(415)
+    expect(upstream.journal).toHaveLength(1)
+  })
+
+  it('refuses a body beyond the limit before reading it, and a compression bomb', async () => {
+    const { server, upstream, token } = await stage()
+    const answer = await new Promise<string>((resolve, reject) => {
+      const { port, hostname } = new URL(server.url)
+      const socket = connect(Number(port), hostname, () =>
+        socket.write(`POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token.key}\r\ncontent-type: application/json\r\ncontent-length: 99999999999\r\n\r\n{`),
+      )
+      socket.once('data', (data) => {
+        resolve(data.toString())
+        socket.destroy()
+      })
+      socket.once('error', reject)
+    })
+    expect(answer).toMatch(/^HTTP\/1.1 413/)
+
+    const { gzipSync } = await import('node:zlib')
+    const bomb = await fetch(`${server.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token.key}`, 'content-type': 'application/json', 'content-encoding': 'gzip' },
+      body: gzipSync(Buffer.alloc(100 * 1024 * 1024, 32)),
+    })
+    expect(bomb.status).toBe(413)
+    const packed = await fetch(`${server.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token.key}`, 'content-type': 'application/json', 'content-encoding': 'gzip' },
+      body: gzipSync(JSON.stringify(chat())),
+    })
+    expect(packed.status).toBe(200)
+    expect(upstream.journal).toHaveLength(1)
+  })
+
+  it('keys that are missing, wrong, disabled, expired, exhausted, limited or foreign are refused with their own error', async () => {
+    const { server, token } = await stage()
+    const code = async (apiKey: string, body: unknown = chat()) => {
+      const answer = await ask(server, apiKey, body)
+      return [answer.status, JSON.parse(answer.text).error.code]
+    }
+    expect(await code('')).toEqual([401, 'invalid_api_key'])
+    expect(await code('sk-0000')).toEqual([401, 'invalid_api_key'])
+    expect(await code(`${token.key}-999`)).toEqual([403, 'channel_disabled'])
+    const disabled = await addToken(server)
+    await server.call('PUT /api/token/?status_only=true', { id: disabled.id, status: 2 })
+    expect(await code(disabled.key)).toEqual([401, 'invalid_api_key'])
+    expect(await code((await addToken(server, { expired_time: 1000 })).key)).toEqual([401, 'invalid_api_key'])
+    expect((await code((await addToken(server, { unlimited_quota: false, remain_quota: 0 })).key))[1]).toBe('insufficient_quota')
+    expect((await code((await addToken(server, { unlimited_quota: false, remain_quota: 1 })).key))[1]).toBe('insufficient_quota')
+    expect(await code((await addToken(server, { allow_ips: '10.0.0.0/8' })).key)).toEqual([403, 'token_address_forbidden'])
+    expect(await code((await addToken(server, { model_limits_enabled: true, model_limits: 'other' })).key)).toEqual([403, 'token_model_forbidden'])
+    await requireNothingCharged(server)
+  })
+
+  describe('an upstream that fails costs nothing and shows no secret', () => {
+    const failing: [string, Program, number][] = [
+      ['500', { status: 500 }, 502],
+      ['401', { status: 401 }, 503],
+      ['403', { status: 403 }, 503],
+      ['404', { status: 404 }, 503],
+      ['429', { status: 429, headers: { 'retry-after': '7' } }, 429],
+      ['529', { status: 529 }, 503],
+      ['504', { status: 504 }, 504],
+      ['a key in the error', { echoKey: true }, 503],
+      ['hang-up', { hangUp: true }, 502],
+      ['an error under 200', { errorIn200: true }, 502],
+      ['HTML', { bytes: '<html>hello</html>', contentType: 'text/html' }, 502],
+      ['nothing', { bytes: '' }, 502],
+      ['null', { bytes: 'null' }, 502],
+      ['a list', { bytes: '[]' }, 502],
+      ['half of a JSON', { bytes: '{"choices":[{"index":0' }, 502],
+      ['a redirect', { redirect: 'http://127.0.0.1:1/' }, 502],
+    ]
+    for (const stream of [false, true]) {
+      it.each(failing)(`%s (stream: ${stream})`, async (_name, program, status) => {
+        const { server, token } = await stage([program])
+        const answer = await ask(server, token.key, chat({ stream }))
+        expect(answer.status).toBe(status)
+        expect(answer.text).not.toContain(key)
+        expect(answer.text).not.toMatch(/127\.0\.0\.1/)
+        expect(JSON.parse(answer.text).error.message.length).toBeGreaterThan(5)
+        await requireNothingCharged(server)
+      })
+    }
+
+    it('tells the caller their own mistake as the upstream told it, and asks no other channel', async () => {
+      const { server, token, upstream } = await stage([{ status: 400, body: { error: { message: 'bad temperature', type: 'invalid_request_error', param: 'temperature', code: 'x' } } }])
+      await server.call('PUT /api/option/', { key: 'RetryTimes', value: '3' })
+      const answer = await ask(server, token.key, chat())
+      expect(answer.status).toBe(400)
+      expect(JSON.parse(answer.text).error).toMatchObject({ param: 'temperature', code: 'x' })
+      expect(upstream.journal).toHaveLength(1)
+      await requireNothingCharged(server)
+    })
+
+    it('keeps the retry-after of an upstream that is saturated', async () => {
+      const { server, token } = await stage([{ status: 429, headers: { 'retry-after': '7' } }])
+      expect((await ask(server, token.key, chat())).headers.get('retry-after')).toBe('7')
+    })
+
+    it('maps status codes as the channel says', async () => {
+      const { server, token } = await stage([{ status: 400 }], { status_code_mapping: '{"400":"503"}' })
+      expect((await ask(server, token.key, chat())).status).toBe(503)
+    })
+  })
+
+  it('tries other channels by priority, never the same twice, and charges once at the end', async () => {
+    const { server, token, upstream } = await stage([{ status: 500 }], { priority: 10 })
+    const second = await upstreamOfTest()
+    second.program(model, [{ hangUp: true }])
+    await addChannel(server, { url: second.url, models: model, priority: 5 })
+    const third = await upstreamOfTest()
+    const thirdId = await addChannel(server, { url: third.url, models: model, priority: 1 })
+    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '5' })
+
+    const answer = await ask(server, token.key, chat({ stream: true }))
+    expect(answer.status).toBe(200)
+    expect([upstream.journal.length, second.journal.length, third.journal.length]).toEqual([1, 1, 1])
+    const { logs } = await books(server)
+    expect(logs).toHaveLength(1)
+    expect(JSON.parse(logs[0]?.other ?? '').admin_info).toMatchObject({ use_channel: [expect.any(String), expect.any(String), String(thirdId)] })
+    await requireBalancedBooks(server)
+  })
+
+  it('fails over when a stream breaks before its first output', async () => {
+    const { server, token } = await stage([{ errorAfterEvents: 1 }], { priority: 10 })
+    const second = await upstreamOfTest()
+    await addChannel(server, { url: second.url, models: model })
+    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    const answer = await ask(server, token.key, chat({ stream: true }))
+    expect(answer.text).toContain('[DONE]')
+    expect(second.journal).toHaveLength(1)
+    await requireBalancedBooks(server)
+  })
+
+  it('a stream that is cut after output ends with an error event and charges what had come', async () => {
+    for (const program of [{ words: 50, cutAfterEvents: 20 }, { words: 50, errorAfterEvents: 20 }]) {
+      const { server, token } = await stage([program])
+      const answer = await ask(server, token.key, chat({ stream: true }))
+      expect(answer.status).toBe(200)
+      expect(answer.text).not.toContain('[DONE]')
+      expect(answer.text.trimEnd().split('\n\n').at(-1)).toMatch(/^data: {"error":/)
+      expect(answer.text.match(/"error"/g)).toHaveLength(1)
+      const { logs } = await books(server)
+      expect(JSON.parse(logs[0]?.other ?? '{}')).toMatchObject({ interrupted: 'upstream' })
+      expect(logs[0]?.completion_tokens).toBeGreaterThan(10)
+      await requireBalancedBooks(server)
+    }
+  })
+
+  it('ends a silent upstream by its deadlines', async () => {
+    const { server, token } = await stage([{ delayMs: 5000 }], { setting: JSON.stringify({ headers_timeout_ms: 300 }) })
+    expect((await ask(server, token.key, chat())).status).toBe(504)
+    const idle = await stage([{ words: 50, stallAfterEvents: 10 }], { setting: JSON.stringify({ idle_timeout_ms: 300 }) })
+    const answer = await ask(idle.server, idle.token.key, chat({ stream: true }))
+    expect(answer.text).toMatch(/"error"/)
+    await requireBalancedBooks(idle.server)
+    await requireNothingCharged(server)
+  })
+
+  it('every byte in its own write, compressed answers and missing usage change nothing for the caller', async () => {
+    const { server, token, upstream } = await stage()
+    const plain = await ask(server, token.key, chat({ stream: true }))
+    for (const program of [{ pieceBytes: 1 }, { gzip: true }, { noUsage: true }] satisfies Program[]) {
+      upstream.program(model, program)
+      const answer = await ask(server, token.key, chat({ stream: true }))
+      expect(words(answer.text)).toBe(words(plain.text))
+      expect(answer.text.trimEnd().split('\n\n').at(-1), JSON.stringify(program)).toBe('data: [DONE]')
+    }
+    const { logs } = await books(server)
+    expect(logs.map((row) => row.completion_tokens > 0)).toEqual([true, true, true, true])
+    expect(JSON.parse(logs[3]?.other ?? '{}').estimated).toBe(true)
+    await requireBalancedBooks(server)
+  })
+
+  it('maps the model upstream and says the caller\'s name in the answer', async () => {
+    const { server, token, upstream } = await stage([], { models: 'mine', model_mapping: `{"mine":"${model}"}` })
+    await server.call('PUT /api/option/', { key: 'ModelRatio', value: '{"mine":1}' })
+    const whole = await ask(server, token.key, chat({ model: 'mine' }))
+    expect(JSON.parse(whole.text).model).toBe('mine')
+    const stream = await ask(server, token.key, chat({ model: 'mine', stream: true }))
+    expect(stream.text).not.toContain(model)
+    expect(upstream.journal.map((entry) => entry.json.model)).toEqual([model, model])
+    const { logs } = await books(server)
+    expect(JSON.parse(logs[0]?.other ?? '{}')).toMatchObject({ is_model_mapped: true, upstream_model_name: model })
+  })
+
+  it('sends a heartbeat while the upstream is silent', async () => {
+    const { server, token } = await stage([{ bytes: fixture('openai-chat/text.sse'), contentType: 'text/event-stream', delayMs: 11_500 }])
+    const answer = await ask(server, token.key, chat({ stream: true }))
+    expect(answer.text.startsWith(': keep-alive\n\n')).toBe(true)
+    expect(answer.text.trimEnd().endsWith('[DONE]')).toBe(true)
+    await requireBalancedBooks(server)
+  })
+
+  it('reads from the upstream no faster than the caller reads', async () => {
+    let written = 0
+    const firehose = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const event = `data: {"choices":[{"index":0,"delta":{"content":"${'x'.repeat(16_000)}"}}]}\n\n`
+      const pump = () => {
+        while (written < 60_000_000) {
+          written += event.length
+          if (!response.write(event)) return void response.once('drain', pump)
+        }
+        response.end('data: [DONE]\n\n')
+      }
+      pump()
+    })
+    await new Promise<void>((resolve) => firehose.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void firehose.close())
+    const address = firehose.address()
+    const { server, token } = await stage()
+    await addChannel(server, { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`, models: 'gpt-4o' })
+
+    const response = await fetch(`${server.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(chat({ model: 'gpt-4o', stream: true })),
+    })
+    const reader = response.body?.getReader()
+    await reader?.read()
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    expect(written).toBeLessThan(40_000_000)
+    await reader?.cancel()
+    firehose.closeAllConnections()
+  })
+
+  it('a database that is down means 503 before any upstream call', async () => {
+    if (kind === 'sqlite') return
+    const { server, token, upstream } = await stage()
+    expect((await ask(server, token.key, chat())).status).toBe(200)
+    await server.database.drop()
+    const answer = await ask(server, token.key, chat())
+    expect(answer.status).toBe(503)
+    expect(upstream.journal).toHaveLength(1)
+  })
+})
+
+function words(stream: string): string {
+  return stream
+    .split('\n\n')
+    .filter((event) => event.startsWith('data: {'))
+    .map((event) => JSON.parse(event.slice(6)).choices?.[0]?.delta?.content ?? '')
+    .join('')
+}

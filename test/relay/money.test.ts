@@ -1,0 +1,104 @@
+import { expect, it } from 'vitest'
+import { serverOfTest } from '../helpers/app.ts'
+import { eachDatabase } from '../helpers/databases.ts'
+import { startProcess } from '../helpers/process.ts'
+import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { upstreamOfTest } from '../helpers/upstream.ts'
+
+const model = 'gpt-4o-mini'
+const ask = (url: string, key: string, body: Record<string, unknown>) =>
+  fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'one two three' }], ...body }),
+  })
+
+eachDatabase('money under load and death', (fresh, kind) => {
+  it('200 requests at once on a balance for 10: at most 10 pass and nothing goes below zero', async () => {
+    const upstream = await upstreamOfTest()
+    upstream.program(model, { words: 1000 })
+    const server = await serverOfTest(kind)
+    await addChannel(server, { url: upstream.url, models: model })
+    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [model]: 1 }) })
+    await server.call('PUT /api/option/', { key: 'CompletionRatio', value: JSON.stringify({ [model]: 1 }) })
+
+    const probe = await addToken(server)
+    await (await ask(server.url, probe.key, { max_tokens: 1000 })).text()
+    const one = (await books(server)).logs[0]?.quota ?? 0
+    const token = await addToken(server, { unlimited_quota: false, remain_quota: 10_300 })
+    const statuses = await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => {
+        const response = await ask(server.url, token.key, { max_tokens: 1000, stream: index % 2 === 0 })
+        await response.text()
+        return response.status
+      }),
+    )
+    const passed = statuses.filter((status) => status === 200).length
+    expect(passed).toBeGreaterThan(0)
+    expect(passed).toBeLessThanOrEqual(10)
+    expect(new Set(statuses)).toEqual(new Set([200, 403]))
+    const { tokens } = await books(server)
+    expect(tokens.find((row) => row.id === token.id)?.remain_quota).toBe(10_300 - passed * one)
+    expect(upstream.journal).toHaveLength(passed + 1)
+    await requireBalancedBooks(server)
+  })
+
+  it('kill -9 during 50 streams: whoever saw the end was charged once, nobody twice, and no hold is left', async () => {
+    const upstream = await upstreamOfTest()
+    upstream.program(model, (entry) => ({ words: 5 + (Number(entry.json?.seed) % 40), pauseMs: 10 }))
+    const database = await fresh()
+    const first = await startProcess(database)
+    await first.call('POST /api/channel/', { name: 'test', type: 1, key: 'k'.repeat(20), base_url: upstream.url, models: model })
+    const token = await first.call<{ key: string }>('POST /api/token/', { name: 'test', unlimited_quota: true })
+
+    const completed: string[] = []
+    const streamOnce = async (seed: number) => {
+      const response = await ask(first.url, `sk-${token.key}`, { stream: true, seed })
+      const text = await response.text()
+      if (text.includes('[DONE]')) completed.push(response.headers.get('x-oneapi-request-id') ?? '')
+    }
+    const streams = Array.from({ length: 50 }, (_, index) => streamOnce(index).catch(() => 'cut'))
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await first.kill('SIGKILL')
+    await Promise.all(streams)
+    expect(completed.length).toBeGreaterThan(0)
+    expect(completed.length).toBeLessThan(50)
+
+    const server = await serverOfTest(kind, { database })
+    await waitForNoHolds(server)
+    const { ledger } = await books(server)
+    const charges = ledger.filter((row) => row.kind === 'charge').map((row) => row.reference)
+    for (const id of completed) expect(charges.filter((reference) => reference === `charge:${id}`)).toHaveLength(1)
+    expect(new Set(charges).size).toBe(charges.length)
+    await requireBalancedBooks(server)
+    expect((await (await ask(server.url, `sk-${token.key}`, {})).json()).choices).toHaveLength(1)
+  }, 120_000)
+
+  it('SIGTERM lets running streams end, settles them and exits with 0', async () => {
+    const upstream = await upstreamOfTest()
+    upstream.program(model, { words: 60, pauseMs: 10 })
+    const database = await fresh()
+    const first = await startProcess(database)
+    await first.call('POST /api/channel/', { name: 'test', type: 1, key: 'k'.repeat(20), base_url: upstream.url, models: model })
+    const token = await first.call<{ key: string }>('POST /api/token/', { name: 'test', unlimited_quota: true })
+    const streams = Array.from({ length: 20 }, async () => (await ask(first.url, `sk-${token.key}`, { stream: true })).text())
+    await upstream.waitFor(0)
+    while (upstream.journal.length < 20) await new Promise((resolve) => setTimeout(resolve, 10))
+    const exit = first.kill('SIGTERM')
+    for (const text of await Promise.all(streams)) expect(text).toContain('[DONE]')
+    expect(await exit).toBe(0)
+
+    const server = await serverOfTest(kind, { database })
+    expect((await books(server)).ledger.filter((row) => row.kind === 'charge')).toHaveLength(20)
+    await requireBalancedBooks(server)
+  })
+})
+
+async function waitForNoHolds(server: Parameters<typeof books>[0]): Promise<void> {
+  for (let attempt = 0; attempt < 650; attempt++) {
+    await server.app.ledger.expire()
+    if ((await books(server)).holds.length === 0) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error('Holds are left after 60 seconds')
+}
