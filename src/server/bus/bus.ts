@@ -2,30 +2,31 @@ import type { Logger } from '../lib/logger.ts'
 
 /**
  * News of changes, between the parts of one process and between nodes. A message carries only a topic and what changed; the truth is
- * read from the database by whoever is interested. A transport may lose messages: `revision.ts` finds what was missed.
+ * read from the database by whoever is interested. This file knows nothing of other nodes: `connect.ts` puts an outlet to them in.
  */
-export type Topic = 'options' | 'channels' | 'token' | 'user'
+export const topics = ['options', 'channels', 'token', 'user'] as const
+export type Topic = (typeof topics)[number]
 
 /** `id` is the row that changed, or 0 for "anything of this topic". */
 export type Listener = (id: number) => void
 
-export interface Transport {
-  /** Sends to the other nodes. Never throws; a lost message is healed by the revision poll. */
+/** Where published news goes besides this process. */
+export interface Outlet {
+  /** Never throws. */
   send(topic: Topic, id: number): void
-  close(): Promise<void>
 }
 
 export class Bus {
   readonly #listeners = new Map<Topic, Set<Listener>>()
   readonly #logger: Logger
-  #transport: Transport | undefined
+  #outlet: Outlet | undefined
 
   constructor(logger: Logger) {
     this.#logger = logger
   }
 
-  connect(transport: Transport): void {
-    this.#transport = transport
+  connect(outlet: Outlet): void {
+    this.#outlet = outlet
   }
 
   on(topic: Topic, listener: Listener): () => void {
@@ -34,13 +35,13 @@ export class Bus {
     return () => listeners.delete(listener)
   }
 
-  /** Tells this process at once and the other nodes over the transport. Call it after the commit. */
+  /** Tells this process at once, and the other nodes within a second. Call it after the commit. */
   publish(topic: Topic, id = 0): void {
     this.deliver(topic, id)
-    this.#transport?.send(topic, id)
+    this.#outlet?.send(topic, id)
   }
 
-  /** Tells only this process: called by the transport for messages of other nodes. */
+  /** Tells only this process: for news from other nodes. */
   deliver(topic: Topic, id: number): void {
     for (const listener of this.#listeners.get(topic) ?? []) {
       try {
@@ -51,8 +52,8 @@ export class Bus {
     }
   }
 
-  async close(): Promise<void> {
-    await this.#transport?.close()
+  close(): void {
+    this.#outlet = undefined
     this.#listeners.clear()
   }
 }

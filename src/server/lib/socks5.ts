@@ -48,7 +48,7 @@ function portBytes(port: number): Buffer {
 /** A text behind its length in one byte. */
 function short(text: string): Buffer {
   const bytes = Buffer.from(text)
-  if (bytes.length === 0 || bytes.length > 255) throw new Error('A text for the SOCKS proxy has no or more than 255 bytes')
+  if (bytes.length > 255) throw new Error('A text for the SOCKS proxy is longer than 255 bytes')
   return Buffer.concat([Buffer.of(bytes.length), bytes])
 }
 

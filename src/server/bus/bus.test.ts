@@ -1,0 +1,344 @@
+import { randomBytes } from 'node:crypto'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { eachDatabase, freshDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
+import { startRedis } from '../../../test/helpers/redis-server.ts'
+import { openSecrets } from '../db/key-ring.ts'
+import type { Database } from '../db/open.ts'
+import { newLogger } from '../lib/logger.ts'
+import { Bus, type Topic } from './bus.ts'
+import { connectBus, redisPrefix } from './connect.ts'
+import { Revisions } from './revision.ts'
+import { readNews, type Transport, writeNews } from './transport.ts'
+
+const masterKey = randomBytes(32)
+const cleanups: (() => Promise<unknown> | unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function fresh(kind: 'sqlite' | 'postgres'): Promise<TestDatabase> {
+  const test = await freshDatabase(kind)
+  cleanups.push(() => test.drop())
+  return test
+}
+
+interface Heard {
+  readonly topic: Topic
+  readonly id: number
+}
+
+/** A bus that writes down what it is told, and lets a test wait for it. */
+function listening(name: string) {
+  const logged: { level: number; msg: string }[] = []
+  const bus = new Bus(newLogger('info', { write: (line: string) => void logged.push(JSON.parse(line)) }))
+  const heard: Heard[] = []
+  const waiting = new Set<() => void>()
+  for (const topic of ['options', 'channels', 'token', 'user'] as const) {
+    bus.on(topic, (id) => {
+      heard.push({ topic, id })
+      for (const wake of waiting) wake()
+    })
+  }
+  /** Resolves when the wanted news is there; the limit is the promise that is tested. */
+  const hears = (topic: Topic, ids: readonly number[], limitMs: number) =>
+    new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(
+        () =>
+          reject(
+            new Error(`${name} heard of ${JSON.stringify(heard)} but not of ${topic} ${ids.join(' or ')} within ${limitMs} ms`),
+          ),
+        limitMs,
+      )
+      const check = () => {
+        if (!heard.some((news) => news.topic === topic && ids.includes(news.id))) return
+        clearTimeout(timer)
+        waiting.delete(check)
+        resolve()
+      }
+      waiting.add(check)
+      check()
+    })
+  return { bus, heard, hears, logged, logger: newLogger('info', { write: (line: string) => void logged.push(JSON.parse(line)) }) }
+}
+
+async function startNode(test: TestDatabase, name: string, redisUrl = '') {
+  const database = await test.open()
+  await openSecrets(database, masterKey, 0)
+  const node = listening(name)
+  const news = await connectBus({ env: { REDIS_URL: redisUrl }, bus: node.bus, database, logger: node.logger, node: name })
+  const stop = async () => {
+    await news.close()
+    node.bus.close()
+    await database.close()
+  }
+  cleanups.push(stop)
+  return { ...node, database, news }
+}
+
+/** Both nodes hear each other by a message and not only by the poll, which knows no ids. */
+async function meet(a: Awaited<ReturnType<typeof startNode>>, b: Awaited<ReturnType<typeof startNode>>) {
+  for (let round = 1_000_000; ; round++) {
+    a.bus.publish('options', round)
+    b.bus.publish('options', round)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    if ([a, b].every(({ heard }) => heard.filter(({ id }) => id === round).length === 2)) break
+  }
+  a.heard.length = 0
+  b.heard.length = 0
+}
+
+describe('a bus', () => {
+  it('tells every listener of its own process at once, even when one fails', () => {
+    const { bus, heard } = listening('a')
+    const off = bus.on('user', () => {
+      throw new Error('broken listener')
+    })
+    bus.publish('user', 7)
+    off()
+    bus.publish('token')
+    expect(heard).toEqual([
+      { topic: 'user', id: 7 },
+      { topic: 'token', id: 0 },
+    ])
+  })
+})
+
+describe('messages', () => {
+  it('are read as they were written', () => {
+    const news = { node: '12-ab', topic: 'token', ids: [3, 9], revision: 17 } as const
+    expect(readNews(writeNews(news))).toEqual(news)
+    expect(readNews(writeNews({ ...news, ids: Array.from({ length: 5000 }, (_, id) => id + 1) }))?.ids).toEqual([0])
+    expect(readNews(writeNews({ ...news, ids: [4, 0] }))?.ids).toEqual([0])
+  })
+
+  it.each(['', 'x', 'n:token:1', 'n:unknown:1:1', 'n:token:x:1', 'n:token:1:x', 'n:token:1:1:1', 'n:token::1', '{"a":1}'])(
+    'are ignored when they are %j',
+    (text) => {
+      expect(readNews(text)).toBeUndefined()
+    },
+  )
+})
+
+eachDatabase('revisions', (_fresh, kind) => {
+  async function oneNode(test: TestDatabase, name: string) {
+    const database = await test.open()
+    const node = listening(name)
+    const revisions = new Revisions({ db: database.db, bus: node.bus, logger: node.logger, node: name })
+    node.bus.connect(revisions)
+    cleanups.push(async () => {
+      await revisions.close()
+      await database.close()
+    })
+    return { ...node, database, revisions }
+  }
+
+  /** Two nodes over one database whose transport is in the hands of the test. */
+  async function twoNodes(carry: (message: string) => 'arrives' | 'is lost' = () => 'arrives') {
+    const test = await fresh(kind)
+    const a = await oneNode(test, 'a')
+    const b = await oneNode(test, 'b')
+    const wire = (to: typeof a): Transport => ({
+      name: 'wire',
+      isUp: true,
+      send: async (message) => {
+        if (carry(message) === 'arrives') to.revisions.receive(message)
+      },
+      close: async () => {},
+    })
+    await a.revisions.start([wire(b)])
+    await b.revisions.start([wire(a)])
+    return { a, b }
+  }
+
+  it('bring news to the other node and not back', async () => {
+    const { a, b } = await twoNodes()
+    a.bus.publish('user', 5)
+    await b.hears('user', [5], 2000)
+    await a.revisions.poll()
+    await b.revisions.poll()
+    expect(a.heard).toEqual([{ topic: 'user', id: 5 }])
+    expect(b.heard).toEqual([{ topic: 'user', id: 5 }])
+  })
+
+  it('find what was lost, once', async () => {
+    let lost = true
+    const { a, b } = await twoNodes(() => (lost ? 'is lost' : 'arrives'))
+    a.bus.publish('token', 5)
+    await a.revisions.poll()
+    lost = false
+    a.bus.publish('token', 6)
+    await a.revisions.poll()
+    expect(b.heard).toEqual([{ topic: 'token', id: 6 }])
+    await b.revisions.poll()
+    await b.revisions.poll()
+    expect(b.heard).toEqual([
+      { topic: 'token', id: 6 },
+      { topic: 'token', id: 0 },
+    ])
+  })
+
+  it('take a message twice for one', async () => {
+    const { a, b } = await twoNodes()
+    const message = writeNews({ node: 'c', topic: 'user', ids: [1], revision: 1 })
+    b.revisions.receive(message)
+    b.revisions.receive(message)
+    expect(b.heard).toEqual([{ topic: 'user', id: 1 }])
+    expect(a.heard).toEqual([])
+  })
+
+  it('do not tell a new node of what was before it', async () => {
+    const { a, b } = await twoNodes()
+    a.bus.publish('options')
+    await a.revisions.poll()
+    const late = listening('late')
+    const revisions = new Revisions({ db: b.database.db, bus: late.bus, logger: late.logger, node: 'late' })
+    await revisions.start([])
+    await revisions.poll()
+    await revisions.close()
+    expect(late.heard).toEqual([])
+  })
+
+  it('gather many changes into few writes and lose none of them', async () => {
+    const messages: string[] = []
+    const { a, b } = await twoNodes((message) => {
+      messages.push(message)
+      return 'arrives'
+    })
+    for (let id = 1; id <= 200; id++) a.bus.publish('token', id)
+    await a.revisions.poll()
+    expect(new Set(b.heard.map(({ id }) => id)).size).toBe(200)
+    expect(messages.length).toBeLessThan(10)
+  })
+
+  it('are counted right under parallel changes on two nodes', async () => {
+    const { a, b } = await twoNodes()
+    for (let id = 1; id <= 50; id++) {
+      a.bus.publish('user', id)
+      b.bus.publish('user', 1000 + id)
+      if (id % 10 === 0) await a.revisions.poll()
+    }
+    await Promise.all([a.revisions.poll(), b.revisions.poll()])
+    for (let id = 1; id <= 50; id++) {
+      expect(a.heard).toContainEqual({ topic: 'user', id: 1000 + id })
+      expect(b.heard).toContainEqual({ topic: 'user', id })
+    }
+  })
+
+  it('keep what the database did not take, and send it when it does again', async () => {
+    const { a, b } = await twoNodes()
+    const { db } = a.database
+    await db.schema.alterTable('revisions').renameTo('away').execute()
+    a.bus.publish('user', 3)
+    await a.revisions.poll()
+    expect(b.heard).toEqual([])
+    await db.schema.alterTable('away').renameTo('revisions').execute()
+    await a.revisions.poll()
+    expect(b.heard).toEqual([{ topic: 'user', id: 3 }])
+    expect(a.logged.map(({ msg }) => msg)).toEqual([expect.stringContaining('does not reach'), expect.stringContaining('again')])
+  })
+})
+
+describe('nodes on one PostgreSQL', () => {
+  it('hear of each other within a second', async () => {
+    const test = await fresh('postgres')
+    const a = await startNode(test, 'a')
+    const b = await startNode(test, 'b')
+    await meet(a, b)
+    a.bus.publish('user', 42)
+    await b.hears('user', [42], 1000)
+    b.bus.publish('channels')
+    await a.hears('channels', [0], 1000)
+    expect(a.heard.filter(({ topic }) => topic === 'user')).toEqual([{ topic: 'user', id: 42 }])
+  })
+
+  it('hear of each other within two seconds while the listening connections are cut', async () => {
+    const test = await fresh('postgres')
+    const a = await startNode(test, 'a')
+    const b = await startNode(test, 'b')
+    await meet(a, b)
+    await cutListeners(a.database)
+    a.bus.publish('user', 43)
+    await b.hears('user', [43, 0], 2000)
+    await meet(a, b)
+    a.bus.publish('user', 44)
+    await b.hears('user', [44], 1000)
+  })
+
+  it('that share nothing but the server do not hear each other', async () => {
+    const a = await startNode(await fresh('postgres'), 'a')
+    const twin = await startNode(await fresh('postgres'), 'b')
+    a.bus.publish('user', 1)
+    await a.hears('user', [1], 1000)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(twin.heard).toEqual([])
+  })
+})
+
+async function cutListeners(database: Database): Promise<void> {
+  if (database.dialect !== 'postgres') throw new Error('Only PostgreSQL has listeners')
+  const cut = await database.pool.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'sluice-news'`,
+  )
+  expect(cut.rowCount).toBe(2)
+}
+
+describe('Redis', () => {
+  let redis: Awaited<ReturnType<typeof startRedis>>
+  beforeAll(async () => {
+    redis = await startRedis()
+    return () => redis?.stop()
+  })
+
+  it('carries news between nodes that have no other way, and its loss loses nothing', async ({ skip }) => {
+    if (!redis) return skip('redis-server is not installed')
+    const test = await fresh('sqlite')
+    const a = await startNode(test, 'a', redis.url)
+    const b = await startNode(test, 'b', redis.url)
+    await meet(a, b)
+    a.bus.publish('user', 1)
+    await b.hears('user', [1], 1000)
+
+    await redis.kill()
+    a.bus.publish('user', 2)
+    await b.hears('user', [2, 0], 2000)
+    expect(b.logged.filter(({ level }) => level >= 40).map(({ msg }) => msg)).toEqual([
+      expect.stringContaining('REDIS IS UNREACHABLE'),
+    ])
+
+    await redis.start()
+    await meet(a, b)
+    a.bus.publish('user', 3)
+    await b.hears('user', [3], 1000)
+    expect(b.logged.at(-1)?.msg).toBe('Redis is back')
+  })
+
+  it('beside PostgreSQL changes nothing when it hangs', async ({ skip }) => {
+    if (!redis) return skip('redis-server is not installed')
+    const test = await fresh('postgres')
+    const a = await startNode(test, 'a', redis.url)
+    const b = await startNode(test, 'b', redis.url)
+    await meet(a, b)
+    await redis.kill('SIGSTOP')
+    a.bus.publish('user', 1)
+    await b.hears('user', [1], 1000)
+    await redis.kill('SIGCONT')
+  })
+
+  it('that is not there at the start does not keep a node from starting', async () => {
+    const test = await fresh('postgres')
+    const a = await startNode(test, 'a', 'redis://127.0.0.1:1')
+    const b = await startNode(test, 'b', 'redis://:wrong@127.0.0.1:1')
+    a.bus.publish('user', 1)
+    await b.hears('user', [1, 0], 2000)
+  })
+
+  it('is shared by two installations that do not hear each other', async ({ skip }) => {
+    if (!redis) return skip('redis-server is not installed')
+    const a = await startNode(await fresh('sqlite'), 'a', redis.url)
+    const stranger = await startNode(await fresh('sqlite'), 'b', redis.url)
+    expect(await redisPrefix(a.database)).not.toBe(await redisPrefix(stranger.database))
+    a.bus.publish('user', 1)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(stranger.heard).toEqual([])
+  })
+})

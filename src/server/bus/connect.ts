@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto'
+import type { Database } from '../db/open.ts'
+import type { Logger } from '../lib/logger.ts'
+import type { Bus } from './bus.ts'
+import { openPostgresNews } from './postgres.ts'
+import { openRedisNews } from './redis.ts'
+import { Revisions } from './revision.ts'
+import type { Transport } from './transport.ts'
+
+export interface BusParts {
+  readonly env: { readonly REDIS_URL: string }
+  readonly bus: Bus
+  readonly database: Database
+  readonly logger: Logger
+  readonly node: string
+}
+
+/**
+ * Connects the bus with the other nodes: over PostgreSQL when that is the database, over Redis when it is configured, and always by
+ * the revisions in the database. Call it before anything is loaded that the bus keeps up to date.
+ */
+export async function connectBus(parts: BusParts): Promise<{ close(): Promise<void> }> {
+  const { env, bus, database, logger, node } = parts
+  const { db } = database
+  const revisions = new Revisions({ db, bus, logger, node })
+  const transports: Transport[] = []
+  if (database.dialect === 'postgres') transports.push(openPostgresNews({ url: database.url, db, logger }, revisions))
+  if (env.REDIS_URL !== '')
+    transports.push(await openRedisNews({ url: env.REDIS_URL, prefix: await redisPrefix(database), logger }, revisions))
+
+  await revisions.start(transports)
+  bus.connect(revisions)
+  return {
+    async close() {
+      await revisions.close()
+      await Promise.all(transports.map((transport) => transport.close()))
+    },
+  }
+}
+
+/** Keeps apart what installations write into a Redis that they share: made from the first data key, which each database has of its own. */
+export async function redisPrefix({ db }: Pick<Database, 'db'>): Promise<string> {
+  const { id } = await db
+    .selectFrom('key_ring')
+    .select('id')
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirstOrThrow()
+  return `sluice:${createHash('sha256').update(id).digest('hex').slice(0, 16)}`
+}

@@ -1,0 +1,82 @@
+import { afterEach, expect, it } from 'vitest'
+import { eachDatabase } from '../../../test/helpers/databases.ts'
+import { newLogger } from '../lib/logger.ts'
+import { releaseLease, takeLease, withLease } from './lease.ts'
+
+eachDatabase('leases', (fresh) => {
+  const cleanups: (() => Promise<void>)[] = []
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+  })
+
+  /** Nodes over one database. */
+  async function nodes(count: number) {
+    const test = await fresh()
+    cleanups.push(() => test.drop())
+    const all = []
+    for (let index = 0; index < count; index++) {
+      const database = await test.open()
+      cleanups.push(() => database.close())
+      all.push({ database, now: Date.now, logger: newLogger('silent'), node: `node-${index}` })
+    }
+    return all
+  }
+
+  it('are taken by one of many who try at once', async () => {
+    const all = await nodes(4)
+    const tries = Array.from({ length: 40 }, (_, index) => {
+      const parts = all[index % all.length]
+      if (!parts) throw new Error('unreachable')
+      return takeLease(parts, { name: 'sweep', holder: `holder-${index}`, ms: 60_000 })
+    })
+    expect((await Promise.all(tries)).filter(Boolean)).toHaveLength(1)
+  })
+
+  it('are renewed by their holder, refused to others, and free when given back or run out', async () => {
+    const [parts] = await nodes(1)
+    if (!parts) throw new Error('unreachable')
+    const take = (holder: string, ms = 60_000) => takeLease(parts, { name: 'sweep', holder, ms })
+    expect([await take('a'), await take('a'), await take('b')]).toEqual([true, true, false])
+    await releaseLease(parts, { name: 'sweep', holder: 'b' })
+    expect(await take('b')).toBe(false)
+    await releaseLease(parts, { name: 'sweep', holder: 'a' })
+    expect([await take('b', -1), await take('c'), await take('b')]).toEqual([true, true, false])
+    expect(await takeLease(parts, { name: 'other', holder: 'b', ms: 1000 })).toBe(true)
+  })
+
+  it('run work on one node at a time and are given back, also when the work fails', async () => {
+    const [a, b] = await nodes(2)
+    if (!a || !b) throw new Error('unreachable')
+    const inner = withLease(a, { name: 'sweep', ms: 60_000 }, async () => {
+      expect(await withLease(b, { name: 'sweep', ms: 60_000 }, async () => 'b')).toBeUndefined()
+      expect(await withLease(a, { name: 'sweep', ms: 60_000 }, async () => 'a again')).toBeUndefined()
+      throw new Error('work failed')
+    })
+    await expect(inner).rejects.toThrow('work failed')
+    expect(await withLease(b, { name: 'sweep', ms: 60_000 }, async () => 'b')).toBe('b')
+  })
+
+  it('last as long as the work', async () => {
+    const [a, b] = await nodes(2)
+    if (!a || !b) throw new Error('unreachable')
+    const result = await withLease(a, { name: 'sweep', ms: 300 }, async (signal) => {
+      await new Promise((resolve) => setTimeout(resolve, 900))
+      return [signal.aborted, await takeLease(b, { name: 'sweep', holder: 'b', ms: 1000 })]
+    })
+    expect(result).toEqual([false, false])
+  })
+
+  it('tell the work when they were lost', async () => {
+    const [a] = await nodes(1)
+    if (!a) throw new Error('unreachable')
+    const reason = await withLease(a, { name: 'sweep', ms: 150 }, async (signal) => {
+      await a.database.db
+        .updateTable('leases')
+        .set({ holder: 'thief', until_ms: Date.now() + 60_000 })
+        .execute()
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      return String(signal.reason)
+    })
+    expect(reason).toContain('sweep was lost')
+  })
+})

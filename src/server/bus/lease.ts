@@ -1,0 +1,86 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from '../db/open.ts'
+import type { Clock } from '../lib/clock.ts'
+import { randomText } from '../lib/ids.ts'
+import type { Logger } from '../lib/logger.ts'
+
+/**
+ * The right to do something alone among all nodes, for a limited time. It prevents double work, not double effect: a holder that is
+ * stopped for longer than its lease may go on beside the next one, so what is done under a lease must bear that.
+ */
+export interface LeaseParts {
+  readonly database: Database
+  readonly now: Clock
+  readonly logger: Logger
+  readonly node: string
+}
+
+export interface Lease {
+  readonly name: string
+  readonly holder: string
+}
+
+/** Takes the lease for `ms` if it is free, has run out or is already this holder's. One statement; answers whether it was taken. */
+export async function takeLease(parts: LeaseParts, { name, holder, ms }: Lease & { ms: number }): Promise<boolean> {
+  const now = databaseNow(parts)
+  const taken = await parts.database.db
+    .insertInto('leases')
+    .values({ name, holder, until_ms: sql`${now} + ${ms}` })
+    .onConflict((conflict) =>
+      conflict
+        .column('name')
+        .doUpdateSet((row) => ({ holder: row.ref('excluded.holder'), until_ms: row.ref('excluded.until_ms') }))
+        .where((row) => row.or([row('leases.until_ms', '<=', now), row('leases.holder', '=', holder)])),
+    )
+    .returning('name')
+    .executeTakeFirst()
+  return taken !== undefined
+}
+
+/** Gives the lease back, if it is still this holder's. */
+export async function releaseLease({ database }: Pick<LeaseParts, 'database'>, { name, holder }: Lease): Promise<void> {
+  await database.db.deleteFrom('leases').where('name', '=', name).where('holder', '=', holder).execute()
+}
+
+/**
+ * Runs `work` under the lease and keeps it for as long as that takes. Answers undefined, without running it, when another holds it.
+ * The signal is aborted when the lease was lost on the way.
+ */
+export async function withLease<Result>(
+  parts: LeaseParts,
+  { name, ms }: { name: string; ms: number },
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result | undefined> {
+  const lease = { name, holder: `${parts.node}/${randomText(6)}` }
+  if (!(await takeLease(parts, { ...lease, ms }))) return undefined
+
+  const lost = new AbortController()
+  let renewing = Promise.resolve()
+  const renew = async () => {
+    try {
+      if (!(await takeLease(parts, { ...lease, ms }))) lost.abort(new Error(`The lease ${name} was lost`))
+    } catch (error) {
+      parts.logger.warn({ error, lease: name }, 'could not renew a lease')
+    }
+  }
+  const timer = setInterval(() => {
+    renewing = renew()
+  }, ms / 3).unref()
+
+  try {
+    return await work(lost.signal)
+  } finally {
+    clearInterval(timer)
+    await renewing
+    await releaseLease(parts, lease).catch((error: unknown) =>
+      parts.logger.warn({ error, lease: name }, 'could not release a lease'),
+    )
+  }
+}
+
+/** The clock that all nodes share: the server's on PostgreSQL. SQLite has one machine and one clock. */
+function databaseNow({ database, now }: LeaseParts): RawBuilder<number> {
+  return database.dialect === 'postgres'
+    ? sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
+    : sql<number>`${now()}`
+}

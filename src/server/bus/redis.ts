@@ -1,0 +1,79 @@
+import type { Logger } from '../lib/logger.ts'
+import type { Receiver, Transport } from './transport.ts'
+
+const reconnectMs = { first: 100, most: 3000 }
+
+/**
+ * News by Redis publish and subscribe. Redis only makes news faster; without it nothing is lost and nothing waits. `prefix` keeps
+ * installations apart that share one Redis. Never throws.
+ */
+export async function openRedisNews(
+  { url, prefix, logger }: { url: string; prefix: string; logger: Logger },
+  receiver: Receiver,
+): Promise<Transport> {
+  // Only those who use Redis load its client.
+  const { createClient } = await import('@redis/client')
+  const channel = `${prefix}:news`
+  const publisher = createClient({
+    url,
+    RESP: 2,
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: 1000,
+    pingInterval: 2000,
+    socket: {
+      connectTimeout: 3000,
+      socketTimeout: 5000,
+      reconnectStrategy: (retries) =>
+        Math.min(reconnectMs.first * 2 ** Math.min(retries, 10), reconnectMs.most) * (0.5 + Math.random() / 2),
+    },
+  })
+  const subscriber = publisher.duplicate()
+  let isSubscribed = false
+  let isUp = false
+  let isWarned = false
+
+  const check = () => {
+    const isUpNow = publisher.isReady && subscriber.isReady && isSubscribed
+    if (isUpNow === isUp) return
+    isUp = isUpNow
+    if (isUp && isWarned) logger.info('Redis is back')
+    if (isUp) isWarned = false
+    receiver.changed()
+  }
+
+  for (const client of [publisher, subscriber]) {
+    client.on('ready', check)
+    client.on('error', (error: unknown) => {
+      if (!isWarned)
+        logger.warn({ error }, 'REDIS IS UNREACHABLE. Nothing is lost: news between nodes takes another way until it is back')
+      isWarned = true
+      check()
+    })
+  }
+  // Later, the client itself subscribes anew whenever it has reconnected.
+  subscriber.on('ready', () => {
+    if (isSubscribed) return
+    subscriber
+      .subscribe(channel, (message) => receiver.receive(message))
+      .then(() => {
+        isSubscribed = true
+        check()
+      })
+      .catch(() => {})
+  })
+  for (const client of [publisher, subscriber]) client.connect().catch(() => {})
+
+  return {
+    name: 'redis',
+    get isUp() {
+      return isUp
+    },
+    async send(message) {
+      if (publisher.isReady) publisher.publish(channel, message).catch(() => {})
+    },
+    async close() {
+      publisher.destroy()
+      subscriber.destroy()
+    },
+  }
+}

@@ -1,0 +1,179 @@
+import { sql } from 'kysely'
+import type { Queries } from '../db/open.ts'
+import type { Logger } from '../lib/logger.ts'
+import { type Bus, type Outlet, type Topic, topics } from './bus.ts'
+import { type Receiver, readNews, type Transport, writeNews } from './transport.ts'
+
+export interface RevisionParts {
+  readonly db: Queries
+  readonly bus: Bus
+  readonly logger: Logger
+  readonly node: string
+}
+
+const pollMs = 15_000
+const fastPollMs = 1000
+
+/**
+ * Numbers the changes of each topic in the database, so that none is missed: every message says which number it is, and a poll finds
+ * the numbers that no message has brought. Those are delivered as id 0. Transports make news fast, this makes it certain.
+ */
+export class Revisions implements Outlet, Receiver {
+  readonly #parts: RevisionParts
+  readonly #topics = new Map<Topic, Seen>(topics.map((topic) => [topic, new Seen()]))
+  readonly #waiting = new Map<Topic, Set<number>>()
+  #transports: readonly Transport[] = []
+  #isSending = false
+  #sending = Promise.resolve()
+  #isPolling = false
+  #polling = Promise.resolve()
+  #pollAgain = false
+  #timer: NodeJS.Timeout | undefined
+  #failing = false
+  #closed = false
+
+  constructor(parts: RevisionParts) {
+    this.#parts = parts
+  }
+
+  /** Reads where the topics stand. Whatever is loaded after this misses nothing. */
+  async start(transports: readonly Transport[]): Promise<void> {
+    for (const { topic, revision } of await this.#read()) this.#topics.get(topic)?.jumpTo(revision)
+    this.#transports = transports
+    this.#schedule()
+  }
+
+  send(topic: Topic, id: number): void {
+    const ids = this.#waiting.get(topic) ?? new Set()
+    this.#waiting.set(topic, ids.add(id))
+    if (!this.#isSending) this.#sending = this.#sendWaiting()
+  }
+
+  receive(message: string): void {
+    const news = readNews(message)
+    if (!news || news.node === this.#parts.node) return
+    // Two transports bring the same message: the second is not news.
+    if (!this.#topics.get(news.topic)?.hear(news.revision)) return
+    for (const id of news.ids) this.#parts.bus.deliver(news.topic, id)
+  }
+
+  changed(): void {
+    // A poll that already runs may have read too early.
+    if (this.#isPolling) this.#pollAgain = true
+    else void this.poll()
+  }
+
+  /** Sends what could not be sent before, and delivers what was missed. Never throws. */
+  poll(): Promise<void> {
+    if (!this.#isPolling) this.#polling = this.#pollNow()
+    return this.#polling
+  }
+
+  /** Waits until published news is numbered and on its way. */
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    await this.#sending
+    await this.#polling
+  }
+
+  async #pollNow(): Promise<void> {
+    this.#isPolling = true
+    do {
+      this.#pollAgain = false
+      if (!this.#isSending) this.#sending = this.#sendWaiting()
+      await this.#sending
+      await this.#catchUp()
+    } while (this.#pollAgain && !this.#closed)
+    this.#isPolling = false
+    this.#schedule()
+  }
+
+  async #catchUp(): Promise<void> {
+    try {
+      for (const { topic, revision } of await this.#read()) {
+        if (this.#topics.get(topic)?.jumpTo(revision)) this.#parts.bus.deliver(topic, 0)
+      }
+      this.#worked()
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+
+  async #sendWaiting(): Promise<void> {
+    this.#isSending = true
+    for (const [topic, ids] of this.#waiting) {
+      this.#waiting.delete(topic)
+      try {
+        const revision = await this.#next(topic)
+        this.#topics.get(topic)?.hear(revision)
+        const message = writeNews({ node: this.#parts.node, topic, ids: [...ids], revision })
+        await Promise.all(this.#transports.map((transport) => transport.send(message)))
+      } catch (error) {
+        this.#waiting.set(topic, new Set([...ids, ...(this.#waiting.get(topic) ?? [])]))
+        this.#failed(error)
+        break
+      }
+    }
+    this.#isSending = false
+  }
+
+  async #next(topic: Topic): Promise<number> {
+    const row = await this.#parts.db
+      .insertInto('revisions')
+      .values({ topic, revision: 1 })
+      .onConflict((conflict) => conflict.column('topic').doUpdateSet({ revision: sql<number>`revisions.revision + 1` }))
+      .returning('revision')
+      .executeTakeFirstOrThrow()
+    return row.revision
+  }
+
+  async #read(): Promise<{ topic: Topic; revision: number }[]> {
+    const rows = await this.#parts.db.selectFrom('revisions').selectAll().execute()
+    return rows.flatMap(({ topic: name, revision }) =>
+      topics.filter((topic) => topic === name).map((topic) => ({ topic, revision })),
+    )
+  }
+
+  #schedule(): void {
+    clearTimeout(this.#timer)
+    if (this.#closed) return
+    const isFast = this.#failing || this.#transports.some((transport) => !transport.isUp)
+    this.#timer = setTimeout(() => void this.poll(), isFast ? fastPollMs : pollMs).unref()
+  }
+
+  #worked(): void {
+    if (this.#waiting.size > 0) return
+    if (this.#failing) this.#parts.logger.info('news reaches the other nodes again')
+    this.#failing = false
+  }
+
+  #failed(error: unknown): void {
+    if (!this.#failing) this.#parts.logger.warn({ error }, 'news does not reach the other nodes; it is sent again every second')
+    this.#failing = true
+    if (!this.#isPolling) this.#schedule()
+  }
+}
+
+/** Which revisions of a topic this node knows: all up to a number, and some beyond. */
+class Seen {
+  #all = 0
+  readonly #beyond = new Set<number>()
+
+  /** Notes one revision. Answers whether it is new. */
+  hear(revision: number): boolean {
+    if (revision <= this.#all || this.#beyond.has(revision)) return false
+    this.#beyond.add(revision)
+    while (this.#beyond.delete(this.#all + 1)) this.#all++
+    return true
+  }
+
+  /** Notes all revisions up to a number. Answers whether one of them is new. */
+  jumpTo(revision: number): boolean {
+    if (revision <= this.#all) return false
+    this.#all = revision
+    for (const heard of this.#beyond) if (heard <= revision) this.#beyond.delete(heard)
+    while (this.#beyond.delete(this.#all + 1)) this.#all++
+    return true
+  }
+}

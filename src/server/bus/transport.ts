@@ -1,0 +1,40 @@
+import { type Topic, topics } from './bus.ts'
+
+/** A way to the other nodes. It may lose messages; the revision poll finds what was lost. */
+export interface Transport {
+  readonly name: string
+  /** Whether messages arrive here as far as can be told. While one transport is down, the poll is fast. */
+  readonly isUp: boolean
+  /** Rejects when the message is not on its way. */
+  send(message: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** Who a transport tells. */
+export interface Receiver {
+  receive(message: string): void
+  /** The transport has come up or gone down. */
+  changed(): void
+}
+
+export interface News {
+  readonly node: string
+  readonly topic: Topic
+  readonly ids: readonly number[]
+  /** Of the topic, after this change. */
+  readonly revision: number
+}
+
+/** `<node>:<topic>:<id>,<id>:<revision>`. More ids than fit into a message become 0, "anything". */
+export function writeNews({ node, topic, ids, revision }: News): string {
+  const listed = ids.length > 300 || ids.includes(0) ? [0] : ids
+  return `${node}:${topic}:${listed.join(',')}:${revision}`
+}
+
+/** Undefined for what another version or a stranger has sent. */
+export function readNews(message: string): News | undefined {
+  const [node = '', name, ids = '', revision = '', ...rest] = message.split(':')
+  const topic = topics.find((known) => known === name)
+  if (!topic || rest.length > 0 || !/^\d+(,\d+)*$/.test(ids) || !/^\d+$/.test(revision)) return undefined
+  return { node, topic, ids: ids.split(',').map(Number), revision: Number(revision) }
+}
