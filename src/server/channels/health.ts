@@ -50,7 +50,7 @@ export async function reportFailure(core: Core, channel: RunningChannel, failure
       .executeTakeFirst()
     if (!row) return false
 
-    const content = `渠道「${channel.name}」（#${channel.id}）已被自动禁用：${reason} / Channel "${channel.name}" (#${channel.id}) was disabled automatically`
+    const content = `渠道 ${channel.name}（#${channel.id}）已被自动禁用 / Channel ${channel.name} (#${channel.id}) was disabled automatically: ${reason}`
     await recordLog(within, { type: logType.system, at, userId: 0, username: '', content })
     await recordAudit(core, within, {
       caller: undefined,
@@ -85,5 +85,6 @@ function isFatal(
 
 function reasonOf({ key }: RunningChannel, { status, message }: ChannelFailure): string {
   const safe = redact(key === '' ? message : message.replaceAll(key, '…'))
-  return `${status > 0 ? `status ${status}` : ''} ${safe}`.trim().slice(0, reasonLengthMax)
+  const said = [status > 0 ? `status ${status}` : '', safe].filter((part) => part !== '')
+  return said.join(': ').slice(0, reasonLengthMax)
 }
