@@ -1,4 +1,6 @@
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
+import { IconEye, IconEyeOff } from '@tabler/icons-react'
+import { createElement } from 'react'
 
 /**
  * The one visual language: deep water blue for what can be done, cool greys for everything else, colour for meaning only.
@@ -62,18 +64,25 @@ const sans = [
 
 const mono = 'ui-monospace, SFMono-Regular, "SF Mono", Menlo, Consolas, "Liberation Mono", "Noto Sans Mono CJK SC", monospace'
 
+function VisibilityIcon({ reveal }: { reveal: boolean }) {
+  return createElement(reveal ? IconEyeOff : IconEye, { size: 17, stroke: 1.6 })
+}
+
 export const theme = createTheme({
   colors: { sluice, gray, dark },
   primaryColor: 'sluice',
   primaryShade: { light: 7, dark: 6 },
   black: '#1a2328',
   fontFamily: sans,
+  fontWeights: { regular: '400', medium: '500', bold: '600' },
   fontFamilyMonospace: mono,
   fontSizes: { xs: '0.75rem', sm: '0.8125rem', md: '0.875rem', lg: '1rem', xl: '1.125rem' },
   lineHeights: { xs: '1.4', sm: '1.5', md: '1.55', lg: '1.55', xl: '1.5' },
   spacing: { xs: '0.5rem', sm: '0.75rem', md: '1rem', lg: '1.5rem', xl: '2rem' },
   radius: { xs: '0.25rem', sm: '0.375rem', md: '0.5rem', lg: '0.75rem', xl: '1rem' },
   defaultRadius: 'sm',
+  // A width of 600 px or less is a narrow window.
+  breakpoints: { xs: '37.5625em', sm: '48em', md: '62em', lg: '75em', xl: '88em' },
   headings: {
     fontFamily: sans,
     fontWeight: '600',
@@ -112,8 +121,10 @@ export const theme = createTheme({
       },
     },
     Menu: { defaultProps: { shadow: 'md', radius: 'md', transitionProps: { duration: 80 } } },
-    Paper: { defaultProps: { radius: 'lg' } },
+    NumberInput: { defaultProps: { hideControls: true } },
+    PasswordInput: { defaultProps: { visibilityToggleIcon: VisibilityIcon } },
     Select: { defaultProps: { checkIconPosition: 'right' } },
+    Switch: { defaultProps: { withThumbIndicator: false } },
     Tooltip: {
       defaultProps: { openDelay: 250, withArrow: false, radius: 'sm', events: { hover: true, focus: true, touch: true } },
     },

@@ -73,7 +73,7 @@ function FilterInput({ filter, values, onChange }: Pick<ListFiltersProps, 'value
         }
         clearable
         searchable={filter.choices.length > 8}
-        w={filter.width ?? 150}
+        w={{ base: '100%', xs: filter.width ?? 150 }}
       />
     )
   }
@@ -115,7 +115,7 @@ function TextFilter({ kind, label, width, value, onChange }: TextFilterProps) {
       aria-label={label}
       placeholder={label}
       leftSection={kind === 'search' ? <IconSearch size={16} /> : undefined}
-      w={width ?? (kind === 'search' ? 240 : 150)}
+      w={{ base: '100%', xs: width ?? (kind === 'search' ? 240 : 150) }}
       value={text}
       onChange={(event) => {
         setText(event.currentTarget.value)

@@ -12,12 +12,16 @@ export interface TagProps {
 
 /** A quiet tinted label. The colour only supports the text, which always says it too. */
 export function Tag({ color = 'gray', children, dot = false, ...rest }: TagProps) {
-  // A custom property is no member of the standard style type.
-  const style = { '--tag': `var(--mantine-color-${color}-6)` } as CSSProperties
   return (
-    <span className={styles.tag} style={style} {...rest}>
+    <span className={styles.tag} style={tint(color)} {...rest}>
       {dot && <span className={styles.dot} aria-hidden="true" />}
       {children}
     </span>
   )
+}
+
+/** The colour that tinted things mix their tones from. */
+export function tint(color: string): CSSProperties {
+  // A custom property is no member of the standard style type.
+  return { '--tint': `var(--mantine-color-${color}-6)` } as CSSProperties
 }

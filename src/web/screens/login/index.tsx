@@ -1,12 +1,12 @@
-import { Alert, Button, PasswordInput, Stack, TextInput, Title } from '@mantine/core'
+import { Button, PasswordInput, Stack, TextInput, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { IconInfoCircle } from '@tabler/icons-react'
 import { Navigate } from '@tanstack/react-router'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useUrlState } from '../../lib/search-params.ts'
 import { rememberUser, useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
+import { Notice } from '../../ui/notice.tsx'
 import styles from './login.module.css'
 import { texts } from './texts.ts'
 
@@ -22,19 +22,11 @@ export function Screen() {
       <div className={styles.card}>
         <img src={logo || '/logo.png'} alt="" width={44} height={44} />
         <Title order={1}>{say('welcome', { name })}</Title>
-        {values.expired && <Hint text={say('expired')} />}
-        {!withPassword && <Hint text={say('passwordLoginOff')} />}
+        {values.expired && <Notice kind="warn">{say('expired')}</Notice>}
+        {!withPassword && <Notice kind="warn">{say('passwordLoginOff')}</Notice>}
         <LoginForm />
       </div>
     </div>
-  )
-}
-
-function Hint({ text }: { text: string }) {
-  return (
-    <Alert variant="light" color="yellow" role="status" icon={<IconInfoCircle size={18} />} w="100%">
-      {text}
-    </Alert>
   )
 }
 

@@ -1,9 +1,10 @@
-import { Avatar, Title } from '@mantine/core'
+import { Title } from '@mantine/core'
 import { roleLabels } from '../../../contract/roles.ts'
 import type { CallReply } from '../../lib/call.ts'
-import { colorOf, formatCount } from '../../lib/format.ts'
+import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { Facts } from '../../ui/facts.tsx'
+import { Initial } from '../../ui/initial.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { QuotaText } from '../../ui/quota-text.tsx'
 import { StatusTag } from '../../ui/status-tag.tsx'
@@ -19,9 +20,7 @@ export function AccountCard({ self }: { self: CallReply<'GET /api/user/self'> })
   return (
     <Panel>
       <div className={styles.account}>
-        <Avatar size={56} radius="xl" variant="filled" color={colorOf(self.username)}>
-          {[...name][0]?.toUpperCase()}
-        </Avatar>
+        <Initial name={name} size={52} />
         <div className={styles.who}>
           <Title order={2}>{name}</Title>
           <div className={styles.tags}>

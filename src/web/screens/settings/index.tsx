@@ -1,9 +1,10 @@
-import { Skeleton, Tabs } from '@mantine/core'
+import { Skeleton } from '@mantine/core'
 import { lazy, Suspense } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { useUrlState } from '../../lib/search-params.ts'
 import { useMay } from '../../lib/session.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { PageTabs } from '../../ui/page-tabs.tsx'
 import { Personal } from './personal.tsx'
 import { tabs } from './tabs.ts'
 import { texts } from './texts.ts'
@@ -17,29 +18,29 @@ export function Screen() {
   const { values, change } = useUrlState({ tab: 'personal' })
   const open = (mayWriteOptions && tabs.find(({ value }) => value === values.tab)?.value) || 'personal'
 
+  const content =
+    open === 'personal' ? (
+      <Personal />
+    ) : (
+      <Suspense fallback={<Skeleton height={320} radius="lg" />}>
+        <OptionTabs tab={open} />
+      </Suspense>
+    )
+
   return (
     <>
       <PageHeader title={say('title')} />
-      <Tabs value={open} onChange={(tab) => change({ tab: tab ?? 'personal' })} keepMounted={false}>
-        {mayWriteOptions && (
-          <Tabs.List mb="lg">
-            {tabs.map(({ value, label }) => (
-              <Tabs.Tab key={value} value={value}>
-                {say(label)}
-              </Tabs.Tab>
-            ))}
-          </Tabs.List>
-        )}
-        <Tabs.Panel value={open}>
-          {open === 'personal' ? (
-            <Personal />
-          ) : (
-            <Suspense fallback={<Skeleton height={320} radius="lg" />}>
-              <OptionTabs tab={open} />
-            </Suspense>
-          )}
-        </Tabs.Panel>
-      </Tabs>
+      {mayWriteOptions ? (
+        <PageTabs
+          tabs={tabs.map(({ value, label }) => ({ value, label: say(label) }))}
+          value={open}
+          onChange={(tab) => change({ tab })}
+        >
+          {content}
+        </PageTabs>
+      ) : (
+        content
+      )}
     </>
   )
 }

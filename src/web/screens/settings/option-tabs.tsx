@@ -40,7 +40,7 @@ export function OptionTabs({ tab }: { tab: OptionTab }) {
 
   return (
     <div className={styles.columns}>
-      <aside className={styles.side}>
+      <div className={styles.side}>
         <TextInput
           type="search"
           aria-label={say('search')}
@@ -56,7 +56,7 @@ export function OptionTabs({ tab }: { tab: OptionTab }) {
             </a>
           ))}
         </nav>
-      </aside>
+      </div>
       <Stack gap="lg" className={styles.cards ?? ''}>
         {shown.length === 0 && <Empty title={say('searchEmpty')} />}
         {shown.map((section) => (

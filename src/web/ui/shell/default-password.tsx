@@ -1,9 +1,9 @@
-import { Alert, Button, Modal } from '@mantine/core'
-import { IconAlertTriangle } from '@tabler/icons-react'
+import { Button, Modal } from '@mantine/core'
 import { useState } from 'react'
 import type { SignedInUser } from '../../../contract/entities/user.ts'
 import { defineTexts, useText } from '../../lib/i18n.ts'
 import { rememberUser } from '../../lib/session.ts'
+import { Notice } from '../notice.tsx'
 import { PasswordForm } from '../password-form.tsx'
 import styles from './shell.module.css'
 
@@ -22,18 +22,19 @@ export function DefaultPassword({ user }: { user: SignedInUser }) {
   const [opened, setOpened] = useState(true)
   return (
     <>
-      <Alert
-        color="red"
-        role="status"
-        icon={<IconAlertTriangle />}
-        title={say('title')}
-        classNames={{ root: styles.warning ?? '' }}
-      >
-        {say('body')}{' '}
-        <Button size="compact-xs" color="red" onClick={() => setOpened(true)}>
-          {say('change')}
-        </Button>
-      </Alert>
+      <div className={styles.warning}>
+        <Notice
+          kind="danger"
+          title={say('title')}
+          action={
+            <Button size="compact-sm" color="red" onClick={() => setOpened(true)}>
+              {say('change')}
+            </Button>
+          }
+        >
+          {say('body')}
+        </Notice>
+      </div>
       <Modal opened={opened} onClose={() => setOpened(false)} title={say('title')}>
         <p className={styles.warningText}>{say('body')}</p>
         <PasswordForm onDone={() => rememberUser({ ...user, default_password: false })} />

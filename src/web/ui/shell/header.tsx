@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Kbd } from '@mantine/core'
+import { ActionIcon, Button } from '@mantine/core'
 import { IconMenu2, IconSearch } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
@@ -44,7 +44,7 @@ export function Header({ screens, narrow, onMenu, onSearch }: HeaderProps) {
           <button type="button" className={styles.search} onClick={onSearch}>
             <IconSearch size={15} stroke={1.8} aria-hidden="true" />
             <span>{say('search')}</span>
-            <Kbd size="xs">{isMac ? '⌘K' : 'Ctrl K'}</Kbd>
+            <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
           </button>
         )}
         {user && narrow && (

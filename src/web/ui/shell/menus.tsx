@@ -1,11 +1,11 @@
-import { ActionIcon, Avatar, Menu, Tooltip, UnstyledButton, useMantineColorScheme } from '@mantine/core'
+import { ActionIcon, Menu, Tooltip, UnstyledButton, useMantineColorScheme } from '@mantine/core'
 import { IconCheck, IconLanguage, IconLogout, IconSettings, IconSun } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import type { SignedInUser } from '../../../contract/entities/user.ts'
 import { roleLabels } from '../../../contract/roles.ts'
-import { colorOf } from '../../lib/format.ts'
 import { changeLanguage, languages, useLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import { useSession } from '../../lib/session.ts'
+import { Initial } from '../initial.tsx'
 import { schemes, useLogOut } from './actions.ts'
 import styles from './header.module.css'
 import { texts } from './texts.ts'
@@ -91,10 +91,8 @@ function UserMenu({ user, narrow }: { user: SignedInUser; narrow: boolean }) {
   return (
     <Menu position="bottom-end" width={200}>
       <Menu.Target>
-        <UnstyledButton className={styles.user} aria-label={`${say('account')}: ${name}`}>
-          <Avatar size={28} radius="xl" color={colorOf(user.username)} variant="filled">
-            {[...name][0]?.toUpperCase()}
-          </Avatar>
+        <UnstyledButton className={styles.user} aria-label={`${name} · ${say('account')}`}>
+          <Initial name={name} />
           {!narrow && <span className={styles.userName}>{name}</span>}
         </UnstyledButton>
       </Menu.Target>

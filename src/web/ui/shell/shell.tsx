@@ -51,9 +51,9 @@ export function Shell({ screens }: { screens: readonly Screen[] }) {
       <Header screens={screens} narrow={narrow} onMenu={() => setMenuOpen(true)} onSearch={() => setPaletteOpen(true)} />
       <div className={styles.body}>
         {withSidebar && (
-          <aside className={styles.aside} data-collapsed={collapsed}>
+          <div className={styles.aside} data-collapsed={collapsed}>
             <Sidebar screens={screens} collapsed={collapsed} onCollapse={(next) => collapsedChoice.write(String(next))} />
-          </aside>
+          </div>
         )}
         <div className={styles.page}>
           <main id="main" className={styles.main} tabIndex={-1}>

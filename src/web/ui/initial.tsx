@@ -1,0 +1,16 @@
+import { colorOf } from '../lib/format.ts'
+import styles from './initial.module.css'
+import { tint } from './tag.tsx'
+
+/** The first letter of a name in a circle whose colour belongs to the name. Says nothing that the name beside it does not. */
+export function Initial({ name, size = 28 }: { name: string; size?: number }) {
+  return (
+    <span
+      className={styles.initial}
+      style={{ ...tint(colorOf(name)), width: size, height: size, fontSize: size * 0.42 }}
+      aria-hidden="true"
+    >
+      {[...name][0]?.toUpperCase()}
+    </span>
+  )
+}

@@ -1,0 +1,27 @@
+import { Tabs } from '@mantine/core'
+import type { ReactNode } from 'react'
+import styles from './page-tabs.module.css'
+
+export interface PageTabsProps<Value extends string> {
+  readonly tabs: readonly { readonly value: Value; readonly label: string }[]
+  readonly value: Value
+  readonly onChange: (value: Value) => void
+  readonly children: ReactNode
+}
+
+/** The parts of a page, one at a time. On a narrow window the row of names scrolls. */
+export function PageTabs<Value extends string>({ tabs, value, onChange, children }: PageTabsProps<Value>) {
+  return (
+    // The tabs answer only with values that they were given.
+    <Tabs value={value} onChange={(next) => next !== null && onChange(next as Value)} keepMounted={false}>
+      <Tabs.List className={styles.list ?? ''}>
+        {tabs.map((tab) => (
+          <Tabs.Tab key={tab.value} value={tab.value} className={styles.tab ?? ''}>
+            {tab.label}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      <Tabs.Panel value={value}>{children}</Tabs.Panel>
+    </Tabs>
+  )
+}
