@@ -1,0 +1,13 @@
+import type { Job } from './runner.ts'
+
+/** Ends the holds of nodes that are gone, so that their quota is free again within a minute. */
+export const expireHolds: Job = {
+  name: 'expire-holds',
+  on: 'one-node',
+  everyMs: () => 15_000,
+  deadlineMs: 60_000,
+  async run({ ledger }) {
+    const { settled, released } = await ledger.expire()
+    return `${settled} settled, ${released} released`
+  },
+}

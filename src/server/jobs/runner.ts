@@ -1,0 +1,208 @@
+import type { OptionValues } from '../../contract/options/index.ts'
+import { releaseLease, takeLease } from '../bus/lease.ts'
+import { type Clock, seconds } from '../lib/clock.ts'
+import { background, redact } from '../lib/logger.ts'
+import type { Core } from '../options/core.ts'
+import type { App } from '../parts.ts'
+
+/**
+ * Work that is done again and again, apart from any request. A job is declared as data with a function; this file decides when and on
+ * which node it runs, ends it at its deadline, and keeps its last result for the admins. Not for work that must happen exactly once:
+ * a job may run twice, or late, and has to bear both.
+ */
+export interface Job<Parts extends Core = App> {
+  readonly name: string
+  /** `one-node`: on one of the nodes at a time, mostly the same. */
+  readonly on: 'one-node' | 'each-node'
+  /** Time from one start to the next. 0 or less switches the job off; a changed option counts at once. */
+  everyMs(options: OptionValues): number
+  /** When the signal is aborted; soon afterwards nobody waits for the run any more. */
+  readonly deadlineMs: number
+  /** Answers in a few words what was done. Throws when it failed: the next run comes all the same. */
+  run(parts: Parts, signal: AbortSignal): Promise<string>
+}
+
+interface Planned<Parts extends Core> {
+  readonly job: Job<Parts>
+  /** When it last ran or was refused, by the runner's own clock. */
+  lastMs: number
+  /** How long to wait since then. */
+  waitMs: (everyMs: number) => number
+  running: Promise<void> | undefined
+}
+
+interface Result {
+  readonly outcome: 'ok' | 'failed' | 'timeout'
+  readonly detail: string
+}
+
+const tickMs = 1000
+const firstWithinMs = 5000
+const takeOverWithinMs = 30_000
+const leaseReserveMs = 10_000
+
+export interface RunnerSettings {
+  /** Must not jump: by default the time since the start of the process. */
+  readonly now?: Clock
+  readonly random?: () => number
+  /** How long a run that was told to end is waited for. */
+  readonly graceMs?: number
+}
+
+export class JobRunner<Parts extends Core> {
+  readonly #parts: Parts
+  readonly #planned: readonly Planned<Parts>[]
+  readonly #now: Clock
+  readonly #random: () => number
+  readonly #graceMs: number
+  /** One for each run in progress. */
+  readonly #endings = new Set<AbortController>()
+  #isStopping = false
+  #timer: NodeJS.Timeout | undefined
+
+  /** Throws when two jobs have one name. */
+  constructor(
+    parts: Parts,
+    jobs: readonly Job<Parts>[],
+    { now = () => performance.now(), random = Math.random, graceMs = 2000 }: RunnerSettings = {},
+  ) {
+    const names = jobs.map((job) => job.name)
+    const double = names.find((name, index) => names.indexOf(name) !== index)
+    if (double !== undefined) throw new Error(`Two jobs are named ${double}`)
+
+    this.#parts = parts
+    this.#now = now
+    this.#random = random
+    this.#graceMs = graceMs
+    this.#planned = jobs.map((job) => ({ job, lastMs: now(), waitMs: this.#first(), running: undefined }))
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.tick(), tickMs).unref()
+  }
+
+  /** Starts the jobs whose time has come. The timer does this; a test with its own clock does it by hand. */
+  tick(): void {
+    if (this.#isStopping) return
+    for (const planned of this.#planned) {
+      if (planned.running || !this.#isDue(planned)) continue
+      planned.lastMs = this.#now()
+      planned.waitMs = this.#about(Number.POSITIVE_INFINITY)
+      planned.running = this.#runIfMine(planned).finally(() => {
+        planned.running = undefined
+      })
+      background(this.#parts.logger, `job ${planned.job.name}`, planned.running)
+    }
+  }
+
+  /** Waits for the runs that are in progress now. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#planned.map((planned) => planned.running))
+  }
+
+  /** Tells running jobs to end, waits for them, and lets another node go on at once. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#isStopping = true
+    for (const ending of this.#endings) ending.abort(new Error('The server is stopping'))
+    await this.settled()
+    const mine = this.#planned.filter(({ job }) => job.on === 'one-node')
+    await Promise.allSettled(mine.map(({ job }) => releaseLease(this.#parts, this.#lease(job))))
+  }
+
+  #isDue({ job, lastMs, waitMs }: Planned<Parts>): boolean {
+    const everyMs = job.everyMs(this.#parts.options.current)
+    return everyMs > 0 && this.#now() - lastMs >= waitMs(everyMs)
+  }
+
+  async #runIfMine(planned: Planned<Parts>): Promise<void> {
+    const { job } = planned
+    if (job.on === 'each-node') return this.#run(job)
+
+    const lease = this.#lease(job)
+    if (!(await takeLease(this.#parts, { ...lease, ms: job.deadlineMs + leaseReserveMs }))) {
+      planned.waitMs = this.#about(takeOverWithinMs)
+      return
+    }
+    const startedMs = this.#now()
+    await this.#run(job)
+    // Kept until after the next start, so that the other nodes come only when this one is gone.
+    const restMs = job.everyMs(this.#parts.options.current) * 1.25 - (this.#now() - startedMs)
+    if (restMs > 0) await takeLease(this.#parts, { ...lease, ms: Math.ceil(restMs) })
+    else await releaseLease(this.#parts, lease)
+  }
+
+  async #run(job: Job<Parts>): Promise<void> {
+    const { now, metrics, logger } = this.#parts
+    const startedAt = seconds(now())
+    const { outcome, detail } = await this.#attempt(job)
+    metrics.jobRuns.inc({ job: job.name, outcome })
+    if (outcome === 'timeout') logger.error({ job: job.name }, 'a job did not end in time')
+    await this.#note({
+      name: job.name,
+      holder: this.#parts.node,
+      started_at: startedAt,
+      finished_at: seconds(now()),
+      outcome,
+      detail: redact(detail).slice(0, 500),
+    })
+  }
+
+  /** Never throws, and ends soon after the deadline whatever the job does. */
+  #attempt(job: Job<Parts>): Promise<Result> {
+    const ending = new AbortController()
+    this.#endings.add(ending)
+    let failure: Result['outcome'] = 'failed'
+    const deadline = setTimeout(() => {
+      failure = 'timeout'
+      ending.abort(new Error('The deadline has passed'))
+    }, job.deadlineMs).unref()
+
+    const work = async (): Promise<Result> => ({ outcome: 'ok', detail: await job.run(this.#parts, ending.signal) })
+    const worked = work().catch((error: unknown): Result => {
+      this.#parts.logger.error({ error, job: job.name }, 'a job failed')
+      return { outcome: failure, detail: error instanceof Error ? error.message : String(error) }
+    })
+    const givenUp = new Promise<Result>((resolve) => {
+      ending.signal.addEventListener('abort', () => {
+        setTimeout(() => resolve({ outcome: failure, detail: 'did not end when told to' }), this.#graceMs).unref()
+      })
+    })
+    return Promise.race([worked, givenUp]).finally(() => {
+      clearTimeout(deadline)
+      this.#endings.delete(ending)
+    })
+  }
+
+  async #note(run: {
+    name: string
+    holder: string
+    started_at: number
+    finished_at: number
+    outcome: string
+    detail: string
+  }): Promise<void> {
+    const { name, ...result } = run
+    await this.#parts.db
+      .insertInto('job_runs')
+      .values({ name, ...result })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet(result))
+      .execute()
+  }
+
+  #lease(job: Job<Parts>): { name: string; holder: string } {
+    return { name: `job:${job.name}`, holder: this.#parts.node }
+  }
+
+  /** The first runs are spread over the first seconds. */
+  #first(): (everyMs: number) => number {
+    const part = this.#random()
+    return (everyMs) => Math.min(everyMs, firstWithinMs) * part
+  }
+
+  /** The interval, or a shorter time, give or take a tenth: nodes that started together drift apart. */
+  #about(atMostMs: number): (everyMs: number) => number {
+    const factor = 0.9 + this.#random() * 0.2
+    return (everyMs) => Math.min(everyMs, atMostMs) * factor
+  }
+}
