@@ -79,12 +79,12 @@ export const channelSetting = z
   .partial()
 export type ChannelSetting = z.output<typeof channelSetting>
 
-/** Neither database nor header takes NUL. */
+/** No NUL, which no database takes, and no half of a character, which would not come back as it was sent. */
 const text = (max: number) =>
   z
     .string()
     .max(max)
-    .regex(/^[^\0]*$/)
+    .regex(/^[^\0\p{Cs}]*$/u)
 /** Saved by clients as text or null; absent and null both mean "as it is". */
 const optionalText = (max: number) =>
   text(max)

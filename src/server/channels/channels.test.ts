@@ -170,6 +170,7 @@ eachDatabase('channels', (fresh) => {
       { max_input_tokens: -1 },
       { auto_ban: 2 },
       { name: 'a\0b' },
+      { name: 'a\ud800b' },
       { name: 'n'.repeat(101) },
       { type: 0 },
     ])('is refused by the contract: %o', (given) => {
@@ -303,6 +304,18 @@ eachDatabase('channels', (fresh) => {
       await edit(id, { status: 3, name: 'two' })
       expect(await rowOf(id)).toMatchObject({ status: 3, name: 'two', other_info: expect.stringContaining('no balance') })
       expect(await edit(id, { status: 1 })).toMatchObject({ status: 1, other_info: '' })
+    })
+
+    it('to type 18 fills in its version', async () => {
+      const id = await add()
+      expect(await edit(id, { type: 18, key: 'a|b|c' })).toMatchObject({ type: 18, other: 'v2.1' })
+    })
+
+    it('repairs a row that is broken', async () => {
+      const id = await add({ base_url: 'http://models.example' })
+      await setRow(id, { setting: '{', key_sealed: 'broken' })
+      expect(await edit(id, { setting: '', key: 'k' })).toMatchObject({ setting: '' })
+      expect(await keyOf(id)).toBe('k')
     })
 
     it('of one channel by many at once loses none of them', async () => {

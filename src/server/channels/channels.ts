@@ -8,6 +8,7 @@ import type { Caller, Core } from '../options/core.ts'
 import { destinationOf, type Fields, readFields, requireBaseUrl, requireProvider } from './fields.ts'
 import { findRow, presentChannel } from './find-channels.ts'
 import { openKey, readKeys, readOneKey, sealKey } from './keys.ts'
+import { cut } from './values.ts'
 
 /**
  * The channels: configured upstreams with their keys, addresses, models and groups. This folder owns the table `channels` (but for
@@ -53,7 +54,7 @@ export async function editChannel(core: Core, { caller, patch }: Act & { patch: 
     const provider = requireProvider(given.type ?? before.type)
     const newKey = key.trim() === '' ? undefined : readOneKey(provider, key)
     const fields = changesOf(before, {
-      ...readFields(core.env, provider, given),
+      ...readFields(core.env, provider, given.type === undefined ? given : { ...given, other: given.other ?? before.other }),
       ...(status === undefined || status === before.status ? {} : { status, other_info: '' }),
     })
     const wanted = { ...before, ...fields }
@@ -68,7 +69,7 @@ export async function editChannel(core: Core, { caller, patch }: Act & { patch: 
       action: 'channel.edit',
       target: targetOf([id]),
       before: shown(Object.fromEntries(Object.entries(before).filter(([column]) => column in fields))),
-      after: shown({ ...fields, ...(newKey === undefined ? {} : { key_sealed: '(new)' }) }),
+      after: shown({ ...fields, ...(newKey === undefined ? {} : { key: '(new)' }) }),
     })
     return { before, after }
   })
@@ -82,7 +83,7 @@ export async function copyChannel(core: Core, { caller, id, suffix }: Act & { id
     const row = await findRow(within, id)
     const { id: _id, key_sealed: _sealed, test_time: _tested, response_time: _took, balance: _balance, ...more } = row
     const { balance_updated_time: _updated, used_quota: _used, other_info: _info, created_time: _created, ...fields } = more
-    const name = row.name.slice(0, nameLengthMax - suffix.length) + suffix
+    const name = cut(row.name, nameLengthMax - suffix.length) + suffix
     const made = await insertChannel(core, within, { ...fields, name, status: channelStatus.disabled }, openKey(core, row))
     await recordAudit(core, within, { caller, action: 'channel.copy', target: targetOf([id]), after: targetOf([made]) })
     return findRow(within, made)

@@ -57,7 +57,16 @@ export function requireBaseUrl(provider: Provider, baseUrl: string | undefined):
 export function destinationOf(row: Pick<Row<'channels'>, 'type' | 'base_url' | 'setting'>): string {
   const baseUrl = row.base_url || (providerById(row.type)?.baseUrl ?? '')
   const origin = URL.canParse(baseUrl) ? new URL(baseUrl).origin : baseUrl
-  return origin.startsWith('http:') ? `${origin} ${readSetting(row.setting).proxy ?? ''}` : origin
+  return origin.startsWith('http:') ? `${origin} ${proxyOf(row.setting)}` : origin
+}
+
+function proxyOf(setting: string): string {
+  try {
+    return readSetting(setting).proxy ?? ''
+  } catch {
+    // Nothing goes anywhere by a broken setting: its channel is out of service until an edit repairs it.
+    return ''
+  }
 }
 
 function readModels(text: string): string {

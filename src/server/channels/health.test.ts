@@ -4,6 +4,7 @@ import { testCore } from '../../../test/helpers/core.ts'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { channelInput } from '../../contract/entities/channel.ts'
 import type { OptionValues } from '../../contract/options/index.ts'
+import { verifyAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { addChannels, editChannel } from './channels.ts'
 import { findRow } from './find-channels.ts'
@@ -98,6 +99,13 @@ eachDatabase('the health of channels', (fresh) => {
     const audit = await core.db.selectFrom('audit').selectAll().orderBy('id', 'desc').limit(1).execute()
     expect(audit).toMatchObject([{ actor_name: 'system', action: 'channel.auto-disable', target: `channel:${channel.id}` }])
     expect(JSON.stringify([logs, audit])).not.toContain('secret-key')
+  })
+
+  it('takes whatever an upstream says', async () => {
+    const channel = await make()
+    const message = `\0 \ud800 ${'😀'.repeat(400)}`
+    expect(await reportFailure(withOptions(), channel, { ...refusedKey, message })).toBe(true)
+    expect((await verifyAudit(core)).brokenAt).toBeUndefined()
   })
 
   it('changes the status once, however many failures come at once', async () => {

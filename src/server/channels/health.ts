@@ -7,6 +7,7 @@ import { recordAudit } from '../options/audit.ts'
 import type { Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
 import type { RunningChannel } from './model-index.ts'
+import { cut } from './values.ts'
 
 /** What the upstream of a channel answered to an attempt, after the channel's status mapping. */
 export interface ChannelFailure {
@@ -84,7 +85,7 @@ function isFatal(
 }
 
 function reasonOf({ key }: RunningChannel, { status, message }: ChannelFailure): string {
-  const safe = redact(key === '' ? message : message.replaceAll(key, '…'))
+  const safe = redact(key === '' ? message : message.replaceAll(key, '…')).replace(/[\0\p{Cs}]/gu, '')
   const said = [status > 0 ? `status ${status}` : '', safe].filter((part) => part !== '')
-  return said.join(': ').slice(0, reasonLengthMax)
+  return cut(said.join(': '), reasonLengthMax)
 }

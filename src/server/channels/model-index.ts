@@ -4,7 +4,7 @@ import type { UpstreamAgents } from '../lib/http-client.ts'
 import { background } from '../lib/logger.ts'
 import { Snapshot } from '../lib/snapshot.ts'
 import type { Core } from '../options/core.ts'
-import { providerById } from '../providers/index.ts'
+import { checkProviders, providerById } from '../providers/index.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
 import { openKey } from './keys.ts'
 import { readModelMapping, readNames, readSetting, readStatusCodeMapping } from './values.ts'
@@ -45,6 +45,7 @@ export interface ChannelIndex {
  * gone, or that go elsewhere or with another key, are dropped.
  */
 export async function openChannels(core: Core, upstream: UpstreamAgents): Promise<Snapshot<ChannelIndex>> {
+  checkProviders()
   let last = indexChannels([])
   const channels = new Snapshot(async () => {
     const index = await loadChannels(core)

@@ -39,8 +39,10 @@ function isFit({ id, provider, maxInputTokens }: RunningChannel, { tried, format
 function drawByWeight(channels: readonly RunningChannel[], drawn: number): RunningChannel | undefined {
   const total = channels.reduce((sum, { weight }) => sum + weight + weightBase, 0)
   let rest = drawn * total
-  return channels.find(({ weight }) => {
+  const hit = channels.find(({ weight }) => {
     rest -= weight + weightBase
     return rest < 0
   })
+  // A product just below the total may round up to it.
+  return hit ?? channels.at(-1)
 }

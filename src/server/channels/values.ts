@@ -13,6 +13,11 @@ export function readNames(text: string): string[] {
   return [...new Set(commaListOf(text))]
 }
 
+/** At most so many characters, and never half of one at the end. */
+export function cut(text: string, lengthMax: number): string {
+  return text.slice(0, lengthMax).replace(/\p{Cs}$/u, '')
+}
+
 /**
  * Each redirected model and the one that it ends at: chains are followed to their end. Throws `channel_mapping_loop`,
  * `json_text_invalid` or `field_invalid`.

@@ -16,7 +16,7 @@ export const openai = defineProvider({
   url(channel, format) {
     const path = pathOf(openaiPaths, format)
     if (channel.baseUrl.startsWith(cloudflareGateway)) return channel.baseUrl + path.replace('/v1', '')
-    return joinUrl(channel.baseUrl, path)
+    return joinUrl(channel.baseUrl, path, ['/v1'])
   },
   headers: (channel) => ({
     ...bearer(channel.key),
