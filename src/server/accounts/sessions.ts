@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache'
 import { isAdmin } from '../../contract/roles.ts'
 import { seconds } from '../lib/clock.ts'
 import { newSecret } from '../lib/ids.ts'
-import { background } from '../lib/logger.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { Core } from '../options/core.ts'
 import { purgeLoginFailures } from './throttle.ts'
@@ -68,7 +67,7 @@ export class Sessions {
       await this.#endById(session.id)
       return undefined
     }
-    if (now - session.seenAt >= seenEverySeconds) this.#touch(session, now)
+    if (now - session.seenAt >= seenEverySeconds) await this.#touch(session, now)
     return session
   }
 
@@ -143,10 +142,15 @@ export class Sessions {
     return session
   }
 
-  #touch(session: Session, now: number): void {
+  /** A database that only answers reads for a while does not sign anybody out. */
+  async #touch(session: Session, now: number): Promise<void> {
     session.seenAt = now
-    const write = this.#core.db.updateTable('sessions').set({ seen_at: now }).where('id', '=', session.id).execute()
-    background(this.#core.logger, 'note that a session is in use', write)
+    await this.#core.db
+      .updateTable('sessions')
+      .set({ seen_at: now })
+      .where('id', '=', session.id)
+      .execute()
+      .catch((error: unknown) => this.#core.logger.warn({ error }, 'could not note that a session is in use'))
   }
 
   async #endById(id: number): Promise<void> {

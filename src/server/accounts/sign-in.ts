@@ -70,7 +70,7 @@ async function subjectsOf(
 ): Promise<Subject[]> {
   const name = user?.username_key ?? usernameKey(username)
   const block = addressSubject(address)
-  const known = user !== undefined && (await accounts.sessions.isKnownPlace({ userId: user.id, address }))
+  const known = await accounts.sessions.isKnownPlace({ userId: user?.id ?? 0, address })
   return [block, accountSubject(known ? `${name} at ${block.key}` : name)]
 }
 

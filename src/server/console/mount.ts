@@ -1,15 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { explain } from '../../contract/issues.ts'
-import { isRoot, mayAccess } from '../../contract/roles.ts'
 import { type Handlers, parseLine, type Received, type Route, type Routes } from '../../contract/route.ts'
 import { languageOf } from '../../contract/text.ts'
-import { type Identity, identify, requireChangedPassword, requireIdentity, requireOwnOrigin } from '../accounts/identify.ts'
 import { clearedSessionCookies, sessionCookie } from '../accounts/session-cookie.ts'
-import type { Client, ClientReader } from '../lib/client-address.ts'
-import { AppError, fail } from '../lib/failure.ts'
-import type { ConsoleRequests } from '../limits/console-requests.ts'
+import { AppError } from '../lib/failure.ts'
 import type { App } from '../parts.ts'
+import { type Admitted, admit, type Gate, requireNoDemo } from './admit.ts'
 import type { Context } from './context.ts'
 
 /**
@@ -20,17 +17,10 @@ export interface Mount<Table extends Routes> {
   readonly app: App
   readonly routes: Table
   readonly handlers: Handlers<Table, Context>
-  readonly clientOf: ClientReader
-  readonly requests: ConsoleRequests
+  readonly gate: Gate
 }
 
 type AnyHandler = (context: Context, input: Received<Route>) => unknown
-
-/** What is known of a call once it may be made. */
-interface Admitted {
-  readonly client: Client
-  readonly identity: Identity | undefined
-}
 
 const bodyMax = { anonymous: 64 * 1024, console: 1024 * 1024 }
 
@@ -49,52 +39,16 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
       bodyLimit: route.access === 'public' ? bodyMax.anonymous : bodyMax.console,
       // Before the body is read: whoever may not call cannot make us read either.
       onRequest: async (request) => {
-        admissions.set(request, await admit(mount, line, route, request))
+        admissions.set(request, await admit(mount.app, mount.gate, { line, route, request }))
       },
       handler: async (request, reply) => {
         const context = contextOf(mount.app, request, reply, admissions.get(request))
-        if (isWriting(line, route)) requireNoDemo(mount.app, line, context, request.body)
+        requireNoDemo(context, { line, route, body: request.body })
         const answer = await handler(context, readInput(route, request))
         return reply.send(envelopeOf(route, answer))
       },
     })
   }
-}
-
-const passwordLines: readonly string[] = ['GET /api/user/self', 'PUT /api/user/self']
-const optionLine = 'PUT /api/option/'
-const signingLines: readonly string[] = ['POST /api/user/login', 'GET /api/user/logout', 'POST /api/user/logout']
-
-async function admit<Table extends Routes>(
-  mount: Mount<Table>,
-  line: string,
-  route: Route,
-  request: FastifyRequest,
-): Promise<Admitted> {
-  const { app } = mount
-  const client = mount.clientOf(request.raw)
-  mount.requests.count('every', client.address)
-  if (route.limit) mount.requests.count(route.limit, client.address)
-
-  const { headers } = request
-  const isPublic = route.access === 'public'
-  const identity = isPublic ? await identify(app, headers) : await requireIdentity(app, headers)
-  if (isPublic && isWriting(line, route)) requireOwnOrigin(app, headers)
-
-  if (!mayAccess(identity?.account.role ?? 0, route.access)) fail('permission_denied')
-  if (identity && !isPublic && !passwordLines.includes(line)) requireChangedPassword(identity, client)
-  return { client, identity }
-}
-
-/** On a demo site nothing changes, but that people sign in and out, and that the super admin ends the demonstration. */
-function requireNoDemo(app: App, line: string, context: Context, body: unknown): void {
-  if (!app.options.current.DemoSiteEnabled || signingLines.includes(line)) return
-  const endsDemo = line === optionLine && isRoot(context.caller?.role ?? 0) && isRecord(body) && body.key === 'DemoSiteEnabled'
-  if (!endsDemo) fail('demo_site')
-}
-
-function isWriting(line: string, route: Route): boolean {
-  return route.writes === true || !line.startsWith('GET ')
 }
 
 function contextOf(app: App, request: FastifyRequest, reply: FastifyReply, admitted: Admitted | undefined): Context {
@@ -146,10 +100,6 @@ function envelopeOf(route: Route, answer: unknown): Record<string, unknown> {
   // The handler table's type makes handlers of routes with extra fields answer in this form.
   const { data, extra } = answer as { data: unknown; extra: unknown }
   return { success: true, message: '', data: route.reply.parse(data), ...route.extra.parse(extra) }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }
 
 function requireComplete(routes: Routes, handlers: Readonly<Record<string, unknown>>): void {

@@ -157,6 +157,8 @@ describe.each(['sqlite', 'postgres'] as const)('the console over %s', (kind) => 
       })
       expect([response.statusCode, response.json().code]).toEqual([503, 'database_unavailable'])
     }
+    // Public pages need no session, and the settings are in memory.
+    expect((await console.call('GET /api/notice', { as: user })).json().code).toBe('not_implemented')
     expect((await console.call('GET /readyz')).statusCode).toBe(503)
     expect((await console.call('GET /healthz')).statusCode).toBe(200)
   })

@@ -1,0 +1,77 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+import { isRoot, mayAccess } from '../../contract/roles.ts'
+import type { Route } from '../../contract/route.ts'
+import type { Line } from '../../contract/routes/index.ts'
+import { type Identity, identify, requireChangedPassword, requireIdentity, requireOwnOrigin } from '../accounts/identify.ts'
+import { isDatabaseFailure } from '../db/open.ts'
+import type { Client, ClientReader } from '../lib/client-address.ts'
+import { fail } from '../lib/failure.ts'
+import type { ConsoleRequests } from '../limits/console-requests.ts'
+import type { App } from '../parts.ts'
+import type { Context } from './context.ts'
+
+/** What tells one client from another, and counts how often each calls. */
+export interface Gate {
+  readonly clientOf: ClientReader
+  readonly requests: ConsoleRequests
+}
+
+/** What is known of a call once it may be made. */
+export interface Admitted {
+  readonly client: Client
+  readonly identity: Identity | undefined
+}
+
+const passwordLines: readonly string[] = ['GET /api/user/self', 'PUT /api/user/self'] satisfies Line[]
+const signingLines: readonly string[] = ['POST /api/user/login', 'GET /api/user/logout', 'POST /api/user/logout'] satisfies Line[]
+const optionLine: string = 'PUT /api/option/' satisfies Line
+
+/**
+ * Lets a call in, by what its headers say, or throws: how often, who, from which page, with which role. Nothing is open unless its
+ * route says so.
+ */
+export async function admit(
+  app: App,
+  gate: Gate,
+  { line, route, request }: { line: string; route: Route; request: FastifyRequest },
+): Promise<Admitted> {
+  const client = gate.clientOf(request.raw)
+  gate.requests.count('every', client.address)
+  if (route.limit) gate.requests.count(route.limit, client.address)
+
+  if (route.access === 'public') {
+    if (isWriting(line, route)) requireOwnOrigin(app, request.headers)
+    return { client, identity: await identifyVisitor(app, request.headers) }
+  }
+
+  const identity = await requireIdentity(app, request.headers)
+  if (!mayAccess(identity.account.role, route.access)) fail('permission_denied')
+  if (!passwordLines.includes(line)) requireChangedPassword(identity, client)
+  return { client, identity }
+}
+
+/** On a demo site nothing changes, but that people sign in and out, and that the super admin ends the demonstration. */
+export function requireNoDemo(context: Context, { line, route, body }: { line: string; route: Route; body: unknown }): void {
+  if (!context.app.options.current.DemoSiteEnabled || !isWriting(line, route) || signingLines.includes(line)) return
+  const endsDemo = line === optionLine && isRoot(context.caller?.role ?? 0) && keyOf(body) === 'DemoSiteEnabled'
+  if (!endsDemo) fail('demo_site')
+}
+
+/** Public pages stay up while the database is away: then everybody is a stranger. */
+async function identifyVisitor(app: App, headers: IncomingHttpHeaders): Promise<Identity | undefined> {
+  try {
+    return await identify(app, headers)
+  } catch (error) {
+    if (isDatabaseFailure(error)) return undefined
+    throw error
+  }
+}
+
+function isWriting(line: string, route: Route): boolean {
+  return route.writes === true || !line.startsWith('GET ')
+}
+
+function keyOf(body: unknown): unknown {
+  return typeof body === 'object' && body !== null && 'key' in body ? body.key : undefined
+}
