@@ -1,5 +1,6 @@
 import type { OptionValues } from '../../contract/options/index.ts'
 import { releaseLease, takeLease } from '../bus/lease.ts'
+import type { NewRow } from '../db/schema.ts'
 import { type Clock, seconds } from '../lib/clock.ts'
 import { background, redact } from '../lib/logger.ts'
 import type { Core } from '../options/core.ts'
@@ -124,6 +125,7 @@ export class JobRunner<Parts extends Core> {
       planned.waitMs = this.#about(takeOverWithinMs)
       return
     }
+    if (this.#isStopping) return
     const startedMs = this.#now()
     await this.#run(job)
     // Kept until after the next start, so that the other nodes come only when this one is gone.
@@ -174,15 +176,7 @@ export class JobRunner<Parts extends Core> {
     })
   }
 
-  async #note(run: {
-    name: string
-    holder: string
-    started_at: number
-    finished_at: number
-    outcome: string
-    detail: string
-  }): Promise<void> {
-    const { name, ...result } = run
+  async #note({ name, ...result }: NewRow<'job_runs'>): Promise<void> {
     await this.#parts.db
       .insertInto('job_runs')
       .values({ name, ...result })
