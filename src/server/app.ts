@@ -4,7 +4,7 @@ import { createRoot } from './accounts/root.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { Bus } from './bus/bus.ts'
 import { connectBus } from './bus/connect.ts'
-import { loadChannels } from './channels/model-index.ts'
+import { openChannels } from './channels/model-index.ts'
 import { openSecrets, readMasterKey } from './db/key-ring.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
@@ -13,9 +13,8 @@ import { jobs } from './jobs/index.ts'
 import { JobRunner } from './jobs/runner.ts'
 import { type Clock, seconds } from './lib/clock.ts'
 import { UpstreamAgents } from './lib/http-client.ts'
-import { background, type Logger, newLogger } from './lib/logger.ts'
+import { type Logger, newLogger } from './lib/logger.ts'
 import { newMetrics } from './lib/metrics.ts'
-import { Snapshot } from './lib/snapshot.ts'
 import { Deadlines } from './lib/timer-wheel.ts'
 import { version } from './lib/version.ts'
 import type { Core } from './options/core.ts'
@@ -23,7 +22,7 @@ import { openOptions } from './options/store.ts'
 import type { App } from './parts.ts'
 import { openCatalog } from './pricing/catalog.ts'
 import { openAuthenticator } from './tokens/authenticate.ts'
-import { openLedger } from './wallet/open.ts'
+import { openLedger } from './wallet/open-ledger.ts'
 
 /** What a test may replace. */
 export interface Replaceable {
@@ -62,15 +61,11 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const sessions = new Sessions(core)
   const authenticator = openAuthenticator(core)
   const ledger = await openLedger(core)
+  await ledger.expire()
   const catalog = openCatalog(core)
-  const channels = new Snapshot(() => loadChannels(core))
   const upstream = new UpstreamAgents({ blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS })
+  const channels = await openChannels(core, upstream)
   const deadlines = new Deadlines()
-  bus.on('channels', (id) => {
-    background(logger, 'refreshing channels', channels.refresh())
-    if (id !== 0) upstream.forget(id)
-  })
-  await channels.refresh()
 
   const app: App = { ...core, passwords, sessions, authenticator, ledger, catalog, channels, upstream, deadlines, version, startedAt: seconds(now()) }
   const root = await createRoot(app, (within, grant) => ledger.credit(within, { ...grant, kind: 'grant' }))
@@ -85,7 +80,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
       await runner.stop()
       await ledger.close()
       await upstream.close()
-      authenticator.close()
+      await authenticator.close()
       sessions.close()
       options.close()
       await news.close()

@@ -81,9 +81,13 @@ export interface EventBytes {
   readonly end: number
 }
 
-/** The events of a block in order. Comments and unknown fields are skipped; an event without data has `data` ''. */
+/** All events of a block in order. */
 export function eventsIn(block: Buffer): EventBytes[] {
-  const events: EventBytes[] = []
+  return [...readEvents(block)]
+}
+
+/** The events of a block, read as far as they are taken. Comments and unknown fields are skipped; without data, `data` is ''. */
+export function* readEvents(block: Buffer): Generator<EventBytes> {
   let start = 0
   let name = ''
   let data: string | undefined
@@ -95,7 +99,7 @@ export function eventsIn(block: Buffer): EventBytes[] {
     const next = feed < 0 ? block.length : feed + 1
     const textEnd = lineEnd > at && block[lineEnd - 1] === carriageReturn ? lineEnd - 1 : lineEnd
     if (textEnd === at && feed >= 0) {
-      if (data !== undefined || name !== '') events.push({ name, data: data ?? '', start, end: next })
+      if (data !== undefined || name !== '') yield { name, data: data ?? '', start, end: next }
       start = next
       name = ''
       data = undefined
@@ -107,8 +111,36 @@ export function eventsIn(block: Buffer): EventBytes[] {
     }
     at = next
   }
-  if (data !== undefined || name !== '') events.push({ name, data: data ?? '', start, end: block.length })
-  return events
+  if (data !== undefined || name !== '') yield { name, data: data ?? '', start, end: block.length }
+}
+
+/** The event of a block that has a byte at `place`; undefined when only a comment stands there. */
+export function eventAround(block: Buffer, place: number): EventBytes | undefined {
+  const start = borderBefore(block, place)
+  const event = eventsIn(block.subarray(start, borderBehind(block, place)))[0]
+  return event && { ...event, start: start + event.start, end: start + event.end }
+}
+
+/** Behind the last blank line that ends at or before `place`. */
+function borderBefore(block: Buffer, place: number): number {
+  for (let feed = block.lastIndexOf(lineFeed, place - 1); feed > 0; feed = block.lastIndexOf(lineFeed, feed - 1)) {
+    if (isBorder(block, feed)) return feed + 1
+  }
+  return 0
+}
+
+/** Behind the first blank line that ends behind `place`. */
+function borderBehind(block: Buffer, place: number): number {
+  for (let feed = block.indexOf(lineFeed, place); feed >= 0; feed = block.indexOf(lineFeed, feed + 1)) {
+    if (isBorder(block, feed)) return feed + 1
+  }
+  return block.length
+}
+
+/** Whether the line feed at `feed` ends a blank line. */
+function isBorder(block: Buffer, feed: number): boolean {
+  const before = block[feed - 1]
+  return before === lineFeed || (before === carriageReturn && block[feed - 2] === lineFeed)
 }
 
 function fieldValue(rawLine: string, field: string): string | undefined {

@@ -1,5 +1,5 @@
 import type { Usage } from '../../contract/usage.ts'
-import { eventsIn, type EventBytes } from '../lib/sse.ts'
+import { type EventBytes, eventAround, eventsIn, readEvents } from '../lib/sse.ts'
 import { isObject, type JsonObject, type StreamFormat, type UpstreamErrorFacts } from '../protocols/wire-format.ts'
 
 /**
@@ -30,14 +30,9 @@ export class StreamTap {
   /** Takes whole events and gives the bytes that may go to the caller now. Nothing passes behind the terminal event or an error. */
   take(block: Buffer): Buffer {
     if (this.terminal || this.error) return nothing
-    const mayEnd = block.includes(this.#format.terminalMark)
-    const mayHaveUsage = usageMarks.some((mark) => block.includes(mark))
-    const mayHaveError = block.includes('"error"')
-    if (!mayEnd && !mayHaveUsage && !mayHaveError && this.hasOutput && this.#renameTo === undefined) {
-      this.#keep(block)
-      return block
-    }
-    return this.#takeEvents(block)
+    const passed = this.#edit(block, this.#renameTo === undefined ? this.#eventsThatMatter(block) : eventsIn(block))
+    this.#keep(passed)
+    return passed
   }
 
   /** Whether the upstream said that the reply is complete, by a terminal event or by a finish reason. */
@@ -53,35 +48,51 @@ export class StreamTap {
     return this.#text
   }
 
-  #takeEvents(block: Buffer): Buffer {
+  /** The events from which something is to be learnt, in order: the first ones, and those in which a mark stands. */
+  #eventsThatMatter(block: Buffer): EventBytes[] {
+    const events = this.hasOutput ? [] : this.#firstEvents(block)
+    const from = events.at(-1)?.end ?? 0
+    const places = [this.#format.terminalMark, ...marks].flatMap((mark) => placesOf(block, mark, from)).sort((a, b) => a - b)
+
+    for (const place of places) {
+      if (place < (events.at(-1)?.end ?? 0)) continue
+      const event = eventAround(block, place)
+      if (event) events.push(event)
+    }
+    return events
+  }
+
+  /** Up to the first event that gives the caller something. */
+  #firstEvents(block: Buffer): EventBytes[] {
+    const events: EventBytes[] = []
+    for (const event of readEvents(block)) {
+      events.push(event)
+      const data = parse(event.data)
+      if (data && this.#format.hasOutput(data)) break
+    }
+    return events
+  }
+
+  #edit(block: Buffer, events: readonly EventBytes[]): Buffer {
     const parts: Buffer[] = []
     let from = 0
-
-    for (const event of eventsIn(block)) {
-      if (this.#format.isTerminal(event)) {
-        parts.push(block.subarray(from, event.start))
-        this.terminal = block.subarray(event.start, event.end)
-        from = block.length
-        break
-      }
-      const data = parse(event.data)
-      if (!data) continue
-      this.#read(data)
-      if (this.error) {
-        // The upstream's error is told in our own words: what it says may hold the channel's key.
+    for (const event of events) {
+      const isEnd = this.#format.isTerminal(event)
+      const data = isEnd ? undefined : parse(event.data)
+      if (data) this.#read(data)
+      if (isEnd || this.error) {
+        // An error of the upstream is told in our own words: what it says may hold the channel's key.
+        if (isEnd) this.terminal = block.subarray(event.start, event.end)
         parts.push(block.subarray(from, event.start))
         from = block.length
         break
       }
-      const replaced = this.#replacement(event, data)
+      const replaced = data && this.#replacement(event, data)
       if (replaced === undefined) continue
       parts.push(block.subarray(from, event.start), replaced)
       from = event.end
     }
-
-    const passed = parts.length === 0 ? block : Buffer.concat([...parts, block.subarray(from)])
-    this.#keep(passed)
-    return passed
+    return parts.length === 0 ? block : Buffer.concat([...parts, block.subarray(from)])
   }
 
   #read(data: JsonObject): void {
@@ -122,7 +133,8 @@ export class StreamTap {
 }
 
 const nothing = Buffer.alloc(0)
-const usageMarks = ['"usage":{', '"usage": {']
+/** Usage with the spacing of both kinds of JSON writers, and errors. Inside of a text the quotes would be escaped. */
+const marks = ['"usage":{', '"usage": {', '"error"']
 const keptBytesMax = 32 * 1024
 
 function parse(text: string): JsonObject | undefined {
@@ -133,4 +145,10 @@ function parse(text: string): JsonObject | undefined {
   } catch {
     return undefined
   }
+}
+
+function placesOf(block: Buffer, mark: string, from: number): number[] {
+  const places: number[] = []
+  for (let at = block.indexOf(mark, from, 'latin1'); at >= 0; at = block.indexOf(mark, at + mark.length, 'latin1')) places.push(at)
+  return places
 }
