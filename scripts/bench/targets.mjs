@@ -83,7 +83,7 @@ export async function startSluice(folder, { name, database, upstreamPort, place,
     ROOT_PASSWORD: password,
     LOG_LEVEL: 'warn',
   }
-  let gateway = await startGateway({ port: await freePort(), env, prefix: place.gateway, nodeArgs })
+  let gateway = await startGateway({ port: await freePort(), env, prefix: place.gateway })
   let call = await signIn(gateway.url, { password })
   const key = await seed(call, { upstreamPort, models })
 
