@@ -19,14 +19,17 @@ export function clientReader(trustedProxies: string): ClientReader {
   if ('invalid' in trusted) throw new Error(`TRUSTED_PROXIES: ${trusted.invalid} is not an address or CIDR block`)
 
   return (request) => {
-    const forwarded = [request.headers['x-forwarded-for'] ?? []].flat().join(',')
-    let address = normaliseAddress(request.socket.remoteAddress ?? '')
+    const { headers, socket } = request
+    let address = normaliseAddress(socket.remoteAddress ?? '')
+    if (headers['x-forwarded-for'] === undefined) return { address, local: headers.forwarded === undefined && isLoopback(address) }
+
+    const forwarded = [headers['x-forwarded-for']].flat().join(',')
     for (const hop of forwarded.split(',').reverse()) {
       const next = normaliseAddress(withoutPort(hop.trim()))
       if (!trusted.list.has(address) || isIP(next) === 0) break
       address = next
     }
-    return { address, local: forwarded === '' && request.headers.forwarded === undefined && isLoopback(address) }
+    return { address, local: false }
   }
 }
 

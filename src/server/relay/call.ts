@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Client } from '../lib/client-address.ts'
 import { AppError } from '../lib/failure.ts'
 import type { CallerError } from '../protocols/error-body.ts'
 import { errorBody, errorEvent, errorHeaders, ownError, statusFor } from '../protocols/error-body.ts'
@@ -11,7 +12,7 @@ import type { Dialect } from '../protocols/format.ts'
 export class Call {
   readonly id: string
   readonly dialect: Dialect
-  readonly address: string
+  readonly client: Client
   readonly startedMs: number
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -20,14 +21,13 @@ export class Call {
   lastWriteMs: number
   #gone = false
   #onGone: (() => void) | undefined
-  #onDrain: (() => void) | undefined
 
-  constructor(exchange: { request: IncomingMessage; response: ServerResponse }, facts: { id: string; dialect: Dialect; address: string; nowMs: number }) {
+  constructor(exchange: { request: IncomingMessage; response: ServerResponse }, facts: { id: string; dialect: Dialect; client: Client; nowMs: number }) {
     this.request = exchange.request
     this.response = exchange.response
     this.id = facts.id
     this.dialect = facts.dialect
-    this.address = facts.address
+    this.client = facts.client
     this.startedMs = facts.nowMs
     this.lastWriteMs = facts.nowMs
     this.response.once('close', () => {
@@ -35,8 +35,8 @@ export class Call {
       this.#gone = true
       this.#onGone?.()
     })
-    this.response.on('drain', () => this.#onDrain?.())
-    this.response.on('error', () => {})
+    // A write that crosses the caller's leaving is an error of the socket; `close` has told us all that matters.
+    this.response.on('error', ignore)
   }
 
   /** The caller closed the connection before the answer was complete. */
@@ -55,19 +55,17 @@ export class Call {
     if (this.#gone) listener?.()
   }
 
-  whenDrained(listener: (() => void) | undefined): void {
-    this.#onDrain = listener
-  }
-
   begin(status: number, headers: Record<string, string>): void {
     this.response.writeHead(status, { ...headers, ...this.idHeaders() })
   }
 
-  /** Writes a piece of the answer. False means: wait for `whenDrained` before more. */
-  write(bytes: Buffer | string, nowMs: number): boolean {
+  /** Writes a piece of the answer. False means: nothing more before `drained` is called. */
+  write(bytes: Buffer | string, nowMs: number, drained?: () => void): boolean {
     if (this.firstByteMs === 0) this.firstByteMs = nowMs
     this.lastWriteMs = nowMs
-    return this.response.write(bytes)
+    const mayGoOn = this.response.write(bytes)
+    if (!mayGoOn && drained) this.response.once('drain', drained)
+    return mayGoOn
   }
 
   end(bytes?: Buffer | string): void {
@@ -100,3 +98,5 @@ export class Call {
     }
   }
 }
+
+function ignore(): void {}

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { requireIdentity } from '../accounts/identify.ts'
+import { requireChangedPassword, requireIdentity } from '../accounts/identify.ts'
 import { fail } from '../lib/failure.ts'
 import type { Dialect } from '../protocols/format.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
@@ -9,7 +9,7 @@ import type { RelayParts } from './relay-parts.ts'
 /** Finds who calls: by an `sk-` key wherever the dialects put one, or for the playground by the session of the console. */
 export function authenticateCall(app: RelayParts, endpoint: { from: 'token' | 'session' }, call: Call): Promise<RelayCaller> | RelayCaller {
   if (endpoint.from === 'session') return callerOfSession(app, call)
-  return app.authenticator.authenticate(keysIn(call.request.headers, call.dialect), call.address)
+  return app.authenticator.authenticate(keysIn(call.request.headers, call.dialect), call.client.address)
 }
 
 /** Where a key may be, in the order of the dialect. Each distinct one is tried, so that a placeholder does not hide a valid key. */
@@ -24,7 +24,9 @@ export function keysIn(headers: IncomingHttpHeaders, dialect: Dialect): string[]
 async function callerOfSession(app: RelayParts, call: Call): Promise<RelayCaller> {
   const { headers } = call.request
   if (headers.authorization !== undefined) fail('playground_needs_session')
-  const { account } = await requireIdentity(app, headers)
+  const identity = await requireIdentity(app, headers)
+  requireChangedPassword(identity, call.client)
+  const { account } = identity
   return {
     userId: account.id,
     username: account.username,

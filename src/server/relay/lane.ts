@@ -51,7 +51,7 @@ export type RelayLane = ReturnType<typeof relayLane>
 async function serve(app: RelayParts, request: IncomingMessage, response: ServerResponse, url: string, readClient: ClientReader, isStopping: boolean): Promise<void> {
   const found = findEndpoint(request.method ?? 'GET', url, request.headers)
   const nowMs = app.now()
-  const call = new Call({ request, response }, { id: newRequestId(nowMs), dialect: found.dialect, address: readClient(request).address, nowMs })
+  const call = new Call({ request, response }, { id: newRequestId(nowMs), dialect: found.dialect, client: readClient(request), nowMs })
   const format = 'format' in found ? found.format : 'other'
 
   try {

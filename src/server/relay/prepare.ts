@@ -1,6 +1,7 @@
 import { spliceMembers } from '../lib/splice-json.ts'
 import { resolveModel } from '../channels/select.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
+import type { Format } from '../protocols/format.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
 import type { Limits, Target } from './exchange.ts'
 
@@ -8,15 +9,17 @@ import type { Limits, Target } from './exchange.ts'
 export function prepare(app: RelayParts, work: Work, channel: RunningChannel): { target: Target; upstreamModel: string; hidesUsage: boolean } {
   const { format, facts, call } = work
   const { provider } = channel
-  const upstreamModel = resolveModel(channel, facts.model)
-  const url = new URL(provider.url(channel, format.format, upstreamModel))
+  const mapped = resolveModel(channel, facts.model)
   const asksUsage = facts.stream && provider.streamOptions && !facts.wantsUsage && format.dialect === 'openai'
+
+  const { model, ...adjusted } = provider.adjustBody?.(work.body.json, format.format, mapped) ?? {}
+  const upstreamModel = typeof model === 'string' ? model : mapped
+  const url = urlFor(channel, format.format, upstreamModel)
 
   const changes: Record<string, string | undefined> = {}
   if (upstreamModel !== facts.model) changes.model = JSON.stringify(upstreamModel)
   if (asksUsage) changes.stream_options = JSON.stringify({ ...facts.streamOptions, include_usage: true })
   if (!provider.streamOptions && facts.streamOptions) changes.stream_options = undefined
-  const adjusted = provider.adjustBody?.(work.body.json, format.format, upstreamModel) ?? {}
   for (const [key, value] of Object.entries(adjusted)) changes[key] = value === undefined ? undefined : JSON.stringify(value)
 
   return {
@@ -42,6 +45,19 @@ export function prepare(app: RelayParts, work: Work, channel: RunningChannel): {
       statusCodeMapping: channel.statusCodeMapping,
     },
   }
+}
+
+/** URLs are the same for every request of a channel, format and model; a changed channel is a new object. */
+const urls = new WeakMap<RunningChannel, Map<string, URL>>()
+
+function urlFor(channel: RunningChannel, format: Format, model: string): URL {
+  const ofChannel = urls.get(channel) ?? new Map<string, URL>()
+  const key = `${format} ${model}`
+  const known = ofChannel.get(key)
+  if (known) return known
+  const url = new URL(channel.provider.url(channel, format, model))
+  urls.set(channel, ofChannel.set(key, url))
+  return url
 }
 
 function limitsOf({ setting }: RunningChannel): Limits {

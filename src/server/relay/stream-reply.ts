@@ -22,6 +22,7 @@ export class StreamReply implements Receiver {
   #earlyBytes = 0
   #isScheduled = false
   #isDone = false
+  readonly #resume = () => this.#exchange?.resume()
   #contentType = 'text/event-stream; charset=utf-8'
 
   constructor(call: Call, facts: { format: StreamFormat; hideUsage: boolean; renameTo: string | undefined; now: () => number; done: (outcome: StreamOutcome) => void }) {
@@ -33,7 +34,6 @@ export class StreamReply implements Receiver {
 
   attach(exchange: Exchange): void {
     this.#exchange = exchange
-    this.#call.whenDrained(() => exchange.resume())
   }
 
   begin(headers: Readonly<Record<string, string | string[] | undefined>>): void {
@@ -114,13 +114,12 @@ export class StreamReply implements Receiver {
   }
 
   #write(out: Buffer): void {
-    if (out.length > 0 && !this.#call.write(out, this.#now())) this.#exchange?.pause()
+    if (out.length > 0 && !this.#call.write(out, this.#now(), this.#resume)) this.#exchange?.pause()
   }
 
   #finish(outcome: StreamOutcome): void {
     if (this.#isDone) return
     this.#isDone = true
-    this.#call.whenDrained(undefined)
     this.#done(outcome)
   }
 }
