@@ -21,6 +21,19 @@ const sluice: MantineColorsTuple = [
   '#083e4d',
 ]
 
+const red: MantineColorsTuple = [
+  '#fdf1f1',
+  '#fae0e0',
+  '#f5bfbf',
+  '#f09a9a',
+  '#ea7676',
+  '#e25353',
+  '#d63434',
+  '#c22f2f',
+  '#a12626',
+  '#7d1d1d',
+]
+
 const gray: MantineColorsTuple = [
   '#f6f8f9',
   '#edf1f3',
@@ -37,7 +50,7 @@ const gray: MantineColorsTuple = [
 const dark: MantineColorsTuple = [
   '#dde5e9',
   '#bac6cc',
-  '#94a3ab',
+  '#a0aeb5',
   '#7a8992',
   '#313c43',
   '#28323a',
@@ -69,7 +82,7 @@ function VisibilityIcon({ reveal }: { reveal: boolean }) {
 }
 
 export const theme = createTheme({
-  colors: { sluice, gray, dark },
+  colors: { sluice, red, gray, dark },
   primaryColor: 'sluice',
   primaryShade: { light: 7, dark: 6 },
   black: '#1a2328',
@@ -104,6 +117,15 @@ export const theme = createTheme({
   cursorType: 'pointer',
   components: {
     ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
+    InputWrapper: {
+      // Help stands below, so that fields side by side keep one line.
+      defaultProps: { inputWrapperOrder: ['label', 'input', 'error', 'description'] },
+      styles: {
+        label: { marginBottom: 4 },
+        description: { marginTop: 4, fontSize: 'var(--mantine-font-size-xs)', lineHeight: 1.45 },
+        error: { marginTop: 4, fontSize: 'var(--mantine-font-size-xs)' },
+      },
+    },
     Drawer: {
       defaultProps: {
         position: 'right',
@@ -120,7 +142,7 @@ export const theme = createTheme({
         transitionProps: { duration: 120 },
       },
     },
-    Menu: { defaultProps: { shadow: 'md', radius: 'md', transitionProps: { duration: 80 } } },
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false, shadow: 'md', radius: 'md', transitionProps: { duration: 80 } } },
     NumberInput: { defaultProps: { hideControls: true } },
     PasswordInput: { defaultProps: { visibilityToggleIcon: VisibilityIcon } },
     Select: { defaultProps: { checkIconPosition: 'right' } },
@@ -141,6 +163,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-default-border': 'var(--mantine-color-gray-3)',
     '--mantine-color-error': '#c42b2b',
     '--mantine-color-anchor': 'var(--mantine-color-sluice-7)',
+    '--ink': '#10181c',
     '--canvas': 'var(--mantine-color-gray-0)',
     '--surface': '#ffffff',
     '--surface-quiet': 'var(--mantine-color-gray-0)',
@@ -149,6 +172,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--accent': 'var(--mantine-color-sluice-7)',
     '--accent-quiet': 'var(--mantine-color-sluice-0)',
     '--accent-text': 'var(--mantine-color-sluice-8)',
+    '--text-quiet': 'var(--mantine-color-gray-7)',
   },
   dark: {
     '--mantine-color-body': 'var(--mantine-color-dark-7)',
@@ -157,6 +181,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-default-border': 'var(--mantine-color-dark-4)',
     '--mantine-color-error': '#ff8585',
     '--mantine-color-anchor': 'var(--mantine-color-sluice-3)',
+    '--ink': '#f2f6f8',
     '--canvas': 'var(--mantine-color-dark-8)',
     '--surface': 'var(--mantine-color-dark-7)',
     '--surface-quiet': '#131a1f',
@@ -165,5 +190,6 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--accent': 'var(--mantine-color-sluice-4)',
     '--accent-quiet': '#12303a',
     '--accent-text': 'var(--mantine-color-sluice-2)',
+    '--text-quiet': 'var(--mantine-color-dark-1)',
   },
 })

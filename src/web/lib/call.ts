@@ -1,5 +1,6 @@
-import type { Extra, Reply, Sent } from '../../contract/route.ts'
+import { type Extra, parseLine, type Reply, type Sent } from '../../contract/route.ts'
 import type { AllRoutes, Line } from '../../contract/routes/index.ts'
+import { addressOf } from './address.ts'
 import { currentLanguage, defineTexts, textOf } from './i18n.ts'
 import { currentUser, expireSession } from './session.ts'
 
@@ -67,7 +68,7 @@ async function send(line: Line, parts: Parts): Promise<Envelope> {
 }
 
 async function reach(line: Line, { params, query, body, signal }: Parts): Promise<Response> {
-  const [method, path] = splitLine(line)
+  const { method, path } = parseLine(line)
   try {
     return await fetch(addressOf(path, params, query), {
       method,
@@ -85,20 +86,6 @@ async function reach(line: Line, { params, query, body, signal }: Parts): Promis
 /** Headers of every console call: who asks, as the server compares it with the session, and in which language. */
 export function callerHeaders(): Record<string, string> {
   return { 'New-Api-User': String(currentUser()?.id ?? -1), 'Accept-Language': currentLanguage(), Accept: 'application/json' }
-}
-
-function splitLine(line: Line): [method: string, path: string] {
-  const space = line.indexOf(' ')
-  return [line.slice(0, space), line.slice(space + 1)]
-}
-
-export function addressOf(path: string, params: Record<string, unknown> = {}, query: Record<string, unknown> = {}): string {
-  const filled = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])))
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== '') search.set(name, String(value))
-  }
-  return search.size === 0 ? filled : `${filled}?${search}`
 }
 
 async function readEnvelope(response: Response): Promise<Envelope | undefined> {

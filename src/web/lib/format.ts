@@ -1,29 +1,7 @@
 import { formatQuota } from '../../contract/quota.ts'
 import { useStatus } from './status.ts'
 
-/** Numbers, times and money as a person reads them. */
-
-const pad = (value: number): string => String(value).padStart(2, '0')
-
-/** Local time as `yyyy-MM-dd HH:mm:ss` from unix seconds. */
-export function formatTime(seconds: number): string {
-  return formatDate(new Date(seconds * 1000))
-}
-
-export function formatDate(date: Date): string {
-  const day = `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`
-  return `${day} ${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`
-}
-
-/** Unix seconds of `yyyy-MM-dd HH:mm:ss` in local time; undefined when it is no such time. */
-export function parseTime(text: string): number | undefined {
-  const match = /^(\d{4})-(\d\d?)-(\d\d?)(?:[ T](\d\d?):(\d\d?)(?::(\d\d?))?)?$/.exec(text.trim())
-  if (!match) return undefined
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1).map((part) => Number(part ?? 0))
-  const date = new Date(year, month - 1, day, hour, minute, second)
-  const same = date.getMonth() === month - 1 && date.getDate() === day && hour < 24 && minute < 60 && second < 60
-  return same ? Math.floor(date.getTime() / 1000) : undefined
-}
+/** Numbers, money and their colours as a person reads them; times are in `times.ts`. */
 
 /** Thousands apart: 1,234,567. */
 export function formatCount(value: number): string {

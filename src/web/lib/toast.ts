@@ -1,4 +1,5 @@
 import { ApiError } from './call.ts'
+import { defineTexts, textOf } from './i18n.ts'
 
 /** Short messages at the top of the window. The same message shown twice at once is one message. */
 
@@ -11,7 +12,14 @@ const shownMs: Readonly<Record<Kind, number>> = { success: 3000, info: 4000, war
 async function show(kind: Kind, message: string): Promise<void> {
   const { notifications } = await import('@mantine/notifications')
   const id = `${kind}:${message}`
-  notifications.show({ id, message, color: colors[kind], autoClose: shownMs[kind], role: kind === 'error' ? 'alert' : 'status' })
+  notifications.show({
+    id,
+    message,
+    color: colors[kind],
+    autoClose: shownMs[kind],
+    role: kind === 'error' ? 'alert' : 'status',
+    closeButtonProps: { 'aria-label': textOf(texts, 'close') },
+  })
 }
 
 export const toast = {
@@ -25,3 +33,5 @@ export const toast = {
     void show('error', cause instanceof Error ? cause.message : String(cause))
   },
 }
+
+const texts = defineTexts('toast', { zh: { close: '关闭此消息' }, en: { close: 'Close this message' } })

@@ -2,8 +2,9 @@ import '@mantine/dates/styles.layer.css'
 import 'dayjs/locale/zh-cn'
 import { DatesProvider, DateTimePicker } from '@mantine/dates'
 import type { ReactNode } from 'react'
-import { formatTime, parseTime } from '../lib/format.ts'
-import { useLanguage } from '../lib/i18n.ts'
+import { useLanguage, useText } from '../lib/i18n.ts'
+import { formatTime, parseTime } from '../lib/times.ts'
+import { texts } from './texts.ts'
 
 export interface DateTimeInputProps {
   readonly label: string
@@ -19,12 +20,14 @@ export interface DateTimeInputProps {
 /** The calendar itself; loaded when first needed. */
 export function LocalDateTimePicker({ value, onChange, ...rest }: DateTimeInputProps) {
   const language = useLanguage()
+  const say = useText(texts)
   return (
     <DatesProvider settings={{ locale: language === 'zh' ? 'zh-cn' : 'en', firstDayOfWeek: 1 }}>
       <DateTimePicker
         {...rest}
         withSeconds
         clearable
+        clearButtonProps={{ 'aria-label': say('clear') }}
         valueFormat="YYYY-MM-DD HH:mm:ss"
         value={value === undefined ? null : formatTime(value)}
         onChange={(text) => onChange(text === null ? undefined : parseTime(text))}

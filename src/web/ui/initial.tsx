@@ -8,9 +8,8 @@ export function Initial({ name, size = 28 }: { name: string; size?: number }) {
     <span
       className={styles.initial}
       style={{ ...tint(colorOf(name)), width: size, height: size, fontSize: size * 0.42 }}
+      data-letter={[...name][0]?.toUpperCase()}
       aria-hidden="true"
-    >
-      {[...name][0]?.toUpperCase()}
-    </span>
+    />
   )
 }

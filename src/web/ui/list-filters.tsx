@@ -49,6 +49,7 @@ export function ListFilters({ filters, values, onChange, onReset, filtered }: Li
 }
 
 function FilterInput({ filter, values, onChange }: Pick<ListFiltersProps, 'values' | 'onChange'> & { filter: Filter }) {
+  const say = useText(texts)
   if (filter.kind === 'time') {
     const { from, to, label } = filter
     return (
@@ -72,6 +73,7 @@ function FilterInput({ filter, values, onChange }: Pick<ListFiltersProps, 'value
           onChange({ [filter.name]: typeof values[filter.name] === 'number' ? Number(next ?? 0) : (next ?? '') })
         }
         clearable
+        clearButtonProps={{ 'aria-label': say('clear') }}
         searchable={filter.choices.length > 8}
         w={{ base: '100%', xs: filter.width ?? 150 }}
       />

@@ -62,7 +62,7 @@ export function RowActions({ name, actions }: { name: string; actions: readonly 
 
 function Item({ label, icon, onClick, danger, disabled }: RowAction) {
   return (
-    <Menu.Item leftSection={icon} color={danger ? 'red' : undefined} disabled={disabled} onClick={onClick}>
+    <Menu.Item leftSection={icon} className={danger ? styles.danger : undefined} disabled={disabled} onClick={onClick}>
       {label}
     </Menu.Item>
   )

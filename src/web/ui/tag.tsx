@@ -1,19 +1,17 @@
-import type { CSSProperties, ReactNode } from 'react'
+import type { ComponentProps, CSSProperties } from 'react'
 import styles from './tag.module.css'
 
-export interface TagProps {
+export interface TagProps extends ComponentProps<'span'> {
   /** A colour of the theme, such as `green` or `sluice`. */
   readonly color?: string
-  readonly children: ReactNode
   /** A dot before the text, for states. */
   readonly dot?: boolean
-  readonly tabIndex?: number
 }
 
 /** A quiet tinted label. The colour only supports the text, which always says it too. */
-export function Tag({ color = 'gray', children, dot = false, ...rest }: TagProps) {
+export function Tag({ color = 'gray', children, dot = false, className = '', ...rest }: TagProps) {
   return (
-    <span className={styles.tag} style={tint(color)} {...rest}>
+    <span {...rest} className={`${styles.tag} ${className}`} style={tint(color)}>
       {dot && <span className={styles.dot} aria-hidden="true" />}
       {children}
     </span>

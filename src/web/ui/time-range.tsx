@@ -1,8 +1,8 @@
 import { Button, Group, Popover, Stack } from '@mantine/core'
 import { IconCalendar } from '@tabler/icons-react'
 import { useState } from 'react'
-import { formatTime } from '../lib/format.ts'
 import { useText } from '../lib/i18n.ts'
+import { formatTime, startOfDay } from '../lib/times.ts'
 import { DateTimeInput } from './date-time-input.tsx'
 import { texts } from './texts.ts'
 
@@ -15,13 +15,6 @@ export interface TimeSpan {
 export interface TimeRangeProps extends TimeSpan {
   readonly label: string
   readonly onChange: (span: TimeSpan) => void
-}
-
-const daySeconds = 86_400
-
-function startOfDay(daysAgo: number): number {
-  const now = new Date()
-  return Math.floor(new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo).getTime() / 1000)
 }
 
 /** A span of time: a few usual ones, or from and to. */
@@ -41,7 +34,7 @@ export function TimeRange({ label, from, to, onChange }: TimeRangeProps) {
   }
 
   const presets = [
-    { name: say('today'), span: { from: startOfDay(0), to: 0 } },
+    { name: say('today'), span: { from: startOfDay(), to: 0 } },
     { name: say('lastDays', { days: 7 }), span: { from: startOfDay(6), to: 0 } },
     { name: say('lastDays', { days: 30 }), span: { from: startOfDay(29), to: 0 } },
     { name: say('anyTime'), span: { from: 0, to: 0 } },
@@ -111,5 +104,3 @@ function shortTime(seconds: number): string {
   const text = formatTime(seconds)
   return text.endsWith('00:00:00') ? text.slice(0, 10) : text.slice(0, 16)
 }
-
-export { daySeconds, startOfDay }

@@ -1,5 +1,5 @@
-import { formatTime } from '../lib/format.ts'
 import { useText } from '../lib/i18n.ts'
+import { formatTime } from '../lib/times.ts'
 import styles from './numbers.module.css'
 import { texts } from './texts.ts'
 

@@ -31,7 +31,8 @@ export function Palette({ screens, onClose }: { screens: readonly Screen[]; onCl
       scrollable
       maxHeight={420}
       radius="lg"
-      aria-label={say('palette')}
+      attributes={{ content: { 'aria-label': say('palette') } }}
+      overlayProps={{ blur: 0, backgroundOpacity: 0.35 }}
       nothingFound={say('paletteEmpty')}
       searchProps={{
         placeholder: say('palettePlaceholder'),

@@ -24,7 +24,7 @@ export function Sidebar({ screens, collapsed = false, onCollapse, onChoose }: Si
   const Icon = collapsed ? IconLayoutSidebarLeftExpand : IconLayoutSidebarLeftCollapse
 
   return (
-    <div className={styles.sidebar} data-collapsed={collapsed}>
+    <div className={styles.sidebar} data-collapsed={collapsed} data-plain={onCollapse === undefined}>
       <nav className={styles.nav} aria-label={say('mainNav')}>
         {groups.map(({ group, entries }) => (
           <section key={group} className={styles.group} aria-label={local(navGroups[group])}>
