@@ -233,6 +233,22 @@ eachDatabase('revisions', (_fresh, kind) => {
     for (const check of checks) check()
   })
 
+  it('go on when the database was put back to an older state', async () => {
+    const { a, b } = await twoNodes()
+    for (let id = 1; id <= 5; id++) {
+      a.bus.publish('user', id)
+      await a.revisions.poll()
+    }
+    await a.database.db.updateTable('revisions').set({ revision: 2 }).execute()
+    b.heard.length = 0
+    await b.revisions.poll()
+    await a.revisions.poll()
+    expect(b.heard).toEqual([{ topic: 'user', id: 0 }])
+    a.bus.publish('user', 9)
+    await a.revisions.poll()
+    expect(b.heard.at(-1)).toEqual({ topic: 'user', id: 9 })
+  })
+
   it('keep what the database did not take, and send it when it does again', async () => {
     const { a, b } = await twoNodes()
     const { db } = a.database

@@ -96,7 +96,8 @@ export function openPostgresNews({ url, db, logger }: PostgresParts, receiver: R
     async close() {
       isClosed = true
       clearTimeout(timer)
-      await client?.end().catch(() => {})
+      // Not waited for: a server that hangs must not hold up the end of this process.
+      client?.end().catch(() => {})
     },
   }
 }

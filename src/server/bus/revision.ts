@@ -90,9 +90,14 @@ export class Revisions implements Outlet, Receiver {
   }
 
   async #catchUp(): Promise<void> {
+    const before = new Map([...this.#topics].map(([topic, seen]) => [topic, seen.all]))
     try {
       for (const { topic, revision } of await this.#read()) {
-        if (this.#topics.get(topic)?.jumpTo(revision)) this.#parts.bus.deliver(topic, 0)
+        const seen = this.#topics.get(topic)
+        // A number below one that was known before the read: the database was put back to an older state.
+        const isOlder = revision < (before.get(topic) ?? 0)
+        if (isOlder) seen?.forget()
+        if (seen?.jumpTo(revision) || isOlder) this.#parts.bus.deliver(topic, 0)
       }
       this.#worked()
     } catch (error) {
@@ -157,23 +162,28 @@ export class Revisions implements Outlet, Receiver {
 
 /** Which revisions of a topic this node knows: all up to a number, and some beyond. */
 class Seen {
-  #all = 0
+  all = 0
   readonly #beyond = new Set<number>()
+
+  forget(): void {
+    this.all = 0
+    this.#beyond.clear()
+  }
 
   /** Notes one revision. Answers whether it is new. */
   hear(revision: number): boolean {
-    if (revision <= this.#all || this.#beyond.has(revision)) return false
+    if (revision <= this.all || this.#beyond.has(revision)) return false
     this.#beyond.add(revision)
-    while (this.#beyond.delete(this.#all + 1)) this.#all++
+    while (this.#beyond.delete(this.all + 1)) this.all++
     return true
   }
 
   /** Notes all revisions up to a number. Answers whether one of them is new. */
   jumpTo(revision: number): boolean {
-    if (revision <= this.#all) return false
-    this.#all = revision
+    if (revision <= this.all) return false
+    this.all = revision
     for (const heard of this.#beyond) if (heard <= revision) this.#beyond.delete(heard)
-    while (this.#beyond.delete(this.#all + 1)) this.#all++
+    while (this.#beyond.delete(this.all + 1)) this.all++
     return true
   }
 }
