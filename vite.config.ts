@@ -1,19 +1,41 @@
 import react from '@vitejs/plugin-react'
-import { defineConfig } from 'vite'
+import { defineConfig, type Plugin } from 'vite'
 
 const server = 'http://127.0.0.1:3000'
 
 export default defineConfig({
   root: 'src/web',
-  plugins: [react()],
-  build: {
-    outDir: '../../dist/web',
-    emptyOutDir: true,
-    target: 'es2022',
-    rolldownOptions: {
-      // The contract declares schemas beside labels and enums; a chunk that only shows labels must not pull zod in.
-      treeshake: { manualPureFunctions: ['z', 'routes', 'section', 'option'] },
-    },
-  },
+  plugins: [droppableSchemas(), react()],
+  build: { outDir: '../../dist/web', emptyOutDir: true, target: 'es2022' },
   server: { proxy: { '/api': server, '/pg': server, '/v1': server } },
 })
+
+const wrapped: ReadonlySet<string> = new Set(['CallExpression', 'ObjectExpression', 'TSAsExpression', 'TSSatisfiesExpression'])
+
+/**
+ * The contract declares schemas beside labels and enums. Making a schema has no effect but the schema, which a bundler cannot know; told
+ * so, it leaves out those that nothing uses, and a screen that only shows labels does not load zod.
+ */
+function droppableSchemas(): Plugin {
+  return {
+    name: 'droppable-schemas',
+    enforce: 'pre',
+    apply: 'build',
+    transform: {
+      filter: { id: /\/src\/contract\/.*\.ts$/ },
+      handler(code) {
+        const values = this.parse(code, { lang: 'ts' }).body.flatMap((statement) => {
+          const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
+          if (declared?.type !== 'VariableDeclaration') return []
+          return declared.declarations.flatMap(({ init }) => (init && wrapped.has(init.type) ? [init] : []))
+        })
+        // From the end, so that the places before stay where they are.
+        return values.reduceRight(
+          (text, { start, end }) =>
+            `${text.slice(0, start)}/* @__PURE__ */ (() => (${text.slice(start, end)}))()${text.slice(end)}`,
+          code,
+        )
+      },
+    },
+  }
+}

@@ -1,7 +1,8 @@
 import { ActionIcon, NativeSelect, Pagination } from '@mantine/core'
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
+import { pageSizes } from '../../contract/envelope.ts'
 import { useText } from '../lib/i18n.ts'
-import { type PageSize, pageSize, pageSizes, usePageSize } from '../lib/page-size.ts'
+import { type PageSize, pageSize, usePageSize } from '../lib/page-size.ts'
 import styles from './pager.module.css'
 import { texts } from './texts.ts'
 

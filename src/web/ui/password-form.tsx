@@ -1,10 +1,8 @@
 import { Button, Group, PasswordInput, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import type { passwordLength as contractLength } from '../../contract/entities/user.ts'
+import { passwordLength } from '../../contract/entities/user.ts'
 import { defineTexts, useText } from '../lib/i18n.ts'
 import { useWrite } from '../lib/query.ts'
-
-const passwordLength: typeof contractLength = { min: 8, max: 20 }
 
 const texts = defineTexts('password', {
   zh: {
