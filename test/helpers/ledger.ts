@@ -20,7 +20,11 @@ export interface TestLedger {
   close(): Promise<void>
 }
 
+const dropped = new WeakSet<TestDatabase>()
+
 export async function ledgerOf(database: TestDatabase, node?: string): Promise<TestLedger> {
+  if (!dropped.has(database)) onTestFinished(() => database.drop())
+  dropped.add(database)
   const open = await database.open()
   const core = await testCore(open, node === undefined ? {} : { node })
   const ledger = await openLedger(core)
@@ -40,7 +44,7 @@ export async function ledgerOf(database: TestDatabase, node?: string): Promise<T
     close,
     async user(quota) {
       const name = newName()
-      const row = { username: name, username_key: name, password_hash: '', aff_code: name, created_time: 0 }
+      const row = { username: name, username_key: name, display_name: '', password_hash: '', aff_code: name, created_time: 0 }
       const { id } = await db.insertInto('users').values(row).returning('id').executeTakeFirstOrThrow()
       const grant = { userId: id, kind: 'grant', amount: quota, reference: `grant:${id}`, at: 0 } as const
       await db.transaction().execute((within) => ledger.credit(within, grant))

@@ -75,15 +75,19 @@ export class Balances {
 
   rolledBack(): void {
     this.#inFlight = false
-    this.#users.readStale()
-    this.#tokens.readStale()
+    this.#readStale()
   }
 
   /** Reads accounts again after a change by someone else. An id of 0 stands for all of them. */
   refresh({ userId, tokenId }: { userId?: number; tokenId?: number }): void {
     if (userId !== undefined) this.#users.changed(userId)
     if (tokenId !== undefined) this.#tokens.changed(tokenId)
-    if (!this.#inFlight) this.rolledBack()
+    if (!this.#inFlight) this.#readStale()
+  }
+
+  #readStale(): void {
+    this.#users.readStale()
+    this.#tokens.readStale()
   }
 }
 

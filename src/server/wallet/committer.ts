@@ -33,11 +33,13 @@ interface Waiter {
 const batchMax = 512
 const waitMs = 5000
 const watchMs = 250
-/** An attempt that takes longer counts as an outage. */
+/** Attempts without an answer for so long count as an outage. */
 const slowMs = 2000
 const failuresMax = 3
 const pauseMaxMs = 2000
 const parkedMaxMs = 30_000
+/** What was refused so often is given up when the committer closes. */
+const closingRefusalsMax = 5
 
 /**
  * Groups work into batches without a timer: a batch is what queued while the last one was being written. What the database cannot
@@ -54,8 +56,8 @@ export class Committer<Work> {
   #running = false
   #stopped = false
   #failures = 0
-  #startedAt = 0
-  #idle: (() => void) | undefined
+  /** When the database was first asked for what it has not answered yet. */
+  #tryingSince: number | undefined
 
   constructor(logger: Logger, writer: Writer<Work>) {
     this.#logger = logger
@@ -72,7 +74,8 @@ export class Committer<Work> {
 
   /** Whether the database takes nothing at present. */
   get failing(): boolean {
-    return this.#failures >= failuresMax || (this.#current.length > 0 && performance.now() - this.#startedAt > slowMs)
+    if (this.#tryingSince === undefined) return false
+    return this.#failures >= failuresMax || performance.now() - this.#tryingSince > slowMs
   }
 
   /** Throws `server_stopping` after `close`. */
@@ -91,22 +94,22 @@ export class Committer<Work> {
 
   /** Waits until everything is durable, at most `limitMs`. Answers what could not be written; nothing is written after that. */
   async close(limitMs: number): Promise<Work[]> {
-    for (const timer of [...this.#parked.keys()]) this.#unpark(timer)
-    if (this.#running) {
-      await new Promise<void>((resolve) => {
-        const limit = setTimeout(resolve, limitMs)
-        this.#idle = () => {
-          clearTimeout(limit)
-          resolve()
-        }
-      })
+    const latest = performance.now() + limitMs
+    while (this.#left().some(({ refusals }) => refusals < closingRefusalsMax) && performance.now() < latest) {
+      for (const timer of [...this.#parked.keys()]) this.#unpark(timer)
+      await pause(10)
     }
     this.#stopped = true
     clearInterval(this.#watch)
-    const left = [...this.#current, ...this.#queue, ...[...this.#parked.values()].flat()]
     for (const timer of this.#parked.keys()) clearTimeout(timer)
+
+    const left = this.#left()
     for (const { waiters } of left) for (const waiter of waiters) waiter.reject(new AppError('database_unavailable'))
     return left.map(({ work }) => work)
+  }
+
+  #left(): Queued<Work>[] {
+    return [...this.#current, ...this.#queue, ...[...this.#parked.values()].flat()]
   }
 
   #start(): void {
@@ -119,10 +122,10 @@ export class Committer<Work> {
   async #run(): Promise<void> {
     while (this.#queue.length > 0 && !this.#stopped) {
       this.#current = this.#take()
-      this.#startedAt = performance.now()
+      this.#tryingSince ??= performance.now()
       try {
         await this.#writer.write(this.#current.map(({ work }) => work))
-        this.#failures = 0
+        this.#answered()
         for (const { waiters } of this.#current) for (const waiter of waiters) waiter.resolve()
         this.#current = []
       } catch (error) {
@@ -130,7 +133,11 @@ export class Committer<Work> {
       }
     }
     this.#running = false
-    this.#idle?.()
+  }
+
+  #answered(): void {
+    this.#failures = 0
+    this.#tryingSince = undefined
   }
 
   #take(): Queued<Work>[] {
@@ -157,6 +164,7 @@ export class Committer<Work> {
       return
     }
 
+    this.#answered()
     const [only, ...others] = batch
     if (!only) return
     if (others.length === 0) return this.#park(only, error)
@@ -172,7 +180,7 @@ export class Committer<Work> {
     const items = [item, ...this.#queue.filter(follows)]
     this.#queue = this.#queue.filter((other) => !follows(other))
 
-    item.refusals++
+    for (const each of items) each.refusals++
     this.#logger.error(
       { error, refusals: item.refusals, ...this.#writer.describe(item.work) },
       'the database refused a ledger entry',

@@ -1,5 +1,5 @@
 import type { Within } from '../db/open.ts'
-import { fail } from '../lib/failure.ts'
+import { AppError, fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
 import { Committer, type Queued } from './committer.ts'
 import { credit } from './credit.ts'
@@ -55,9 +55,8 @@ export class GroupedLedger implements Ledger {
     if (this.#committer.size >= queueMax) fail('server_busy')
     if (this.#open.has(wanted.requestId)) throw new Error(`Request ${wanted.requestId} holds quota already`)
 
-    const opened = () => void this.#open.set(wanted.requestId, { hold: wanted, checkpoint: undefined })
     const held = this.#store.hold(wanted)
-    return held ? held.then(opened) : opened()
+    return held ? this.#opened(wanted, held) : this.#note(wanted)
   }
 
   async settle(hold: Hold, charge: Charge): Promise<void> {
@@ -107,6 +106,22 @@ export class GroupedLedger implements Ledger {
     await this.#store.close()
   }
 
+  #note(hold: Hold): void {
+    this.#open.set(hold.requestId, { hold, checkpoint: undefined })
+  }
+
+  async #opened(hold: Hold, held: Promise<void>): Promise<void> {
+    try {
+      await held
+      this.#note(hold)
+    } catch (error) {
+      // Whether it was reserved may be unknown; nobody would ever end it.
+      const isUnknown = error instanceof AppError && error.code === 'database_unavailable'
+      if (isUnknown) this.#committer.add({ kind: 'release', hold })
+      throw error
+    }
+  }
+
   /** Queues the charge of a request, or joins the one that is queued. */
   #charge(hold: Hold, charge: Charge, hasRow: boolean): Promise<void> {
     const queued = this.#charges.get(hold.requestId)
@@ -126,6 +141,7 @@ export class GroupedLedger implements Ledger {
   async #write(batch: readonly Entry[]): Promise<void> {
     // A checkpoint that comes after the end of its hold would bring back its row.
     const due = batch.filter((entry) => entry.kind !== 'checkpoint' || this.#open.has(entry.hold.requestId))
+    if (due.length === 0) return
     const { metrics, bus } = this.#core
     const startedAt = performance.now()
     const { charges, units, exhausted } = await this.#store.write(due)

@@ -2,7 +2,8 @@ import type { Within } from '../db/open.ts'
 import type { LedgerKind, NewRow } from '../db/schema.ts'
 
 /**
- * Money: the four moves of a request (hold, settle, release, expire) and credits. One interface for SQLite and PostgreSQL.
+ * Money: the four moves of a request (hold, settle, release, expire) and credits. One interface for SQLite and PostgreSQL, opened by
+ * `open-ledger.ts`. Not here: what a request costs (pricing), and what leads to a credit (redemptions, payments).
  * Quota is integer units (500,000 = 1 USD by default). Nobody else changes `users.quota`, `users.held`, `users.used_quota`,
  * `users.request_count`, `tokens.remain_quota` by use, `tokens.held`, `tokens.used_quota`, `channels.used_quota`, `ledger`, `holds`.
  */
@@ -16,6 +17,7 @@ export interface Ledger {
    * Charges and ends the hold. Resolves when the charge is durable: ledger row (unique by request id), user quota, used quota and
    * count, token remain and used, channel used, log row and roll-up, in one transaction. Repeating it changes nothing.
    * Rejects with `database_unavailable` when it could not be committed; the charge stays queued and is retried until it is.
+   * Never wait for it inside of a transaction, which may hold what it needs.
    */
   settle(hold: Hold, charge: Charge): Promise<void>
   /** Ends the hold without a charge; balances are as before. Idempotent. */
@@ -27,7 +29,10 @@ export interface Ledger {
    * second credit with the same reference throws the database's unique violation. Call `refresh` after the commit.
    */
   credit(within: Within, credit: Credit): Promise<void>
-  /** Forgets what is cached of a user's or token's balance, after a change outside of the ledger was committed. */
+  /**
+   * Reads a user's or token's balance anew, after a change outside of the moves was committed. News on the bus of a changed user or
+   * token do the same.
+   */
   refresh(account: { userId?: number; tokenId?: number }): void
   /** Settles or releases the holds of nodes that are gone. Answers how many were settled and released. */
   expire(): Promise<{ settled: number; released: number }>

@@ -1,8 +1,8 @@
 import type pg from 'pg'
-import { AppError } from '../lib/failure.ts'
+import { AppError, fail } from '../lib/failure.ts'
 import { jittered, pause } from './committer.ts'
 import type { Hold } from './ledger.ts'
-import { isConflict, isRefusal, onConnection } from './postgres-lane.ts'
+import { isAway, isConflict, onConnection } from './postgres-connection.ts'
 import { arrayText, holdStatement } from './postgres-statements.ts'
 
 interface Waiting {
@@ -19,6 +19,7 @@ interface Decided {
 }
 
 const batchMax = 512
+const queueMax = 10_000
 const limitMs = 900
 const conflictsMs = 800
 
@@ -40,6 +41,7 @@ export class HoldQueue {
   }
 
   add(wanted: Hold): Promise<void> {
+    if (this.#queue.length >= queueMax) fail('server_busy')
     return new Promise((resolve, reject) => {
       this.#queue.push({ wanted, since: performance.now(), resolve, reject })
       if (this.#running) return
@@ -76,9 +78,8 @@ export class HoldQueue {
       const { rows } = await onConnection(this.#pool, limitMs, (client) => client.query<Decided>(query))
       return decide(batch, rows)
     } catch (error) {
-      if (isConflict(error)) return this.#afterConflict(batch, error)
-      if (isRefusal(error)) return this.#byUser(batch, error)
-      throw error
+      if (isAway(error)) throw error
+      return isConflict(error) ? this.#afterConflict(batch, error) : this.#byUser(batch, error)
     }
   }
 

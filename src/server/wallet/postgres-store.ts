@@ -2,14 +2,16 @@ import type pg from 'pg'
 import { openPostgres } from '../db/postgres.ts'
 import type { Core } from '../options/core.ts'
 import type { Hold } from './ledger.ts'
+import { isAway, isConflict, onConnection } from './postgres-connection.ts'
 import { HoldQueue } from './postgres-holds.ts'
-import { isRefusal, onConnection } from './postgres-lane.ts'
 import { arrayText, chargeStatement, checkpointStatement, keepStatement, takeOverStatement } from './postgres-statements.ts'
 import { logColumns, logValues, type Value } from './rows.ts'
 import { checkpointText, type Entry, type Expired, finishOrphans, type Orphan, type Store, type Written } from './store.ts'
 
 const leaseSeconds = 45
 const limitMs = 5000
+/** Waiting for one row can take this long twice: first behind others who wait for it, then for the row. */
+const lockMs = 300
 
 /** One connection for holds, one for charges, one for leases. */
 const connectionsMax = 3
@@ -33,7 +35,7 @@ export class PostgresStore implements Store {
       connectionTimeoutMillis: 1000,
       idleTimeoutMillis: 0,
       statement_timeout: limitMs,
-      lock_timeout: 500,
+      lock_timeout: lockMs,
       options: planning,
     })
     this.#pool.on('error', (error) => core.logger.warn({ error }, 'an idle ledger connection ended'))
@@ -64,7 +66,7 @@ export class PostgresStore implements Store {
   }
 
   refused(error: unknown): boolean {
-    return isRefusal(error)
+    return !isAway(error) && !isConflict(error)
   }
 
   refresh(): void {

@@ -6,7 +6,7 @@ import { Balances } from './balances.ts'
 import type { Charge, Hold } from './ledger.ts'
 import { logValues, type Value } from './rows.ts'
 import type { Batch, ChargeRow } from './sqlite-commit.ts'
-import { BatchRefused, SqliteWriter } from './sqlite-writer.ts'
+import { SqliteWriter, WriterFailed } from './sqlite-writer.ts'
 import { checkpointText, type Entry, type Expired, finishOrphans, type Orphan, type Store, type Written } from './store.ts'
 
 /** SQLite: one process, so holds live in memory; a thread of its own commits. */
@@ -58,7 +58,7 @@ export class SqliteStore implements Store {
   }
 
   refused(error: unknown): boolean {
-    return error instanceof BatchRefused
+    return !(error instanceof WriterFailed)
   }
 
   refresh(account: { userId?: number; tokenId?: number }): void {

@@ -26,13 +26,16 @@ function answer(batch: Batch): Answer {
   try {
     return commit(batch)
   } catch (error) {
-    return { failed: { message: error instanceof Error ? error.message : String(error), refused: isRefusal(error) } }
+    return { failed: { message: error instanceof Error ? error.message : String(error), refused: !isAway(error) } }
   }
 }
 
-/** Whether SQLite, or the binding of values, finds fault with the rows: TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
-function isRefusal(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  const code = 'errcode' in error ? Number(error.errcode) & 0xff : 0
-  return code === 0 || [18, 19, 20, 25].includes(code)
+/**
+ * BUSY, LOCKED, NOMEM, READONLY, INTERRUPT, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOTADB: the database as a whole. Every other
+ * failure is laid on the rows.
+ */
+const awayCodes = [5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 26]
+
+function isAway(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && awayCodes.includes(Number(error.errcode) & 0xff)
 }

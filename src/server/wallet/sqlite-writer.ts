@@ -4,8 +4,8 @@ import type { Batch, Outcome } from './sqlite-commit.ts'
 import { startThread } from './sqlite-threads.ts'
 import type { Answer } from './sqlite-worker.ts'
 
-/** The rows of a batch cannot be stored; the database itself is well. */
-export class BatchRefused extends Error {}
+/** The file cannot be written now, or the thread died: whether the batch was written may be unknown. */
+export class WriterFailed extends Error {}
 
 /** Hands batches to the writing thread, one at a time. A thread that died is started again by the next batch. */
 export class SqliteWriter {
@@ -44,7 +44,7 @@ export class SqliteWriter {
       this.#waiting = undefined
       if (!('failed' in answer)) return waiting?.resolve(answer)
       const { message, refused } = answer.failed
-      waiting?.reject(refused ? new BatchRefused(message) : new Error(message))
+      waiting?.reject(refused ? new Error(message) : new WriterFailed(message))
     })
     let cause: unknown
     worker.on('error', (error) => {
@@ -52,7 +52,7 @@ export class SqliteWriter {
     })
     worker.on('exit', () => {
       this.#worker = undefined
-      this.#waiting?.reject(new Error('The ledger worker ended', { cause }))
+      this.#waiting?.reject(new WriterFailed('The ledger worker ended', { cause }))
       this.#waiting = undefined
     })
     return worker

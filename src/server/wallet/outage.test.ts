@@ -1,0 +1,100 @@
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { eachDatabase, freshDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
+import { aCharge, aHold, ledgerOf, outcome, type TestLedger } from '../../../test/helpers/ledger.ts'
+import { openSqlite } from '../db/sqlite-file.ts'
+import { reconcile } from './reconcile.ts'
+
+/** Takes the database away, and answers how to bring it back. */
+async function takeAway({ core }: TestLedger, { env }: TestDatabase): Promise<() => Promise<void>> {
+  const { database } = core
+  if (database.dialect === 'sqlite') {
+    const other = openSqlite(database.file)
+    other.exec('begin immediate')
+    return async () => {
+      other.exec('rollback')
+      other.close()
+    }
+  }
+  const name = sql.id(new URL(env.DATABASE_URL).pathname.slice(1))
+  const { db } = (await ledgerOf(await freshDatabase('postgres'))).core
+  await sql`alter database ${name} allow_connections false`.execute(db)
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${new URL(env.DATABASE_URL).pathname.slice(1)}`.execute(
+    db,
+  )
+  return async () => void (await sql`alter database ${name} allow_connections true`.execute(db))
+}
+
+async function eventually(check: () => Promise<void>): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await check()
+    } catch (error) {
+      if (tries >= 100) throw error
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+}
+
+eachDatabase('ledger without its database', (fresh) => {
+  it('refuses holds, reports what is not durable, and writes it when the database is back', async () => {
+    const database = await fresh()
+    const node = await ledgerOf(database)
+    const userId = await node.user(1000)
+    const holds = Array.from({ length: 5 }, () => aHold(userId, 0, 100))
+    for (const hold of holds) await node.ledger.hold(hold)
+    const bringBack = await takeAway(node, database)
+
+    const settled = await Promise.all(holds.map((hold) => outcome(() => node.ledger.settle(hold, aCharge(hold, 70)))))
+    expect(settled).toEqual(Array(5).fill('database_unavailable'))
+    expect(await outcome(() => node.ledger.hold(aHold(userId, 0, 1)))).toBe('database_unavailable')
+
+    await bringBack()
+    await eventually(async () => expect(await outcome(() => node.ledger.hold(aHold(userId, 0, 1)))).toBe('ok'))
+    const again = await Promise.all(holds.map((hold) => outcome(() => node.ledger.settle(hold, aCharge(hold, 70)))))
+    expect(again).toEqual(Array(5).fill('ok'))
+    expect(await node.userRow(userId)).toMatchObject({ quota: 650, request_count: 5 })
+    expect(await reconcile(node.core)).toEqual([])
+  })
+
+  it('writes everybody else when one charge cannot be stored', async () => {
+    const node = await ledgerOf(await fresh())
+    const userId = await node.user(1000)
+    const other = await node.user(1000)
+    const bad = aHold(userId, 0, 10)
+    const good = Array.from({ length: 10 }, () => aHold(other, 0, 10))
+    // A row that the schema forbids and the types would have caught.
+    const charge = { ...aCharge(bad, 10), at: null as never }
+
+    const results = [
+      outcome(() => node.ledger.settle(bad, charge)),
+      ...good.map((hold) => outcome(() => node.ledger.settle(hold, aCharge(hold, 10)))),
+    ]
+
+    expect(await Promise.all(results)).toEqual(['database_unavailable', ...good.map(() => 'ok')])
+    expect(await node.userRow(other)).toMatchObject({ quota: 900, request_count: 10 })
+    expect(await node.userRow(userId)).toMatchObject({ quota: 1000, request_count: 0 })
+  })
+})
+
+describe('a locked row on PostgreSQL', () => {
+  it('holds up its own user and nobody else', async () => {
+    const node = await ledgerOf(await freshDatabase('postgres'))
+    const [locked, free] = [await node.user(1000), await node.user(1000)]
+    const [ofLocked, ofFree] = [aHold(locked, 0, 10), aHold(free, 0, 10)]
+    await node.ledger.hold(ofLocked)
+    await node.ledger.hold(ofFree)
+
+    const blocked = await node.core.db.transaction().execute(async (within) => {
+      await within.selectFrom('users').select('id').where('id', '=', locked).forUpdate().execute()
+      const settled = node.ledger.settle(ofLocked, aCharge(ofLocked, 10))
+      const holds = [locked, free].map((userId) => outcome(() => node.ledger.hold(aHold(userId, 0, 10))))
+      await node.ledger.settle(ofFree, aCharge(ofFree, 10))
+      expect(await Promise.all(holds)).toEqual(['database_unavailable', 'ok'])
+      return { settled }
+    })
+
+    await blocked.settled
+    expect(await node.userRow(locked)).toMatchObject({ quota: 990, held: 0 })
+  })
+})

@@ -1,0 +1,36 @@
+// A process that charges one user as fast as it can and prints each request id whose charge was acknowledged, until it is killed.
+// It runs the built server. Arguments: user id, token id, a name that makes its request ids unique.
+import { writeSync } from 'node:fs'
+
+const built = new URL('../../dist/server/', import.meta.url)
+const load = (file) => import(new URL(file, built).href)
+const { Bus } = await load('bus/bus.js')
+const { openDatabase } = await load('db/open.js')
+const { newLogger } = await load('lib/logger.js')
+const { newMetrics } = await load('lib/metrics.js')
+const { openLedger } = await load('wallet/open-ledger.js')
+
+const [userId, tokenId] = process.argv.slice(2, 4).map(Number)
+const name = process.argv[4]
+const database = openDatabase(process.env)
+const logger = newLogger('error', { write: (line) => writeSync(2, line) })
+const core = { now: Date.now, logger, metrics: newMetrics(), database, db: database.db, bus: new Bus(logger), node: name }
+const ledger = await openLedger(core)
+
+const at = 1_760_000_000
+let requests = 0
+
+async function settleForEver() {
+  for (;;) {
+    requests++
+    const requestId = `${name}-${requests}`
+    const hold = { requestId, userId, tokenId, amount: 10 }
+    const log = { user_id: userId, token_id: tokenId, created_at: at, type: 2, quota: 7, request_id: requestId }
+    const charge = { amount: 7, at, channelId: 0, log, rollup: { username: '', model: 'm', group: 'default', tokens: 1 } }
+    await ledger.hold(hold)
+    if (requests % 5 === 0) ledger.checkpoint(hold, charge)
+    await ledger.settle(hold, charge)
+    writeSync(1, `${requestId}\n`)
+  }
+}
+await Promise.all(Array.from({ length: 24 }, settleForEver))
