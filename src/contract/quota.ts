@@ -12,6 +12,12 @@ export function usdPerMillionToRatio(usd: number, unitsPerUsd: number = quotaPer
   return (usd * unitsPerUsd) / 1_000_000
 }
 
+/**
+ * A one-hour cache write costs twice the input price where a five-minute one costs 1.25 times as much: 2 / 1.25.
+ * Source: Anthropic's price list, prompt caching, April 2025.
+ */
+export const oneHourWriteFactor = 1.6
+
 /** Quota as a person reads it: dollars with `digits` decimals, or units shortened with k, M, B. */
 export function formatQuota(units: number, display: { inCurrency: boolean; perUsd: number }, digits = 2): string {
   if (!display.inCurrency) return formatNumber(units)

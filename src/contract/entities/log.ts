@@ -10,6 +10,9 @@ export const logTypeLabels: Readonly<Record<number, { label: Text; color: string
   4: { label: { zh: '系统', en: 'System' }, color: 'violet' },
 }
 
+/** Matching rows are counted this far beyond the beginning of the page that is shown; a total that far may be larger. */
+export const logsCountedAhead = 10_000
+
 /** A log row. `other` holds the JSON of `logOther`. `channel` is 0 and `channel_name` '' for ordinary users. */
 export const log = z.object({
   id: z.int(),
@@ -49,6 +52,8 @@ export interface LogOther {
   input_tokens: number
   cache_tokens: number
   cache_creation_tokens: number
+  /** Cache writes that live for an hour; absent when there are none. */
+  cache_creation_1h_tokens?: number
   output_tokens: number
   reasoning_tokens?: number
   /** Milliseconds from the request's arrival to the first byte of the answer. */

@@ -1,3 +1,5 @@
+import { type Decimal, digitsAt, product, roundedUp } from '../../contract/decimal.ts'
+import { oneHourWriteFactor } from '../../contract/quota.ts'
 import { noUsage, type Usage } from '../../contract/usage.ts'
 import { fail } from '../lib/failure.ts'
 
@@ -46,7 +48,7 @@ export function costOf(price: Price, usage: Usage): number {
     rate.cacheWrite * tokens('cacheWrite', usage.cacheWrite) +
     rate.cacheWrite1h * tokens('cacheWrite1h', usage.cacheWrite1h) +
     rate.output * tokens('output', usage.output)
-  return roundedUp(total, rate.unit)
+  return wholeUnits({ digits: total, places: rate.places })
 }
 
 /**
@@ -62,18 +64,12 @@ export function estimateOf(
   return costOf(price, { ...noUsage, input: inputTokens, output: outputTokensMax })
 }
 
-/**
- * A one-hour cache write costs twice the input price where a five-minute one costs 1.25 times as much: 2 / 1.25.
- * Source: Anthropic's price list, prompt caching, April 2025.
- */
-const oneHourWriteFactor = 1.6
-
 const tokensMax = 1_000_000_000
 const unitsMax = BigInt(Number.MAX_SAFE_INTEGER)
 
-/** Units per token of each bucket, as integers of which `unit` are one quota unit. */
+/** Units per token of each bucket, as the digits of decimals with the same number of places. */
 type Rate =
-  | Readonly<Record<'input' | 'cacheRead' | 'cacheWrite' | 'cacheWrite1h' | 'output' | 'unit', bigint>>
+  | (Readonly<Record<'input' | 'cacheRead' | 'cacheWrite' | 'cacheWrite1h' | 'output', bigint>> & { readonly places: number })
   | { readonly fixed: number }
 
 const rates = new WeakMap<Price, Rate>()
@@ -87,8 +83,7 @@ function rateOf(price: Price): Rate {
 }
 
 function fixedRate({ fixedUsd, quotaPerUnit, groupRatio }: Price): Rate {
-  const cost = product(fixedUsd, quotaPerUnit, groupRatio)
-  return { fixed: roundedUp(cost.digits, 10n ** BigInt(cost.places)) }
+  return { fixed: wholeUnits(product(fixedUsd, quotaPerUnit, groupRatio)) }
 }
 
 function tokenRate({ modelRatio, groupRatio, completionRatio, cacheRatio, createCacheRatio }: Price): Rate {
@@ -100,37 +95,15 @@ function tokenRate({ modelRatio, groupRatio, completionRatio, cacheRatio, create
     output: product(modelRatio, groupRatio, completionRatio),
   }
   const places = Math.max(...Object.values(buckets).map((bucket) => bucket.places))
-  const aligned = (bucket: Decimal) => bucket.digits * 10n ** BigInt(places - bucket.places)
 
   return {
-    input: aligned(buckets.input),
-    cacheRead: aligned(buckets.cacheRead),
-    cacheWrite: aligned(buckets.cacheWrite),
-    cacheWrite1h: aligned(buckets.cacheWrite1h),
-    output: aligned(buckets.output),
-    unit: 10n ** BigInt(places),
+    input: digitsAt(buckets.input, places),
+    cacheRead: digitsAt(buckets.cacheRead, places),
+    cacheWrite: digitsAt(buckets.cacheWrite, places),
+    cacheWrite1h: digitsAt(buckets.cacheWrite1h, places),
+    output: digitsAt(buckets.output, places),
+    places,
   }
-}
-
-/** digits / 10^places */
-interface Decimal {
-  readonly digits: bigint
-  readonly places: number
-}
-
-function product(...factors: readonly number[]): Decimal {
-  return factors
-    .map(decimalOf)
-    .reduce((left, right) => ({ digits: left.digits * right.digits, places: left.places + right.places }))
-}
-
-/** The shortest decimal that names this number, which is how it was written in the options: 0.1 is a tenth. */
-function decimalOf(value: number): Decimal {
-  const [mantissa = '', exponent = '0'] = String(value).split('e')
-  const [whole = '', fraction = ''] = mantissa.split('.')
-  const digits = BigInt(whole + fraction)
-  const places = fraction.length - Number(exponent)
-  return places >= 0 ? { digits, places } : { digits: digits * 10n ** BigInt(-places), places: 0 }
 }
 
 function tokens(field: string, count: number): bigint {
@@ -138,8 +111,8 @@ function tokens(field: string, count: number): bigint {
   return BigInt(count)
 }
 
-function roundedUp(total: bigint, unit: bigint): number {
-  const units = (total + unit - 1n) / unit
+function wholeUnits(amount: Decimal): number {
+  const units = roundedUp(amount)
   if (units > unitsMax) fail('amount_out_of_range', { field: 'quota' })
   return Number(units)
 }

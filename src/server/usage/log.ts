@@ -1,5 +1,5 @@
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
-import { type Log, logType } from '../../contract/entities/log.ts'
+import { type Log, logsCountedAhead, logType } from '../../contract/entities/log.ts'
 import type { Queries } from '../db/open.ts'
 import { type PageOf, startingWith } from '../db/page.ts'
 import type { Row, Tables } from '../db/schema.ts'
@@ -13,15 +13,13 @@ import { type LogFilter, matching } from './filter.ts'
  * the commit of their charge; the others by `recordLog`. It decides nothing: balances come from the ledger alone.
  */
 
-/** The count of matching rows goes this far beyond the page that is shown, so that it never scans a whole log. */
-const countedAheadMax = 10_000
 const searchedMax = 100
 const purgedAtOnce = 5_000
 
 /** Rows for admins, newest first. `total` is exact up to 10,000 rows behind the page's beginning, and that bound beyond. */
 export async function listLogs(core: Core, { filter, page }: { filter: LogFilter; page: PageOf }) {
   const rows = await newestLogs(core.db, filter).offset(page.offset).limit(page.limit).execute()
-  return { items: rows.map(presentLog), total: await countUpTo(core.db, filter, page.offset + countedAheadMax) }
+  return { items: rows.map(presentLog), total: await countUpTo(core.db, filter, page.offset + logsCountedAhead) }
 }
 
 /** Rows of one user for that user: no channel, nothing for admins. Otherwise as `listLogs`. */

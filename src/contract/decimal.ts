@@ -1,0 +1,46 @@
+/** Exact arithmetic on the decimals that prices are written as. Money is computed with it on the server and recomputed in the console. */
+
+/** `digits / 10^places` */
+export interface Decimal {
+  readonly digits: bigint
+  readonly places: number
+}
+
+/** The shortest decimal that names this number, which is how it was written in the options: 0.1 is a tenth. */
+export function decimalOf(value: number): Decimal {
+  const [mantissa = '', exponent = '0'] = String(value).split('e')
+  const [whole = '', fraction = ''] = mantissa.split('.')
+  const digits = BigInt(whole + fraction)
+  const places = fraction.length - Number(exponent)
+  return places >= 0 ? { digits, places } : { digits: digits * 10n ** BigInt(-places), places: 0 }
+}
+
+export function product(...factors: readonly number[]): Decimal {
+  return factors
+    .map(decimalOf)
+    .reduce((left, right) => ({ digits: left.digits * right.digits, places: left.places + right.places }))
+}
+
+export function sumOf(terms: readonly Decimal[]): Decimal {
+  const places = Math.max(0, ...terms.map((term) => term.places))
+  return { digits: terms.reduce((total, term) => total + digitsAt(term, places), 0n), places }
+}
+
+/** The digits of a decimal written with more places. */
+export function digitsAt({ digits, places }: Decimal, wanted: number): bigint {
+  return digits * 10n ** BigInt(wanted - places)
+}
+
+/** The smallest integer that is not below a decimal which is not negative. */
+export function roundedUp({ digits, places }: Decimal): bigint {
+  const unit = 10n ** BigInt(places)
+  return (digits + unit - 1n) / unit
+}
+
+/** `1234.5`, without zeros that say nothing. */
+export function decimalText({ digits, places }: Decimal): string {
+  const text = digits.toString().padStart(places + 1, '0')
+  const whole = text.slice(0, text.length - places)
+  const fraction = text.slice(text.length - places).replace(/0+$/, '')
+  return fraction === '' ? whole : `${whole}.${fraction}`
+}
