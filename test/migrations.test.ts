@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { migrate } from '../src/server/db/migrate.ts'
+import { openDatabase } from '../src/server/db/open.ts'
+import { eachDatabase, freshDatabase } from './helpers/databases.ts'
+
+/** `table.column` and whether it may be null, in order. Tables of the migrator itself are left out. */
+async function columnsOf(kind: 'sqlite' | 'postgres'): Promise<string[]> {
+  const test = await freshDatabase(kind)
+  const database = await test.open()
+  const tables = await database.db.introspection.getTables()
+  await database.close()
+  await test.drop()
+  return tables
+    .filter(({ name, isView }) => !isView && !name.startsWith('kysely_'))
+    .flatMap(({ name, columns }) =>
+      columns.map((column) => `${name}.${column.name}${column.isNullable && !column.isAutoIncrementing ? '?' : ''}`),
+    )
+    .sort()
+}
+
+/** The same, read from the types that the queries are compiled against. */
+function columnsOfTypes(): string[] {
+  const text = readFileSync(new URL('../src/server/db/schema.ts', import.meta.url), 'utf8')
+  const fieldsOf = (body: string) =>
+    [...body.matchAll(/(\w+): ([^;\n}]+)/g)].map(([, name = '', type = '']) => `${name}${/\| null/.test(type) ? '?' : ''}`)
+  const bodies = new Map(
+    [...text.matchAll(/interface (\w+) \{\n(.*?)\n\}/gs)].map(([, name = '', body = '']) => [
+      name,
+      body.replace(/\/\*\*.*?\*\//gs, ''),
+    ]),
+  )
+
+  return [...(bodies.get('Tables') ?? '').matchAll(/^ {2}(\w+): (?:\{ (.*) \}|(\w+))$/gm)]
+    .flatMap(([, table = '', inline, named = '']) =>
+      fieldsOf(inline ?? bodies.get(named) ?? '').map((field) => `${table}.${field}`),
+    )
+    .sort()
+}
+
+it('makes the same tables on SQLite and on PostgreSQL, and they are those of schema.ts', async () => {
+  const sqlite = await columnsOf('sqlite')
+  expect(sqlite.length).toBeGreaterThan(150)
+  expect(await columnsOf('postgres')).toEqual(sqlite)
+  expect(columnsOfTypes()).toEqual(sqlite)
+})
+
+it('lets one of several nodes that start together migrate, while the others wait', async () => {
+  const test = await freshDatabase('postgres')
+  const nodes = Array.from({ length: 4 }, () => openDatabase(test.env))
+  await Promise.all(nodes.map(migrate))
+  await Promise.all(nodes.map((node) => node.db.selectFrom('users').select('id').execute()))
+  await Promise.all(nodes.map((node) => node.close()))
+  await test.drop()
+})
+
+eachDatabase('migrations', (fresh) => {
+  it('refuse a schema that is newer than the program', async () => {
+    const test = await fresh()
+    const database = await test.open()
+    await sql`insert into kysely_migration (name, timestamp) values ('9999-later', '2099-01-01T00:00:00.000Z')`.execute(
+      database.db,
+    )
+    await expect(migrate(database)).rejects.toThrow('Migration')
+    await database.close()
+    await test.drop()
+  })
+})
