@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, hash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /**
  * Encryption at rest. The master key wraps data keys; a data key encrypts fields. A sealed field is
@@ -69,7 +69,7 @@ export function newDataKey(): DataKey {
 
 /** SHA-256 in hex. Enough for lookups of secrets that carry 128 bits or more of randomness. */
 export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text, 'hex')
 }
 
 /** Compares in constant time; unequal lengths are unequal. */

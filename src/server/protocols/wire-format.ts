@@ -39,8 +39,8 @@ export interface RequestFacts {
 
 /** How to read and end an event stream of a format. `data` is the parsed JSON of one event. */
 export interface StreamFormat {
-  /** Text that every terminal event contains; an event that contains it is checked with `isTerminal`. */
-  readonly terminalMark: string
+  /** Finds where an event may end the stream, carry usage or tell an error; only those events are parsed. With the flag `g`. */
+  readonly marks: RegExp
   isTerminal(event: StreamEvent): boolean
   /** What must be sent when the upstream ended well without a terminal event; '' when that cannot be made up. */
   readonly terminalText: string

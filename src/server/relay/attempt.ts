@@ -40,8 +40,7 @@ async function attemptWhole(app: RelayParts, work: Work, channel: RunningChannel
   const usage = outcome.usage ?? (await countUsage(work, outcome.text()))
   await app.ledger.settle(work.hold, chargeFor(app, work, channel, upstreamModel, { usage, isEstimated: outcome.usage === undefined }))
   const body = upstreamModel === facts.model ? outcome.body : outcome.renamed(facts.model)
-  call.begin(200, { 'content-type': outcome.contentType, 'content-length': String(body.length) })
-  call.end(body)
+  call.answer(outcome.contentType, body)
   return 'answered'
 }
 

@@ -42,7 +42,5 @@ function anthropicModel(id: string) {
 }
 
 function sendJson(call: Call, value: unknown): void {
-  const body = JSON.stringify(value)
-  call.begin(200, { 'content-type': 'application/json; charset=utf-8', 'content-length': String(Buffer.byteLength(body)) })
-  call.end(body)
+  call.answer('application/json; charset=utf-8', Buffer.from(JSON.stringify(value)))
 }

@@ -51,10 +51,8 @@ export class StreamTap {
   /** The events from which something is to be learnt, in order: the first ones, and those in which a mark stands. */
   #eventsThatMatter(block: Buffer): EventBytes[] {
     const events = this.hasOutput ? [] : this.#firstEvents(block)
-    const from = events.at(-1)?.end ?? 0
-    const places = [this.#format.terminalMark, ...marks].flatMap((mark) => placesOf(block, mark, from)).sort((a, b) => a - b)
-
-    for (const place of places) {
+    // One pass over the bytes as Latin-1 text is several times faster than a search of the buffer for each mark.
+    for (const { index: place } of block.toString('latin1').matchAll(this.#format.marks)) {
       if (place < (events.at(-1)?.end ?? 0)) continue
       const event = eventAround(block, place)
       if (event) events.push(event)
@@ -133,8 +131,6 @@ export class StreamTap {
 }
 
 const nothing = Buffer.alloc(0)
-/** Usage with the spacing of both kinds of JSON writers, and errors. Inside of a text the quotes would be escaped. */
-const marks = ['"usage":{', '"usage": {', '"error"']
 const keptBytesMax = 32 * 1024
 
 function parse(text: string): JsonObject | undefined {
@@ -145,10 +141,4 @@ function parse(text: string): JsonObject | undefined {
   } catch {
     return undefined
   }
-}
-
-function placesOf(block: Buffer, mark: string, from: number): number[] {
-  const places: number[] = []
-  for (let at = block.indexOf(mark, from, 'latin1'); at >= 0; at = block.indexOf(mark, at + mark.length, 'latin1')) places.push(at)
-  return places
 }

@@ -1,5 +1,5 @@
 import type { Usage } from '../../contract/usage.ts'
-import { type Member, membersOf, memberValue, spliceMembers } from '../lib/splice-json.ts'
+import { membersOf, memberValue, spliceMembers } from '../lib/splice-json.ts'
 import { isObject, type JsonObject, type WireFormat } from '../protocols/wire-format.ts'
 import { readHiddenError, type Receiver } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
@@ -60,9 +60,7 @@ const replyBytesMax = 64 * 1024 * 1024
 const parseWholeBelow = 64 * 1024
 
 function readWhole(format: WireFormat, body: Buffer, contentType: string): Whole {
-  const members = membersOf(body)
-  if (!members) throw new UpstreamFailure('bad-reply', { facts: { message: 'the answer is not a JSON object' } })
-  const reply = readNeeded(body, members)
+  const reply = body.length < parseWholeBelow ? parseObject(body) : readNeeded(body)
   const error = readHiddenError(reply)
   if (error) throw new UpstreamFailure('status', { status: error.status || 502, facts: error })
 
@@ -71,18 +69,23 @@ function readWhole(format: WireFormat, body: Buffer, contentType: string): Whole
     contentType,
     usage: format.readUsage(reply),
     text: () => format.replyText(parseObject(body)),
-    renamed: (model) => (members.some((member) => member.key === 'model') ? spliceMembers(body, { model: JSON.stringify(model) }) : body),
+    renamed: (model) => (membersOf(body)?.some((member) => member.key === 'model') ? spliceMembers(body, { model: JSON.stringify(model) }) : body),
   }
 }
 
-/** Small answers are parsed whole, which also proves that they are JSON; of large ones only the members that matter. */
-function readNeeded(body: Buffer, members: readonly Member[]): JsonObject {
-  if (body.length < parseWholeBelow) return parseObject(body)
+/** Of a large answer, as of many embeddings, only the members that matter are parsed. */
+function readNeeded(body: Buffer): JsonObject {
+  const members = membersOf(body)
+  if (!members) throw notAnObject()
   return Object.fromEntries(['usage', 'error', 'type', 'base_resp'].map((key) => [key, memberValue(body, members, key)]))
 }
 
 function parseObject(body: Buffer): JsonObject {
   const value: unknown = JSON.parse(body.toString('utf8', body[0] === 0xef ? 3 : 0))
-  if (!isObject(value)) throw new UpstreamFailure('bad-reply')
+  if (!isObject(value)) throw notAnObject()
   return value
+}
+
+function notAnObject(): UpstreamFailure {
+  return new UpstreamFailure('bad-reply', { facts: { message: 'the answer is not a JSON object' } })
 }

@@ -38,7 +38,7 @@ export const anthropicMessages: WireFormat = {
   replyText: (reply) => arrayAt(reply, 'content').filter(isObject).map(blockText).join('\n'),
 
   stream: {
-    terminalMark: 'message_stop',
+    marks: /"usage": ?\{|"error"|message_stop/g,
     isTerminal: (event) => event.name === 'message_stop' || (event.name === '' && event.data.includes('"message_stop"')),
     terminalText: '',
     readUsage: (data, before) => readMessagesUsage(objectAt(objectAt(data, 'message') ?? data, 'usage'), before),

@@ -22,7 +22,7 @@ export const openAiCompletions: WireFormat = {
   replyText: (reply) => choiceTexts(reply).join('\n'),
 
   stream: {
-    terminalMark: '[DONE]',
+    marks: /"usage": ?\{|"error"|\[DONE\]/g,
     isTerminal: (event) => event.data.trim() === '[DONE]',
     terminalText: 'data: [DONE]\n\n',
     readUsage: (data, before) => readChatUsage(objectAt(data, 'usage')) ?? before,

@@ -21,7 +21,7 @@ export const openAiChat: WireFormat = {
   replyText: (reply) => arrayAt(reply, 'choices').filter(isObject).map((choice) => messageText(objectAt(choice, 'message') ?? {})).join('\n'),
 
   stream: {
-    terminalMark: '[DONE]',
+    marks: /"usage": ?\{|"error"|\[DONE\]/g,
     isTerminal: (event) => event.data.trim() === '[DONE]',
     terminalText: 'data: [DONE]\n\n',
     readUsage: (data, before) => readChatUsage(objectAt(data, 'usage') ?? objectAt(objectAt(data, 'x_groq') ?? {}, 'usage') ?? choiceUsage(data)) ?? before,
