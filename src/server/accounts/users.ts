@@ -15,10 +15,10 @@ import { readUsername, usernameKey } from './names.ts'
 /** What is known of a signed-in user during a call. */
 export type Account = Pick<
   Row<'users'>,
-  'id' | 'username' | 'display_name' | 'role' | 'status' | 'group' | 'must_change_password'
+  'id' | 'username' | 'display_name' | 'role' | 'status' | 'group' | 'setting' | 'must_change_password'
 >
 
-export const accountColumns = ['users.id', 'username', 'display_name', 'role', 'status', 'group', 'must_change_password'] as const
+export const accountColumns = ['users.id', 'username', 'display_name', 'role', 'status', 'group', 'setting', 'must_change_password'] as const
 
 /** Throws `not_found` for users that do not exist or are deleted. */
 export async function findUser(db: Queries, id: number): Promise<Row<'users'>> {

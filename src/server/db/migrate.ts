@@ -10,7 +10,9 @@ export async function migrate({ db, dialect }: Database): Promise<void> {
       getMigrations: async () => Object.fromEntries(migrations.map(({ name, up }) => [name, { up: (trx) => up(trx, dialect) }])),
     },
   })
-  const { error, results } = await migrator.migrateToLatest()
+  const first = await migrator.migrateToLatest()
+  // SQLite has no lock for migrations: a process that started at the same moment may have been first. Then nothing is left to do.
+  const { error, results } = first.error && dialect === 'sqlite' ? await migrator.migrateToLatest() : first
   const failed = results?.find((result) => result.status === 'Error')
   if (error) throw new Error(`Migration ${failed?.migrationName ?? ''} failed`, { cause: error })
 }

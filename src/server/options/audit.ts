@@ -22,6 +22,11 @@ export interface AuditEntry {
   readonly after?: string
 }
 
+/** As the databases keep it: what they would replace or refuse is replaced before the chain is computed over it. */
+function storable(text = ''): string {
+  return text.toWellFormed().replaceAll('\0', '')
+}
+
 /** Adds one row inside of the caller's transaction. Writers wait for each other until they commit: audit last in a transaction. */
 export async function recordAudit(
   core: Pick<Core, 'database' | 'secrets' | 'now'>,
@@ -38,9 +43,9 @@ export async function recordAudit(
     actor_name: entry.caller?.username ?? 'system',
     address: entry.caller?.address ?? '',
     action: entry.action,
-    target: entry.target,
-    before: entry.before ?? '',
-    after: entry.after ?? '',
+    target: storable(entry.target),
+    before: storable(entry.before),
+    after: storable(entry.after),
   }
   await within
     .insertInto('audit')

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { requireChangedPassword, requireIdentity } from '../accounts/identify.ts'
 import { fail } from '../lib/failure.ts'
 import type { Dialect } from '../protocols/format.ts'
-import type { RelayCaller } from '../tokens/authenticate.ts'
+import { type RelayCaller, readAcceptsUnpriced } from '../tokens/authenticate.ts'
 import type { Call } from './call.ts'
 import type { RelayParts } from './relay-parts.ts'
 
@@ -32,7 +32,7 @@ async function callerOfSession(app: RelayParts, call: Call): Promise<RelayCaller
     username: account.username,
     role: account.role,
     userGroup: account.group,
-    acceptsUnpriced: false,
+    acceptsUnpriced: readAcceptsUnpriced(account.setting),
     tokenId: 0,
     tokenName: '',
     tokenGroup: '',

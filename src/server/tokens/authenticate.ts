@@ -191,7 +191,8 @@ function readAllowedAddresses(text: string): AddressList | null {
   return read.size === 0 ? null : read.list
 }
 
-function readAcceptsUnpriced(setting: string): boolean {
+/** Whether a user's settings allow models without a price, at the fallback ratio. */
+export function readAcceptsUnpriced(setting: string): boolean {
   try {
     return JSON.parse(setting)?.accept_unset_model_ratio_model === true
   } catch {
