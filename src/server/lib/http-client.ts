@@ -36,7 +36,8 @@ interface KeptPool {
   used: boolean
 }
 
-const connectionsMax = 512
+/** Each open stream takes a connection, and what finds none waits: this bounds the streams of one channel on one node. */
+const connectionsMax = 10_000
 const idleSweepMs = 150_000
 
 /** One pool of kept connections per channel, origin and proxy: two channels never share a socket, so that no key meets the other's. */
