@@ -135,6 +135,7 @@ export const theme = createTheme({
       },
     },
     Modal: {
+      styles: { title: { fontWeight: 600 } },
       defaultProps: {
         radius: 'lg',
         centered: true,

@@ -6,6 +6,8 @@ export interface ChatUsage {
 }
 
 export type ChatEvent =
+  /** The server took the request; the log knows it by this id. */
+  | { readonly kind: 'begun'; readonly requestId: string }
   | { readonly kind: 'content'; readonly text: string }
   | { readonly kind: 'reasoning'; readonly text: string }
   | { readonly kind: 'usage'; readonly usage: ChatUsage }

@@ -1,5 +1,7 @@
 import { callerHeaders } from './call.ts'
 import { type ChatEvent, linesOf, readChatEvents, readErrorText } from './chat-events.ts'
+import { defineTexts, textOf } from './i18n.ts'
+import { expireSession } from './session.ts'
 
 /** Streaming chat of the playground: sends the conversation and yields what the answer brings. */
 
@@ -17,22 +19,29 @@ export interface ChatRequest {
   readonly max_tokens: number
 }
 
-/** Yields until `done` or `error`, whichever comes first. An abort ends it with `done`, not complete; it never throws. */
+/** Yields `begun`, then until `done` or `error`, whichever comes first. An abort ends it with `done`, not complete; it never throws. */
 export async function* streamChat(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
   try {
     const response = await fetch('/pg/chat/completions', {
       method: 'POST',
       headers: { ...callerHeaders(), Accept: 'text/event-stream', 'Content-Type': 'application/json' },
-      body: JSON.stringify({ ...request, stream: true }),
+      body: JSON.stringify({ ...request, stream: true, stream_options: { include_usage: true } }),
       signal,
     })
+    if (response.status === 401) expireSession()
+    yield { kind: 'begun', requestId: response.headers.get('x-oneapi-request-id') ?? '' }
     if (!response.ok || !response.body) {
       yield { kind: 'error', message: readErrorText(await response.text()) || `${response.status} ${response.statusText}` }
       return
     }
     yield* readChatEvents(linesOf(response.body))
-  } catch (cause) {
+  } catch {
     if (signal.aborted) yield { kind: 'done', complete: false }
-    else yield { kind: 'error', message: cause instanceof Error ? cause.message : String(cause) }
+    else yield { kind: 'error', message: textOf(texts, 'lost') }
   }
 }
+
+const texts = defineTexts('stream-chat', {
+  zh: { lost: '与服务器的连接中断，请检查网络后重试' },
+  en: { lost: 'The connection to the server was lost; check the network and try again' },
+})

@@ -27,3 +27,20 @@ export function startOfDay(daysAgo = 0): number {
   const now = new Date()
   return Math.floor(new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo).getTime() / 1000)
 }
+
+export function nowSeconds(): number {
+  return Math.floor(Date.now() / 1000)
+}
+
+/** The zone that times are shown in: `Asia/Shanghai (UTC+8)`. */
+export function timeZoneName(): string {
+  return `${Intl.DateTimeFormat().resolvedOptions().timeZone} (${timeZoneOffset()})`
+}
+
+/** `UTC+8`, `UTC-3:30` */
+export function timeZoneOffset(date = new Date()): string {
+  const minutes = -date.getTimezoneOffset()
+  const size = Math.abs(minutes)
+  const rest = size % 60 === 0 ? '' : `:${pad(size % 60)}`
+  return `UTC${minutes < 0 ? '-' : '+'}${Math.floor(size / 60)}${rest}`
+}

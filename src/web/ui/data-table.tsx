@@ -14,7 +14,7 @@ import { texts } from './texts.ts'
 
 /** The list of this interface: a table, or cards where the window is narrow, with every state it can be in. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, name, list, page, onPage, selected, onSelect, bulkActions, toolbar, empty } = props
+  const { label, name, list, page, onPage, totalAtLeast, selected, onSelect, bulkActions, toolbar, empty, dense } = props
   const say = useText(texts)
   const narrow = useMediaQuery('(width <= 600px)', undefined, { getInitialValueInEffect: false })
   const size = usePageSize()
@@ -25,7 +25,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const Body = narrow ? DataCards : DataRows
 
   return (
-    <div className={styles.frame}>
+    <div className={styles.frame} data-dense={dense}>
       {(toolbar || (name && !narrow)) && (
         <div className={styles.toolbar}>
           <div className={styles.tools}>{toolbar}</div>
@@ -52,7 +52,13 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         <Body {...props} label={label} columns={columns} rows={rows} />
       )}
       {page !== undefined && onPage && list.data && (rows.length > 0 || page > 1) && (
-        <Pager page={page} onPage={onPage} shown={rows.length} total={'total' in list.data ? list.data.total : undefined} />
+        <Pager
+          page={page}
+          onPage={onPage}
+          shown={rows.length}
+          total={'total' in list.data ? list.data.total : undefined}
+          atLeast={totalAtLeast}
+        />
       )}
     </div>
   )

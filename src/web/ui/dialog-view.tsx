@@ -10,14 +10,21 @@ export interface DialogContent {
   readonly confirmLabel?: string
   readonly cancelLabel: string
   readonly danger?: boolean
+  readonly wide?: boolean
 }
 
 /** The harmless button has the focus. */
 export function DialogView({ content, onAnswer }: { content: DialogContent; onAnswer: (confirmed: boolean) => void }) {
-  const { title, body, confirmLabel, cancelLabel, danger } = content
+  const { title, body, confirmLabel, cancelLabel, danger, wide } = content
   const say = useText(texts)
   return (
-    <Modal opened onClose={() => onAnswer(false)} title={title} closeButtonProps={{ 'aria-label': say('close') }}>
+    <Modal
+      opened
+      onClose={() => onAnswer(false)}
+      title={title}
+      size={wide ? 'xl' : 'md'}
+      closeButtonProps={{ 'aria-label': say('close') }}
+    >
       {body}
       <Group justify="flex-end" gap="xs" mt="lg">
         <Button variant="default" data-autofocus={confirmLabel !== undefined || undefined} onClick={() => onAnswer(false)}>

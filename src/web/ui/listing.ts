@@ -38,6 +38,8 @@ export interface DataTableProps<Row> {
   /** The page shown, counted from 1. Without it everything is on one page. */
   readonly page?: number
   readonly onPage?: (page: number) => void
+  /** There may be more rows than the list's total says. */
+  readonly totalAtLeast?: boolean
   readonly sort?: Sort
   readonly onSort?: (sort: Sort) => void
   readonly selected?: ReadonlySet<RowKey>
@@ -50,6 +52,8 @@ export interface DataTableProps<Row> {
   /** Shown weaker, such as a disabled thing. */
   readonly isMuted?: (row: Row) => boolean
   readonly empty?: EmptyProps
+  /** Narrow cells and low rows, for long lists with many columns. */
+  readonly dense?: boolean
   /** Stands above the rows, usually `<ListFilters>`. */
   readonly toolbar?: ReactNode
 }

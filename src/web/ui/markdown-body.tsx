@@ -3,12 +3,15 @@ import ReactMarkdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import remend from 'remend'
 import { CopyButton } from './copy-text.tsx'
+import { MarkdownImage } from './markdown-image.tsx'
 import styles from './prose.module.css'
 
 export interface MarkdownProps {
   readonly text: string
   /** Half-written marks are closed, so that a growing text does not flicker. */
   readonly streaming?: boolean
+  /** The writer is not trusted: images of other sites are loaded when the reader asks for them. */
+  readonly untrusted?: boolean
 }
 
 const plugins = [remarkGfm]
@@ -27,10 +30,15 @@ const components: Components = {
   ),
 }
 
+const untrustedComponents: Components = {
+  ...components,
+  img: ({ src, alt }) => <MarkdownImage address={typeof src === 'string' ? src : ''} alt={alt ?? ''} />,
+}
+
 /** The parser and its tree; the same text is not parsed twice. */
-export const MarkdownBody = memo(function MarkdownBody({ text, streaming = false }: MarkdownProps) {
+export const MarkdownBody = memo(function MarkdownBody({ text, streaming = false, untrusted = false }: MarkdownProps) {
   return (
-    <ReactMarkdown remarkPlugins={plugins} components={components}>
+    <ReactMarkdown remarkPlugins={plugins} components={untrusted ? untrustedComponents : components}>
       {streaming ? remend(text) : text}
     </ReactMarkdown>
   )

@@ -1,5 +1,5 @@
 import { Tabs } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import styles from './page-tabs.module.css'
 
 export interface PageTabsProps<Value extends string> {
@@ -11,12 +11,19 @@ export interface PageTabsProps<Value extends string> {
 
 /** The parts of a page, one at a time. On a narrow window the row of names scrolls. */
 export function PageTabs<Value extends string>({ tabs, value, onChange, children }: PageTabsProps<Value>) {
+  const list = useRef<HTMLDivElement>(null)
+
+  // Outside of React: where the row of names is scrolled to.
+  useEffect(() => {
+    list.current?.querySelector(`[data-tab="${value}"]`)?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [value])
+
   return (
     // The tabs answer only with values that they were given.
     <Tabs value={value} onChange={(next) => next !== null && onChange(next as Value)} keepMounted={false}>
-      <Tabs.List className={styles.list ?? ''}>
+      <Tabs.List ref={list} className={styles.list ?? ''}>
         {tabs.map((tab) => (
-          <Tabs.Tab key={tab.value} value={tab.value} className={styles.tab ?? ''}>
+          <Tabs.Tab key={tab.value} value={tab.value} data-tab={tab.value} className={styles.tab ?? ''}>
             {tab.label}
           </Tabs.Tab>
         ))}

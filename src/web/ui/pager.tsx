@@ -1,6 +1,7 @@
 import { ActionIcon, NativeSelect, Pagination } from '@mantine/core'
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
 import { pageSizes } from '../../contract/envelope.ts'
+import { formatCount } from '../lib/format.ts'
 import { useText } from '../lib/i18n.ts'
 import { type PageSize, pageSize, usePageSize } from '../lib/page-size.ts'
 import styles from './pager.module.css'
@@ -14,9 +15,11 @@ export interface PagerProps {
   readonly shown: number
   /** Unknown for lists that do not count; then a full page means that there may be another. */
   readonly total?: number
+  /** There may be more than `total`: the server stopped counting there. */
+  readonly atLeast?: boolean
 }
 
-export function Pager({ page, onPage, shown, total }: PagerProps) {
+export function Pager({ page, onPage, shown, total, atLeast = false }: PagerProps) {
   const say = useText(texts)
   const size = usePageSize()
   const from = shown === 0 ? 0 : (page - 1) * size + 1
@@ -31,7 +34,9 @@ export function Pager({ page, onPage, shown, total }: PagerProps) {
   return (
     <nav className={styles.pager} aria-label={say('pager')}>
       <span className={styles.range}>
-        {total === undefined ? say('rangeOpen', { from, to }) : say('range', { from, to, total })}
+        {total === undefined
+          ? say('rangeOpen', { from, to })
+          : say('range', { from, to, total: `${formatCount(total)}${atLeast ? '+' : ''}` })}
       </span>
       <NativeSelect
         size="xs"

@@ -57,7 +57,7 @@ export function PasswordForm({ onDone }: { onDone: () => void }) {
       noValidate
     >
       <Stack gap="sm">
-        <PasswordInput label={say('current')} autoComplete="current-password" {...form.getInputProps('current')} />
+        <PasswordInput data-autofocus label={say('current')} autoComplete="current-password" {...form.getInputProps('current')} />
         <PasswordInput
           label={say('fresh')}
           description={say('freshHint')}

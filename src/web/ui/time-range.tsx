@@ -1,8 +1,8 @@
-import { Button, Group, Popover, Stack } from '@mantine/core'
+import { Button, Group, Popover, Stack, Text } from '@mantine/core'
 import { IconCalendar } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useText } from '../lib/i18n.ts'
-import { formatTime, startOfDay } from '../lib/times.ts'
+import { formatTime, nowSeconds, startOfDay, timeZoneName } from '../lib/times.ts'
 import { DateTimeInput } from './date-time-input.tsx'
 import { texts } from './texts.ts'
 
@@ -35,10 +35,12 @@ export function TimeRange({ label, from, to, onChange }: TimeRangeProps) {
 
   const presets = [
     { name: say('today'), span: { from: startOfDay(), to: 0 } },
+    { name: say('lastHour'), span: { from: nowSeconds() - 3600, to: 0 } },
     { name: say('lastDays', { days: 7 }), span: { from: startOfDay(6), to: 0 } },
     { name: say('lastDays', { days: 30 }), span: { from: startOfDay(29), to: 0 } },
     { name: say('anyTime'), span: { from: 0, to: 0 } },
   ]
+  const name = presets.find(({ span }) => span.from === from && span.to === to)?.name ?? describe({ from, to })
 
   return (
     <Popover
@@ -55,10 +57,10 @@ export function TimeRange({ label, from, to, onChange }: TimeRangeProps) {
           variant="default"
           fw={400}
           leftSection={<IconCalendar size={16} stroke={1.6} />}
-          aria-label={`${label}: ${describe({ from, to }, say('anyTime'))}`}
+          aria-label={`${label}: ${name}`}
           onClick={toggle}
         >
-          {describe({ from, to }, say('anyTime'))}
+          {name}
         </Button>
       </Popover.Target>
       <Popover.Dropdown>
@@ -81,6 +83,9 @@ export function TimeRange({ label, from, to, onChange }: TimeRangeProps) {
             onChange={(value) => setDraft({ ...draft, to: value ?? 0 })}
           />
           <Group justify="flex-end" gap="xs">
+            <Text size="xs" c="dimmed" mr="auto">
+              {say('timeZone', { zone: timeZoneName() })}
+            </Text>
             <Button size="compact-md" variant="subtle" color="gray" onClick={() => setOpened(false)}>
               {say('cancel')}
             </Button>
@@ -95,8 +100,7 @@ export function TimeRange({ label, from, to, onChange }: TimeRangeProps) {
 }
 
 /** Short where it can be: whole days without the clock. */
-function describe({ from, to }: TimeSpan, open: string): string {
-  if (from === 0 && to === 0) return open
+function describe({ from, to }: TimeSpan): string {
   return `${from === 0 ? '…' : shortTime(from)} – ${to === 0 ? '…' : shortTime(to)}`
 }
 

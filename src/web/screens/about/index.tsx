@@ -8,6 +8,7 @@ import { Empty } from '../../ui/empty.tsx'
 import { ErrorView } from '../../ui/error-view.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Panel } from '../../ui/panel.tsx'
+import { ReadingPage } from '../../ui/reading-page.tsx'
 import { SiteContent } from '../../ui/site-content.tsx'
 
 const texts = defineTexts('about', {
@@ -25,7 +26,7 @@ export function Screen() {
   const about = useQuery(read('GET /api/about'))
 
   return (
-    <>
+    <ReadingPage>
       <PageHeader title={say('title')} description={`${name} ${version}`} />
       <Panel>
         {about.isPending ? (
@@ -41,6 +42,6 @@ export function Screen() {
           <SiteContent text={about.data} title={say('title')} />
         )}
       </Panel>
-    </>
+    </ReadingPage>
   )
 }

@@ -8,6 +8,7 @@ import { useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Panel } from '../../ui/panel.tsx'
+import { ReadingPage } from '../../ui/reading-page.tsx'
 import { SiteContent } from '../../ui/site-content.tsx'
 import styles from './home.module.css'
 import { texts } from './texts.ts'
@@ -20,7 +21,7 @@ export function Screen() {
   const { system_name: name } = useStatus()
 
   return (
-    <div className={styles.page}>
+    <ReadingPage>
       {notice.data?.trim() && (
         <Panel
           title={
@@ -33,7 +34,7 @@ export function Screen() {
         </Panel>
       )}
       {content.data?.trim() ? <SiteContent text={content.data} title={name} /> : !content.isPending && <Welcome />}
-    </div>
+    </ReadingPage>
   )
 }
 

@@ -30,18 +30,18 @@ export function Screen() {
   )
 }
 
+/** As soon as it is there: nothing else is to be done on this page. */
+const focus = (input: HTMLInputElement | null) => input?.focus()
+
 function LoginForm() {
   const say = useText(texts)
   const form = useForm({ initialValues: { username: '', password: '' } })
   const logIn = useWrite('POST /api/user/login', { success: say('success'), onSuccess: rememberUser })
 
   function submit({ username, password }: typeof form.values): void {
-    const missing = { username: username.trim() === '', password: password === '' }
-    if (missing.username || missing.password) {
-      form.setErrors({ username: missing.username && say('required'), password: missing.password && say('required') })
-      return
-    }
-    logIn.mutate({ body: { username: username.trim(), password } })
+    const missing = username.trim() === '' ? 'username' : password === '' ? 'password' : undefined
+    if (missing) form.setFieldError(missing, say('required'))
+    else logIn.mutate({ body: { username: username.trim(), password } })
   }
 
   return (
@@ -53,7 +53,7 @@ function LoginForm() {
           autoComplete="username"
           autoCapitalize="none"
           spellCheck={false}
-          data-autofocus
+          ref={focus}
           {...form.getInputProps('username')}
         />
         <PasswordInput

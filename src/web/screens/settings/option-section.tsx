@@ -6,6 +6,7 @@ import type { Section } from '../../../contract/options/define.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { invalidate } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
+import { useStatus } from '../../lib/status.ts'
 import { toast } from '../../lib/toast.ts'
 import { FieldsForm, type FieldValues } from '../../ui/fields-form.tsx'
 import { Panel } from '../../ui/panel.tsx'
@@ -31,6 +32,7 @@ export function OptionSection({ section, saved, secrets, drafts }: OptionSection
   const say = useText(texts)
   const local = useLocal()
   const isRoot = useMay('root')
+  const serverAddress = useStatus().server_address || window.location.origin
   const { save, saving } = useSave(section, drafts)
   const isLocked = (key: string) => !isRoot && (options[key]?.writer ?? place.writer) === 'root'
 
@@ -47,7 +49,7 @@ export function OptionSection({ section, saved, secrets, drafts }: OptionSection
     <div id={place.name} className={styles.anchored}>
       <Panel
         title={local(place.label)}
-        description={place.help && local(place.help)}
+        description={place.help && local(place.help, { ServerAddress: serverAddress })}
         aside={
           keys.some(isLocked) && (
             <HintTag hint={say('rootOnlyHint')}>

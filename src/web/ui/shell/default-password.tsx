@@ -8,11 +8,17 @@ import { PasswordForm } from '../password-form.tsx'
 import styles from './shell.module.css'
 
 const texts = defineTexts('default-password', {
-  zh: { title: '您正在使用默认密码！', body: '请立刻修改默认密码！任何知道它的人都能接管本站。', change: '修改密码' },
+  zh: {
+    title: '您正在使用默认密码！',
+    body: '请立刻修改默认密码！任何知道它的人都能接管本站。',
+    change: '修改密码',
+    later: '稍后再说',
+  },
   en: {
     title: 'You are using the default password!',
     body: 'Change the default password now: whoever knows it can take over this site.',
     change: 'Change password',
+    later: 'Later',
   },
 })
 
@@ -35,7 +41,12 @@ export function DefaultPassword({ user }: { user: SignedInUser }) {
           {say('body')}
         </Notice>
       </div>
-      <Modal opened={opened} onClose={() => setOpened(false)} title={say('title')}>
+      <Modal
+        opened={opened}
+        onClose={() => setOpened(false)}
+        title={say('title')}
+        closeButtonProps={{ 'aria-label': say('later') }}
+      >
         <p className={styles.warningText}>{say('body')}</p>
         <PasswordForm onDone={() => rememberUser({ ...user, default_password: false })} />
       </Modal>

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import type { Screen } from '../../lib/screen.ts'
 import { useSession } from '../../lib/session.ts'
+import { isNewYear, NewYear } from './new-year.tsx'
 import { texts } from './texts.ts'
 import styles from './top-links.module.css'
 
@@ -22,10 +23,16 @@ export function TopLinks({ screens, stacked = false, onChoose }: TopLinksProps) 
   return (
     <nav className={styles.links} data-stacked={stacked} aria-label={say('topNav')}>
       {home && <TopLink to={home.path} label={local(home.label)} onChoose={onChoose} />}
-      {user && <TopLink to="/" label={say('console')} onChoose={onChoose} />}
+      {user && (
+        // It leads home as well, so only the home link says that one is there.
+        <Link to="/" className={styles.link} activeProps={{ 'aria-current': undefined }} onClick={onChoose}>
+          {say('console')}
+        </Link>
+      )}
       {others.map((screen) => (
         <TopLink key={screen.path} to={screen.path} label={local(screen.label)} onChoose={onChoose} />
       ))}
+      {isNewYear() && <NewYear />}
     </nav>
   )
 }
