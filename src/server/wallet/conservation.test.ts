@@ -190,7 +190,7 @@ async function requireBalance({ core }: TestLedger, run: string): Promise<void> 
   const units = (rows: readonly { amount: number }[]) => 0 - rows.reduce((sum, { amount }) => sum + amount, 0)
 
   expect(charges.length, run).toBeGreaterThan(100)
-  expect(logs.map((row) => [`charge:${row.request_id}`, -row.quota]).sort(), run).toEqual(
+  expect(logs.map((row) => [`charge:${row.request_id}`, 0 - row.quota]).sort(), run).toEqual(
     charges.map((row) => [row.reference, row.amount]).sort(),
   )
   for (const user of await db.selectFrom('users').selectAll().execute()) {

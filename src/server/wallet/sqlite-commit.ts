@@ -75,14 +75,15 @@ function prepareWrites(database: DatabaseSyncInstance): (batch: Batch) => number
   })
   const endHold = database.prepare('delete from holds where request_id = ?')
   const chargeUser = database.prepare(
-    'update users set quota = quota - ?2, used_quota = used_quota + ?2, request_count = request_count + ?3 where id = ?1',
+    'update users set quota = quota - ?, used_quota = used_quota + ?, request_count = request_count + ? where id = ?',
   )
-  const chargeChannel = database.prepare('update channels set used_quota = used_quota + ?2 where id = ?1')
+  const chargeChannel = database.prepare('update channels set used_quota = used_quota + ? where id = ?')
+  // Status 1 is enabled, 4 is exhausted.
   const chargeToken = database.prepare(`update tokens set
-      used_quota = used_quota + ?2,
-      remain_quota = case when unlimited_quota = 0 then remain_quota - ?2 else remain_quota end,
-      status = case when status = 1 and unlimited_quota = 0 and remain_quota - ?2 <= 0 then 4 else status end
-    where id = ?1
+      used_quota = used_quota + ?,
+      remain_quota = case when unlimited_quota = 0 then remain_quota - ? else remain_quota end,
+      status = case when status = 1 and unlimited_quota = 0 and remain_quota - ? <= 0 then 4 else status end
+    where id = ?
     returning unlimited_quota = 0 and remain_quota <= 0 as exhausted`)
 
   return ({ charges, logs, checkpoints, ended }) => {
@@ -92,9 +93,9 @@ function prepareWrites(database: DatabaseSyncInstance): (batch: Batch) => number
     addUsage([...sums.usage.values()])
     setCheckpoints(checkpoints)
     for (const id of ended) endHold.run(id)
-    for (const [id, { units, count }] of sums.users) chargeUser.run(id, units, count)
-    for (const [id, { units }] of sums.channels) chargeChannel.run(id, units)
-    return [...sums.tokens].flatMap(([id, { units }]) => (chargeToken.get(id, units)?.exhausted === 1 ? [id] : []))
+    for (const [id, { units, count }] of sums.users) chargeUser.run(units, units, count, id)
+    for (const [id, { units }] of sums.channels) chargeChannel.run(units, id)
+    return [...sums.tokens].flatMap(([id, { units }]) => (chargeToken.get(units, units, units, id)?.exhausted === 1 ? [id] : []))
   }
 }
 
