@@ -92,15 +92,16 @@ async function kept(starting) {
 async function measureAll(targets, load) {
   const present = targets.filter((target) => target.pids)
   const runs = Object.fromEntries(works.map((work) => [work.key, Object.fromEntries(present.map((target) => [target.name, []]))]))
+  for (const target of present) target.answered = await warmUp(target, load)
+
   for (let round = 0; round < rounds; round++) {
     const turn = present.map((_, index) => present[(index + round) % present.length])
     for (const work of works) {
       for (const target of turn) {
         const settings = { folder, load, prefix: place.rest, target, work }
-        const warm = work.rate || work.rampMs ? undefined : await measure({ ...settings, seconds: 1 })
         const run = await measure({ ...settings, seconds: work.rampMs ? Math.max(seconds, 4) : seconds })
         runs[work.key][target.name].push(run)
-        target.answered = (target.answered ?? 0) + run.requests + (warm?.requests ?? 0)
+        target.answered += run.requests
         console.log(
           `round ${round + 1}: ${work.title}, ${target.name}: ${Math.round(run.perSecond)}/s, CPU ${run.cpuPerRequest?.toFixed(1) ?? '–'} µs, p99 ${(run.p99 / 1000).toFixed(2)} ms, ${run.failed} failed`,
         )
@@ -113,6 +114,16 @@ async function measureAll(targets, load) {
       Object.fromEntries(present.map((target) => [target.name, medianOf(runs[work.key][target.name])])),
     ]),
   )
+}
+
+/** Answers and streams until the compiler has seen the whole path; answers how many requests that took. */
+async function warmUp(target, load) {
+  let answered = 0
+  for (const work of allWorks.filter((work) => !work.rate && !work.rampMs)) {
+    const run = await measure({ folder, load, prefix: place.rest, target, work, seconds: 2 })
+    answered += run.requests
+  }
+  return answered
 }
 
 async function describe(targets, compiled) {
