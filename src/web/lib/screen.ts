@@ -16,6 +16,8 @@ export const navGroups: Readonly<Record<NavGroup, Text>> = {
 export interface Screen {
   /** In the words of the router: `$id` is a part that varies. */
   readonly path: string
+  /** Other addresses of the same screen, which stays as it is between them; such as the one that opens its form. */
+  readonly also?: readonly string[]
   readonly access: Access
   /** The page title, its name in the navigation and in the palette. */
   readonly label: Text

@@ -78,27 +78,19 @@ async function loadStatus(signal: AbortSignal): Promise<Status> {
   }
 }
 
-function useStatusQuery() {
-  return useQuery({
+/** What the last visit knew at once, and the server's own answer as soon as it is there. */
+export function useStatus(): Status {
+  const { data } = useQuery({
     queryKey: ['GET /api/status', {}],
     queryFn: ({ signal }) => loadStatus(signal),
-    // Old knowledge is shown at once and asked for anew.
     initialData: () => currentStatus(),
     initialDataUpdatedAt: 0,
     staleTime: 5 * 60_000,
   })
+  return data
 }
 
-export function useStatus(): Status {
-  return useStatusQuery().data
-}
-
-/** Whether the status of this visit has arrived, for what must not be decided by an old one. */
-export function useStatusArrived(): boolean {
-  return useStatusQuery().dataUpdatedAt > 0
-}
-
-export function currentStatus(): Status {
+function currentStatus(): Status {
   return { ...fallback, ...remembered.read() }
 }
 

@@ -22,14 +22,14 @@ interface Selection {
   readonly onSelect?: (selected: ReadonlySet<RowKey>) => void
 }
 
-export function SelectAll({ keys, selected, onSelect }: Selection & { keys: readonly RowKey[] }) {
+export function SelectAll({ keys, label, selected, onSelect }: Selection & { keys: readonly RowKey[]; label?: string }) {
   const say = useText(texts)
   const here = keys.filter((key) => selected.has(key)).length
   const all = here === keys.length
   return (
     <Checkbox
       size="xs"
-      aria-label={say('selectAll')}
+      aria-label={label ?? say('selectAll')}
       checked={all}
       indeterminate={here > 0 && !all}
       onChange={() =>

@@ -3,7 +3,7 @@ import { Fragment } from 'react'
 import { useText } from '../lib/i18n.ts'
 import { ExpandButton, SelectAll, SelectOne, useKeySet } from './data-row-parts.tsx'
 import styles from './data-table.module.css'
-import type { BodyProps, Column, Sort } from './listing.ts'
+import { type BodyProps, type Column, groupsOf, type Sort } from './listing.ts'
 import { texts } from './texts.ts'
 
 /** The rows of a list as a table. */
@@ -19,6 +19,7 @@ export function DataRows<Row>({
   expand,
   rowActions,
   isMuted,
+  groupOf,
 }: BodyProps<Row>) {
   const say = useText(texts)
   const [open, toggleOpen] = useKeySet()
@@ -51,38 +52,52 @@ export function DataRows<Row>({
             )}
           </tr>
         </thead>
-        <tbody>
-          {rows.map((row) => {
-            const key = rowKey(row)
-            return (
-              <Fragment key={key}>
-                <tr className={styles.row} data-muted={isMuted?.(row)} data-selected={selected?.has(key)}>
-                  {selected && (
-                    <td className={styles.check}>
-                      <SelectOne rowKey={key} selected={selected} onSelect={onSelect} />
-                    </td>
-                  )}
-                  {expand && (
-                    <td className={styles.toggle}>
-                      <ExpandButton open={open.has(key)} onToggle={() => toggleOpen(key)} />
-                    </td>
-                  )}
-                  {columns.map((column) => (
-                    <td key={column.key} data-align={column.align} style={{ maxWidth: column.width }}>
-                      {column.cell(row)}
-                    </td>
-                  ))}
-                  {rowActions && <td className={styles.actions}>{rowActions(row)}</td>}
-                </tr>
-                {expand && open.has(key) && (
-                  <tr className={styles.details}>
-                    <td colSpan={columns.length + extra}>{expand(row)}</td>
-                  </tr>
+        {groupsOf({ rows, groupOf }).map((group) => (
+          <tbody key={group.key ?? ''}>
+            {group.title !== undefined && (
+              <tr className={styles.group}>
+                {selected && (
+                  <td className={styles.check}>
+                    <SelectAll keys={group.rows.map(rowKey)} selected={selected} onSelect={onSelect} label={say('selectGroup')} />
+                  </td>
                 )}
-              </Fragment>
-            )
-          })}
-        </tbody>
+                <th scope="rowgroup" colSpan={columns.length + extra - (selected ? 1 : 0)}>
+                  {group.title}
+                </th>
+              </tr>
+            )}
+            {group.rows.map((row) => {
+              const key = rowKey(row)
+              return (
+                <Fragment key={key}>
+                  <tr className={styles.row} data-muted={isMuted?.(row)} data-selected={selected?.has(key)}>
+                    {selected && (
+                      <td className={styles.check}>
+                        <SelectOne rowKey={key} selected={selected} onSelect={onSelect} />
+                      </td>
+                    )}
+                    {expand && (
+                      <td className={styles.toggle}>
+                        <ExpandButton open={open.has(key)} onToggle={() => toggleOpen(key)} />
+                      </td>
+                    )}
+                    {columns.map((column) => (
+                      <td key={column.key} data-align={column.align} style={{ maxWidth: column.width }}>
+                        {column.cell(row)}
+                      </td>
+                    ))}
+                    {rowActions && <td className={styles.actions}>{rowActions(row)}</td>}
+                  </tr>
+                  {expand && open.has(key) && (
+                    <tr className={styles.details}>
+                      <td colSpan={columns.length + extra}>{expand(row)}</td>
+                    </tr>
+                  )}
+                </Fragment>
+              )
+            })}
+          </tbody>
+        ))}
       </table>
     </section>
   )

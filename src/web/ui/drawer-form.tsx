@@ -1,5 +1,5 @@
 import { Button, Drawer } from '@mantine/core'
-import type { FormEvent, ReactNode } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
 import { useText } from '../lib/i18n.ts'
 import { confirmDiscard } from './confirm.tsx'
 import styles from './drawer-form.module.css'
@@ -25,10 +25,13 @@ export interface DrawerFormProps {
 export function DrawerForm(props: DrawerFormProps) {
   const { opened, title, onClose, onSubmit, submitLabel, busy = false, dirty = false, loading, wide = false, children } = props
   const say = useText(texts)
+  const [asking, setAsking] = useState(false)
 
   async function close(): Promise<void> {
     if (busy) return
+    setAsking(dirty)
     if (!dirty || (await confirmDiscard())) onClose()
+    setAsking(false)
   }
 
   function submit(event: FormEvent): void {
@@ -42,6 +45,8 @@ export function DrawerForm(props: DrawerFormProps) {
       onClose={() => void close()}
       title={title}
       size={wide ? 720 : 480}
+      // While the question stands, Esc answers it alone.
+      closeOnEscape={!asking}
       closeButtonProps={{ 'aria-label': say('close') }}
       classNames={{
         content: styles.content ?? '',

@@ -12,11 +12,19 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode
   readonly width?: number | string
   readonly align?: 'left' | 'right' | 'center'
+  /** Names the row: it heads the card that stands for the row in a narrow window. Without any, the first column does. */
+  readonly heads?: boolean
   /** May be hidden with the column menu; `hidden` begins so. */
   readonly hideable?: boolean
   readonly hidden?: boolean
   /** Makes the column sortable under this name. */
   readonly sortKey?: string
+}
+
+/** Rows whose groups have the same key stand under one heading. */
+export interface RowGroup {
+  readonly key: string
+  readonly title: ReactNode
 }
 
 export interface Sort {
@@ -51,6 +59,8 @@ export interface DataTableProps<Row> {
   readonly rowActions?: (row: Row) => ReactNode
   /** Shown weaker, such as a disabled thing. */
   readonly isMuted?: (row: Row) => boolean
+  /** Puts rows under headings. The pages and the total of the list then count groups. */
+  readonly groupOf?: (row: Row) => RowGroup
   readonly empty?: EmptyProps
   /** Narrow cells and low rows, for long lists with many columns. */
   readonly dense?: boolean
@@ -64,3 +74,16 @@ export function rowsOf<Row>(listing: Listing<Row> | undefined): readonly Row[] {
 }
 
 export type BodyProps<Row> = DataTableProps<Row> & { readonly rows: readonly Row[] }
+
+/** The rows under their headings, groups in the order of their first rows; all of them in one without heading when there are no groups. */
+export function groupsOf<Row>({ rows, groupOf }: Pick<BodyProps<Row>, 'rows' | 'groupOf'>): (Partial<RowGroup> & { rows: readonly Row[] })[] {
+  if (!groupOf) return [{ rows }]
+  const groups = new Map<string, RowGroup & { rows: Row[] }>()
+  for (const row of rows) {
+    const group = groupOf(row)
+    const known = groups.get(group.key)
+    if (known) known.rows.push(row)
+    else groups.set(group.key, { ...group, rows: [row] })
+  }
+  return [...groups.values()]
+}

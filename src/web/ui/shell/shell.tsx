@@ -90,8 +90,8 @@ export function Shell({ screens }: { screens: readonly Screen[] }) {
 function useHere(screens: readonly Screen[]): Screen | undefined {
   const matches = useMatches()
   // The first match is the shell itself.
-  const path = matches.length > 1 ? matches.at(-1)?.fullPath : undefined
-  return screens.find((screen) => screen.path === path)
+  const path: string | undefined = matches.length > 1 ? matches.at(-1)?.fullPath : undefined
+  return screens.find((screen) => screen.path === path || (path !== undefined && screen.also?.includes(path)))
 }
 
 /** Title and icon of the window, from the system settings. */
