@@ -147,8 +147,15 @@ async function describe(targets, compiled) {
 }
 
 async function write(report) {
-  const intro =
-    '# Performance\n\nMade by `npm run bench -- --write`. Ratios inside one run are what counts; absolute figures move with the machine.\n'
+  const intro = `# Performance
+
+Written by \`npm run bench -- --write\`; run it without \`--write\` to compare another machine. Absolute figures move with the machine and with
+what else runs on it: the ratios inside one run are what counts, and processor time per request is the steadiest of them.
+
+Sluice runs with everything on: token, limits, group, routing, price, hold, durable charge (SQLite with \`synchronous=FULL\`), log row.
+The load and the provider are small programs of their own, so that neither is what is measured. Latencies of the paced work are the delays
+of single chunks. The last table compares with nginx \`proxy_pass\` and with the targets that the project sets itself.
+`
   await writeFile(join(root, 'docs/performance.md'), `${intro}\n${report}`)
   console.log('Written to docs/performance.md')
 }
