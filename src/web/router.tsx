@@ -17,14 +17,18 @@ const root = createRootRoute({
 })
 
 function routeOf(screen: Screen) {
-  return createRoute({
+  const content = {
     getParentRoute: () => root,
-    path: screen.path,
     beforeLoad: () => {
       if (screen.access !== 'public' && !currentUser()) throw redirect({ to: '/login' })
     },
     component: guarded(screen),
-  })
+  }
+  if (!screen.also) return createRoute({ ...content, path: screen.path })
+
+  // The screen is drawn by what its addresses have in common, so going from one to another leaves it in place.
+  const shared = createRoute({ ...content, id: screen.path })
+  return shared.addChildren([screen.path, ...screen.also].map((path) => createRoute({ getParentRoute: () => shared, path })))
 }
 
 /** The screen for those who may see it. What loads it stays reachable, so that pointing at a link loads ahead. */

@@ -4,7 +4,7 @@ import { screens } from './screens.ts'
 
 describe('the table of screens', () => {
   it('names every path once', () => {
-    const paths = screens.map(({ path }) => path)
+    const paths = screens.flatMap(({ path, also = [] }) => [path, ...also])
     expect(new Set(paths).size).toBe(paths.length)
     expect(paths.filter((path) => !path.startsWith('/'))).toEqual([])
   })

@@ -1,8 +1,10 @@
-import { ExpandButton, SelectOne, useKeySet } from './data-row-parts.tsx'
+import { useText } from '../lib/i18n.ts'
+import { ExpandButton, SelectAll, SelectOne, useKeySet } from './data-row-parts.tsx'
 import styles from './data-table.module.css'
-import type { BodyProps } from './listing.ts'
+import { type BodyProps, groupsOf } from './listing.ts'
+import { texts } from './texts.ts'
 
-/** The same list where a table has no room: one card a row, its first column as the title. */
+/** The same list where a table has no room: one card a row, headed by the column that names it. */
 export function DataCards<Row>({
   label,
   columns,
@@ -13,33 +15,49 @@ export function DataCards<Row>({
   expand,
   rowActions,
   isMuted,
+  groupOf,
 }: BodyProps<Row>) {
+  const say = useText(texts)
   const [open, toggleOpen] = useKeySet()
-  const [first, ...others] = columns
-  return (
-    <ul className={styles.cards} aria-label={label}>
-      {rows.map((row) => {
-        const key = rowKey(row)
-        return (
-          <li key={key} className={styles.card} data-muted={isMuted?.(row)} data-selected={selected?.has(key)}>
-            <div className={styles.cardHead}>
-              {selected && <SelectOne rowKey={key} selected={selected} onSelect={onSelect} />}
-              <div className={styles.cardTitle}>{first?.cell(row)}</div>
-              {rowActions?.(row)}
-              {expand && <ExpandButton open={open.has(key)} onToggle={() => toggleOpen(key)} />}
-            </div>
-            <dl className={styles.cardBody}>
-              {others.map((column) => (
-                <div key={column.key}>
-                  <dt>{column.title}</dt>
-                  <dd>{column.cell(row)}</dd>
-                </div>
-              ))}
-            </dl>
-            {expand && open.has(key) && <div className={styles.cardDetails}>{expand(row)}</div>}
-          </li>
-        )
-      })}
-    </ul>
-  )
+  const head = columns.find(({ heads }) => heads) ?? columns[0]
+
+  return groupsOf({ rows, groupOf }).map((group) => (
+    <section key={group.key ?? ''} aria-label={group.key ?? label}>
+      {group.title !== undefined && (
+        <div className={styles.cardsGroup}>
+          {selected && (
+            <SelectAll keys={group.rows.map(rowKey)} selected={selected} onSelect={onSelect} label={say('selectGroup')} />
+          )}
+          {group.title}
+        </div>
+      )}
+      <ul className={styles.cards}>
+        {group.rows.map((row) => {
+          const key = rowKey(row)
+          return (
+            <li key={key} className={styles.card} data-muted={isMuted?.(row)} data-selected={selected?.has(key)}>
+              <div className={styles.cardHead}>
+                {selected && <SelectOne rowKey={key} selected={selected} onSelect={onSelect} />}
+                <div className={styles.cardTitle}>{head?.cell(row)}</div>
+                {rowActions?.(row)}
+                {expand && <ExpandButton open={open.has(key)} onToggle={() => toggleOpen(key)} />}
+              </div>
+              <dl className={styles.cardBody}>
+                {columns.map(
+                  (column) =>
+                    column !== head && (
+                      <div key={column.key}>
+                        <dt>{column.title}</dt>
+                        <dd>{column.cell(row)}</dd>
+                      </div>
+                    ),
+                )}
+              </dl>
+              {expand && open.has(key) && <div className={styles.cardDetails}>{expand(row)}</div>}
+            </li>
+          )
+        })}
+      </ul>
+    </section>
+  ))
 }

@@ -8,7 +8,7 @@ import { DataRows } from './data-rows.tsx'
 import styles from './data-table.module.css'
 import { Empty } from './empty.tsx'
 import { ErrorView } from './error-view.tsx'
-import { type DataTableProps, rowsOf } from './listing.ts'
+import { type DataTableProps, groupsOf, rowsOf } from './listing.ts'
 import { Pager } from './pager.tsx'
 import { texts } from './texts.ts'
 
@@ -55,7 +55,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         <Pager
           page={page}
           onPage={onPage}
-          shown={rows.length}
+          shown={props.groupOf ? groupsOf({ rows, groupOf: props.groupOf }).length : rows.length}
           total={'total' in list.data ? list.data.total : undefined}
           atLeast={totalAtLeast}
         />

@@ -1,38 +1,43 @@
-import { Button, Drawer } from '@mantine/core'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { Button, Skeleton } from '@mantine/core'
+import { useBlocker } from '@tanstack/react-router'
+import { type FormEvent, type ReactNode, use, useLayoutEffect } from 'react'
 import { useText } from '../lib/i18n.ts'
 import { confirmDiscard } from './confirm.tsx'
 import styles from './drawer-form.module.css'
+import { SideDrawerContext } from './side-drawer.tsx'
 import { texts } from './texts.ts'
 
 export interface DrawerFormProps {
-  readonly opened: boolean
-  readonly title: string
-  readonly onClose: () => void
   readonly onSubmit: () => void
   readonly submitLabel?: string
-  /** A save is under way: nothing can be submitted twice. */
+  /** A save is under way: nothing can be submitted twice, nor closed. */
   readonly busy?: boolean
-  /** Something was typed; closing asks first. */
+  /** Something was typed; closing and leaving ask first. Who closes by navigating does so with `ignoreBlocker`. */
   readonly dirty?: boolean
-  /** Shown instead of the form while its data is on the way. */
-  readonly loading?: ReactNode
-  readonly wide?: boolean
+  /** Stands at the left of the buttons, such as the progress of a long save. */
+  readonly aside?: ReactNode
   readonly children: ReactNode
 }
 
-/** A form at the side of its list. Enter submits; Esc and a click outside close it unless something would be lost. */
-export function DrawerForm(props: DrawerFormProps) {
-  const { opened, title, onClose, onSubmit, submitLabel, busy = false, dirty = false, loading, wide = false, children } = props
+/** A form in a `<SideDrawer>`. Enter submits. */
+export function DrawerForm({ onSubmit, submitLabel, busy = false, dirty = false, aside, children }: DrawerFormProps) {
   const say = useText(texts)
-  const [asking, setAsking] = useState(false)
+  const drawer = use(SideDrawerContext)
+  useBlocker({
+    disabled: !dirty,
+    enableBeforeUnload: dirty,
+    shouldBlockFn: async ({ current, next }) => current.pathname !== next.pathname && !(await confirmDiscard()),
+  })
 
-  async function close(): Promise<void> {
-    if (busy) return
-    setAsking(dirty)
-    if (!dirty || (await confirmDiscard())) onClose()
-    setAsking(false)
-  }
+  // The drawer around it is told before it can be closed.
+  useLayoutEffect(() => {
+    if (!drawer) return
+    const { hold } = drawer
+    hold.current = { dirty, busy }
+    return () => {
+      hold.current = { dirty: false, busy: false }
+    }
+  }, [drawer, dirty, busy])
 
   function submit(event: FormEvent): void {
     event.preventDefault()
@@ -40,32 +45,31 @@ export function DrawerForm(props: DrawerFormProps) {
   }
 
   return (
-    <Drawer
-      opened={opened}
-      onClose={() => void close()}
-      title={title}
-      size={wide ? 720 : 480}
-      // While the question stands, Esc answers it alone.
-      closeOnEscape={!asking}
-      closeButtonProps={{ 'aria-label': say('close') }}
-      classNames={{
-        content: styles.content ?? '',
-        body: styles.body ?? '',
-        title: styles.title ?? '',
-        header: styles.header ?? '',
-      }}
-    >
-      <form className={styles.form} onSubmit={submit} noValidate>
-        <div className={styles.fields}>{loading ?? children}</div>
-        <div className={styles.footer}>
-          <Button variant="default" onClick={() => void close()} disabled={busy}>
-            {say('cancel')}
-          </Button>
-          <Button type="submit" loading={busy} disabled={loading !== undefined}>
-            {submitLabel ?? say('submit')}
-          </Button>
-        </div>
-      </form>
-    </Drawer>
+    <form className={styles.form} onSubmit={submit} noValidate>
+      <div className={styles.fields}>{children}</div>
+      <div className={styles.footer}>
+        {aside && <div className={styles.aside}>{aside}</div>}
+        <Button variant="default" onClick={drawer?.close} disabled={busy}>
+          {say('cancel')}
+        </Button>
+        <Button type="submit" loading={busy}>
+          {submitLabel ?? say('submit')}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+/** Stands in for a form whose data is on the way. */
+export function DrawerFormWaiting() {
+  const say = useText(texts)
+  return (
+    <div className={styles.fields} role="status" aria-label={say('loading')}>
+      {[40, 90, 60, 90, 75].map((width, index) => (
+        // Nothing but the place tells one bar from another.
+        // biome-ignore lint/suspicious/noArrayIndexKey: they never change
+        <Skeleton key={index} height={index % 2 === 0 ? 12 : 34} width={`${width}%`} />
+      ))}
+    </div>
   )
 }

@@ -76,7 +76,10 @@ export function rowsOf<Row>(listing: Listing<Row> | undefined): readonly Row[] {
 export type BodyProps<Row> = DataTableProps<Row> & { readonly rows: readonly Row[] }
 
 /** The rows under their headings, groups in the order of their first rows; all of them in one without heading when there are no groups. */
-export function groupsOf<Row>({ rows, groupOf }: Pick<BodyProps<Row>, 'rows' | 'groupOf'>): (Partial<RowGroup> & { rows: readonly Row[] })[] {
+export function groupsOf<Row>({
+  rows,
+  groupOf,
+}: Pick<BodyProps<Row>, 'rows' | 'groupOf'>): (Partial<RowGroup> & { rows: readonly Row[] })[] {
   if (!groupOf) return [{ rows }]
   const groups = new Map<string, RowGroup & { rows: Row[] }>()
   for (const row of rows) {

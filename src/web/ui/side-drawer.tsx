@@ -1,0 +1,62 @@
+import { Drawer } from '@mantine/core'
+import { createContext, type ReactNode, type RefObject, useRef, useState } from 'react'
+import { useText } from '../lib/i18n.ts'
+import { confirmDiscard } from './confirm.tsx'
+import styles from './drawer-form.module.css'
+import { texts } from './texts.ts'
+
+/** What a form tells the drawer around it. */
+export interface DrawerHold {
+  /** Something was typed; closing asks first. */
+  dirty: boolean
+  /** A save is under way; it cannot be closed. */
+  busy: boolean
+}
+
+export const SideDrawerContext = createContext<{ close: () => void; hold: RefObject<DrawerHold> } | undefined>(undefined)
+
+export interface SideDrawerProps<Subject> {
+  /** What it is about. It is open while there is one. */
+  readonly subject: Subject | undefined
+  readonly title: (subject: Subject) => string
+  readonly onClose: () => void
+  readonly wide?: boolean
+  /** Usually a `<DrawerForm>`. Begins anew each time the drawer opens. */
+  readonly children: (subject: Subject) => ReactNode
+}
+
+/** A panel at the side of a list. Esc and a click outside close it, unless its form would lose something. */
+export function SideDrawer<Subject>({ subject, title, onClose, wide = false, children }: SideDrawerProps<Subject>) {
+  const say = useText(texts)
+  // On its way out it still shows what it was about.
+  const [shown, setShown] = useState(subject)
+  if (subject !== undefined && subject !== shown) setShown(subject)
+  const hold = useRef<DrawerHold>({ dirty: false, busy: false })
+  const asking = useRef(false)
+
+  async function close(): Promise<void> {
+    if (hold.current.busy || asking.current) return
+    asking.current = true
+    const sure = !hold.current.dirty || (await confirmDiscard())
+    asking.current = false
+    if (sure) onClose()
+  }
+
+  return (
+    <Drawer
+      opened={subject !== undefined}
+      onClose={() => void close()}
+      title={shown !== undefined && title(shown)}
+      size={wide ? 720 : 480}
+      closeButtonProps={{ 'aria-label': say('close') }}
+      classNames={{
+        content: styles.content ?? '',
+        body: styles.body ?? '',
+        title: styles.title ?? '',
+        header: styles.header ?? '',
+      }}
+    >
+      <SideDrawerContext value={{ close: () => void close(), hold }}>{shown !== undefined && children(shown)}</SideDrawerContext>
+    </Drawer>
+  )
+}
