@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { eachDatabase, freshDatabase } from '../../../test/helpers/databases.ts'
 import { aCharge, aHold, ledgerOf, outcome, type TestLedger, tally } from '../../../test/helpers/ledger.ts'
+import { PostgresStore } from './postgres-store.ts'
 import { reconcile } from './reconcile.ts'
 
 /** Waits until checkpoints given before are durable: the queue keeps its order. */
@@ -129,6 +130,22 @@ describe('several nodes on PostgreSQL', () => {
     const { rows: found } = await sql<{ deadlocks: number }>`
       select deadlocks from pg_stat_database where datname = current_database()`.execute(first.core.db)
     expect(found).toEqual([{ deadlocks: 0 }])
+  })
+
+  it('keep what is in use by renewing its lease', async () => {
+    const database = await freshDatabase('postgres')
+    const [here, other] = [await ledgerOf(database), await ledgerOf(database)]
+    const store = new PostgresStore(here.core, database.env.DATABASE_URL)
+    onTestFinished(() => store.close())
+    const userId = await here.user(1000)
+    const [kept, lost] = [aHold(userId, 0, 100), aHold(userId, 0, 200)]
+    for (const hold of [kept, lost]) await here.ledger.hold(hold)
+    await loseLeases(here)
+
+    await store.keep([kept.requestId])
+
+    expect(await other.ledger.expire()).toEqual({ settled: 0, released: 1 })
+    expect(await here.userRow(userId)).toMatchObject({ held: 100 })
   })
 
   it('end a hold once, when its node comes back after another has ended it', async () => {

@@ -34,7 +34,10 @@ export interface Ledger {
    * token do the same.
    */
   refresh(account: { userId?: number; tokenId?: number }): void
-  /** Settles or releases the holds of nodes that are gone. Answers how many were settled and released. */
+  /**
+   * Settles or releases the holds of nodes that are gone, and answers how many. For the start, and for a job that runs more often than
+   * every minute. Not more than 1,000 at a time.
+   */
   expire(): Promise<{ settled: number; released: number }>
   /** Number of requests that hold quota on this node now. */
   readonly openHolds: number
