@@ -103,7 +103,7 @@ async function measureAll(targets, load) {
         runs[work.key][target.name].push(run)
         target.answered += run.requests
         console.log(
-          `round ${round + 1}: ${work.title}, ${target.name}: ${Math.round(run.perSecond)}/s, CPU ${run.cpuPerRequest?.toFixed(1) ?? '–'} µs, p99 ${(run.p99 / 1000).toFixed(2)} ms, ${run.failed} failed`,
+          `round ${round + 1}: ${work.title}, ${target.name}: ${Math.round(run.perSecond)}/s, CPU ${run.cpuPerRequest?.toFixed(1) ?? '–'} µs, p99 ${(run.p99 / 1000).toFixed(2)} ms, ${run.failed} failed${run.failed > 0 ? ` (status ${run.failedStatus})` : ''}`,
         )
       }
     }

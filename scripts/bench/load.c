@@ -1,7 +1,8 @@
 // The load of the benchmark: load PORT REQUEST-FILE CONNECTIONS SECONDS RATE RAMP-MS
 // Sends the request of the file over kept connections: each as fast as it is answered (RATE 0), or RATE a second in all, on schedule
 // whatever the answers do, with latency counted from the schedule. Starts connections over RAMP-MS. After SECONDS it starts nothing
-// new and waits for what runs. Prints one JSON line; latencies and delays of paced chunks are in microseconds.
+// new and waits for what runs. Prints one JSON line: latencies and delays of paced chunks are in microseconds, failedStatus is that of
+// the last failure, 0 when the connection broke.
 #include "http.h"
 
 #define HISTOGRAM 8000000
@@ -16,7 +17,7 @@ struct connection {
   char head[HEAD_MAX];
 };
 
-static int loop, port, finished_ok, failed, finished_in_time;
+static int loop, port, finished_ok, failed, failed_status, finished_in_time;
 static char *request;
 static size_t request_length;
 static uint32_t *latencies, *delays;
@@ -56,6 +57,7 @@ static void finish(struct connection *c, int ok) {
   c->busy = 0;
   last_end = now;
   if (ok) finished_ok++; else failed++;
+  if (!ok) failed_status = c->reading == IN_HEAD ? 0 : c->status;
   if (ok && now <= window_to) finished_in_time++;
   if (ok) record(latencies, now - c->started);
   if (!ok || !c->keep) { close(c->fd); c->fd = -1; }
@@ -219,9 +221,9 @@ int main(int count, char **args) {
 
   int unfinished = 0;
   for (int i = 0; i < size; i++) unfinished += all[i].busy;
-  printf("{\"requests\":%d,\"failed\":%d,\"perSecond\":%.1f,\"seconds\":%.3f,\"p50\":%.0f,\"p99\":%.0f,\"chunks\":%lld,\"chunksPerSecond\":%.0f,"
+  printf("{\"requests\":%d,\"failed\":%d,\"failedStatus\":%d,\"perSecond\":%.1f,\"seconds\":%.3f,\"p50\":%.0f,\"p99\":%.0f,\"chunks\":%lld,\"chunksPerSecond\":%.0f,"
          "\"delayP50\":%.0f,\"delayP99\":%.0f}\n",
-         finished_ok, failed + unfinished, finished_in_time / (seconds + ramp / 1e9), (last_end - from) / 1e9, percentile(latencies, 0.5),
+         finished_ok, failed + unfinished, failed_status, finished_in_time / (seconds + ramp / 1e9), (last_end - from) / 1e9, percentile(latencies, 0.5),
          percentile(latencies, 0.99), (long long)chunks, chunks_in_window / seconds, percentile(delays, 0.5), percentile(delays, 0.99));
   return 0;
 }

@@ -25,6 +25,7 @@ const nowMs = () => Number(process.hrtime.bigint()) / 1e6
 const latencies = []
 const delays = []
 let failed = 0
+let failedStatus = 0
 let inTime = 0
 let chunksInWindow = 0
 const from = nowMs()
@@ -39,6 +40,7 @@ console.log(
   JSON.stringify({
     requests: latencies.length,
     failed,
+    failedStatus,
     perSecond: inTime / (seconds + rampMs / 1000),
     seconds: took,
     p50: percentile(latencies, 0.5),
@@ -84,7 +86,10 @@ function once(scheduledMs) {
       .request(request, (response) => {
         response.setEncoding('latin1')
         response.on('data', recordDelays)
-        response.once('end', () => finish(response.statusCode === 200))
+        response.once('end', () => {
+          if (response.statusCode !== 200) failedStatus = response.statusCode
+          finish(response.statusCode === 200)
+        })
         response.once('error', () => finish(false))
       })
       .once('error', () => finish(false))
