@@ -3,11 +3,12 @@ import { IconLock } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Section } from '../../../contract/options/define.ts'
-import { useLocal, useText } from '../../lib/i18n.ts'
+import { textOf, useLocal, useText } from '../../lib/i18n.ts'
 import { invalidate } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { toast } from '../../lib/toast.ts'
+import { confirm } from '../../ui/confirm.tsx'
 import { FieldsForm, type FieldValues } from '../../ui/fields-form.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { HintTag } from '../../ui/status-tag.tsx'
@@ -118,6 +119,8 @@ function useSave({ options }: Section, drafts: Drafts): { save: () => Promise<vo
       return toast.error(say('checkInput'))
     }
 
+    if (own.PasswordLoginEnabled === 'false' && !(await confirmPasswordLoginOff())) return
+
     setSaving(true)
     const { saved, refused } = await saveOptions(options, own)
     await invalidate(client, ['GET /api/option/', 'GET /api/option/secrets', 'GET /api/status'])
@@ -129,4 +132,14 @@ function useSave({ options }: Section, drafts: Drafts): { save: () => Promise<vo
   }
 
   return { save, saving }
+}
+
+/** Whoever has no other way in, admins too, is locked out by it. */
+function confirmPasswordLoginOff(): Promise<boolean> {
+  return confirm({
+    title: textOf(texts, 'passwordLoginOff'),
+    body: textOf(texts, 'passwordLoginOffBody'),
+    confirmLabel: textOf(texts, 'passwordLoginOffConfirm'),
+    danger: true,
+  })
 }

@@ -30,6 +30,10 @@ export const texts = defineTexts('settings', {
     secretWillClear: '保存后将清空',
     secretKeep: '保留',
 
+    passwordLoginOff: '确定关闭密码登录？',
+    passwordLoginOffBody: '没有绑定其他登录方式的用户（包括管理员）将无法登录。',
+    passwordLoginOffConfirm: '关闭密码登录',
+
     resetRatios: '重置模型倍率',
     resetRatiosBody: '所有模型倍率将恢复为内置默认值，此修改不可逆。',
     resetRatiosDone: '模型倍率已重置',
@@ -84,6 +88,10 @@ export const texts = defineTexts('settings', {
     secretClear: 'Clear',
     secretWillClear: 'Will be cleared when saved',
     secretKeep: 'Keep',
+
+    passwordLoginOff: 'Turn password login off?',
+    passwordLoginOffBody: 'Users without another way to log in, admins included, will not be able to log in.',
+    passwordLoginOffConfirm: 'Turn it off',
 
     resetRatios: 'Reset model ratios',
     resetRatiosBody: 'All model ratios go back to the built-in ones. This cannot be undone.',
