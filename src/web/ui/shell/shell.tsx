@@ -1,7 +1,8 @@
-import { useHotkeys, useMediaQuery } from '@mantine/hooks'
+import { useHotkeys } from '@mantine/hooks'
 import { Outlet, useMatches } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { useLocal, useText } from '../../lib/i18n.ts'
+import { useNarrow } from '../../lib/narrow.ts'
 import type { Screen } from '../../lib/screen.ts'
 import { useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
@@ -32,7 +33,7 @@ export function Shell({ screens }: { screens: readonly Screen[] }) {
   const say = useText(texts)
   const user = useSession()
   const status = useStatus()
-  const narrow = useMediaQuery('(width <= 600px)', undefined, { getInitialValueInEffect: false })
+  const narrow = useNarrow()
   const choice = collapsedChoice.use()
   const [menuOpen, setMenuOpen] = useState(false)
   const [paletteOpen, setPaletteOpen] = useState(false)

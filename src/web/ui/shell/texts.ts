@@ -3,7 +3,6 @@ import { defineTexts } from '../../lib/i18n.ts'
 export const texts = defineTexts('shell', {
   zh: {
     skip: '跳到主要内容',
-    home: '首页',
     console: '控制台',
     newYear: '新年快乐！',
     login: '登录',
@@ -34,7 +33,6 @@ export const texts = defineTexts('shell', {
   },
   en: {
     skip: 'Skip to the main content',
-    home: 'Home',
     console: 'Console',
     newYear: 'Happy New Year!',
     login: 'Log in',
