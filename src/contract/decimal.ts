@@ -16,9 +16,11 @@ export function decimalOf(value: number): Decimal {
 }
 
 export function product(...factors: readonly number[]): Decimal {
-  return factors
-    .map(decimalOf)
-    .reduce((left, right) => ({ digits: left.digits * right.digits, places: left.places + right.places }))
+  return factors.map(decimalOf).reduce(times)
+}
+
+export function times(left: Decimal, right: Decimal): Decimal {
+  return { digits: left.digits * right.digits, places: left.places + right.places }
 }
 
 export function sumOf(terms: readonly Decimal[]): Decimal {

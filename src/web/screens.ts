@@ -1,4 +1,4 @@
-import { IconHome, IconInfoCircle, IconLogin2, IconSettings } from '@tabler/icons-react'
+import { IconHome, IconInfoCircle, IconLogin2, IconReceipt, IconSettings } from '@tabler/icons-react'
 import type { Screen } from './lib/screen.ts'
 
 /** THE table of screens. It drives router, navigation, palette, page titles and access. A new screen is one row here and one folder. */
@@ -25,6 +25,14 @@ export const screens: readonly Screen[] = [
     label: { zh: '登录', en: 'Log in' },
     icon: IconLogin2,
     load: () => import('./screens/login/index.tsx'),
+  },
+  {
+    path: '/log',
+    access: 'user',
+    label: { zh: '日志', en: 'Logs' },
+    icon: IconReceipt,
+    nav: { group: 'work' },
+    load: () => import('./screens/log/index.tsx'),
   },
   {
     path: '/setting',

@@ -43,15 +43,16 @@ export function DataCards<Row>({
                 {expand && <ExpandButton open={open.has(key)} onToggle={() => toggleOpen(key)} />}
               </div>
               <dl className={styles.cardBody}>
-                {columns.map(
-                  (column) =>
-                    column !== head && (
-                      <div key={column.key}>
-                        <dt>{column.title}</dt>
-                        <dd>{column.cell(row)}</dd>
-                      </div>
-                    ),
-                )}
+                {columns
+                  .filter((column) => column !== head)
+                  .map((column) => ({ ...column, content: column.cell(row) }))
+                  .filter(({ content }) => content !== null)
+                  .map(({ key: name, title, content }) => (
+                    <div key={name}>
+                      <dt>{title}</dt>
+                      <dd>{content}</dd>
+                    </div>
+                  ))}
               </dl>
               {expand && open.has(key) && <div className={styles.cardDetails}>{expand(row)}</div>}
             </li>

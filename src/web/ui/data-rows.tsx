@@ -82,7 +82,7 @@ export function DataRows<Row>({
                       </td>
                     )}
                     {columns.map((column) => (
-                      <td key={column.key} data-align={column.align} style={{ maxWidth: column.width }}>
+                      <td key={column.key} data-align={column.align} style={{ maxWidth: column.fill ? 0 : column.width }}>
                         {column.cell(row)}
                       </td>
                     ))}
@@ -90,7 +90,9 @@ export function DataRows<Row>({
                   </tr>
                   {expand && open.has(key) && (
                     <tr className={styles.details}>
-                      <td colSpan={columns.length + extra}>{expand(row)}</td>
+                      <td colSpan={columns.length + extra}>
+                        <div className={styles.detailsBody}>{expand(row)}</div>
+                      </td>
                     </tr>
                   )}
                 </Fragment>
@@ -105,10 +107,11 @@ export function DataRows<Row>({
 
 function HeadCell<Row>({ column, sort, onSort }: { column: Column<Row>; sort?: Sort; onSort?: (sort: Sort) => void }) {
   const say = useText(texts)
-  const { sortKey, title, width, align } = column
+  const { sortKey, title, width, fill, align } = column
+  const size = { width: fill ? '100%' : width, minWidth: width }
   if (!sortKey || !onSort) {
     return (
-      <th scope="col" style={{ width, minWidth: width }} data-align={align}>
+      <th scope="col" style={size} data-align={align}>
         {title}
       </th>
     )
@@ -116,12 +119,7 @@ function HeadCell<Row>({ column, sort, onSort }: { column: Column<Row>; sort?: S
   const active = sort?.key === sortKey
   const Icon = active ? (sort.descending ? IconArrowDown : IconArrowUp) : IconArrowsSort
   return (
-    <th
-      scope="col"
-      style={{ width, minWidth: width }}
-      data-align={align}
-      aria-sort={active ? (sort.descending ? 'descending' : 'ascending') : 'none'}
-    >
+    <th scope="col" style={size} data-align={align} aria-sort={active ? (sort.descending ? 'descending' : 'ascending') : 'none'}>
       <button
         type="button"
         className={styles.sort}

@@ -1,6 +1,6 @@
 import { Button, Skeleton } from '@mantine/core'
-import { useMediaQuery } from '@mantine/hooks'
 import { useText } from '../lib/i18n.ts'
+import { useNarrow } from '../lib/narrow.ts'
 import { usePageSize } from '../lib/page-size.ts'
 import { ColumnChooser, useHiddenColumns } from './column-chooser.tsx'
 import { DataCards } from './data-cards.tsx'
@@ -16,7 +16,7 @@ import { texts } from './texts.ts'
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, name, list, page, onPage, totalAtLeast, selected, onSelect, bulkActions, toolbar, empty, dense } = props
   const say = useText(texts)
-  const narrow = useMediaQuery('(width <= 600px)', undefined, { getInitialValueInEffect: false })
+  const narrow = useNarrow()
   const size = usePageSize()
   const [hidden, setHidden] = useHiddenColumns(name, props.columns)
   const columns = props.columns.filter((column) => !hidden.has(column.key))

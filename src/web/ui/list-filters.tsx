@@ -1,8 +1,9 @@
 import { Button, Select, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { IconFilterOff, IconSearch } from '@tabler/icons-react'
+import { IconAdjustmentsHorizontal, IconFilterOff, IconSearch } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useText } from '../lib/i18n.ts'
+import { useNarrow } from '../lib/narrow.ts'
 import type { SearchValue } from '../lib/search-params.ts'
 import styles from './list-filters.module.css'
 import { texts } from './texts.ts'
@@ -34,11 +35,27 @@ export interface ListFiltersProps {
 /** The filters above a list, drawn from data; they apply as they are set and live in the address. */
 export function ListFilters({ filters, values, onChange, onReset, filtered }: ListFiltersProps) {
   const say = useText(texts)
+  const narrow = useNarrow()
+  const [all, setAll] = useState(false)
+  const few = narrow && !all && filters.length > fewMax
+  // A filter that is set is never out of sight.
+  const shown = few ? filters.filter((filter, index) => index < 2 || isSet(values[nameOf(filter)])) : filters
   return (
     <search className={styles.filters}>
-      {filters.map((filter) => (
-        <FilterInput key={'name' in filter ? filter.name : filter.from} filter={filter} values={values} onChange={onChange} />
+      {shown.map((filter) => (
+        <FilterInput key={nameOf(filter)} filter={filter} values={values} onChange={onChange} />
       ))}
+      {narrow && filters.length > fewMax && (
+        <Button
+          variant="subtle"
+          color="gray"
+          leftSection={<IconAdjustmentsHorizontal size={16} />}
+          aria-expanded={all}
+          onClick={() => setAll(!all)}
+        >
+          {say(all ? 'fewerFilters' : 'moreFilters')}
+        </Button>
+      )}
       {filtered && (
         <Button variant="subtle" color="gray" leftSection={<IconFilterOff size={16} />} onClick={onReset}>
           {say('reset')}
@@ -47,6 +64,12 @@ export function ListFilters({ filters, values, onChange, onReset, filtered }: Li
     </search>
   )
 }
+
+/** A narrow window shows the first two of more than this many, until asked for the rest. */
+const fewMax = 4
+
+const nameOf = (filter: Filter): string => ('name' in filter ? filter.name : filter.from)
+const isSet = (value: SearchValue | undefined): boolean => value !== undefined && value !== '' && value !== 0
 
 function FilterInput({ filter, values, onChange }: Pick<ListFiltersProps, 'values' | 'onChange'> & { filter: Filter }) {
   const say = useText(texts)

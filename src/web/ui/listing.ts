@@ -9,8 +9,11 @@ export type RowKey = string | number
 export interface Column<Row> {
   readonly key: string
   readonly title: string
+  /** Null when this row has nothing to show here; a card then leaves the name out too. */
   readonly cell: (row: Row) => ReactNode
   readonly width?: number | string
+  /** Takes the room that the others leave, and at least its width; what does not fit is cut off. */
+  readonly fill?: true
   readonly align?: 'left' | 'right' | 'center'
   /** Names the row: it heads the card that stands for the row in a narrow window. Without any, the first column does. */
   readonly heads?: boolean

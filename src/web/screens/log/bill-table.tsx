@@ -1,0 +1,135 @@
+import { IconCheck } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+import { type Decimal, decimalText } from '../../../contract/decimal.ts'
+import { formatCount } from '../../lib/format.ts'
+import { useText } from '../../lib/i18n.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { type Bill, billOf, type FixedBill, type TokenBill } from './bill.ts'
+import { usdText } from './cells.tsx'
+import type { LogRow } from './factors.ts'
+import styles from './log.module.css'
+import { texts } from './texts.ts'
+
+/** The charge of a row, line by line, and whether it is what was charged. */
+export function BillTable({ row }: { row: LogRow }) {
+  const say = useText(texts)
+  const bill = billOf(row)
+  if (!bill) return <Notice>{say('notComputable')}</Notice>
+
+  const usdOf = (units: number) => `$${(units / bill.perUsd).toFixed(6)}`
+  return (
+    <>
+      <div className={styles.scroll}>
+        <table className={styles.bill}>
+          <caption className={styles.unseen}>{say('bill')}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{say('billItem')}</th>
+              <th scope="col">{say('billTokens')}</th>
+              <th scope="col">{say('billPrice')}</th>
+              <th scope="col">{say('billUsd')}</th>
+              <th scope="col">{say('billUnits')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {bill.kind === 'fixed' ? <FixedLine bill={bill} usdOf={usdOf} /> : <TokenLines bill={bill} usdOf={usdOf} />}
+          </tbody>
+          <tfoot>
+            <SumRow name={say('subtotal')} usd={usdOf(numberOf(bill.subtotal))} units={unitsText(bill.subtotal)} />
+            <SumRow
+              name={say('timesGroup', { ratio: bill.groupRatio })}
+              usd={usdOf(numberOf(bill.exact))}
+              units={unitsText(bill.exact)}
+            />
+            <SumRow name={say('roundedUp')} usd={usdOf(bill.units)} units={formatCount(bill.units)} />
+            <SumRow name={say('charged')} usd={usdOf(row.quota)} units={formatCount(row.quota)} strong />
+          </tfoot>
+        </table>
+      </div>
+      <p className={styles.quiet}>{say('perUnit', { count: formatCount(bill.perUsd) })}</p>
+      <Verdict bill={bill} charged={row.quota} />
+    </>
+  )
+}
+
+interface LineProps<Kind extends Bill> {
+  readonly bill: Kind
+  readonly usdOf: (units: number) => string
+}
+
+function TokenLines({ bill, usdOf }: LineProps<TokenBill>) {
+  const say = useText(texts)
+  return bill.lines.map(({ bucket, tokens, ratio, usdPerMillion, units }) => (
+    <tr key={bucket}>
+      <th scope="row">
+        {say(bucket)}
+        <small>{bucket === 'input' ? say('inputRatio', { ratio: bill.modelRatio }) : say('timesInput', { ratio })}</small>
+      </th>
+      <td>{formatCount(tokens)}</td>
+      <td>{usdText(usdPerMillion)}</td>
+      <td>{usdOf(numberOf(units))}</td>
+      <td>{unitsText(units)}</td>
+    </tr>
+  ))
+}
+
+function FixedLine({ bill, usdOf }: LineProps<FixedBill>) {
+  const say = useText(texts)
+  return (
+    <tr>
+      <th scope="row">{say('fixed')}</th>
+      <td />
+      <td />
+      <td>{usdOf(numberOf(bill.subtotal))}</td>
+      <td>{unitsText(bill.subtotal)}</td>
+    </tr>
+  )
+}
+
+interface SumRowProps {
+  readonly name: string
+  readonly usd: ReactNode
+  readonly units: ReactNode
+  readonly strong?: boolean
+}
+
+function SumRow({ name, usd, units, strong = false }: SumRowProps) {
+  return (
+    <tr data-strong={strong}>
+      <th scope="row" colSpan={3}>
+        {name}
+      </th>
+      <td>{usd}</td>
+      <td>{units}</td>
+    </tr>
+  )
+}
+
+function Verdict({ bill, charged }: { bill: Bill; charged: number }) {
+  const say = useText(texts)
+  if (bill.agrees) {
+    return (
+      <p className={styles.agrees}>
+        <IconCheck size={16} stroke={2.4} aria-hidden="true" />
+        {say('agrees')}
+      </p>
+    )
+  }
+  const difference = charged - bill.units
+  return (
+    <Notice kind="danger" title={say('differs')}>
+      {say('differsBody', {
+        expected: formatCount(bill.units),
+        charged: formatCount(charged),
+        difference: `${difference > 0 ? '+' : ''}${formatCount(difference)}`,
+      })}
+    </Notice>
+  )
+}
+
+const numberOf = (amount: Decimal): number => Number(decimalText(amount))
+
+/** Exact, with thousands apart. */
+function unitsText(amount: Decimal): string {
+  return decimalText(amount).replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ',')
+}

@@ -1,0 +1,98 @@
+import { type Decimal, decimalOf, product, roundedUp, sumOf, times } from '../../../contract/decimal.ts'
+import type { Log } from '../../../contract/entities/log.ts'
+import { oneHourWriteFactor, quotaPerUsd, ratioToUsdPerMillion } from '../../../contract/quota.ts'
+import type { Factors } from './factors.ts'
+
+/**
+ * A charge computed anew from nothing but its row. The formula is written out here a second time on purpose: a bill that was made by
+ * the code that charged would agree with it whatever it did.
+ */
+export type Bill = TokenBill | FixedBill
+
+interface Total {
+  /** Quota units of one US dollar. */
+  readonly perUsd: number
+  /** Units before the group ratio. */
+  readonly subtotal: Decimal
+  readonly groupRatio: number
+  /** Units before rounding. */
+  readonly exact: Decimal
+  /** What should have been charged. */
+  readonly units: number
+  /** It is what was charged. */
+  readonly agrees: boolean
+}
+
+export interface TokenBill extends Total {
+  readonly kind: 'tokens'
+  readonly modelRatio: number
+  readonly lines: readonly BillLine[]
+}
+
+export interface FixedBill extends Total {
+  readonly kind: 'fixed'
+  readonly usd: number
+}
+
+export type Bucket = 'input' | 'cacheRead' | 'cacheWrite' | 'cacheWrite1h' | 'output'
+
+export interface BillLine {
+  readonly bucket: Bucket
+  readonly tokens: number
+  /** What the input price is multiplied by; 1 for the input itself. */
+  readonly ratio: number
+  readonly usdPerMillion: number
+  /** Before the group ratio. */
+  readonly units: Decimal
+}
+
+/** Undefined when the row lacks a factor that its charge needs. */
+export function billOf({ quota, factors }: { quota: Log['quota']; factors: Factors }): Bill | undefined {
+  const {
+    model_price: usd = -1,
+    model_ratio: modelRatio,
+    group_ratio: groupRatio,
+    quota_per_unit: perUsd = quotaPerUsd,
+  } = factors
+  if (groupRatio === undefined) return undefined
+  const totalOf = (subtotal: Decimal): Total => {
+    const exact = times(subtotal, decimalOf(groupRatio))
+    const units = Number(roundedUp(exact))
+    return { perUsd, subtotal, groupRatio, exact, units, agrees: units === quota }
+  }
+  if (usd >= 0) return { kind: 'fixed', usd, ...totalOf(product(usd, perUsd)) }
+
+  if (modelRatio === undefined) return undefined
+  const lines = linesOf(factors, modelRatio, perUsd)
+  return lines && { kind: 'tokens', modelRatio, lines, ...totalOf(sumOf(lines.map(({ units }) => units))) }
+}
+
+function linesOf(factors: Factors, modelRatio: number, perUsd: number): BillLine[] | undefined {
+  const { input_tokens: input, output_tokens: output, create_cache_ratio: writeRatio } = factors
+  if (input === undefined || output === undefined) return undefined
+  const buckets: [Bucket, tokens: number, ratio: number | undefined][] = [
+    ['input', input, 1],
+    ['cacheRead', factors.cache_tokens ?? 0, factors.cache_ratio],
+    ['cacheWrite', factors.cache_creation_tokens ?? 0, writeRatio],
+    ['cacheWrite1h', factors.cache_creation_1h_tokens ?? 0, writeRatio],
+    ['output', output, factors.completion_ratio],
+  ]
+  const used = buckets.filter(([bucket, tokens]) => tokens > 0 || bucket === 'input' || bucket === 'output')
+  if (used.some(([, , ratio]) => ratio === undefined)) return undefined
+
+  return used.map(([bucket, tokens, ratio = 1]) => {
+    const factor = bucket === 'cacheWrite1h' ? oneHourWriteFactor : 1
+    return {
+      bucket,
+      tokens,
+      ratio: tidy(ratio * factor),
+      usdPerMillion: tidy(ratioToUsdPerMillion(modelRatio * ratio * factor, perUsd)),
+      units: product(tokens, modelRatio, ratio, factor),
+    }
+  })
+}
+
+/** Without the dust of binary fractions; for showing only. */
+export function tidy(value: number): number {
+  return Number(value.toPrecision(12))
+}

@@ -1,0 +1,197 @@
+import { Popover, UnstyledButton } from '@mantine/core'
+import { IconTransform } from '@tabler/icons-react'
+import { logType, logTypeLabels } from '../../../contract/entities/log.ts'
+import { ratioToUsdPerMillion } from '../../../contract/quota.ts'
+import { colorOf, durationColor, firstTokenColor, formatCount } from '../../lib/format.ts'
+import { useLocal, useText } from '../../lib/i18n.ts'
+import { formatTime } from '../../lib/times.ts'
+import { CopyText } from '../../ui/copy-text.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { QuotaText } from '../../ui/quota-text.tsx'
+import { HintTag } from '../../ui/status-tag.tsx'
+import { Tag } from '../../ui/tag.tsx'
+import { tidy } from './bill.ts'
+import { durationMs, type Factors, failedAttempts, type LogRow, triedChannels } from './factors.ts'
+import styles from './log.module.css'
+import { texts } from './texts.ts'
+
+/** What stands in the cells of the log. A cell that a row has nothing for is null. */
+
+/** The year is left out while it is this one. */
+export function TimeCell({ row }: { row: LogRow }) {
+  const full = formatTime(row.created_at)
+  const thisYear = full.startsWith(String(new Date().getFullYear()))
+  return (
+    <time className={styles.figure} dateTime={new Date(row.created_at * 1000).toISOString()} title={full}>
+      {thisYear ? full.slice(5) : full}
+    </time>
+  )
+}
+
+export function ChannelCell({ row }: { row: LogRow }) {
+  const say = useText(texts)
+  return (
+    <HintTag color={colorOf(row.channel)} hint={row.channel_name || say('channelGone')}>
+      {row.channel}
+    </HintTag>
+  )
+}
+
+export function TokenCell({ row }: { row: LogRow }) {
+  return (
+    <CopyText text={row.token_name}>
+      <Tag className={styles.clipped}>
+        <span className={styles.clippedText}>{row.token_name}</span>
+      </Tag>
+    </CopyText>
+  )
+}
+
+export function TypeCell({ row }: { row: LogRow }) {
+  const say = useText(texts)
+  const local = useLocal()
+  const type = logTypeLabels[row.type]
+  return <Tag color={type?.color}>{type ? local(type.label) : say('unknownType')}</Tag>
+}
+
+export function ModelCell({ row }: { row: LogRow }) {
+  const say = useText(texts)
+  const { upstream_model_name: actual } = row.factors
+  const tag = (
+    <Tag color={colorOf(row.model_name)} className={styles.clipped}>
+      {actual && <IconTransform size={13} aria-hidden="true" className={styles.tagIcon} />}
+      <span className={styles.clippedText}>{row.model_name}</span>
+    </Tag>
+  )
+  if (!actual) return <CopyText text={row.model_name}>{tag}</CopyText>
+  return (
+    <Popover shadow="md" radius="md" position="bottom-start" withinPortal>
+      <Popover.Target>
+        <UnstyledButton className={styles.textButton} fz="inherit">
+          {tag}
+        </UnstyledButton>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Facts
+          facts={[
+            { label: say('requested'), value: <CopyText text={row.model_name} /> },
+            { label: say('actual'), value: <CopyText text={actual} /> },
+          ]}
+        />
+      </Popover.Dropdown>
+    </Popover>
+  )
+}
+
+export function TimingCell({ row }: { row: LogRow }) {
+  const say = useText(texts)
+  const duration = durationMs(row)
+  const { frt } = row.factors
+  return (
+    <span className={styles.timing}>
+      <Tag color={durationColor(duration / 1000)} title={say('duration')}>
+        {durationText(duration)}
+      </Tag>
+      {row.is_stream && frt !== undefined && (
+        <Tag color={firstTokenColor(frt)} title={say('firstToken')}>
+          {durationText(frt)}
+        </Tag>
+      )}
+      <Tag color={row.is_stream ? 'blue' : 'grape'}>{say(row.is_stream ? 'stream' : 'notStream')}</Tag>
+    </span>
+  )
+}
+
+export function durationText(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
+  const seconds = milliseconds / 1000
+  return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`
+}
+
+export function PromptCell({ row }: { row: LogRow }) {
+  const say = useText(texts)
+  const cached = row.factors.cache_tokens ?? 0
+  return (
+    <span className={styles.figure}>
+      {formatCount(row.prompt_tokens)}
+      {cached > 0 && <small className={styles.under}>{say('cached', { count: formatCount(cached) })}</small>}
+    </span>
+  )
+}
+
+export function CostCell({ row }: { row: LogRow }) {
+  return (
+    <span className={styles.figure}>
+      {row.type === logType.topUp && '+'}
+      <QuotaText units={row.quota} digits={6} />
+    </span>
+  )
+}
+
+export function RetryCell({ row }: { row: LogRow }) {
+  const say = useText(texts)
+  const attempts = failedAttempts(row.factors)
+  const chain = triedChannels(row.factors)
+  return (
+    <HintTag
+      color="orange"
+      hint={
+        <>
+          {attempts.map(({ channel, reason, ms }, index) => (
+            // A chain never changes.
+            // biome-ignore lint/suspicious/noArrayIndexKey: its place is what names a try
+            <span key={index} className={styles.hintLine}>
+              {say('attempt', { channel, reason, time: durationText(ms) })}
+            </span>
+          ))}
+          <span className={styles.hintLine}>{say('answeredBy', { channel: chain.at(-1) ?? '' })}</span>
+        </>
+      }
+    >
+      {chain.join('→')}
+    </HintTag>
+  )
+}
+
+/** The price in a few words, and what is out of the ordinary; of other rows their text. */
+export function DetailCell({ row }: { row: LogRow }) {
+  const say = useText(texts)
+  if (row.type !== logType.consume) {
+    return (
+      <span className={styles.clippedText} title={row.content}>
+        {row.content}
+      </span>
+    )
+  }
+  const { interrupted, estimated, unpriced } = row.factors
+  return (
+    <span className={styles.detailLine}>
+      {interrupted && <Tag color="orange">{say('interrupted')}</Tag>}
+      {unpriced && <Tag color="red">{say('unpriced')}</Tag>}
+      {estimated && !interrupted && <Tag color="yellow">{say('estimated')}</Tag>}
+      <Price factors={row.factors} />
+    </span>
+  )
+}
+
+function Price({ factors }: { factors: Factors }) {
+  const say = useText(texts)
+  const { model_price: fixed = -1, model_ratio: ratio, completion_ratio: completion = 1, group_ratio: group = 1 } = factors
+  const perMillion = (value: number) => usdText(ratioToUsdPerMillion(value, factors.quota_per_unit))
+  if (fixed < 0 && ratio === undefined) return null
+  const price =
+    fixed >= 0
+      ? say('detailFixed', { price: usdText(fixed) })
+      : say('detailTokens', { input: perMillion(ratio ?? 0), output: perMillion((ratio ?? 0) * completion) })
+  return (
+    <span className={styles.quiet} title={fixed < 0 ? say('detailHint') : undefined}>
+      {price}
+      {group !== 1 && ` ${say('detailGroup', { ratio: group })}`}
+    </span>
+  )
+}
+
+/** A list price as it is written: $2.5, $0.00015. */
+export function usdText(usd: number): string {
+  return `$${tidy(usd)}`
+}

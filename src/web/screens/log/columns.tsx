@@ -1,0 +1,103 @@
+import { logType } from '../../../contract/entities/log.ts'
+import { colorOf, formatCount } from '../../lib/format.ts'
+import { useText } from '../../lib/i18n.ts'
+import { timeZoneOffset } from '../../lib/times.ts'
+import type { Column } from '../../ui/listing.ts'
+import { Tag } from '../../ui/tag.tsx'
+import {
+  ChannelCell,
+  CostCell,
+  DetailCell,
+  ModelCell,
+  PromptCell,
+  RetryCell,
+  TimeCell,
+  TimingCell,
+  TokenCell,
+  TypeCell,
+} from './cells.tsx'
+import { type LogRow, triedChannels } from './factors.ts'
+import styles from './log.module.css'
+import { texts } from './texts.ts'
+import { UserCell } from './user-cell.tsx'
+
+const isConsume = (row: LogRow): boolean => row.type === logType.consume
+
+/** Columns of the log; where it was served and by what is for admins. */
+export function useColumns(isAdmin: boolean): readonly Column<LogRow>[] {
+  const say = useText(texts)
+  const all: (Column<LogRow> & { readonly admin?: true })[] = [
+    { key: 'time', title: say('time', { zone: timeZoneOffset() }), width: 112, cell: (row) => <TimeCell row={row} /> },
+    {
+      key: 'channel',
+      title: say('channel'),
+      admin: true,
+      hideable: true,
+      cell: (row) => (row.channel > 0 ? <ChannelCell row={row} /> : null),
+    },
+    {
+      key: 'user',
+      title: say('user'),
+      admin: true,
+      hideable: true,
+      width: 76,
+      cell: (row) => (row.user_id > 0 ? <UserCell row={row} /> : null),
+    },
+    {
+      key: 'token',
+      title: say('token'),
+      hideable: true,
+      width: 112,
+      cell: (row) => (row.token_name ? <TokenCell row={row} /> : null),
+    },
+    {
+      key: 'group',
+      title: say('group'),
+      hideable: true,
+      width: 76,
+      cell: (row) =>
+        row.group ? (
+          <Tag color={colorOf(row.group)} className={styles.clipped}>
+            {row.group}
+          </Tag>
+        ) : null,
+    },
+    { key: 'type', title: say('type'), hideable: true, cell: (row) => <TypeCell row={row} /> },
+    { key: 'model', title: say('model'), width: 160, cell: (row) => (row.model_name ? <ModelCell row={row} /> : null) },
+    {
+      key: 'timing',
+      title: say('timing'),
+      hideable: true,
+      cell: (row) => (isConsume(row) ? <TimingCell row={row} /> : null),
+    },
+    {
+      key: 'prompt',
+      title: say('prompt'),
+      align: 'right',
+      hideable: true,
+      cell: (row) => (isConsume(row) ? <PromptCell row={row} /> : null),
+    },
+    {
+      key: 'completion',
+      title: say('completion'),
+      align: 'right',
+      hideable: true,
+      cell: (row) => (isConsume(row) ? <span className={styles.figure}>{formatCount(row.completion_tokens)}</span> : null),
+    },
+    {
+      key: 'cost',
+      title: say('cost'),
+      align: 'right',
+      cell: (row) => (isConsume(row) || row.quota !== 0 ? <CostCell row={row} /> : null),
+    },
+    {
+      key: 'retry',
+      title: say('retry'),
+      admin: true,
+      hideable: true,
+      cell: (row) => (triedChannels(row.factors).length > 1 ? <RetryCell row={row} /> : null),
+    },
+    { key: 'details', title: say('details'), hideable: true, fill: true, width: 120, cell: (row) => <DetailCell row={row} /> },
+  ]
+  return all.filter(({ admin }) => isAdmin || !admin)
+}

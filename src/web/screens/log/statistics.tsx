@@ -1,0 +1,34 @@
+import { useQuery } from '@tanstack/react-query'
+import { formatNumber } from '../../../contract/quota.ts'
+import { useText } from '../../lib/i18n.ts'
+import { read } from '../../lib/query.ts'
+import { Facts } from '../../ui/facts.tsx'
+import { QuotaText } from '../../ui/quota-text.tsx'
+import type { useLogQuery } from './filters.ts'
+import { texts } from './texts.ts'
+
+export interface StatisticsProps {
+  readonly isAdmin: boolean
+  readonly filter: ReturnType<typeof useLogQuery>['filter']
+  /** Milliseconds between refreshes; false for none. */
+  readonly every: number | false
+}
+
+/** What was consumed within the filter, and the pace of the last minute. */
+export function Statistics({ isAdmin, filter, every }: StatisticsProps) {
+  const say = useText(texts)
+  const line = isAdmin ? 'GET /api/log/stat' : 'GET /api/log/self/stat'
+  const { data } = useQuery({ ...read(line, { query: filter }), refetchInterval: every, placeholderData: (before) => before })
+  const pace = (count: number | undefined, hint: string) => (
+    <span title={hint}>{count === undefined ? '–' : formatNumber(count)}</span>
+  )
+  return (
+    <Facts
+      facts={[
+        { label: say('consumed'), value: data ? <QuotaText units={data.quota} /> : '–' },
+        { label: say('rpm'), value: pace(data?.rpm, say('rpmHint')) },
+        { label: say('tpm'), value: pace(data?.tpm, say('tpmHint')) },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,58 @@
+import { Popover, Skeleton, UnstyledButton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { formatCount } from '../../lib/format.ts'
+import { useText } from '../../lib/i18n.ts'
+import { read } from '../../lib/query.ts'
+import { Facts } from '../../ui/facts.tsx'
+import { Initial } from '../../ui/initial.tsx'
+import { QuotaText } from '../../ui/quota-text.tsx'
+import type { LogRow } from './factors.ts'
+import styles from './log.module.css'
+import { texts } from './texts.ts'
+
+/** The name of a row's user; pressed, it opens a card with how the account stands. */
+export function UserCell({ row }: { row: LogRow }) {
+  return (
+    <Popover shadow="md" radius="md" position="bottom-start" width={300} trapFocus withinPortal>
+      <Popover.Target>
+        <UnstyledButton className={styles.textButton} fz="inherit">
+          {row.username}
+        </UnstyledButton>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <UserCard id={row.user_id} name={row.username} />
+      </Popover.Dropdown>
+    </Popover>
+  )
+}
+
+function UserCard({ id, name }: { id: number; name: string }) {
+  const say = useText(texts)
+  const user = useQuery(read('GET /api/user/:id', { params: { id } }))
+  return (
+    <section aria-label={say('userCard')} className={styles.userCard}>
+      <div className={styles.userHead}>
+        <Initial name={name} />
+        <div>
+          <strong>{name}</strong>
+          <div className={styles.quiet}>ID {id}</div>
+        </div>
+      </div>
+      {user.data ? (
+        <Facts
+          facts={[
+            { label: say('balance'), value: <QuotaText units={user.data.quota} /> },
+            { label: say('used'), value: <QuotaText units={user.data.used_quota} /> },
+            { label: say('requests'), value: formatCount(user.data.request_count) },
+          ]}
+        />
+      ) : user.error ? (
+        <p className={styles.quiet} role="alert">
+          {say('userGone')}
+        </p>
+      ) : (
+        <Skeleton height={36} />
+      )}
+    </section>
+  )
+}
