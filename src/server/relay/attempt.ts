@@ -80,7 +80,7 @@ async function completeStream(app: RelayParts, work: Work, channel: RunningChann
   const { call } = work
   const ending = await endingOf(work, reply.tap.usage, () => reply.tap.text())
   await app.ledger.settle(work.hold, chargeFor(app, work, channel, upstreamModel, ending))
-  call.end(reply.tap.terminal ?? format.terminalText)
+  call.end(reply.tap.terminal ?? Buffer.from(format.terminalText))
   // An upstream that leaves its socket open behind the terminal event keeps nobody waiting.
   app.deadlines.after(1000, () => exchange.abort())
   return 'answered'

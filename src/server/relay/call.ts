@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { chunkOf, lastChunk, takeOverChunking } from '../lib/chunked.ts'
 import type { Client } from '../lib/client-address.ts'
 import { AppError } from '../lib/failure.ts'
 import type { CallerError } from '../protocols/error-body.ts'
@@ -21,6 +22,7 @@ export class Call {
   lastWriteMs: number
   #gone = false
   #onGone: (() => void) | undefined
+  #framesChunks = false
 
   constructor(exchange: { request: IncomingMessage; response: ServerResponse }, facts: { id: string; dialect: Dialect; client: Client; nowMs: number }) {
     this.request = exchange.request
@@ -55,29 +57,32 @@ export class Call {
     if (this.#gone) listener?.()
   }
 
-  begin(status: number, headers: Record<string, string>): void {
-    this.response.writeHead(status, { ...headers, ...this.idHeaders() })
+  /** Opens an answer that is sent in pieces. */
+  begin(headers: Record<string, string>): void {
+    this.response.writeHead(200, { ...headers, ...this.idHeaders() })
+    this.#framesChunks = takeOverChunking(this.response)
   }
 
   /** Writes a piece of the answer. False means: nothing more before `drained` is called. */
-  write(bytes: Buffer | string, nowMs: number, drained?: () => void): boolean {
+  write(bytes: Buffer, nowMs: number, drained?: () => void): boolean {
     if (this.firstByteMs === 0) this.firstByteMs = nowMs
     this.lastWriteMs = nowMs
-    const mayGoOn = this.response.write(bytes)
+    const mayGoOn = this.response.write(this.#framesChunks ? chunkOf(bytes) : bytes)
     if (!mayGoOn && drained) this.response.once('drain', drained)
     return mayGoOn
   }
 
+  /** Writes the last piece of the answer. */
+  end(bytes: Buffer): void {
+    this.response.end(this.#framesChunks ? Buffer.concat([chunkOf(bytes), lastChunk]) : bytes)
+  }
+
   /** Sends a whole answer. */
   answer(contentType: string, body: Buffer): void {
-    this.begin(200, { 'content-type': contentType, 'content-length': String(body.length) })
+    this.response.writeHead(200, { 'content-type': contentType, 'content-length': String(body.length), ...this.idHeaders() })
     // A short body goes as Latin-1 text, byte for byte: then Node sends it and the headers in one write.
     if (body.length < oneWriteBelow) this.response.end(body.toString('latin1'), 'latin1')
     else this.response.end(body)
-  }
-
-  end(bytes?: Buffer | string): void {
-    this.response.end(bytes)
   }
 
   /** Sends an error in the caller's dialect: as the answer, or as the last event of a stream that has begun. */
@@ -85,7 +90,7 @@ export class Call {
     const told = error instanceof AppError ? ownError(error) : error
     if (this.#gone || this.response.writableEnded) return
     if (this.isCommitted) {
-      this.response.end(errorEvent(this.dialect, told, this.id))
+      this.end(Buffer.from(errorEvent(this.dialect, told, this.id)))
       return
     }
     const body = errorBody(this.dialect, told, this.id)

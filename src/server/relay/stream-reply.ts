@@ -65,7 +65,7 @@ export class StreamReply implements Receiver {
   heartbeat(text: string): void {
     if (this.#isDone) return
     this.#commit()
-    this.#call.write(text, this.#now())
+    this.#call.write(Buffer.from(text), this.#now())
   }
 
   flush(): void {
@@ -105,7 +105,7 @@ export class StreamReply implements Receiver {
 
   #commit(): void {
     if (!this.#call.isCommitted) {
-      this.#call.begin(200, { 'content-type': this.#contentType, 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' })
+      this.#call.begin({ 'content-type': this.#contentType, 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' })
     }
     if (this.#early.length === 0) return
     const early = Buffer.concat(this.#early)
