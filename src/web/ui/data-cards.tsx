@@ -1,7 +1,7 @@
 import { useText } from '../lib/i18n.ts'
 import { ExpandButton, SelectAll, SelectOne, useKeySet } from './data-row-parts.tsx'
 import styles from './data-table.module.css'
-import { type BodyProps, groupsOf } from './listing.ts'
+import { type BodyProps, type Column, groupsOf } from './listing.ts'
 import { texts } from './texts.ts'
 
 /** The same list where a table has no room: one card a row, headed by the column that names it. */
@@ -13,6 +13,7 @@ export function DataCards<Row>({
   selected,
   onSelect,
   expand,
+  card,
   rowActions,
   isMuted,
   groupOf,
@@ -42,18 +43,7 @@ export function DataCards<Row>({
                 {rowActions?.(row)}
                 {expand && <ExpandButton open={open.has(key)} onToggle={() => toggleOpen(key)} />}
               </div>
-              <dl className={styles.cardBody}>
-                {columns
-                  .filter((column) => column !== head)
-                  .map((column) => ({ ...column, content: column.cell(row) }))
-                  .filter(({ content }) => content !== null)
-                  .map(({ key: name, title, content }) => (
-                    <div key={name}>
-                      <dt>{title}</dt>
-                      <dd>{content}</dd>
-                    </div>
-                  ))}
-              </dl>
+              {card ? <div className={styles.cardOwn}>{card(row)}</div> : <AllColumns columns={columns} head={head} row={row} />}
               {expand && open.has(key) && <div className={styles.cardDetails}>{expand(row)}</div>}
             </li>
           )
@@ -61,4 +51,21 @@ export function DataCards<Row>({
       </ul>
     </section>
   ))
+}
+
+function AllColumns<Row>({ columns, head, row }: { columns: readonly Column<Row>[]; head: Column<Row> | undefined; row: Row }) {
+  const shown = columns
+    .filter((column) => column !== head)
+    .map(({ key, title, cell }) => ({ key, title, content: cell(row) }))
+    .filter(({ content }) => content !== null)
+  return (
+    <dl className={styles.cardBody}>
+      {shown.map(({ key, title, content }) => (
+        <div key={key}>
+          <dt>{title}</dt>
+          <dd>{content}</dd>
+        </div>
+      ))}
+    </dl>
+  )
 }

@@ -58,6 +58,8 @@ export interface DataTableProps<Row> {
   /** Buttons for the selected rows. */
   readonly bulkActions?: ReactNode
   readonly expand?: (row: Row) => ReactNode
+  /** What a card shows under its title, where every column by name would be too long. */
+  readonly card?: (row: Row) => ReactNode
   /** Buttons at the end of a row, usually `<RowActions>`. */
   readonly rowActions?: (row: Row) => ReactNode
   /** Shown weaker, such as a disabled thing. */

@@ -27,7 +27,7 @@ const isConsume = (row: LogRow): boolean => row.type === logType.consume
 export function useColumns(isAdmin: boolean): readonly Column<LogRow>[] {
   const say = useText(texts)
   const all: (Column<LogRow> & { readonly admin?: true })[] = [
-    { key: 'time', title: say('time', { zone: timeZoneOffset() }), width: 112, cell: (row) => <TimeCell row={row} /> },
+    { key: 'time', title: say('time', { zone: timeZoneOffset() }), width: 108, cell: (row) => <TimeCell row={row} /> },
     {
       key: 'channel',
       title: say('channel'),
@@ -40,21 +40,21 @@ export function useColumns(isAdmin: boolean): readonly Column<LogRow>[] {
       title: say('user'),
       admin: true,
       hideable: true,
-      width: 76,
+      width: 68,
       cell: (row) => (row.user_id > 0 ? <UserCell row={row} /> : null),
     },
     {
       key: 'token',
       title: say('token'),
       hideable: true,
-      width: 112,
+      width: 96,
       cell: (row) => (row.token_name ? <TokenCell row={row} /> : null),
     },
     {
       key: 'group',
       title: say('group'),
       hideable: true,
-      width: 76,
+      width: 70,
       cell: (row) =>
         row.group ? (
           <Tag color={colorOf(row.group)} className={styles.clipped}>
@@ -63,7 +63,7 @@ export function useColumns(isAdmin: boolean): readonly Column<LogRow>[] {
         ) : null,
     },
     { key: 'type', title: say('type'), hideable: true, cell: (row) => <TypeCell row={row} /> },
-    { key: 'model', title: say('model'), width: 160, cell: (row) => (row.model_name ? <ModelCell row={row} /> : null) },
+    { key: 'model', title: say('model'), width: 148, cell: (row) => (row.model_name ? <ModelCell row={row} /> : null) },
     {
       key: 'timing',
       title: say('timing'),
@@ -97,7 +97,7 @@ export function useColumns(isAdmin: boolean): readonly Column<LogRow>[] {
       hideable: true,
       cell: (row) => (triedChannels(row.factors).length > 1 ? <RetryCell row={row} /> : null),
     },
-    { key: 'details', title: say('details'), hideable: true, fill: true, width: 120, cell: (row) => <DetailCell row={row} /> },
+    { key: 'details', title: say('details'), hideable: true, fill: true, width: 104, cell: (row) => <DetailCell row={row} /> },
   ]
   return all.filter(({ admin }) => isAdmin || !admin)
 }

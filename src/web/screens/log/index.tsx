@@ -18,6 +18,7 @@ import { csvOf, download } from './csv.ts'
 import { withFactors } from './factors.ts'
 import { useFilterInputs, useLogFilters, useLogQuery } from './filters.ts'
 import styles from './log.module.css'
+import { LogCard } from './log-card.tsx'
 import { RowDetails } from './row-details.tsx'
 import { Statistics } from './statistics.tsx'
 import { texts } from './texts.ts'
@@ -75,6 +76,7 @@ export function Screen() {
         onPage={(page) => change({ page })}
         totalAtLeast={logs.data && logs.data.total - (logs.data.page - 1) * logs.data.page_size >= logsCountedAhead}
         expand={(row) => <RowDetails row={row} />}
+        card={(row) => <LogCard row={row} isAdmin={isAdmin} />}
         empty={useEmpty(filters)}
         toolbar={<ListFilters filters={inputs} values={values} onChange={change} onReset={reset} filtered={filtered} />}
       />

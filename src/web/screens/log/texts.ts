@@ -142,7 +142,7 @@ export const texts = defineTexts('log', {
     model: 'Model',
     timing: 'Time / first token',
     stream: 'Stream',
-    notStream: 'Whole',
+    notStream: 'Non-stream',
     prompt: 'Prompt',
     cached: '{count} cached',
     completion: 'Completion',

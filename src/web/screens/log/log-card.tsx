@@ -1,0 +1,40 @@
+import { logType } from '../../../contract/entities/log.ts'
+import { colorOf, formatCount } from '../../lib/format.ts'
+import { Tag } from '../../ui/tag.tsx'
+import { ChannelCell, CostCell, DetailCell, ModelCell, RetryCell, TimingCell, TypeCell } from './cells.tsx'
+import { type LogRow, triedChannels } from './factors.ts'
+import styles from './log.module.css'
+import { UserCell } from './user-cell.tsx'
+
+/** A row where there is no room for a table: what was called and its cost, how it went, who called. */
+export function LogCard({ row, isAdmin }: { row: LogRow; isAdmin: boolean }) {
+  const isConsume = row.type === logType.consume
+  return (
+    <div className={styles.card}>
+      <div className={styles.cardLine}>
+        {isConsume ? <ModelCell row={row} /> : <TypeCell row={row} />}
+        {(isConsume || row.quota !== 0) && (
+          <strong className={styles.cardEnd}>
+            <CostCell row={row} />
+          </strong>
+        )}
+      </div>
+      {isConsume && (
+        <div className={styles.cardLine}>
+          <TimingCell row={row} />
+          <span className={`${styles.figure} ${styles.cardEnd}`}>
+            {formatCount(row.prompt_tokens)} → {formatCount(row.completion_tokens)}
+          </span>
+        </div>
+      )}
+      <div className={styles.cardLine}>
+        {isAdmin && row.channel > 0 && <ChannelCell row={row} />}
+        {isAdmin && row.user_id > 0 && <UserCell row={row} />}
+        {row.group && <Tag color={colorOf(row.group)}>{row.group}</Tag>}
+        {row.token_name && <span className={`${styles.quiet} ${styles.clippedText}`}>{row.token_name}</span>}
+        {isAdmin && triedChannels(row.factors).length > 1 && <RetryCell row={row} />}
+      </div>
+      {(!isConsume || row.factors.interrupted || row.factors.unpriced) && <DetailCell row={row} />}
+    </div>
+  )
+}
