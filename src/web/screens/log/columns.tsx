@@ -40,14 +40,14 @@ export function useColumns(isAdmin: boolean): readonly Column<LogRow>[] {
       title: say('user'),
       admin: true,
       hideable: true,
-      width: 68,
+      width: 62,
       cell: (row) => (row.user_id > 0 ? <UserCell row={row} /> : null),
     },
     {
       key: 'token',
       title: say('token'),
       hideable: true,
-      width: 96,
+      width: isAdmin ? 'clamp(84px, 10vw - 60px, 176px)' : 176,
       cell: (row) => (row.token_name ? <TokenCell row={row} /> : null),
     },
     {
@@ -63,7 +63,12 @@ export function useColumns(isAdmin: boolean): readonly Column<LogRow>[] {
         ) : null,
     },
     { key: 'type', title: say('type'), hideable: true, cell: (row) => <TypeCell row={row} /> },
-    { key: 'model', title: say('model'), width: 148, cell: (row) => (row.model_name ? <ModelCell row={row} /> : null) },
+    {
+      key: 'model',
+      title: say('model'),
+      width: isAdmin ? 'clamp(132px, 13vw - 55px, 256px)' : 220,
+      cell: (row) => (row.model_name ? <ModelCell row={row} /> : null),
+    },
     {
       key: 'timing',
       title: say('timing'),
@@ -97,7 +102,7 @@ export function useColumns(isAdmin: boolean): readonly Column<LogRow>[] {
       hideable: true,
       cell: (row) => (triedChannels(row.factors).length > 1 ? <RetryCell row={row} /> : null),
     },
-    { key: 'details', title: say('details'), hideable: true, fill: true, width: 104, cell: (row) => <DetailCell row={row} /> },
+    { key: 'details', title: say('details'), hideable: true, fill: true, width: 84, cell: (row) => <DetailCell row={row} /> },
   ]
   return all.filter(({ admin }) => isAdmin || !admin)
 }

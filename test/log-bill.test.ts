@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import { decimalText } from '../src/contract/decimal.ts'
+import type { LogOther } from '../src/contract/entities/log.ts'
+import { noUsage } from '../src/contract/usage.ts'
+import { costOf } from '../src/server/pricing/quote.ts'
+import { billOf } from '../src/web/screens/log/bill.ts'
+import { readFactors } from '../src/web/screens/log/factors.ts'
+
+const factors: Omit<LogOther, 'frt' | 'use_time_ms'> = {
+  model_ratio: 1.25,
+  completion_ratio: 4,
+  model_price: -1,
+  group_ratio: 0.8,
+  cache_ratio: 0.5,
+  create_cache_ratio: 1.25,
+  quota_per_unit: 500_000,
+  input_tokens: 810,
+  cache_tokens: 1024,
+  cache_creation_tokens: 0,
+  output_tokens: 412,
+}
+
+/** A row of numbers that differ from case to case, the same in every run. */
+function* numbers(): Generator<number, never> {
+  let seed = 20_250_401
+  for (;;) {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
+    yield seed
+  }
+}
+
+describe('the bill in the log', () => {
+  it('is the charge that the server makes, to the unit', () => {
+    const random = numbers()
+    const upTo = (limit: number) => random.next().value % limit
+    const ratio = () => upTo(2000) / 10 ** (1 + upTo(4))
+    for (let times = 0; times < 5000; times++) {
+      const fixed = upTo(10) === 0
+      const row = {
+        ...factors,
+        model_ratio: ratio(),
+        completion_ratio: ratio(),
+        cache_ratio: ratio(),
+        create_cache_ratio: ratio(),
+        group_ratio: ratio(),
+        model_price: fixed ? ratio() : -1,
+        input_tokens: upTo(200_000),
+        cache_tokens: upTo(3) * upTo(100_000),
+        cache_creation_tokens: upTo(2) * upTo(100_000),
+        cache_creation_1h_tokens: upTo(2) * upTo(100_000),
+        output_tokens: upTo(50_000),
+      }
+      const price = {
+        model: 'm',
+        group: 'g',
+        fixedUsd: row.model_price,
+        modelRatio: row.model_ratio,
+        completionRatio: row.completion_ratio,
+        cacheRatio: row.cache_ratio,
+        createCacheRatio: row.create_cache_ratio,
+        groupRatio: row.group_ratio,
+        quotaPerUnit: row.quota_per_unit,
+        unpriced: false,
+      }
+      const usage = {
+        ...noUsage,
+        input: row.input_tokens,
+        cacheRead: row.cache_tokens,
+        cacheWrite: row.cache_creation_tokens,
+        cacheWrite1h: row.cache_creation_1h_tokens,
+        output: row.output_tokens,
+      }
+      const quota = costOf(price, usage)
+      expect(billOf({ quota, factors: row })).toMatchObject({ units: quota, agrees: true })
+    }
+  })
+
+  it('has a line for every bucket that was used, with its price per million tokens', () => {
+    const bill = billOf({ quota: 2970, factors })
+    expect(bill).toMatchObject({ agrees: true, perUsd: 500_000 })
+    const lines = bill?.kind === 'tokens' ? bill.lines : []
+    expect(lines.map(({ bucket, usdPerMillion, units }) => [bucket, usdPerMillion, decimalText(units)])).toEqual([
+      ['input', 2.5, '1012.5'],
+      ['cacheRead', 1.25, '640'],
+      ['output', 10, '2060'],
+    ])
+  })
+
+  it('says so when the row was charged otherwise', () => {
+    expect(billOf({ quota: 2971, factors })).toMatchObject({ units: 2970, agrees: false })
+  })
+
+  it('is none when a factor that it needs is absent', () => {
+    for (const name of ['group_ratio', 'model_ratio', 'completion_ratio', 'cache_ratio', 'input_tokens'] as const) {
+      expect(billOf({ quota: 1, factors: { ...factors, [name]: undefined } })).toBeUndefined()
+    }
+    expect(billOf({ quota: 1, factors: { ...factors, create_cache_ratio: undefined } })).toBeDefined()
+  })
+})
+
+describe('the factors of a row', () => {
+  it('are what can be read of them', () => {
+    expect(readFactors('{"model_ratio":1.5,"frt":"12","admin_info":null,"foreign":1}')).toEqual({ model_ratio: 1.5 })
+    expect(['', 'null', '[1]', '{', '"text"'].map((text) => Object.keys(readFactors(text)))).toEqual([[], [], [], [], []])
+  })
+})
