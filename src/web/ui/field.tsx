@@ -1,8 +1,9 @@
-import { NumberInput, PasswordInput, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Field } from '../../contract/fields.ts'
 import { useLocal, useText } from '../lib/i18n.ts'
 import { JsonInput } from './json-input.tsx'
+import { PasswordField } from './password-field.tsx'
 import { RatioMap } from './ratio-map.tsx'
 import { texts } from './texts.ts'
 
@@ -62,7 +63,7 @@ export function FieldInput({ field, value, onChange, error, disabled, mark }: Fi
       )
     case 'secret':
       return (
-        <PasswordInput
+        <PasswordField
           {...common}
           value={value}
           onChange={(event) => onChange(event.currentTarget.value)}

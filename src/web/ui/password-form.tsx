@@ -1,8 +1,9 @@
-import { Button, Group, PasswordInput, Stack } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { passwordLength } from '../../contract/entities/user.ts'
 import { defineTexts, useText } from '../lib/i18n.ts'
 import { useWrite } from '../lib/query.ts'
+import { PasswordField } from './password-field.tsx'
 
 const texts = defineTexts('password', {
   zh: {
@@ -57,14 +58,14 @@ export function PasswordForm({ onDone }: { onDone: () => void }) {
       noValidate
     >
       <Stack gap="sm">
-        <PasswordInput data-autofocus label={say('current')} autoComplete="current-password" {...form.getInputProps('current')} />
-        <PasswordInput
+        <PasswordField data-autofocus label={say('current')} autoComplete="current-password" {...form.getInputProps('current')} />
+        <PasswordField
           label={say('fresh')}
           description={say('freshHint')}
           autoComplete="new-password"
           {...form.getInputProps('fresh')}
         />
-        <PasswordInput label={say('repeat')} autoComplete="new-password" {...form.getInputProps('repeat')} />
+        <PasswordField label={say('repeat')} autoComplete="new-password" {...form.getInputProps('repeat')} />
         <Group justify="flex-end">
           <Button type="submit" loading={change.isPending}>
             {say('change')}

@@ -1,4 +1,4 @@
-import { Button, PasswordInput, Stack, TextInput, Title } from '@mantine/core'
+import { Button, Stack, TextInput, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { Navigate } from '@tanstack/react-router'
 import { useText } from '../../lib/i18n.ts'
@@ -7,6 +7,7 @@ import { useUrlState } from '../../lib/search-params.ts'
 import { rememberUser, useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { Notice } from '../../ui/notice.tsx'
+import { PasswordField } from '../../ui/password-field.tsx'
 import styles from './login.module.css'
 import { texts } from './texts.ts'
 
@@ -56,13 +57,7 @@ function LoginForm() {
           ref={focus}
           {...form.getInputProps('username')}
         />
-        <PasswordInput
-          label={say('password')}
-          size="md"
-          autoComplete="current-password"
-          visibilityToggleButtonProps={{ 'aria-label': say('showPassword'), tabIndex: 0 }}
-          {...form.getInputProps('password')}
-        />
+        <PasswordField label={say('password')} size="md" autoComplete="current-password" {...form.getInputProps('password')} />
         <Button type="submit" size="md" fullWidth loading={logIn.isPending}>
           {say('submit')}
         </Button>

@@ -1,6 +1,7 @@
-import { Anchor, PasswordInput } from '@mantine/core'
+import { Anchor } from '@mantine/core'
 import type { Field } from '../../../contract/fields.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
+import { PasswordField } from '../../ui/password-field.tsx'
 import { Tag } from '../../ui/tag.tsx'
 import styles from './settings.module.css'
 import { texts } from './texts.ts'
@@ -23,7 +24,7 @@ export function SecretInput({ field, isSet, draft, onChange, error, disabled }: 
 
   return (
     <div className={styles.secret}>
-      <PasswordInput
+      <PasswordField
         label={local(field.label)}
         description={field.help && local(field.help)}
         placeholder={clearing ? say('secretWillClear') : isSet ? say('secretSet') : say('secretUnset')}
