@@ -40,7 +40,7 @@ export async function startServer(kind: DatabaseKind, { env, database, ...replac
   const open = await openApp(settings, { logger: newLogger(process.env.TEST_LOG_LEVEL ?? 'silent'), ...replaced })
   const server = await listen(open.app)
   const url = server.url.replace('localhost', '127.0.0.1')
-  const cookie = await signIn(url)
+  const cookie = await signIn(url, settings.ROOT_PASSWORD)
 
   const raw = (line: string, body?: unknown, headers: Record<string, string> = {}) => {
     const [method = 'GET', path = '/'] = line.split(' ')
@@ -66,11 +66,11 @@ export async function startServer(kind: DatabaseKind, { env, database, ...replac
   }
 }
 
-export async function signIn(url: string): Promise<string> {
+export async function signIn(url: string, password = rootPassword): Promise<string> {
   const response = await fetch(`${url}/api/user/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ username: 'root', password: rootPassword }),
+    body: JSON.stringify({ username: 'root', password }),
   })
   const cookie = response.headers.get('set-cookie')?.split(';', 1)[0]
   if (!cookie) throw new Error(`Root could not sign in: ${await response.text()}`)
