@@ -45,7 +45,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const now = replaced.now ?? Date.now
   const logger = replaced.logger ?? newLogger(env.LOG_LEVEL)
   const metrics = newMetrics()
-  const database = openDatabase(env, (error) => logger.warn({ error }, 'lost a database connection'))
+  const database = await openDatabase(env, (error) => logger.warn({ error }, 'lost a database connection'))
   const node = `${process.pid}-${randomBytes(6).toString('hex')}`
   await migrate(database)
 

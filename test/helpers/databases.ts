@@ -33,7 +33,7 @@ export async function freshDatabase(kind: DatabaseKind): Promise<TestDatabase> {
     kind,
     env,
     async open() {
-      const database = openDatabase(env)
+      const database = await openDatabase(env)
       await migrate(database)
       return database
     },

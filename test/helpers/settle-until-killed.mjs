@@ -12,7 +12,7 @@ const { openLedger } = await load('wallet/open-ledger.js')
 
 const [userId, tokenId] = process.argv.slice(2, 4).map(Number)
 const name = process.argv[4]
-const database = openDatabase(process.env)
+const database = await openDatabase(process.env)
 const logger = newLogger('error', { write: (line) => writeSync(2, line) })
 const core = { now: Date.now, logger, metrics: newMetrics(), database, db: database.db, bus: new Bus(logger), node: name }
 const ledger = await openLedger(core)

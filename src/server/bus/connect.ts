@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import type { Database } from '../db/open.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { Bus } from './bus.ts'
-import { openPostgresNews } from './postgres.ts'
 import { openRedisNews } from './redis.ts'
 import { Revisions } from './revision.ts'
 import type { Transport } from './transport.ts'
@@ -24,7 +23,10 @@ export async function connectBus(parts: BusParts): Promise<{ close(): Promise<vo
   const { db } = database
   const revisions = new Revisions({ db, bus, logger, node })
   const transports: Transport[] = []
-  if (database.dialect === 'postgres') transports.push(openPostgresNews({ url: database.url, db, logger }, revisions))
+  if (database.dialect === 'postgres') {
+    const { openPostgresNews } = await import('./postgres.ts')
+    transports.push(openPostgresNews({ url: database.url, db, logger }, revisions))
+  }
   if (env.REDIS_URL !== '')
     transports.push(await openRedisNews({ url: env.REDIS_URL, prefix: await redisPrefix(database), logger }, revisions))
 

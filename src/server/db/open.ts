@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import { Kysely, type Transaction } from 'kysely'
 import type pg from 'pg'
-import { openPostgres, postgresDialect } from './postgres.ts'
 import type { Tables } from './schema.ts'
 import { sqliteDialect } from './sqlite.ts'
 import { openSqlite } from './sqlite-file.ts'
@@ -25,11 +24,13 @@ export type Database =
     }
   | { readonly dialect: 'postgres'; readonly db: Queries; readonly url: string; readonly pool: pg.Pool; close(): Promise<void> }
 
-export function openDatabase(
+/** The PostgreSQL client is only loaded where it is used. */
+export async function openDatabase(
   env: { DATABASE_URL: string; DATA_DIR: string },
   onPoolError: (error: Error) => void = () => {},
-): Database {
+): Promise<Database> {
   if (env.DATABASE_URL !== '') {
+    const { openPostgres, postgresDialect } = await import('./postgres.ts')
     const pool = openPostgres(env.DATABASE_URL)
     pool.on('error', onPoolError)
     const db = new Kysely<Tables>({ dialect: postgresDialect(pool) })

@@ -1,7 +1,6 @@
 import type { Core } from '../options/core.ts'
 import { GroupedLedger } from './grouped-ledger.ts'
 import type { Ledger } from './ledger.ts'
-import { PostgresStore } from './postgres-store.ts'
 import { SqliteStore } from './sqlite-store.ts'
 
 /**
@@ -10,7 +9,7 @@ import { SqliteStore } from './sqlite-store.ts'
  */
 export async function openLedger(core: Core): Promise<Ledger> {
   const { database } = core
-  const store =
-    database.dialect === 'sqlite' ? await SqliteStore.open(core, database.file) : new PostgresStore(core, database.url)
-  return new GroupedLedger(core, store)
+  if (database.dialect === 'sqlite') return new GroupedLedger(core, await SqliteStore.open(core, database.file))
+  const { PostgresStore } = await import('./postgres-store.ts')
+  return new GroupedLedger(core, new PostgresStore(core, database.url))
 }
