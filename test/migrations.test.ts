@@ -48,7 +48,7 @@ it('makes the same tables on SQLite and on PostgreSQL, and they are those of sch
 
 it('lets one of several nodes that start together migrate, while the others wait', async () => {
   const test = await freshDatabase('postgres')
-  const nodes = Array.from({ length: 4 }, () => openDatabase(test.env))
+  const nodes = await Promise.all(Array.from({ length: 4 }, () => openDatabase(test.env)))
   await Promise.all(nodes.map(migrate))
   await Promise.all(nodes.map((node) => node.db.selectFrom('users').select('id').execute()))
   await Promise.all(nodes.map((node) => node.close()))

@@ -18,40 +18,61 @@ export interface ErrorKind {
 const kind = (status: number, zh: string, en: string, more: Omit<ErrorKind, 'status' | 'text'> = {}): ErrorKind => ({
   status,
   text: { zh, en },
-  ...(status >= 500 || status === 401 || status === 405 || status === 413 || status === 429 ? { onConsole: 'status' as const } : {}),
+  ...(status >= 500 || status === 401 || status === 405 || status === 413 || status === 429
+    ? { onConsole: 'status' as const }
+    : {}),
   ...more,
 })
 
 export const errors = {
   // Requests of any kind
-  internal: kind(500, '服务器内部错误，请联系管理员（请求编号 {request}）', 'Internal server error, contact the admin (request id {request})', { type: 'server_error' }),
+  internal: kind(
+    500,
+    '服务器内部错误，请联系管理员（请求编号 {request}）',
+    'Internal server error, contact the admin (request id {request})',
+    { type: 'server_error' },
+  ),
   bad_request: kind(400, '请求无效：{reason}', 'Invalid request: {reason}'),
   bad_json: kind(400, '请求体不是有效的 JSON：{reason}', 'The request body is not valid JSON: {reason}'),
   field_invalid: kind(400, '字段 {field} 无效：{reason}', 'Field {field} is invalid: {reason}'),
   body_too_large: kind(413, '请求体过大，上限为 {limit} 字节', 'The request body is too large; the limit is {limit} bytes'),
   encoding_unsupported: kind(415, '不支持的请求编码 {encoding}', 'Request encoding {encoding} is not supported'),
-  media_type_unsupported: kind(415, '请求体须为 application/json', 'The request body must be application/json', { onConsole: 'status' }),
+  media_type_unsupported: kind(415, '请求体须为 application/json', 'The request body must be application/json', {
+    onConsole: 'status',
+  }),
   route_unknown: kind(404, '无效的地址（{method} {path}）', 'Invalid URL ({method} {path})'),
   method_not_allowed: kind(405, '该地址不支持 {method} 方法', 'This URL does not support the method {method}'),
   not_implemented: kind(501, '该接口尚未提供', 'This endpoint is not offered', { final: true }),
   not_found: kind(404, '记录不存在', 'No such record'),
   nothing_changed: kind(400, '你似乎并没有修改什么', 'You seem to have changed nothing'),
   too_many_requests: kind(429, '请求次数过多，请稍后再试', 'Too many requests, try again later', { type: 'rate_limit_exceeded' }),
-  database_unavailable: kind(503, '数据库暂时不可用，请稍后再试', 'The database is unavailable, try again later', { type: 'server_error' }),
+  database_unavailable: kind(503, '数据库暂时不可用，请稍后再试', 'The database is unavailable, try again later', {
+    type: 'server_error',
+  }),
   server_stopping: kind(503, '服务器正在停止，请重试', 'The server is stopping, try again', { type: 'server_error' }),
   server_busy: kind(503, '服务器繁忙，请稍后再试', 'The server is busy, try again later', { type: 'server_error' }),
   demo_site: kind(405, '本站仅用于演示，无服务端', 'This site is demo only, no server'),
 
   // Sessions and accounts
   not_signed_in: kind(401, '未登录或登录已过期，请重新登录', 'Not logged in or login has expired, please log in again'),
-  user_header_invalid: kind(401, '请求头 New-Api-User 缺失或与登录用户不一致', 'Header New-Api-User is missing or does not match the signed-in user'),
+  user_header_invalid: kind(
+    401,
+    '请求头 New-Api-User 缺失或与登录用户不一致',
+    'Header New-Api-User is missing or does not match the signed-in user',
+  ),
   origin_refused: kind(403, '拒绝来自其他站点的请求', 'Requests from another site are refused', { onConsole: 'status' }),
   permission_denied: kind(403, '权限不足', 'Insufficient permission'),
   access_token_invalid: kind(401, '访问令牌无效', 'The access token is invalid'),
   must_change_password: kind(403, '请先修改默认密码', 'Change the default password first'),
   credentials_required: kind(400, '请输入用户名和密码', 'Please enter username and password'),
-  credentials_wrong: kind(401, '用户名或密码错误，或用户已被封禁', 'Wrong username or password, or the user is banned', { onConsole: undefined }),
-  login_throttled: kind(429, '登录失败次数过多，请在 {seconds} 秒后重试', 'Too many failed logins, try again in {seconds} seconds'),
+  credentials_wrong: kind(401, '用户名或密码错误，或用户已被封禁', 'Wrong username or password, or the user is banned', {
+    onConsole: undefined,
+  }),
+  login_throttled: kind(
+    429,
+    '登录失败次数过多，请在 {seconds} 秒后重试',
+    'Too many failed logins, try again in {seconds} seconds',
+  ),
   password_login_disabled: kind(403, '管理员关闭了密码登录', 'Password login is disabled'),
   registration_closed: kind(403, '管理员关闭了新用户注册', 'Registration is closed'),
   user_banned: kind(403, '用户已被封禁', 'The user is banned'),
@@ -80,18 +101,28 @@ export const errors = {
   channel_url_required: kind(400, '请填写渠道地址', 'The channel address is required'),
   channel_url_invalid: kind(400, '渠道地址无效：{reason}', 'The channel address is invalid: {reason}'),
   channel_mapping_loop: kind(400, '模型重定向存在循环：{model}', 'The model mapping has a loop at {model}'),
-  channel_key_reenter: kind(400, '修改渠道地址的主机后须重新填写密钥', 'Enter the key again after changing the host of the channel address'),
+  channel_key_reenter: kind(
+    400,
+    '修改渠道地址的主机后须重新填写密钥',
+    'Enter the key again after changing the host of the channel address',
+  ),
   channel_test_failed: kind(502, '测试失败：{reason}', 'Test failed: {reason}', { onConsole: undefined }),
   channel_not_testable: kind(400, '该类型的渠道不支持测试', 'Channels of this type cannot be tested'),
   channel_list_unsupported: kind(400, '该类型的渠道不提供模型列表', 'Channels of this type offer no model list'),
-  channel_list_failed: kind(502, '获取模型列表失败：{reason}', 'Fetching the model list failed: {reason}', { onConsole: undefined }),
+  channel_list_failed: kind(502, '获取模型列表失败：{reason}', 'Fetching the model list failed: {reason}', {
+    onConsole: undefined,
+  }),
   channel_disabled: kind(403, '渠道已被禁用', 'The channel is disabled'),
   channel_pin_forbidden: kind(403, '普通用户不支持指定渠道', 'Regular users cannot specify a channel'),
   tag_required: kind(400, '标签不能为空', 'The tag must not be empty'),
 
   // Tokens
   token_name_required: kind(400, '请输入令牌名称（1 到 30 个字符）', 'A token name of 1 to 30 characters is required'),
-  token_not_enableable: kind(400, '令牌已过期或已耗尽，请先修改过期时间或额度', 'The token has expired or is exhausted; change its expiry or quota first'),
+  token_not_enableable: kind(
+    400,
+    '令牌已过期或已耗尽，请先修改过期时间或额度',
+    'The token has expired or is exhausted; change its expiry or quota first',
+  ),
   token_missing: kind(401, '未提供令牌', 'No API key was provided', { type: 'invalid_request_error' }),
   token_invalid: kind(401, '无效的令牌', 'The API key is invalid', { type: 'invalid_request_error' }),
   token_disabled: kind(401, '该令牌已被禁用', 'This API key is disabled', { type: 'invalid_request_error' }),
@@ -105,19 +136,38 @@ export const errors = {
   log_time_required: kind(400, '请选择日志记录时间', 'Please choose log time'),
 
   // Relay and money
-  quota_insufficient: kind(403, '用户额度不足，剩余 {have}，需要 {need}', 'Insufficient quota: {have} left, {need} needed', { type: 'insufficient_quota', final: true }),
-  token_quota_insufficient: kind(403, '令牌额度不足，剩余 {have}，需要 {need}', 'Insufficient quota of this API key: {have} left, {need} needed', { type: 'insufficient_quota', final: true }),
-  price_missing: kind(403, '模型 {model} 的价格未设置，请联系管理员', 'Model {model} has no price; ask the admin to set one', { final: true }),
+  quota_insufficient: kind(403, '用户额度不足，剩余 {have}，需要 {need}', 'Insufficient quota: {have} left, {need} needed', {
+    type: 'insufficient_quota',
+    final: true,
+  }),
+  token_quota_insufficient: kind(
+    403,
+    '令牌额度不足，剩余 {have}，需要 {need}',
+    'Insufficient quota of this API key: {have} left, {need} needed',
+    { type: 'insufficient_quota', final: true },
+  ),
+  price_missing: kind(403, '模型 {model} 的价格未设置，请联系管理员', 'Model {model} has no price; ask the admin to set one', {
+    final: true,
+  }),
   amount_out_of_range: kind(400, '请求的数量超出范围：{field}', 'The requested amount is out of range: {field}'),
   model_required: kind(400, '缺少 model 字段', 'The field model is required'),
   model_not_found: kind(404, '模型 {model} 不存在', 'The model {model} does not exist'),
-  no_channel: kind(503, '分组 {group} 下对于模型 {model} 无可用渠道', 'No available channel for model {model} in group {group}', { type: 'server_error' }),
-  upstream_saturated: kind(429, '当前分组上游负载已饱和，请稍后再试', 'The upstream of this group is saturated, try again later', { type: 'rate_limit_exceeded' }),
+  no_channel: kind(503, '分组 {group} 下对于模型 {model} 无可用渠道', 'No available channel for model {model} in group {group}', {
+    type: 'server_error',
+  }),
+  upstream_saturated: kind(
+    429,
+    '当前分组上游负载已饱和，请稍后再试',
+    'The upstream of this group is saturated, try again later',
+    { type: 'rate_limit_exceeded' },
+  ),
   upstream_failed: kind(502, '上游服务出错：{reason}', 'The upstream failed: {reason}', { type: 'upstream_error' }),
   upstream_unreachable: kind(502, '无法连接上游服务', 'The upstream could not be reached', { type: 'upstream_error' }),
   upstream_unavailable: kind(503, '上游服务暂时不可用', 'The upstream is unavailable', { type: 'upstream_error' }),
   upstream_timeout: kind(504, '上游服务响应超时', 'The upstream did not answer in time', { type: 'timeout' }),
-  dialect_unavailable: kind(503, '模型 {model} 没有支持该协议的渠道', 'No channel for model {model} speaks this protocol', { type: 'server_error' }),
+  dialect_unavailable: kind(503, '模型 {model} 没有支持该协议的渠道', 'No channel for model {model} speaks this protocol', {
+    type: 'server_error',
+  }),
   sensitive_words: kind(400, '内容包含敏感词', 'The content contains sensitive words'),
   playground_needs_session: kind(400, '操练场不支持访问令牌', 'The playground cannot be used with an access token'),
 } as const satisfies Record<string, ErrorKind>

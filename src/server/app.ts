@@ -67,7 +67,19 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const channels = await openChannels(core, upstream)
   const deadlines = new Deadlines()
 
-  const app: App = { ...core, passwords, sessions, authenticator, ledger, catalog, channels, upstream, deadlines, version, startedAt: seconds(now()) }
+  const app: App = {
+    ...core,
+    passwords,
+    sessions,
+    authenticator,
+    ledger,
+    catalog,
+    channels,
+    upstream,
+    deadlines,
+    version,
+    startedAt: seconds(now()),
+  }
   const root = await createRoot(app, (within, grant) => ledger.credit(within, { ...grant, kind: 'grant' }))
   const runner = new JobRunner(app, jobs)
 

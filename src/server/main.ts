@@ -37,10 +37,13 @@ async function end(code: number): Promise<void> {
 
 function welcome(): void {
   const lines = [`Sluice ${app.version} listens on ${server.url}`]
-  if (createdKey) lines.push(`A master key was generated: ${createdKey}. Keep a copy of it apart from the database; without it no stored secret can be read.`)
+  if (createdKey)
+    lines.push(
+      `A master key was generated: ${createdKey}. Keep a copy of it apart from the database; without it no stored secret can be read.`,
+    )
   if (root?.defaultPassword) lines.push('Log in as root with the password 123456 and change it at once.')
   else if (root) lines.push('Log in as root with the password of ROOT_PASSWORD.')
-  lines.push('Next: add a channel, make a token, and point your SDK to ' + `${server.url}/v1`)
+  lines.push(`Next: add a channel, make a token, and point your SDK to ${server.url}/v1`)
   process.stdout.write(`\n  ${lines.join('\n  ')}\n\n`)
 }
 

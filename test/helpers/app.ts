@@ -4,8 +4,8 @@ import { type Env, readEnv } from '../../src/server/env.ts'
 import { listen, type RunningServer } from '../../src/server/http/server.ts'
 import { newLogger } from '../../src/server/lib/logger.ts'
 import type { App } from '../../src/server/parts.ts'
-import { type DatabaseKind, freshDatabase, type TestDatabase } from './databases.ts'
 import { testMasterKey } from './core.ts'
+import { type DatabaseKind, freshDatabase, type TestDatabase } from './databases.ts'
 
 /** A whole server on a free port of loopback with a database of its own, and a signed-in root. */
 export interface TestServer {
@@ -36,7 +36,14 @@ export interface ServerSettings extends Replaceable {
 
 export async function startServer(kind: DatabaseKind, { env, database, ...replaced }: ServerSettings = {}): Promise<TestServer> {
   const own = database ?? (await freshDatabase(kind))
-  const settings = { ...readEnv({}), PORT: 0, ROOT_PASSWORD: rootPassword, MASTER_KEY: testMasterKey.toString('base64'), ...own.env, ...env }
+  const settings = {
+    ...readEnv({}),
+    PORT: 0,
+    ROOT_PASSWORD: rootPassword,
+    MASTER_KEY: testMasterKey.toString('base64'),
+    ...own.env,
+    ...env,
+  }
   const open = await openApp(settings, { logger: newLogger(process.env.TEST_LOG_LEVEL ?? 'silent'), ...replaced })
   const server = await listen(open.app)
   const url = server.url.replace('localhost', '127.0.0.1')

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
 const require = createRequire(import.meta.url)
 
@@ -42,6 +42,8 @@ export interface PageSettings {
   readonly height?: number
   /** Address that relative addresses of `page.goto` start from. */
   readonly baseUrl?: string
+  /** Cookies and local storage that it begins with, such as those of somebody signed in. */
+  readonly storage?: Exclude<BrowserContextOptions['storageState'], string | undefined>
 }
 
 /** A page with its own cookies and storage. `problems` gathers console errors, uncaught exceptions and failed loads. */
@@ -49,7 +51,7 @@ export async function openPage(
   browser: Browser,
   settings: PageSettings = {},
 ): Promise<{ page: Page; problems: string[]; close: () => Promise<void> }> {
-  const { language = 'zh', scheme = 'light', width = 1440, height = 900, baseUrl } = settings
+  const { language = 'zh', scheme = 'light', width = 1440, height = 900, baseUrl, storage } = settings
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: scheme,
@@ -57,6 +59,7 @@ export async function openPage(
     timezoneId: 'Asia/Shanghai',
     reducedMotion: 'reduce',
     ...(baseUrl === undefined ? {} : { baseURL: baseUrl }),
+    ...(storage === undefined ? {} : { storageState: storage }),
   })
   await context.addInitScript(
     ({ language, scheme }) => {

@@ -17,7 +17,15 @@ export interface ServerProcess {
 
 export async function startProcess(database: TestDatabase, env: Record<string, string> = {}): Promise<ServerProcess> {
   const child = spawn(process.execPath, [main], {
-    env: { PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'warn', ROOT_PASSWORD: rootPassword, MASTER_KEY: testMasterKey.toString('base64'), ...database.env, ...env },
+    env: {
+      PATH: process.env.PATH,
+      PORT: '0',
+      LOG_LEVEL: 'warn',
+      ROOT_PASSWORD: rootPassword,
+      MASTER_KEY: testMasterKey.toString('base64'),
+      ...database.env,
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
@@ -33,7 +41,11 @@ export async function startProcess(database: TestDatabase, env: Record<string, s
     async call<Data>(line: string, body?: unknown) {
       const [method = 'GET', path = '/'] = line.split(' ')
       const headers = { cookie, 'new-api-user': '1', 'content-type': 'application/json' }
-      const response = await fetch(url + path, { method, headers: body === undefined ? { cookie, 'new-api-user': '1' } : headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+      const response = await fetch(url + path, {
+        method,
+        headers: body === undefined ? { cookie, 'new-api-user': '1' } : headers,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
       const answer = (await response.json()) as { success: boolean; message: string; data: Data }
       if (!answer.success) throw new Error(`${line}: ${answer.message}`)
       return answer.data

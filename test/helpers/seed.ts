@@ -1,7 +1,10 @@
 import type { TestServer } from './app.ts'
 
 /** Adds a channel through the console's own call. */
-export async function addChannel(server: TestServer, channel: { url: string; models: string; type?: number; key?: string } & Record<string, unknown>): Promise<number> {
+export async function addChannel(
+  server: TestServer,
+  channel: { url: string; models: string; type?: number; key?: string } & Record<string, unknown>,
+): Promise<number> {
   const { url, type = 1, key = 'upstream-key-0123456789', ...rest } = channel
   const [id] = await server.call<number[]>('POST /api/channel/', { name: 'test', type, key, base_url: url, ...rest })
   if (!id) throw new Error('No channel was added')
@@ -10,7 +13,11 @@ export async function addChannel(server: TestServer, channel: { url: string; mod
 
 /** Makes a token through the console's own call and answers it with `sk-` in front of its key. */
 export async function addToken(server: TestServer, token: Record<string, unknown> = {}): Promise<{ id: number; key: string }> {
-  const made = await server.call<{ id: number; key: string }>('POST /api/token/', { name: 'test', unlimited_quota: true, ...token })
+  const made = await server.call<{ id: number; key: string }>('POST /api/token/', {
+    name: 'test',
+    unlimited_quota: true,
+    ...token,
+  })
   return { id: made.id, key: `sk-${made.key}` }
 }
 
@@ -45,7 +52,8 @@ export async function requireBalancedBooks(server: TestServer): Promise<void> {
     if (spent !== token.used_quota) problems.push(`token ${token.id} used ${token.used_quota} but was charged ${spent}`)
   }
   const logged = new Map(logs.map((row) => [`charge:${row.request_id}`, row.quota]))
-  for (const charge of charges) if (logged.get(charge.reference) !== -charge.amount) problems.push(`${charge.reference} has no log row of its amount`)
+  for (const charge of charges)
+    if (logged.get(charge.reference) !== -charge.amount) problems.push(`${charge.reference} has no log row of its amount`)
   if (logs.length !== charges.length) problems.push(`${logs.length} log rows for ${charges.length} charges`)
   if (holds.length > 0) problems.push(`${holds.length} holds are left`)
   if (problems.length > 0) throw new Error(problems.join('\n'))

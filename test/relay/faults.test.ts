@@ -19,7 +19,13 @@ eachDatabase('a request that goes wrong', (_fresh, kind) => {
     return { upstream, server, token, id }
   }
 
-  async function ask(server: TestServer, apiKey: string, body: unknown, path = '/v1/chat/completions', headers: Record<string, string> = {}) {
+  async function ask(
+    server: TestServer,
+    apiKey: string,
+    body: unknown,
+    path = '/v1/chat/completions',
+    headers: Record<string, string> = {},
+  ) {
     const response = await fetch(server.url + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...headers },
@@ -28,7 +34,11 @@ eachDatabase('a request that goes wrong', (_fresh, kind) => {
     const text = await response.text()
     return { status: response.status, text, headers: response.headers }
   }
-  const chat = (more: Record<string, unknown> = {}) => ({ model, messages: [{ role: 'user', content: 'one two three' }], ...more })
+  const chat = (more: Record<string, unknown> = {}) => ({
+    model,
+    messages: [{ role: 'user', content: 'one two three' }],
+    ...more,
+  })
 
   async function requireNothingCharged(server: TestServer): Promise<void> {
     const { users, ledger } = await books(server)
@@ -81,7 +91,9 @@ eachDatabase('a request that goes wrong', (_fresh, kind) => {
     const answer = await new Promise<string>((resolve, reject) => {
       const { port, hostname } = new URL(server.url)
       const socket = connect(Number(port), hostname, () =>
-        socket.write(`POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token.key}\r\ncontent-type: application/json\r\ncontent-length: 99999999999\r\n\r\n{`),
+        socket.write(
+          `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token.key}\r\ncontent-type: application/json\r\ncontent-length: 99999999999\r\n\r\n{`,
+        ),
       )
       socket.once('data', (data) => {
         resolve(data.toString())
@@ -123,7 +135,10 @@ eachDatabase('a request that goes wrong', (_fresh, kind) => {
     expect((await code((await addToken(server, { unlimited_quota: false, remain_quota: 0 })).key))[1]).toBe('insufficient_quota')
     expect((await code((await addToken(server, { unlimited_quota: false, remain_quota: 1 })).key))[1]).toBe('insufficient_quota')
     expect(await code((await addToken(server, { allow_ips: '10.0.0.0/8' })).key)).toEqual([403, 'token_address_forbidden'])
-    expect(await code((await addToken(server, { model_limits_enabled: true, model_limits: 'other' })).key)).toEqual([403, 'token_model_forbidden'])
+    expect(await code((await addToken(server, { model_limits_enabled: true, model_limits: 'other' })).key)).toEqual([
+      403,
+      'token_model_forbidden',
+    ])
     await requireNothingCharged(server)
   })
 
@@ -159,7 +174,12 @@ eachDatabase('a request that goes wrong', (_fresh, kind) => {
     }
 
     it('tells the caller their own mistake as the upstream told it, and asks no other channel', async () => {
-      const { server, token, upstream } = await stage([{ status: 400, body: { error: { message: 'bad temperature', type: 'invalid_request_error', param: 'temperature', code: 'x' } } }])
+      const { server, token, upstream } = await stage([
+        {
+          status: 400,
+          body: { error: { message: 'bad temperature', type: 'invalid_request_error', param: 'temperature', code: 'x' } },
+        },
+      ])
       await server.call('PUT /api/option/', { key: 'RetryTimes', value: '3' })
       const answer = await ask(server, token.key, chat())
       expect(answer.status).toBe(400)
@@ -193,7 +213,9 @@ eachDatabase('a request that goes wrong', (_fresh, kind) => {
     expect([upstream.journal.length, second.journal.length, third.journal.length]).toEqual([1, 1, 1])
     const { logs } = await books(server)
     expect(logs).toHaveLength(1)
-    expect(JSON.parse(logs[0]?.other ?? '').admin_info).toMatchObject({ use_channel: [expect.any(String), expect.any(String), String(thirdId)] })
+    expect(JSON.parse(logs[0]?.other ?? '').admin_info).toMatchObject({
+      use_channel: [expect.any(String), expect.any(String), String(thirdId)],
+    })
     await requireBalancedBooks(server)
   })
 
@@ -209,7 +231,10 @@ eachDatabase('a request that goes wrong', (_fresh, kind) => {
   })
 
   it('a stream that is cut after output ends with an error event and charges what had come', async () => {
-    for (const program of [{ words: 50, cutAfterEvents: 20 }, { words: 50, errorAfterEvents: 20 }]) {
+    for (const program of [
+      { words: 50, cutAfterEvents: 20 },
+      { words: 50, errorAfterEvents: 20 },
+    ]) {
       const { server, token } = await stage([program])
       const answer = await ask(server, token.key, chat({ stream: true }))
       expect(answer.status).toBe(200)
@@ -248,7 +273,7 @@ eachDatabase('a request that goes wrong', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('maps the model upstream and says the caller\'s name in the answer', async () => {
+  it("maps the model upstream and says the caller's name in the answer", async () => {
     const { server, token, upstream } = await stage([], { models: 'mine', model_mapping: `{"mine":"${model}"}` })
     await server.call('PUT /api/option/', { key: 'ModelRatio', value: '{"mine":1}' })
     const whole = await ask(server, token.key, chat({ model: 'mine' }))
@@ -261,7 +286,9 @@ eachDatabase('a request that goes wrong', (_fresh, kind) => {
   })
 
   it('sends a heartbeat while the upstream is silent', async () => {
-    const { server, token } = await stage([{ bytes: fixture('openai-chat/text.sse'), contentType: 'text/event-stream', delayMs: 11_500 }])
+    const { server, token } = await stage([
+      { bytes: fixture('openai-chat/text.sse'), contentType: 'text/event-stream', delayMs: 11_500 },
+    ])
     const answer = await ask(server, token.key, chat({ stream: true }))
     expect(answer.text.startsWith(': keep-alive\n\n')).toBe(true)
     expect(answer.text.trimEnd().endsWith('[DONE]')).toBe(true)

@@ -16,6 +16,10 @@ export const optionRoutes = routes({
     }),
     reply: z.null(),
   },
-  'GET /api/option/secrets': { access: 'admin', summary: 'Which secret options are set', reply: z.record(z.string(), z.boolean()) },
+  'GET /api/option/secrets': {
+    access: 'admin',
+    summary: 'Which secret options are set',
+    reply: z.record(z.string(), z.boolean()),
+  },
   'POST /api/option/rest_model_ratio': { access: 'admin', summary: 'Reset the model ratios to the defaults', reply: z.null() },
 })

@@ -23,12 +23,18 @@ export function columnsOf(dialect: Dialect) {
     zero: ((column) => column.notNull().defaultTo(0)) satisfies Build,
     one: ((column) => column.notNull().defaultTo(1)) satisfies Build,
     empty: ((column) => column.notNull().defaultTo('')) satisfies Build,
-    value: (value: string | number): Build => (column) => column.notNull().defaultTo(value),
+    value:
+      (value: string | number): Build =>
+      (column) =>
+        column.notNull().defaultTo(value),
   } as const
 }
 
 /** Index names follow their columns, so that two indexes never collide. */
 export function addIndex(db: Kysely<unknown>, table: string, columns: readonly string[], unique = false) {
-  const named = db.schema.createIndex(`${table}_${columns.join('_')}`).on(table).columns([...columns])
+  const named = db.schema
+    .createIndex(`${table}_${columns.join('_')}`)
+    .on(table)
+    .columns([...columns])
   return (unique ? named.unique() : named).execute()
 }

@@ -1,9 +1,9 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { seconds } from '../lib/clock.ts'
 import { type DataKey, fieldSecrets, newDataKey, type Secrets, unwrapDataKey, wrapDataKey, wrappingKey } from '../lib/secrets.ts'
-import { sql } from 'kysely'
 import type { Database } from './open.ts'
 
 /**
@@ -34,7 +34,10 @@ export async function openSecrets({ db, dialect }: Database, masterKey: Buffer, 
  * Finds the master key: `MASTER_KEY`, then `MASTER_KEY_FILE`, then `master.key` in the data folder, which the first start makes.
  * `created` tells the caller to print a notice.
  */
-export function readMasterKey(env: { MASTER_KEY: string; MASTER_KEY_FILE: string; DATA_DIR: string }): { key: Buffer; created?: string } {
+export function readMasterKey(env: { MASTER_KEY: string; MASTER_KEY_FILE: string; DATA_DIR: string }): {
+  key: Buffer
+  created?: string
+} {
   if (env.MASTER_KEY !== '') return { key: parse(env.MASTER_KEY, 'MASTER_KEY') }
   if (env.MASTER_KEY_FILE !== '') return { key: readKeyFile(env.MASTER_KEY_FILE) }
 
@@ -64,6 +67,9 @@ function open(wrapping: Buffer, id: string, wrapped: string): DataKey {
   try {
     return unwrapDataKey(wrapping, id, wrapped)
   } catch (cause) {
-    throw new Error('The master key does not open the secrets of this database. Start with the master key that this database was made with.', { cause })
+    throw new Error(
+      'The master key does not open the secrets of this database. Start with the master key that this database was made with.',
+      { cause },
+    )
   }
 }

@@ -1,6 +1,6 @@
 import { Migrator } from 'kysely'
-import type { Database } from './open.ts'
 import { migrations } from './migrations/index.ts'
+import type { Database } from './open.ts'
 
 /** Brings the schema up to date. Several nodes may call it at once: one runs, the others wait. Refuses a schema newer than this program. */
 export async function migrate({ db, dialect }: Database): Promise<void> {

@@ -10,7 +10,7 @@ const failureOf = (promise: Promise<unknown>) =>
   )
 
 it('knows a PostgreSQL that cannot be reached or that hangs up from a mistake in a statement', async () => {
-  const away = openDatabase({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', DATA_DIR: '' })
+  const away = await openDatabase({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', DATA_DIR: '' })
   expect(isDatabaseFailure(await failureOf(sql`select 1`.execute(away.db)))).toBe(true)
   await away.close()
 

@@ -12,6 +12,8 @@ export function openSqlite(file: string): DatabaseSyncInstance {
   const builtin = major > 22 || (major === 22 && minor >= 13)
   const api: typeof import('@photostructure/sqlite') = require(builtin ? 'node:sqlite' : '@photostructure/sqlite')
   const database = new api.DatabaseSync(file)
-  database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma busy_timeout = 5000; pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -16000')
+  database.exec(
+    'pragma journal_mode = wal; pragma synchronous = full; pragma busy_timeout = 5000; pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -16000',
+  )
   return database
 }

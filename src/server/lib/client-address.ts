@@ -21,7 +21,8 @@ export function clientReader(trustedProxies: string): ClientReader {
   return (request) => {
     const { headers, socket } = request
     let address = normaliseAddress(socket.remoteAddress ?? '')
-    if (headers['x-forwarded-for'] === undefined) return { address, local: headers.forwarded === undefined && isLoopback(address) }
+    if (headers['x-forwarded-for'] === undefined)
+      return { address, local: headers.forwarded === undefined && isLoopback(address) }
 
     const forwarded = [headers['x-forwarded-for']].flat().join(',')
     for (const hop of forwarded.split(',').reverse()) {

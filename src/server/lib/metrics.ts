@@ -10,7 +10,12 @@ export function newMetrics() {
 
   return {
     registry,
-    relayRequests: new Counter({ name: 'sluice_relay_requests_total', help: 'Finished relay requests', labelNames: ['format', 'outcome'], registers }),
+    relayRequests: new Counter({
+      name: 'sluice_relay_requests_total',
+      help: 'Finished relay requests',
+      labelNames: ['format', 'outcome'],
+      registers,
+    }),
     relaySeconds: new Histogram({
       name: 'sluice_relay_duration_seconds',
       help: 'Duration of relay requests',
@@ -19,7 +24,12 @@ export function newMetrics() {
       registers,
     }),
     relayOpen: new Gauge({ name: 'sluice_relay_open', help: 'Relay requests in progress', registers }),
-    upstreamAttempts: new Counter({ name: 'sluice_upstream_attempts_total', help: 'Attempts on channels', labelNames: ['outcome'], registers }),
+    upstreamAttempts: new Counter({
+      name: 'sluice_upstream_attempts_total',
+      help: 'Attempts on channels',
+      labelNames: ['outcome'],
+      registers,
+    }),
     quotaCharged: new Counter({ name: 'sluice_quota_charged_units_total', help: 'Quota units charged', registers }),
     commits: new Counter({ name: 'sluice_ledger_commits_total', help: 'Committed ledger batches', registers }),
     commitRows: new Counter({ name: 'sluice_ledger_rows_total', help: 'Charges in committed batches', registers }),
@@ -29,7 +39,16 @@ export function newMetrics() {
       buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1],
       registers,
     }),
-    jobRuns: new Counter({ name: 'sluice_job_runs_total', help: 'Runs of background jobs', labelNames: ['job', 'outcome'], registers }),
-    ledgerDiscrepancy: new Gauge({ name: 'sluice_ledger_discrepancy_users', help: 'Users whose balance differs from their ledger', registers }),
+    jobRuns: new Counter({
+      name: 'sluice_job_runs_total',
+      help: 'Runs of background jobs',
+      labelNames: ['job', 'outcome'],
+      registers,
+    }),
+    ledgerDiscrepancy: new Gauge({
+      name: 'sluice_ledger_discrepancy_users',
+      help: 'Users whose balance differs from their ledger',
+      registers,
+    }),
   }
 }

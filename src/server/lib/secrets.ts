@@ -1,4 +1,13 @@
-import { createCipheriv, createDecipheriv, createHash, hash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hash,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto'
 
 /**
  * Encryption at rest. The master key wraps data keys; a data key encrypts fields. A sealed field is

@@ -27,7 +27,21 @@ describe('splicing top-level members', () => {
   })
 
   it('gives undefined for what is not one whole object', () => {
-    for (const text of ['', 'null', '[]', '"x"', '{', '{"a"', '{"a":', '{"a":1', '{"a":"b}', '{"a":1}x', '{"a":[1}', '<html>', '{a:1}']) {
+    for (const text of [
+      '',
+      'null',
+      '[]',
+      '"x"',
+      '{',
+      '{"a"',
+      '{"a":',
+      '{"a":1',
+      '{"a":"b}',
+      '{"a":1}x',
+      '{"a":[1}',
+      '<html>',
+      '{a:1}',
+    ]) {
       expect(membersOf(Buffer.from(text)), text).toBeUndefined()
     }
   })
@@ -52,7 +66,8 @@ describe('splicing top-level members', () => {
       for (const key of ['a', 'b', 'model', 'c', 'd']) if (random() < 0.6) object[key] = value(0)
       const text = Buffer.from(random() < 0.5 ? JSON.stringify(object) : JSON.stringify(object, null, 2))
       const changes: Record<string, string | undefined> = {}
-      for (const key of ['a', 'model', 'd', 'new']) if (random() < 0.5) changes[key] = random() < 0.4 ? undefined : JSON.stringify(value(2))
+      for (const key of ['a', 'model', 'd', 'new'])
+        if (random() < 0.5) changes[key] = random() < 0.4 ? undefined : JSON.stringify(value(2))
       const wanted: Record<string, unknown> = { ...object }
       for (const [key, change] of Object.entries(changes)) {
         if (change === undefined) delete wanted[key]

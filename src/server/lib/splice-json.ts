@@ -148,5 +148,13 @@ function skipNested(text: Buffer, from: number): number {
 }
 
 function isDelimiter(byte: number | undefined): boolean {
-  return byte === comma || byte === closeBrace || byte === closeBracket || byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+  return (
+    byte === comma ||
+    byte === closeBrace ||
+    byte === closeBracket ||
+    byte === 0x20 ||
+    byte === 0x0a ||
+    byte === 0x0d ||
+    byte === 0x09
+  )
 }

@@ -32,11 +32,16 @@ describe('cutting a byte stream into events', () => {
       expect(read.events).toEqual(expected)
       expect(read.rest).toBe('')
     }
-    for (let cut = 0; cut <= bytes.length; cut++) expect(readAll([bytes.subarray(0, cut), bytes.subarray(cut)]).events).toEqual(expected)
+    for (let cut = 0; cut <= bytes.length; cut++)
+      expect(readAll([bytes.subarray(0, cut), bytes.subarray(cut)]).events).toEqual(expected)
   })
 
   it('keeps an unfinished event back and gives it at the end', () => {
-    expect(readAll([Buffer.from('data: 1\n\ndata: 2')])).toEqual({ bytes: 'data: 1\n\ndata: 2', events: [{ name: '', data: '1' }], rest: 'data: 2' })
+    expect(readAll([Buffer.from('data: 1\n\ndata: 2')])).toEqual({
+      bytes: 'data: 1\n\ndata: 2',
+      events: [{ name: '', data: '1' }],
+      rest: 'data: 2',
+    })
   })
 
   it('refuses an event beyond the limit', () => {
@@ -46,6 +51,9 @@ describe('cutting a byte stream into events', () => {
 
   it('knows where each event stands', () => {
     const block = Buffer.from('data: 1\n\nevent: b\ndata: 2\n\n')
-    expect(eventsIn(block).map(({ start, end }) => block.toString('utf8', start, end))).toEqual(['data: 1\n\n', 'event: b\ndata: 2\n\n'])
+    expect(eventsIn(block).map(({ start, end }) => block.toString('utf8', start, end))).toEqual([
+      'data: 1\n\n',
+      'event: b\ndata: 2\n\n',
+    ])
   })
 })

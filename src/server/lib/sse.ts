@@ -51,8 +51,10 @@ export class EventBlocks {
 
   #keep(bytes: Buffer): void {
     this.#restBytes += bytes.length
-    if (this.#restBytes > this.#limitBytes) throw new RangeError(`An event of the stream is larger than ${this.#limitBytes} bytes`)
-    this.#ending = bytes.length >= borderReach ? bytes.subarray(-borderReach) : Buffer.concat([this.#ending, bytes]).subarray(-borderReach)
+    if (this.#restBytes > this.#limitBytes)
+      throw new RangeError(`An event of the stream is larger than ${this.#limitBytes} bytes`)
+    this.#ending =
+      bytes.length >= borderReach ? bytes.subarray(-borderReach) : Buffer.concat([this.#ending, bytes]).subarray(-borderReach)
     if (this.#rest.length < piecesMax) this.#rest.push(bytes)
     else this.#rest = [Buffer.concat([...this.#rest, bytes])]
   }

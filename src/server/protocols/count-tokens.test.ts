@@ -14,7 +14,13 @@ describe('counting tokens', () => {
   })
 
   it('ends quickly on the inputs that drive a tokenizer to minutes', async () => {
-    for (const text of ['a'.repeat(2_000_000), ' '.repeat(2_000_000), '中'.repeat(2_000_000), '!'.repeat(90_000), '7'.repeat(90_000)]) {
+    for (const text of [
+      'a'.repeat(2_000_000),
+      ' '.repeat(2_000_000),
+      '中'.repeat(2_000_000),
+      '!'.repeat(90_000),
+      '7'.repeat(90_000),
+    ]) {
       const count = await countTokens(text, 'gpt-4o')
       expect(count).toBeGreaterThan(text.length / 200)
       expect(count).toBeLessThan(text.length * 2)

@@ -70,5 +70,8 @@ function cutRuns(text: string): string {
   return text.replace(longRun, (run) => (run.match(runPieces) ?? []).join(run.trim() === '' ? '.' : ' '))
 }
 
-const longRun = new RegExp(`(?:[\\p{L}\\p{M}]{${runMax},}|\\p{N}{${runMax},}|\\s{${runMax},}|[^\\s\\p{L}\\p{M}\\p{N}]{${runMax},})`, 'gu')
+const longRun = new RegExp(
+  `(?:[\\p{L}\\p{M}]{${runMax},}|\\p{N}{${runMax},}|\\s{${runMax},}|[^\\s\\p{L}\\p{M}\\p{N}]{${runMax},})`,
+  'gu',
+)
 const runPieces = new RegExp(`[\\s\\S]{1,${runMax}}`, 'gu')

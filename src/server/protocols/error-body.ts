@@ -36,7 +36,12 @@ export function ownError(error: AppError, more: { retryAfter?: number } = {}): C
     message: error.text('en'),
     type: error.kind.type ?? (status >= 500 ? 'server_error' : 'invalid_request_error'),
     code: openAiCodes[error.code] ?? error.code,
-    param: error.code === 'model_not_found' || error.code === 'model_required' ? 'model' : error.code === 'field_invalid' ? String(error.params.field) : null,
+    param:
+      error.code === 'model_not_found' || error.code === 'model_required'
+        ? 'model'
+        : error.code === 'field_invalid'
+          ? String(error.params.field)
+          : null,
     retryAfter: more.retryAfter ?? Number(error.params.retryAfter ?? 0),
     final: error.kind.final === true,
   }
@@ -58,7 +63,8 @@ export function passedError(status: number, facts: UpstreamErrorFacts): CallerEr
 /** The JSON body of an error. `requestId` is quoted so that a person can ask about it. */
 export function errorBody(dialect: Dialect, error: CallerError, requestId: string): string {
   const message = error.message.includes(requestId) ? error.message : `${error.message} (request id: ${requestId})`
-  if (dialect === 'anthropic') return JSON.stringify({ type: 'error', error: { type: anthropicType(error), message }, request_id: requestId })
+  if (dialect === 'anthropic')
+    return JSON.stringify({ type: 'error', error: { type: anthropicType(error), message }, request_id: requestId })
   if (dialect === 'gemini') return JSON.stringify({ error: { code: error.status, message, status: geminiStatus(error.status) } })
   return JSON.stringify({ error: { message, type: error.type, param: error.param, code: error.code } })
 }

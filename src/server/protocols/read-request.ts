@@ -29,7 +29,8 @@ export function readCount(body: JsonObject, field: string, bounds: { min: number
 
 export function requireArray(body: JsonObject, field: string): readonly unknown[] {
   const value = body[field]
-  if (!Array.isArray(value) || value.length === 0) fail('field_invalid', { field, reason: 'must be a list with at least one entry' })
+  if (!Array.isArray(value) || value.length === 0)
+    fail('field_invalid', { field, reason: 'must be a list with at least one entry' })
   return value
 }
 

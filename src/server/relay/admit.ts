@@ -1,5 +1,5 @@
-import { fail } from '../lib/failure.ts'
 import type { ChannelIndex } from '../channels/model-index.ts'
+import { fail } from '../lib/failure.ts'
 import { groupsToTry } from '../pricing/groups.ts'
 import type { Format } from '../protocols/format.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
@@ -32,5 +32,7 @@ export function admit(app: RelayParts, caller: RelayCaller, asked: { model: stri
 }
 
 function hasChannel(index: ChannelIndex, group: string, asked: { model: string; format: Format }): boolean {
-  return index.candidates(group, asked.model).some((tier) => tier.some((channel) => channel.provider.speaks[asked.format] !== undefined))
+  return index
+    .candidates(group, asked.model)
+    .some((tier) => tier.some((channel) => channel.provider.speaks[asked.format] !== undefined))
 }

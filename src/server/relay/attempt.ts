@@ -38,20 +38,34 @@ async function attemptWhole(app: RelayParts, work: Work, channel: RunningChannel
   if (outcome instanceof UpstreamFailure) return withCleanFacts(outcome, channel)
 
   const usage = outcome.usage ?? (await countUsage(work, outcome.text()))
-  await app.ledger.settle(work.hold, chargeFor(app, work, channel, upstreamModel, { usage, isEstimated: outcome.usage === undefined }))
+  await app.ledger.settle(
+    work.hold,
+    chargeFor(app, work, channel, upstreamModel, { usage, isEstimated: outcome.usage === undefined }),
+  )
   const body = upstreamModel === facts.model ? outcome.body : outcome.renamed(facts.model)
   call.answer(outcome.contentType, body)
   return 'answered'
 }
 
-async function attemptStream(app: RelayParts, work: Work, channel: RunningChannel, format: StreamFormat): Promise<'answered' | UpstreamFailure> {
+async function attemptStream(
+  app: RelayParts,
+  work: Work,
+  channel: RunningChannel,
+  format: StreamFormat,
+): Promise<'answered' | UpstreamFailure> {
   const { call, facts } = work
   const { target, upstreamModel, hidesUsage } = prepare(app, work, channel)
   let finish: (outcome: StreamOutcome | 'gone') => void = () => {}
   const ended = new Promise<StreamOutcome | 'gone'>((resolve) => {
     finish = resolve
   })
-  const reply = new StreamReply(call, { format, hideUsage: hidesUsage, renameTo: upstreamModel === facts.model ? undefined : facts.model, now: app.now, done: finish })
+  const reply = new StreamReply(call, {
+    format,
+    hideUsage: hidesUsage,
+    renameTo: upstreamModel === facts.model ? undefined : facts.model,
+    now: app.now,
+    done: finish,
+  })
   const exchange = new Exchange(app.deadlines, target, reply)
   reply.attach(exchange)
   call.whenGone(() => {
@@ -76,7 +90,15 @@ async function attemptStream(app: RelayParts, work: Work, channel: RunningChanne
   return 'answered'
 }
 
-async function completeStream(app: RelayParts, work: Work, channel: RunningChannel, upstreamModel: string, exchange: Exchange, reply: StreamReply, format: StreamFormat): Promise<'answered'> {
+async function completeStream(
+  app: RelayParts,
+  work: Work,
+  channel: RunningChannel,
+  upstreamModel: string,
+  exchange: Exchange,
+  reply: StreamReply,
+  format: StreamFormat,
+): Promise<'answered'> {
   const { call } = work
   const ending = await endingOf(work, reply.tap.usage, () => reply.tap.text())
   await app.ledger.settle(work.hold, chargeFor(app, work, channel, upstreamModel, ending))
@@ -90,7 +112,15 @@ async function completeStream(app: RelayParts, work: Work, channel: RunningChann
  * The caller left: what the upstream may bill is charged, the prompt and the output that had come. A request that never reached the
  * upstream costs nothing.
  */
-async function settleGone(app: RelayParts, work: Work, channel: RunningChannel, upstreamModel: string, exchange: Exchange | undefined, text: string, usage?: Usage): Promise<'answered'> {
+async function settleGone(
+  app: RelayParts,
+  work: Work,
+  channel: RunningChannel,
+  upstreamModel: string,
+  exchange: Exchange | undefined,
+  text: string,
+  usage?: Usage,
+): Promise<'answered'> {
   if (!exchange?.wasSent) {
     await app.ledger.release(work.hold)
     return 'answered'
@@ -101,7 +131,12 @@ async function settleGone(app: RelayParts, work: Work, channel: RunningChannel, 
 }
 
 /** The upstream's numbers when it gave any; else a count of what was read and produced. */
-async function endingOf(work: Work, usage: Usage | undefined, text: string | (() => string), interrupted?: Ending['interrupted']): Promise<Ending> {
+async function endingOf(
+  work: Work,
+  usage: Usage | undefined,
+  text: string | (() => string),
+  interrupted?: Ending['interrupted'],
+): Promise<Ending> {
   if (usage && !interrupted) return { usage, isEstimated: false }
   const counted = await countUsage(work, typeof text === 'string' ? text : text())
   const best = usage ? { ...usage, output: Math.max(usage.output, counted.output) } : counted
@@ -115,7 +150,14 @@ async function countUsage(work: Work, output: string): Promise<Usage> {
 }
 
 /** Heartbeats after ten silent seconds; and every five seconds a note of what the stream owes so far, should this process die. */
-function keepAlive(app: RelayParts, work: Work, channel: RunningChannel, upstreamModel: string, reply: StreamReply, format: StreamFormat) {
+function keepAlive(
+  app: RelayParts,
+  work: Work,
+  channel: RunningChannel,
+  upstreamModel: string,
+  reply: StreamReply,
+  format: StreamFormat,
+) {
   const { call } = work
   const beat = () => {
     if (call.isGone) return
@@ -126,7 +168,10 @@ function keepAlive(app: RelayParts, work: Work, channel: RunningChannel, upstrea
   const checkpoint = () => {
     const counted = { ...noUsage, input: work.inputTokens, output: Math.ceil(estimateText(reply.tap.text())) }
     const usage = reply.tap.usage ? { ...reply.tap.usage, output: Math.max(reply.tap.usage.output, counted.output) } : counted
-    app.ledger.checkpoint(work.hold, chargeFor(app, work, channel, upstreamModel, { usage, isEstimated: true, interrupted: 'node' }))
+    app.ledger.checkpoint(
+      work.hold,
+      chargeFor(app, work, channel, upstreamModel, { usage, isEstimated: true, interrupted: 'node' }),
+    )
   }
   const beats = { deadline: app.deadlines.after(checkpointEveryMs, beat) }
   return beats
@@ -137,6 +182,11 @@ const checkpointEveryMs = 5_000
 
 function withCleanFacts(failure: UpstreamFailure, channel: RunningChannel): UpstreamFailure {
   const message = withoutSecrets(failure.facts.message, channel)
-  return new UpstreamFailure(failure.kind, { status: failure.status, isMapped: failure.isMapped, facts: { ...failure.facts, message }, retryAfter: failure.retryAfter, cause: failure.cause })
+  return new UpstreamFailure(failure.kind, {
+    status: failure.status,
+    isMapped: failure.isMapped,
+    facts: { ...failure.facts, message },
+    retryAfter: failure.retryAfter,
+    cause: failure.cause,
+  })
 }
-

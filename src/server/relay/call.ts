@@ -24,7 +24,10 @@ export class Call {
   #onGone: (() => void) | undefined
   #framesChunks = false
 
-  constructor(exchange: { request: IncomingMessage; response: ServerResponse }, facts: { id: string; dialect: Dialect; client: Client; nowMs: number }) {
+  constructor(
+    exchange: { request: IncomingMessage; response: ServerResponse },
+    facts: { id: string; dialect: Dialect; client: Client; nowMs: number },
+  ) {
     this.request = exchange.request
     this.response = exchange.response
     this.id = facts.id

@@ -35,7 +35,8 @@ const entries = new Map<string, Entry>(
 )
 
 /** Calls of the dialects that this program does not answer yet: told plainly, in the dialect. */
-const notOffered = /^\/v1\/(responses|moderations|images|audio|rerank|realtime|files|uploads|batches|fine-tunes|fine_tuning|assistants|threads|vector_stores|edits|messages\/)/
+const notOffered =
+  /^\/v1\/(responses|moderations|images|audio|rerank|realtime|files|uploads|batches|fine-tunes|fine_tuning|assistants|threads|vector_stores|edits|messages\/)/
 
 /** Whether a path belongs to the relay rather than to the console. */
 export function isRelayPath(url: string): boolean {
@@ -46,15 +47,27 @@ export function isRelayPath(url: string): boolean {
  * The endpoint of a request, or the method that the path would take. A doubled `/v1` prefix, a trailing slash and unknown query keys
  * are tolerated. A model name may contain `/`, `:` and `@`.
  */
-export function findEndpoint(method: string, url: string, headers: IncomingHttpHeaders): Endpoint | { readonly wrongMethod: string; readonly dialect: Dialect } {
+export function findEndpoint(
+  method: string,
+  url: string,
+  headers: IncomingHttpHeaders,
+): Endpoint | { readonly wrongMethod: string; readonly dialect: Dialect } {
   const path = cleanPath(url)
   const entry = entries.get(path)
   if (entry) {
-    const endpoint = entry.endpoint.kind === 'models' && headers['anthropic-version'] !== undefined ? { ...entry.endpoint, dialect: 'anthropic' as const } : entry.endpoint
+    const endpoint =
+      entry.endpoint.kind === 'models' && headers['anthropic-version'] !== undefined
+        ? { ...entry.endpoint, dialect: 'anthropic' as const }
+        : entry.endpoint
     return entry.method === method ? endpoint : { wrongMethod: method, dialect: endpoint.dialect }
   }
 
-  const dialect: Dialect = path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined ? 'anthropic' : path.startsWith('/v1beta') ? 'gemini' : 'openai'
+  const dialect: Dialect =
+    path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined
+      ? 'anthropic'
+      : path.startsWith('/v1beta')
+        ? 'gemini'
+        : 'openai'
   const model = /^\/v1\/models\/(.+)$/.exec(path)?.[1]
   if (model && method === 'GET') return { path, dialect, kind: 'model', model: decode(model) }
   if (dialect === 'gemini' || notOffered.test(path)) return { path, dialect, kind: 'not-offered' }

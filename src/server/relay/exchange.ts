@@ -1,8 +1,8 @@
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { Dispatcher } from 'undici'
 import type { Deadline, Deadlines } from '../lib/timer-wheel.ts'
-import { isObject } from '../protocols/wire-format.ts'
 import { readOpenAiError } from '../protocols/openai-chat/errors.ts'
+import { isObject } from '../protocols/wire-format.ts'
 import { UpstreamFailure } from './failure.ts'
 
 /** Where an exchange delivers a good answer. Exactly one of `end` and `fail` is called, once. */
@@ -93,7 +93,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) controller.abort(new Error('The exchange was broken off'))
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Readonly<Record<string, string | string[] | undefined>>): void {
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+  ): void {
     if (status < 200 || this.#isOver) return
     this.#hasAnswer = true
     this.#deadlines.refresh(this.#silence, this.#target.limits.idleMs)
@@ -149,7 +153,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     let bytes = 0
     decoder.on('data', (chunk: Buffer) => {
       bytes += chunk.length
-      if (bytes > decodedBytesMax) this.#finish(new UpstreamFailure('bad-reply', { facts: { message: 'the compressed answer is too large' } }))
+      if (bytes > decodedBytesMax)
+        this.#finish(new UpstreamFailure('bad-reply', { facts: { message: 'the compressed answer is too large' } }))
       else this.#accept(chunk)
     })
     decoder.once('end', () => this.#finish())
@@ -218,7 +223,13 @@ export function readHiddenError(reply: unknown): ReturnType<typeof readOpenAiErr
   if (outer.error || outer.type === 'error') return readOpenAiError(outer)
   const base = outer.base_resp
   if (isObject(base) && typeof base.status_code === 'number' && base.status_code !== 0) {
-    return { message: String(base.status_msg ?? ''), type: 'upstream_error', code: String(base.status_code), param: null, status: 0 }
+    return {
+      message: String(base.status_msg ?? ''),
+      type: 'upstream_error',
+      code: String(base.status_code),
+      param: null,
+      status: 0,
+    }
   }
   return undefined
 }

@@ -13,7 +13,10 @@ export class UpstreamFailure extends Error {
   readonly facts: UpstreamErrorFacts
   readonly retryAfter: number
 
-  constructor(kind: UpstreamFailure['kind'], more: { status?: number; isMapped?: boolean; facts?: Partial<UpstreamErrorFacts>; retryAfter?: number; cause?: unknown } = {}) {
+  constructor(
+    kind: UpstreamFailure['kind'],
+    more: { status?: number; isMapped?: boolean; facts?: Partial<UpstreamErrorFacts>; retryAfter?: number; cause?: unknown } = {},
+  ) {
     super(`${kind} ${more.status ?? ''} ${more.facts?.message ?? ''}`.trim(), { cause: more.cause })
     this.name = 'UpstreamFailure'
     this.kind = kind
@@ -36,7 +39,12 @@ export class UpstreamFailure extends Error {
 
   /** Gemini says 400 for a key that it does not know. */
   get isBadChannelKey(): boolean {
-    return this.status === 401 || this.status === 403 || this.facts.type === 'authentication_error' || /API_KEY_INVALID|API key not valid/i.test(this.facts.message)
+    return (
+      this.status === 401 ||
+      this.status === 403 ||
+      this.facts.type === 'authentication_error' ||
+      /API_KEY_INVALID|API key not valid/i.test(this.facts.message)
+    )
   }
 
   /** What the caller is told when no channel is left. The channel's own troubles never look like the caller's. */
@@ -44,17 +52,28 @@ export class UpstreamFailure extends Error {
     if (this.isMapped && this.kind === 'status') return passedError(this.status, this.facts)
     if (this.isCallersMistake) return passedError(this.status === 422 ? 400 : this.status, this.facts)
     if (this.status === 429) return ownError(new AppError('upstream_saturated'), { retryAfter: this.retryAfter })
-    if (this.kind === 'timeout' || this.status === 504 || this.status === 524 || this.status === 408) return ownError(new AppError('upstream_timeout'))
+    if (this.kind === 'timeout' || this.status === 504 || this.status === 524 || this.status === 408)
+      return ownError(new AppError('upstream_timeout'))
     if (this.kind === 'unreachable') return ownError(new AppError('upstream_unreachable'))
     if (this.isBadChannelKey || this.status === 402 || this.status === 404 || this.status === 503 || this.status === 529) {
       return ownError(new AppError('upstream_unavailable'), { retryAfter: this.retryAfter })
     }
-    return ownError(new AppError('upstream_failed', { reason: this.facts.message || (this.status > 0 ? `status ${this.status}` : 'it sent no valid answer') }))
+    return ownError(
+      new AppError('upstream_failed', {
+        reason: this.facts.message || (this.status > 0 ? `status ${this.status}` : 'it sent no valid answer'),
+      }),
+    )
   }
 
   /** In a few words, for the log row of admins. */
   get reason(): string {
-    return [this.kind === 'status' ? `status ${this.status}` : this.kind, this.facts.code || this.facts.type, this.facts.message.slice(0, 200)].filter((part) => part !== '').join(': ')
+    return [
+      this.kind === 'status' ? `status ${this.status}` : this.kind,
+      this.facts.code || this.facts.type,
+      this.facts.message.slice(0, 200),
+    ]
+      .filter((part) => part !== '')
+      .join(': ')
   }
 }
 
@@ -63,7 +82,9 @@ const callersMistakes = new Set([400, 405, 406, 411, 413, 414, 415, 416, 422, 43
 
 /** Takes the channel's key, host and organisation out of what an upstream says, and everything that looks like a secret. */
 export function withoutSecrets(text: string, channel: Upstream): string {
-  const secrets = [channel.key, ...channel.key.split('|'), channel.organization, hostOf(channel.baseUrl)].filter((secret) => secret.length >= 4)
+  const secrets = [channel.key, ...channel.key.split('|'), channel.organization, hostOf(channel.baseUrl)].filter(
+    (secret) => secret.length >= 4,
+  )
   return redact(secrets.reduce((safe, secret) => safe.replaceAll(secret, '…'), text)).slice(0, 2000)
 }
 

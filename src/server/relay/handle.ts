@@ -1,11 +1,11 @@
-import { selectChannel } from '../channels/select.ts'
 import { reportFailure } from '../channels/health.ts'
+import type { RunningChannel } from '../channels/model-index.ts'
+import { selectChannel } from '../channels/select.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { background } from '../lib/logger.ts'
 import { estimateOf } from '../pricing/quote.ts'
 import { estimateInput } from '../protocols/count-tokens.ts'
 import { wireFormats } from '../protocols/index.ts'
-import type { RunningChannel } from '../channels/model-index.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import { admit } from './admit.ts'
 import { attempt } from './attempt.ts'
@@ -13,9 +13,9 @@ import type { Call } from './call.ts'
 import type { Endpoint } from './endpoints.ts'
 import type { UpstreamFailure } from './failure.ts'
 import { authenticateCall } from './identify.ts'
+import { readPlayground } from './playground.ts'
 import { type Body, readBody } from './read-body.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
-import { readPlayground } from './playground.ts'
 
 export type RelayEndpoint = Extract<Endpoint, { kind: 'relay' }>
 
@@ -41,7 +41,10 @@ async function openWork(app: RelayParts, endpoint: RelayEndpoint, call: Call, ca
   const group = admit(app, caller, { model: facts.model, format: endpoint.format })
   const price = app.catalog.priceOf({ model: facts.model, group, acceptsUnpriced: caller.acceptsUnpriced })
   const inputTokens = estimateInput(format.promptText(body.json), facts)
-  const amount = estimateOf(price, { inputTokens, outputTokensMax: facts.outputTokensMax ?? app.options.current.PreConsumedQuota })
+  const amount = estimateOf(price, {
+    inputTokens,
+    outputTokensMax: facts.outputTokensMax ?? app.options.current.PreConsumedQuota,
+  })
   const hold = { requestId: call.id, userId: caller.userId, tokenId: caller.tokenId, amount }
   await app.ledger.hold(hold)
   return { call, caller, body, format, facts, group, price, inputTokens, hold, attempts: [] }
@@ -78,7 +81,11 @@ async function attemptUntilAnswered(app: RelayParts, work: Work): Promise<void> 
 function nextChannel(app: RelayParts, work: Work, tried: ReadonlySet<number>): RunningChannel | undefined {
   const index = app.channels.current
   if (work.caller.pinnedChannel !== 0) return index.byId.get(work.caller.pinnedChannel)
-  return selectChannel(index, { group: work.group, model: work.facts.model, format: work.format.format, inputTokens: work.inputTokens, tried }, Math.random)
+  return selectChannel(
+    index,
+    { group: work.group, model: work.facts.model, format: work.format.format, inputTokens: work.inputTokens, tried },
+    Math.random,
+  )
 }
 
 function noteFailure(app: RelayParts, call: Call, channel: RunningChannel, failure: UpstreamFailure): void {

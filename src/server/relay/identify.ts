@@ -7,7 +7,11 @@ import type { Call } from './call.ts'
 import type { RelayParts } from './relay-parts.ts'
 
 /** Finds who calls: by an `sk-` key wherever the dialects put one, or for the playground by the session of the console. */
-export function authenticateCall(app: RelayParts, endpoint: { from: 'token' | 'session' }, call: Call): Promise<RelayCaller> | RelayCaller {
+export function authenticateCall(
+  app: RelayParts,
+  endpoint: { from: 'token' | 'session' },
+  call: Call,
+): Promise<RelayCaller> | RelayCaller {
   if (endpoint.from === 'session') return callerOfSession(app, call)
   return app.authenticator.authenticate(keysIn(call.request.headers, call.dialect), call.client.address)
 }

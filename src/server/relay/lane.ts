@@ -48,10 +48,20 @@ export function relayLane(app: RelayParts, readClient: ClientReader) {
 
 export type RelayLane = ReturnType<typeof relayLane>
 
-async function serve(app: RelayParts, request: IncomingMessage, response: ServerResponse, url: string, readClient: ClientReader, isStopping: boolean): Promise<void> {
+async function serve(
+  app: RelayParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: string,
+  readClient: ClientReader,
+  isStopping: boolean,
+): Promise<void> {
   const found = findEndpoint(request.method ?? 'GET', url, request.headers)
   const nowMs = app.now()
-  const call = new Call({ request, response }, { id: newRequestId(nowMs), dialect: found.dialect, client: readClient(request), nowMs })
+  const call = new Call(
+    { request, response },
+    { id: newRequestId(nowMs), dialect: found.dialect, client: readClient(request), nowMs },
+  )
   const format = 'format' in found ? found.format : 'other'
 
   try {
@@ -96,4 +106,3 @@ function answerPreflight(response: ServerResponse): void {
   })
   response.end()
 }
-

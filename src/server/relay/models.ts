@@ -2,8 +2,8 @@ import { fail } from '../lib/failure.ts'
 import { groupsToTry } from '../pricing/groups.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { Call } from './call.ts'
-import type { RelayParts } from './relay-parts.ts'
 import { authenticateCall } from './identify.ts'
+import type { RelayParts } from './relay-parts.ts'
 
 /** `GET /v1/models`: the models that this key can use, in the shape of the caller's dialect. */
 export async function listModels(app: RelayParts, call: Call): Promise<void> {

@@ -1,12 +1,16 @@
-import { spliceMembers } from '../lib/splice-json.ts'
-import { resolveModel } from '../channels/select.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
+import { resolveModel } from '../channels/select.ts'
+import { spliceMembers } from '../lib/splice-json.ts'
 import type { Format } from '../protocols/format.ts'
-import type { RelayParts, Work } from './relay-parts.ts'
 import type { Limits, Target } from './exchange.ts'
+import type { RelayParts, Work } from './relay-parts.ts'
 
 /** What is sent to a channel: the caller's bytes with only those top-level members changed that must be. */
-export function prepare(app: RelayParts, work: Work, channel: RunningChannel): { target: Target; upstreamModel: string; hidesUsage: boolean } {
+export function prepare(
+  app: RelayParts,
+  work: Work,
+  channel: RunningChannel,
+): { target: Target; upstreamModel: string; hidesUsage: boolean } {
   const { format, facts, call } = work
   const { provider } = channel
   const mapped = resolveModel(channel, facts.model)

@@ -1,12 +1,12 @@
-import { resolveModel } from '../channels/select.ts'
 import { reportTest } from '../channels/health.ts'
-import { CallFailure, callConfigured } from '../lib/http-client.ts'
+import { type RunningChannel, readChannel } from '../channels/model-index.ts'
+import { resolveModel } from '../channels/select.ts'
 import { AppError, fail } from '../lib/failure.ts'
+import { CallFailure, callConfigured } from '../lib/http-client.ts'
 import type { Format } from '../protocols/format.ts'
 import { wireFormats } from '../protocols/index.ts'
-import { isObject } from '../protocols/wire-format.ts'
 import { readOpenAiError } from '../protocols/openai-chat/errors.ts'
-import { type RunningChannel, readChannel } from '../channels/model-index.ts'
+import { isObject } from '../protocols/wire-format.ts'
 import { readHiddenError } from './exchange.ts'
 import { withoutSecrets } from './failure.ts'
 import type { RelayParts } from './relay-parts.ts'
@@ -15,7 +15,10 @@ import type { RelayParts } from './relay-parts.ts'
  * Tests a channel with one small request and answers how long it took. It costs the operator what the upstream takes for a few
  * tokens, and no user anything. The channel may be disabled. Throws `not_found`, `channel_not_testable` or `channel_test_failed`.
  */
-export async function probeChannel(app: RelayParts, { channelId, model }: { channelId: number; model: string }): Promise<{ seconds: number }> {
+export async function probeChannel(
+  app: RelayParts,
+  { channelId, model }: { channelId: number; model: string },
+): Promise<{ seconds: number }> {
   const row = await app.db.selectFrom('channels').selectAll().where('id', '=', channelId).executeTakeFirst()
   if (!row) fail('not_found')
   const channel = readChannel(app, row)
@@ -71,7 +74,9 @@ function judge(channel: RunningChannel, format: Format, { status, body }: { stat
 
 /** The kind of call that fits the model's name, if the channel's provider speaks it. */
 function formatFor(channel: RunningChannel, model: string): Format | undefined {
-  const wanted: Format[] = /embed|bge-|^m3e/i.test(model) ? ['openai.embeddings'] : ['openai.chat', 'anthropic.messages', 'openai.embeddings']
+  const wanted: Format[] = /embed|bge-|^m3e/i.test(model)
+    ? ['openai.embeddings']
+    : ['openai.chat', 'anthropic.messages', 'openai.embeddings']
   return wanted.find((format) => channel.provider.speaks[format] !== undefined)
 }
 
@@ -89,4 +94,3 @@ function parse(body: Buffer): unknown {
     return undefined
   }
 }
-

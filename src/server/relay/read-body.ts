@@ -12,7 +12,12 @@ export interface Body {
 
 export const bodyLimitBytes = 32 * 1024 * 1024
 
-const inflaters = { gzip: promisify(gunzip), 'x-gzip': promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) } as const
+const inflaters = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+} as const
 
 /**
  * Reads a JSON body, inflated when the caller compressed it. Throws `body_too_large` before buffering more than the limit,

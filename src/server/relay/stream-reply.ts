@@ -25,7 +25,16 @@ export class StreamReply implements Receiver {
   readonly #resume = () => this.#exchange?.resume()
   #contentType = 'text/event-stream; charset=utf-8'
 
-  constructor(call: Call, facts: { format: StreamFormat; hideUsage: boolean; renameTo: string | undefined; now: () => number; done: (outcome: StreamOutcome) => void }) {
+  constructor(
+    call: Call,
+    facts: {
+      format: StreamFormat
+      hideUsage: boolean
+      renameTo: string | undefined
+      now: () => number
+      done: (outcome: StreamOutcome) => void
+    },
+  ) {
     this.#call = call
     this.#now = facts.now
     this.#done = facts.done
@@ -38,7 +47,8 @@ export class StreamReply implements Receiver {
 
   begin(headers: Readonly<Record<string, string | string[] | undefined>>): void {
     const type = String(headers['content-type'] ?? '')
-    if (type !== '' && !type.includes('text/event-stream')) throw new UpstreamFailure('bad-reply', { facts: { message: `it answered a streaming request with ${type.slice(0, 60)}` } })
+    if (type !== '' && !type.includes('text/event-stream'))
+      throw new UpstreamFailure('bad-reply', { facts: { message: `it answered a streaming request with ${type.slice(0, 60)}` } })
     if (type !== '') this.#contentType = type
   }
 
@@ -105,7 +115,11 @@ export class StreamReply implements Receiver {
 
   #commit(): void {
     if (!this.#call.isCommitted) {
-      this.#call.begin({ 'content-type': this.#contentType, 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' })
+      this.#call.begin({
+        'content-type': this.#contentType,
+        'cache-control': 'no-cache, no-transform',
+        'x-accel-buffering': 'no',
+      })
     }
     if (this.#early.length === 0) return
     const early = Buffer.concat(this.#early)

@@ -29,15 +29,31 @@ describe('passing a stream through', () => {
   })
 
   it('reads the usage that the upstream reports', () => {
-    expect(pass(chat, [fixture('openai-chat/text.sse')]).usage).toEqual({ input: 21, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, output: 5, reasoning: 0 })
-    expect(pass(messages, [fixture('anthropic/cached_usage.sse')]).usage).toEqual({ input: 200, cacheRead: 2000, cacheWrite: 300, cacheWrite1h: 100, output: 2, reasoning: 0 })
+    expect(pass(chat, [fixture('openai-chat/text.sse')]).usage).toEqual({
+      input: 21,
+      cacheRead: 0,
+      cacheWrite: 0,
+      cacheWrite1h: 0,
+      output: 5,
+      reasoning: 0,
+    })
+    expect(pass(messages, [fixture('anthropic/cached_usage.sse')]).usage).toEqual({
+      input: 200,
+      cacheRead: 2000,
+      cacheWrite: 300,
+      cacheWrite1h: 100,
+      output: 2,
+      reasoning: 0,
+    })
   })
 
   it('keeps the terminal event back and passes nothing behind it', () => {
     const read = pass(chat, [Buffer.concat([fixture('openai-chat/text.sse'), Buffer.from('data: {"late":1}\n\n')])])
     expect(read.terminal).toBe('data: [DONE]\n\n')
     expect(read.passed).not.toContain('late')
-    expect(pass(messages, [fixture('anthropic/text.sse')]).terminal).toBe('event: message_stop\ndata: {"type":"message_stop"}\n\n')
+    expect(pass(messages, [fixture('anthropic/text.sse')]).terminal).toBe(
+      'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+    )
   })
 
   it('takes the usage event out for a caller who did not ask for it, and still reads it', () => {
@@ -52,7 +68,9 @@ describe('passing a stream through', () => {
 
   it('says the model name that the caller used, and changes nothing else', () => {
     const bytes = fixture('openai-chat/text.sse')
-    expect(pass(chat, pieces(bytes, 7), { renameTo: 'mine' }).passed).toBe(bytes.toString().replace('data: [DONE]\n\n', '').replaceAll('gpt-6-sol', 'mine'))
+    expect(pass(chat, pieces(bytes, 7), { renameTo: 'mine' }).passed).toBe(
+      bytes.toString().replace('data: [DONE]\n\n', '').replaceAll('gpt-6-sol', 'mine'),
+    )
     const anthropic = fixture('anthropic/text.sse').toString()
     const renamed = pass(messages, [Buffer.from(anthropic)], { renameTo: 'mine' })
     expect(renamed.passed + renamed.terminal).toBe(anthropic.replace('claude-sonnet-5-5', 'mine'))
@@ -75,7 +93,10 @@ describe('passing a stream through', () => {
 
   it('gathers the text of a stream longer than what it keeps as bytes', () => {
     const event = (text: string) => Buffer.from(`data: {"choices":[{"index":0,"delta":{"content":${JSON.stringify(text)}}}]}\n\n`)
-    const read = pass(chat, Array.from({ length: 3000 }, (_, index) => event(`word${index} 中`)))
+    const read = pass(
+      chat,
+      Array.from({ length: 3000 }, (_, index) => event(`word${index} 中`)),
+    )
     expect(read.text).toBe(Array.from({ length: 3000 }, (_, index) => `word${index} 中`).join(''))
   })
 })

@@ -1,7 +1,7 @@
 import type { Usage } from '../../contract/usage.ts'
 import { membersOf, memberValue, spliceMembers } from '../lib/splice-json.ts'
 import { isObject, type JsonObject, type WireFormat } from '../protocols/wire-format.ts'
-import { readHiddenError, type Receiver } from './exchange.ts'
+import { type Receiver, readHiddenError } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
 
 /** Collects a whole JSON answer, checks that it is one, and reads its usage. Nothing goes to the caller before the charge. */
@@ -69,7 +69,8 @@ function readWhole(format: WireFormat, body: Buffer, contentType: string): Whole
     contentType,
     usage: format.readUsage(reply),
     text: () => format.replyText(parseObject(body)),
-    renamed: (model) => (membersOf(body)?.some((member) => member.key === 'model') ? spliceMembers(body, { model: JSON.stringify(model) }) : body),
+    renamed: (model) =>
+      membersOf(body)?.some((member) => member.key === 'model') ? spliceMembers(body, { model: JSON.stringify(model) }) : body,
   }
 }
 

@@ -38,7 +38,9 @@ export async function start(db: Kysely<unknown>, dialect: Dialect): Promise<void
   await addIndex(db, 'users', ['aff_code'], true)
   await addIndex(db, 'users', ['access_token_hash'], true)
   for (const identity of ['email', 'github_id', 'wechat_id', 'telegram_id', 'linux_do_id']) {
-    await sql`create unique index ${sql.raw(`users_${identity}`)} on users (${sql.ref(identity)}) where ${sql.ref(identity)} <> ''`.execute(db)
+    await sql`create unique index ${sql.raw(`users_${identity}`)} on users (${sql.ref(identity)}) where ${sql.ref(identity)} <> ''`.execute(
+      db,
+    )
   }
 
   await id(table('sessions'))
@@ -296,10 +298,16 @@ async function forbidChange(db: Kysely<unknown>, dialect: Dialect, table: string
   const message = `${table} is append-only`
   if (dialect === 'sqlite') {
     for (const act of ['update', 'delete']) {
-      await sql`create trigger ${sql.raw(`${table}_no_${act}`)} before ${sql.raw(act)} on ${sql.table(table)} begin select raise(abort, ${sql.lit(message)}); end`.execute(db)
+      await sql`create trigger ${sql.raw(`${table}_no_${act}`)} before ${sql.raw(act)} on ${sql.table(table)} begin select raise(abort, ${sql.lit(message)}); end`.execute(
+        db,
+      )
     }
     return
   }
-  await sql`create function ${sql.raw(`${table}_append_only`)}() returns trigger language plpgsql as ${sql.lit(`begin raise exception '${message}'; end`)}`.execute(db)
-  await sql`create trigger ${sql.raw(`${table}_no_change`)} before update or delete or truncate on ${sql.table(table)} for each statement execute function ${sql.raw(`${table}_append_only`)}()`.execute(db)
+  await sql`create function ${sql.raw(`${table}_append_only`)}() returns trigger language plpgsql as ${sql.lit(`begin raise exception '${message}'; end`)}`.execute(
+    db,
+  )
+  await sql`create trigger ${sql.raw(`${table}_no_change`)} before update or delete or truncate on ${sql.table(table)} for each statement execute function ${sql.raw(`${table}_append_only`)}()`.execute(
+    db,
+  )
 }

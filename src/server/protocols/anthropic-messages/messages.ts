@@ -2,7 +2,16 @@ import type { Usage } from '../../../contract/usage.ts'
 import { fail } from '../../lib/failure.ts'
 import { membersOf, spliceMembers } from '../../lib/splice-json.ts'
 import { collectText, outputTokensLimit, readCount, readFlag, readModel, requireArray } from '../read-request.ts'
-import { arrayAt, countAt, isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts, type WireFormat } from '../wire-format.ts'
+import {
+  arrayAt,
+  countAt,
+  isObject,
+  type JsonObject,
+  objectAt,
+  textAt,
+  type UpstreamErrorFacts,
+  type WireFormat,
+} from '../wire-format.ts'
 
 /** Anthropic Messages. Source: types of the official SDK 1.10 and protocols notes 1.12, read 2026-11. */
 export const anthropicMessages: WireFormat = {
@@ -45,7 +54,10 @@ export const anthropicMessages: WireFormat = {
     isUsageOnly: () => false,
     hasOutput: (data) => data.type === 'content_block_delta' || data.type === 'message_delta',
     isFinish: (data) => data.type === 'message_delta' && typeof objectAt(data, 'delta')?.stop_reason === 'string',
-    deltaText: (data) => (data.type === 'content_block_start' ? textAt(objectAt(data, 'content_block') ?? {}, 'name') : blockText(objectAt(data, 'delta') ?? {})),
+    deltaText: (data) =>
+      data.type === 'content_block_start'
+        ? textAt(objectAt(data, 'content_block') ?? {}, 'name')
+        : blockText(objectAt(data, 'delta') ?? {}),
     readError: (data) => (data.type === 'error' ? readAnthropicError(data) : undefined),
     renameModel: renameStartModel,
     heartbeat: 'event: ping\ndata: {"type":"ping"}\n\n',
@@ -100,7 +112,13 @@ const statusOfType: Readonly<Record<string, number>> = {
 
 function blockText(block: JsonObject): string {
   const input = isObject(block.input) && Object.keys(block.input).length > 0 ? JSON.stringify(block.input) : ''
-  return textAt(block, 'text') + textAt(block, 'thinking') + textAt(block, 'partial_json') + (block.type === 'tool_use' ? textAt(block, 'name') : '') + input
+  return (
+    textAt(block, 'text') +
+    textAt(block, 'thinking') +
+    textAt(block, 'partial_json') +
+    (block.type === 'tool_use' ? textAt(block, 'name') : '') +
+    input
+  )
 }
 
 /** Only `message_start` names the model of a stream, inside its message; a whole reply names it at the top. */

@@ -37,7 +37,9 @@ export const openAiCompletions: WireFormat = {
 }
 
 function choiceTexts(reply: JsonObject): string[] {
-  return arrayAt(reply, 'choices').filter(isObject).map((choice) => textAt(choice, 'text'))
+  return arrayAt(reply, 'choices')
+    .filter(isObject)
+    .map((choice) => textAt(choice, 'text'))
 }
 
 function isFinished(data: JsonObject): boolean {

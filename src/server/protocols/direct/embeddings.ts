@@ -11,8 +11,17 @@ export const openAiEmbeddings: WireFormat = {
 
   readRequest(body) {
     requirePresent(body, 'input')
-    if (Array.isArray(body.input) && body.input.length === 0) fail('field_invalid', { field: 'input', reason: 'must not be empty' })
-    return { model: readModel(body), stream: false, outputTokensMax: 0, mediaParts: 0, reasoningEffort: undefined, wantsUsage: false, streamOptions: undefined }
+    if (Array.isArray(body.input) && body.input.length === 0)
+      fail('field_invalid', { field: 'input', reason: 'must not be empty' })
+    return {
+      model: readModel(body),
+      stream: false,
+      outputTokensMax: 0,
+      mediaParts: 0,
+      reasoningEffort: undefined,
+      wantsUsage: false,
+      streamOptions: undefined,
+    }
   },
 
   promptText: (body) => promptTexts(body.input),

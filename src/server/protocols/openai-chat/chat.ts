@@ -1,8 +1,17 @@
 import type { Usage } from '../../../contract/usage.ts'
-import { memberValue, membersOf, spliceMembers } from '../../lib/splice-json.ts'
 import { fail } from '../../lib/failure.ts'
+import { membersOf, memberValue, spliceMembers } from '../../lib/splice-json.ts'
 import { collectText, outputTokensLimit, readCount, readFlag, readModel, requireArray } from '../read-request.ts'
-import { arrayAt, countAt, isObject, type JsonObject, objectAt, type RequestFacts, textAt, type WireFormat } from '../wire-format.ts'
+import {
+  arrayAt,
+  countAt,
+  isObject,
+  type JsonObject,
+  objectAt,
+  type RequestFacts,
+  textAt,
+  type WireFormat,
+} from '../wire-format.ts'
 import { readOpenAiError } from './errors.ts'
 
 /** OpenAI Chat Completions. Source: types of the official SDK 7.55 and protocols notes 1.1, read 2026-11. */
@@ -18,17 +27,31 @@ export const openAiChat: WireFormat = {
 
   promptText: (body) => textsOf([body.messages, body.tools, body.functions, body.response_format]),
   readUsage: (reply) => readChatUsage(objectAt(reply, 'usage')),
-  replyText: (reply) => arrayAt(reply, 'choices').filter(isObject).map((choice) => messageText(objectAt(choice, 'message') ?? {})).join('\n'),
+  replyText: (reply) =>
+    arrayAt(reply, 'choices')
+      .filter(isObject)
+      .map((choice) => messageText(objectAt(choice, 'message') ?? {}))
+      .join('\n'),
 
   stream: {
     marks: /"usage": ?\{|"error"|\[DONE\]/g,
     isTerminal: (event) => event.data.trim() === '[DONE]',
     terminalText: 'data: [DONE]\n\n',
-    readUsage: (data, before) => readChatUsage(objectAt(data, 'usage') ?? objectAt(objectAt(data, 'x_groq') ?? {}, 'usage') ?? choiceUsage(data)) ?? before,
+    readUsage: (data, before) =>
+      readChatUsage(objectAt(data, 'usage') ?? objectAt(objectAt(data, 'x_groq') ?? {}, 'usage') ?? choiceUsage(data)) ?? before,
     isUsageOnly: (data) => arrayAt(data, 'choices').length === 0 && isObject(data.usage),
-    hasOutput: (data) => choicesOf(data).some((choice) => choice.finish_reason != null || messageText(objectAt(choice, 'delta') ?? {}) !== '' || arrayAt(objectAt(choice, 'delta') ?? {}, 'tool_calls').length > 0),
+    hasOutput: (data) =>
+      choicesOf(data).some(
+        (choice) =>
+          choice.finish_reason != null ||
+          messageText(objectAt(choice, 'delta') ?? {}) !== '' ||
+          arrayAt(objectAt(choice, 'delta') ?? {}, 'tool_calls').length > 0,
+      ),
     isFinish: (data) => choicesOf(data).some((choice) => choice.finish_reason != null),
-    deltaText: (data) => choicesOf(data).map((choice) => messageText(objectAt(choice, 'delta') ?? {})).join(''),
+    deltaText: (data) =>
+      choicesOf(data)
+        .map((choice) => messageText(objectAt(choice, 'delta') ?? {}))
+        .join(''),
     readError: (data) => (data.error ? readOpenAiError(data) : undefined),
     renameModel: renameTopLevelModel,
     heartbeat: ': keep-alive\n\n',
@@ -66,7 +89,8 @@ export function readChatUsage(usage: JsonObject | undefined): Usage | undefined 
   const details = objectAt(usage, 'prompt_tokens_details')
   const cached = countAt(details, 'cached_tokens') || countAt(usage, 'prompt_cache_hit_tokens') || countAt(usage, 'cached_tokens')
   const written = countAt(details, 'cache_write_tokens')
-  const reasoning = countAt(objectAt(usage, 'completion_tokens_details'), 'reasoning_tokens') || countAt(usage, 'reasoning_tokens')
+  const reasoning =
+    countAt(objectAt(usage, 'completion_tokens_details'), 'reasoning_tokens') || countAt(usage, 'reasoning_tokens')
   const completion = countAt(usage, 'completion_tokens')
   const total = countAt(usage, 'total_tokens')
   const splitOut = reasoning > 0 && total === prompt + completion + reasoning
@@ -95,11 +119,18 @@ function choicesOf(data: JsonObject): JsonObject[] {
 
 /** Moonshot's older form puts the usage into the last choice. */
 function choiceUsage(data: JsonObject): JsonObject | undefined {
-  return choicesOf(data).map((choice) => objectAt(choice, 'usage')).find((usage) => usage !== undefined)
+  return choicesOf(data)
+    .map((choice) => objectAt(choice, 'usage'))
+    .find((usage) => usage !== undefined)
 }
 
 function messageText(message: JsonObject): string {
-  const parts = [textAt(message, 'content'), textAt(message, 'reasoning_content'), textAt(message, 'reasoning'), textAt(message, 'refusal')]
+  const parts = [
+    textAt(message, 'content'),
+    textAt(message, 'reasoning_content'),
+    textAt(message, 'reasoning'),
+    textAt(message, 'refusal'),
+  ]
   for (const part of arrayAt(message, 'content')) parts.push(...textsOf([part]))
   for (const call of arrayAt(message, 'tool_calls').filter(isObject)) {
     const called = objectAt(call, 'function') ?? objectAt(call, 'custom') ?? {}
@@ -119,4 +150,3 @@ function textsOf(values: readonly unknown[]): string[] {
   for (const value of values) collectText(value, found)
   return found.texts
 }
-
