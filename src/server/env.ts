@@ -9,16 +9,40 @@ export const envSchema = z.object({
   HOST: setting(z.string().min(1).default('127.0.0.1'), 'Address to listen on. Use 0.0.0.0 to be reachable from other machines.'),
   DATA_DIR: setting(z.string().min(1).default('./data'), 'Folder of the embedded database and of the generated master key.'),
   DATABASE_URL: setting(
-    z.string().regex(/^$|^postgres(ql)?:\/\//, 'must be empty or begin with postgres://').default(''),
+    z
+      .string()
+      .regex(/^$|^postgres(ql)?:\/\//, 'must be empty or begin with postgres://')
+      .default(''),
     'Empty: embedded SQLite in DATA_DIR. postgres://user:password@host/database: PostgreSQL, needed for several nodes.',
   ),
-  REDIS_URL: setting(z.string().regex(/^$|^rediss?:\/\//, 'must be empty or begin with redis://').default(''), 'Optional Redis for faster news between nodes and shared rate limits. It is never a record of anything.'),
-  MASTER_KEY: setting(z.string().default(''), '32 bytes in base64 that encrypt the secrets at rest. Empty: MASTER_KEY_FILE, or a key generated as master.key in DATA_DIR.'),
+  REDIS_URL: setting(
+    z
+      .string()
+      .regex(/^$|^rediss?:\/\//, 'must be empty or begin with redis://')
+      .default(''),
+    'Optional Redis for faster news between nodes and shared rate limits. It is never a record of anything.',
+  ),
+  MASTER_KEY: setting(
+    z.string().default(''),
+    '32 bytes in base64 that encrypt the secrets at rest. Empty: MASTER_KEY_FILE, or a key generated as master.key in DATA_DIR.',
+  ),
   MASTER_KEY_FILE: setting(z.string().default(''), 'File that holds the master key. It must not be readable by group or others.'),
-  ROOT_PASSWORD: setting(z.string().default(''), 'Password of the root account that the first start creates. Empty: 123456, to be changed at once.'),
-  TRUSTED_PROXIES: setting(z.string().default(''), 'Comma-separated addresses or CIDR blocks of reverse proxies whose X-Forwarded-For is believed. Empty: none.'),
-  BLOCK_PRIVATE_UPSTREAMS: setting(flag, 'true: channels may not point at private addresses. For hosting where admins are not trusted with the inner network.'),
-  LOG_LEVEL: setting(z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'), 'How much is logged.'),
+  ROOT_PASSWORD: setting(
+    z.string().default(''),
+    'Password of the root account that the first start creates. Empty: 123456, to be changed at once.',
+  ),
+  TRUSTED_PROXIES: setting(
+    z.string().default(''),
+    'Comma-separated addresses or CIDR blocks of reverse proxies whose X-Forwarded-For is believed. Empty: none.',
+  ),
+  BLOCK_PRIVATE_UPSTREAMS: setting(
+    flag,
+    'true: channels may not point at private addresses. For hosting where admins are not trusted with the inner network.',
+  ),
+  LOG_LEVEL: setting(
+    z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+    'How much is logged.',
+  ),
 })
 
 export type Env = z.output<typeof envSchema>

@@ -18,7 +18,16 @@ export type Account = Pick<
   'id' | 'username' | 'display_name' | 'role' | 'status' | 'group' | 'setting' | 'must_change_password'
 >
 
-export const accountColumns = ['users.id', 'username', 'display_name', 'role', 'status', 'group', 'setting', 'must_change_password'] as const
+export const accountColumns = [
+  'users.id',
+  'username',
+  'display_name',
+  'role',
+  'status',
+  'group',
+  'setting',
+  'must_change_password',
+] as const
 
 /** Throws `not_found` for users that do not exist or are deleted. */
 export async function findUser(db: Queries, id: number): Promise<Row<'users'>> {
