@@ -129,7 +129,7 @@ async function seed(call, { upstreamPort, models }) {
 /** More tokens of the same user, straight into the database: the console allows a client only so many calls. */
 async function addTokens(env, count) {
   const { openDatabase } = await import('../../dist/server/db/open.js')
-  const database = openDatabase(env)
+  const database = await openDatabase(env)
   try {
     const { id: _, ...token } = await database.db.selectFrom('tokens').selectAll().executeTakeFirstOrThrow()
     const idle = Array.from({ length: count }, (_, index) => ({
