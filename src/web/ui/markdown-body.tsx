@@ -1,8 +1,8 @@
-import { type ComponentProps, memo, useRef } from 'react'
+import { memo } from 'react'
 import ReactMarkdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import remend from 'remend'
-import { CopyButton } from './copy-text.tsx'
+import { CodeBlock } from './code-block.tsx'
 import { MarkdownImage } from './markdown-image.tsx'
 import styles from './prose.module.css'
 
@@ -24,7 +24,8 @@ const components: Components = {
   ),
   pre: ({ node: _, ...rest }) => <CodeBlock {...rest} />,
   table: ({ node: _, ...rest }) => (
-    <div className={styles.wide}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable
+    <div className={styles.wide} tabIndex={0}>
       <table {...rest} />
     </div>
   ),
@@ -43,15 +44,3 @@ export const MarkdownBody = memo(function MarkdownBody({ text, streaming = false
     </ReactMarkdown>
   )
 })
-
-function CodeBlock(props: ComponentProps<'pre'>) {
-  const block = useRef<HTMLPreElement>(null)
-  return (
-    <div className={styles.code}>
-      <pre {...props} ref={block} />
-      <div className={styles.codeTools}>
-        <CopyButton text={() => block.current?.textContent ?? ''} />
-      </div>
-    </div>
-  )
-}

@@ -2,7 +2,8 @@ import { logType } from '../../../contract/entities/log.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { formatTime, timeZoneName } from '../../lib/times.ts'
-import { CopyButton, CopyText } from '../../ui/copy-text.tsx'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { CopyText } from '../../ui/copy-text.tsx'
 import { type Fact, Facts } from '../../ui/facts.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { BillTable } from './bill-table.tsx'
@@ -115,11 +116,7 @@ function RawRow({ row: { factors, ...log } }: { row: LogRow }) {
   return (
     <details className={styles.raw}>
       <summary>{say('raw')}</summary>
-      <div className={styles.rawTools}>
-        <CopyButton text={text} label={say('raw')} />
-      </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable */}
-      <pre tabIndex={0}>{text}</pre>
+      <CodeBlock>{text}</CodeBlock>
     </details>
   )
 }
