@@ -1,8 +1,9 @@
 import '@mantine/spotlight/styles.layer.css'
 import { useMantineColorScheme } from '@mantine/core'
-import { Spotlight, type SpotlightActionGroupData } from '@mantine/spotlight'
+import { closeSpotlight, openSpotlight, Spotlight, type SpotlightActionGroupData } from '@mantine/spotlight'
 import { IconLanguage, IconLogout, IconSearch } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import { mayAccess } from '../../../contract/roles.ts'
 import { changeLanguage, languages, useLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import type { Screen } from '../../lib/screen.ts'
@@ -21,11 +22,16 @@ export function Palette({ screens, onClose }: { screens: readonly Screen[]; onCl
     { group: say('actions'), actions },
   ]
 
+  // Outside of React: the store in which it closes itself, on Esc and after a choice.
+  useEffect(() => {
+    openSpotlight()
+    return closeSpotlight
+  }, [])
+
   return (
     <Spotlight
-      forceOpened
       shortcut={null}
-      onSpotlightClose={onClose}
+      transitionProps={{ transition: 'pop', duration: 120, onExited: onClose }}
       actions={groups}
       highlightQuery
       scrollable

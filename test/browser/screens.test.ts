@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { mayAccess, role } from '../../src/contract/roles.ts'
+import { navGroups } from '../../src/web/lib/screen.ts'
+import { screens } from '../../src/web/screens.ts'
+import { serverOfTest } from '../helpers/app.ts'
+import { addChannel, addToken } from '../helpers/seed.ts'
+import { expectFit, go, logIn, openStage, type Stage, userPassword } from './stage.ts'
+
+const everyone = [
+  { who: 'nobody', level: 0, language: 'en', scheme: 'dark' },
+  { who: 'user', level: role.ordinary, language: 'en', scheme: 'light' },
+  { who: 'root', level: role.root, language: 'zh', scheme: 'dark' },
+] as const
+const forbidden = { zh: '没有权限', en: 'No permission' } as const
+
+let stage: Stage
+let seeded: { channel: number }
+beforeAll(async () => {
+  stage = await openStage()
+  seeded = { channel: await addChannel(stage.server, { url: stage.upstream.url, models: 'gpt-4o-mini' }) }
+  await addToken(stage.server)
+})
+afterAll(() => stage.stop())
+
+const addresses = () =>
+  screens.flatMap((screen) =>
+    [screen.path, ...(screen.also ?? [])].map((path) => ({ screen, path: path.replace('$id', String(seeded.channel)) })),
+  )
+
+describe.each(everyone)('for $who', ({ who, level, language, scheme }) => {
+  it('every screen opens, leads to the login, or says that it is not for them', async () => {
+    const { page, problems } = await stage.open(who, { language, scheme })
+    for (const { screen, path } of addresses()) {
+      await go(page, path)
+      const refused = page.getByText(forbidden[language], { exact: true })
+      if (screen.access !== 'public' && level === 0) {
+        await page.waitForURL('**/login')
+      } else if (!mayAccess(level, screen.access)) {
+        await refused.waitFor()
+      } else if (screen.path === '/login' && level > 0) {
+        await page.waitForURL('**/token')
+      } else {
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        expect(await refused.count(), path).toBe(0)
+        expect(await page.title()).toBe(screen.path === '/' ? 'Sluice' : `${screen.label[language]} · Sluice`)
+      }
+      await expectFit(page, language)
+    }
+    expect(problems).toEqual([])
+  })
+
+  it('the sidebar leads to the screens that are for them, and to no other', async () => {
+    const { page } = await stage.open(who, { language, scheme })
+    await go(page, '/')
+    const links = page.getByRole('navigation', { name: { zh: '主导航', en: 'Main navigation' }[language] }).getByRole('link')
+    const wanted = Object.keys(navGroups).flatMap((group) =>
+      screens.filter(({ nav, access }) => level > 0 && nav?.group === group && !nav.flag && mayAccess(level, access)),
+    )
+    expect(await links.allTextContents()).toEqual(wanted.map(({ label }) => label[language]))
+  })
+
+  it('an address that is no screen says so', async () => {
+    const { page } = await stage.open(who, { language, scheme })
+    await go(page, '/no/such/page')
+    await page
+      .getByText({ zh: '请检查你的浏览器地址是否正确', en: 'Page does not exist, check your address' }[language])
+      .waitFor()
+    await expectFit(page, language)
+    await page.getByRole('link', { name: { zh: '返回首页', en: 'Back to the home page' }[language] }).click()
+    await page.waitForURL(/\/$/)
+  })
+})
+
+describe.each(['zh', 'en'] as const)('the settings in %s', (language) => {
+  it.each(['operation', 'ratelimit', 'models', 'system', 'other'])('tab %s is fit to use', async (tab) => {
+    const { page, problems } = await stage.open('root', { language, scheme: language === 'en' ? 'dark' : 'light' })
+    await go(page, `/setting?tab=${tab}`)
+    await page
+      .getByRole('button', { name: { zh: '保存', en: 'Save' }[language] })
+      .first()
+      .waitFor()
+    await expectFit(page, language)
+    expect(problems).toEqual([])
+  })
+})
+
+describe('the session', () => {
+  const notice = 'Not logged in or login has expired, please log in again'
+
+  it('that has ended leads to the login, which says why', async () => {
+    const { page } = await stage.open('nobody', { language: 'en' })
+    await go(page, '/login')
+    expect(await page.getByText(notice).count()).toBe(0)
+    // Signed in as far as this browser knows.
+    await page.evaluate(() => localStorage.setItem('user', JSON.stringify({ id: 1, username: 'root', role: 100 })))
+    await page.goto('/log')
+    await page.waitForURL('**/login?expired=true')
+    await page.getByText(notice).waitFor()
+    await expectFit(page, 'en')
+  })
+
+  it('ends with the logout, in the browser and on the server', async () => {
+    const { page, problems } = await stage.open('nobody', { language: 'zh' })
+    await logIn(page, { language: 'zh', username: 'user', password: userPassword })
+    await page.getByRole('button', { name: /账户菜单/ }).click()
+    await page.getByRole('menuitem', { name: '退出' }).click()
+    await page.getByText('注销成功！').waitFor()
+    await page.waitForURL('**/login')
+    expect(await page.evaluate(() => localStorage.getItem('user'))).toBeNull()
+    expect((await page.request.get('/api/user/self', { headers: { 'new-api-user': '1' } })).status()).toBe(401)
+    await go(page, '/setting')
+    await page.waitForURL('**/login')
+    expect(problems).toEqual([])
+  })
+})
+
+describe('the shell', () => {
+  it('ends with the name and the version, or with the footer that the operator saved', async () => {
+    const { page } = await stage.open('nobody', { language: 'zh' })
+    const footer = page.getByRole('contentinfo')
+    await go(page, '/about')
+    expect(await footer.textContent()).toBe('Sluice 0.4.8.9.6')
+
+    await stage.server.call('PUT /api/option/', { key: 'Footer', value: '<b>Our own</b> footer<script>alert(1)</script>' })
+    await stage.server.call('PUT /api/option/', { key: 'SystemName', value: '我们的站' })
+    await go(page, '/about')
+    await footer.getByText('Our own').waitFor()
+    expect(await footer.innerHTML()).not.toContain('script')
+    expect(await page.title()).toBe('关于 · 我们的站')
+    await stage.server.call('PUT /api/option/', { key: 'Footer', value: '' })
+    await stage.server.call('PUT /api/option/', { key: 'SystemName', value: 'Sluice' })
+  })
+
+  it('keeps the chosen language over a reload', async () => {
+    const { page, problems } = await stage.open('nobody', { language: 'zh' })
+    const language = () => page.evaluate(() => [document.documentElement.lang, localStorage.getItem('i18nextLng')])
+    await go(page, '/login')
+    expect(await language()).toEqual(['zh-CN', 'zh'])
+    await page.getByRole('button', { name: '语言' }).click()
+    await page.getByRole('menuitem', { name: 'English' }).click()
+    await page.getByRole('heading', { name: 'Log in to Sluice' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Log in to Sluice' }).waitFor()
+    expect(await language()).toEqual(['en', 'en'])
+    expect(problems).toEqual([])
+  })
+
+  it('keeps the chosen theme over a reload', async () => {
+    const { page, problems } = await stage.open('nobody', { language: 'en', scheme: 'light' })
+    const scheme = () => page.evaluate(() => document.documentElement.dataset.mantineColorScheme)
+    await go(page, '/')
+    expect(await scheme()).toBe('light')
+    await page.getByRole('button', { name: 'Theme' }).click()
+    await page.getByRole('menuitem', { name: 'Dark' }).click()
+    await expect.poll(scheme).toBe('dark')
+    await page.reload()
+    expect(await scheme()).toBe('dark')
+    expect(problems).toEqual([])
+  })
+
+  it('shows its menu over a narrow page, and closes it after a choice', async () => {
+    const { page, problems } = await stage.open('root', { language: 'en', width: 390, height: 844 })
+    await go(page, '/')
+    expect(await page.getByRole('navigation', { name: 'Main navigation' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Open the menu' }).click()
+    const menu = page.getByRole('dialog', { name: 'Sluice' })
+    await menu.getByRole('link', { name: 'Logs' }).waitFor()
+    expect(
+      await menu.evaluate(
+        (element) => getComputedStyle(element).position === 'fixed' || element.closest('[data-portal]') !== null,
+      ),
+    ).toBe(true)
+    await expectFit(page, 'en')
+    await menu.getByRole('link', { name: 'Logs' }).click()
+    await page.waitForURL('**/log')
+    await menu.waitFor({ state: 'detached' })
+
+    await page.getByRole('button', { name: 'Open the menu' }).click()
+    await menu.waitFor()
+    await page.keyboard.press('Escape')
+    await menu.waitFor({ state: 'detached' })
+    expect(problems).toEqual([])
+  })
+
+  it('finds a screen by keyboard, in either language', async () => {
+    const { page, problems } = await stage.open('root', { language: 'en' })
+    await go(page, '/')
+    for (const { typed, name, path } of [
+      { typed: 'settin', name: 'Settings', path: '/setting' },
+      { typed: '日志', name: 'Logs', path: '/log' },
+    ]) {
+      await page.keyboard.press('ControlOrMeta+k')
+      const palette = page.getByRole('dialog', { name: 'Command palette' })
+      await palette.getByRole('textbox').waitFor()
+      await page.keyboard.type(typed)
+      // The first that is found is the one that Enter opens.
+      await palette.locator('[data-selected]', { hasText: name }).waitFor()
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`**${path}`)
+      await palette.waitFor({ state: 'detached' })
+    }
+    expect(problems).toEqual([])
+  })
+
+  it('celebrates the first of January for three seconds, and reloads ten seconds later', async () => {
+    const { page } = await stage.open('nobody', { language: 'en' })
+    await page.clock.install({ time: new Date('2027-01-01T09:00:00+08:00') })
+    await go(page, '/')
+    await page.getByRole('button', { name: 'Happy New Year!' }).click()
+    const sparks = page.locator('canvas')
+    await sparks.waitFor({ state: 'attached' })
+    await page.clock.runFor(3000)
+    await sparks.waitFor({ state: 'detached' })
+    const reloaded = page.waitForEvent('load')
+    await page.clock.runFor(10_000)
+    await reloaded
+    await page.getByRole('button', { name: 'Happy New Year!' }).waitFor()
+  })
+})
+
+describe('a root with the default password', () => {
+  it('is warned on every screen until the password is another one', async () => {
+    const fresh = await serverOfTest('sqlite', { env: { ROOT_PASSWORD: '123456' } })
+    const { page, problems } = await stage.open('nobody', { language: 'zh', baseUrl: fresh.url })
+    await logIn(page, { language: 'zh', username: 'root', password: '123456' })
+    const dialog = page.getByRole('dialog', { name: '您正在使用默认密码！' })
+    await dialog.getByText('请立刻修改默认密码！').waitFor()
+    await expectFit(page, 'zh')
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+
+    await go(page, '/log')
+    await dialog.waitFor()
+    await dialog.getByRole('textbox', { name: '当前密码' }).fill('123456')
+    await dialog.getByRole('textbox', { name: '新密码', exact: true }).fill('another-one-7')
+    await dialog.getByRole('textbox', { name: '确认新密码' }).fill('another-one-8')
+    await dialog.getByRole('button', { name: '修改密码' }).click()
+    await dialog.getByText('两次输入的密码不一致！').waitFor()
+    await dialog.getByRole('textbox', { name: '确认新密码' }).fill('another-one-7')
+    await dialog.getByRole('button', { name: '修改密码' }).click()
+    await page.getByText('密码修改成功！').waitFor()
+    await page.getByText('您正在使用默认密码！').first().waitFor({ state: 'detached' })
+    await go(page, '/log')
+    expect(await page.getByText('您正在使用默认密码！').count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+})

@@ -1,0 +1,109 @@
+import { existsSync } from 'node:fs'
+import type { Browser, Page } from 'playwright-core'
+import { expect, onTestFinished } from 'vitest'
+import { role } from '../../src/contract/roles.ts'
+import { signIn } from '../../src/server/accounts/sign-in.ts'
+import { createUser } from '../../src/server/accounts/users.ts'
+import { rootPassword, startServer, type TestServer } from '../helpers/app.ts'
+import { launchBrowser, openPage, type PageSettings, seriousViolations } from '../helpers/browser.ts'
+import { type FakeUpstream, startFakeUpstream } from '../helpers/upstream.ts'
+import { strayWords } from './words.ts'
+
+export type Language = NonNullable<PageSettings['language']>
+export type Who = 'nobody' | 'user' | 'root'
+
+export const userPassword = 'plain-user-1'
+
+/** What the tests of one file share: a whole server with the built console, a simulated provider, a browser, a root and a user. */
+export interface Stage {
+  readonly server: TestServer
+  readonly upstream: FakeUpstream
+  /** A page of its own for the test that asks; `problems` are what went wrong on it so far. */
+  open(who: Who, settings?: PageSettings): Promise<{ page: Page; problems: string[] }>
+  stop(): Promise<void>
+}
+
+export async function openStage(): Promise<Stage> {
+  if (!existsSync(new URL('../../dist/web/index.html', import.meta.url)))
+    throw new Error('The console is not built. Run the tests with `npm test`, or first: npm run build')
+  const [server, upstream, browser] = await Promise.all([startServer('sqlite'), startFakeUpstream(), launchBrowser()])
+  await addUser(server, 'user')
+  const storages: Partial<Record<Who, PageSettings['storage']>> = {
+    root: await storageOf(server, 'root', rootPassword),
+    user: await storageOf(server, 'user', userPassword),
+  }
+  return {
+    server,
+    upstream,
+    async open(who, settings = {}) {
+      const { page, problems, close } = await openPage(browser, { baseUrl: server.url, storage: storages[who], ...settings })
+      page.setDefaultTimeout(10_000)
+      onTestFinished(close)
+      return { page, problems }
+    },
+    stop: () => stop(browser, server, upstream),
+  }
+}
+
+async function stop(browser: Browser, server: TestServer, upstream: FakeUpstream): Promise<void> {
+  await browser.close()
+  await server.stop()
+  await upstream.stop()
+}
+
+/** An ordinary user, made as the product makes one. */
+async function addUser({ app }: TestServer, username: string): Promise<void> {
+  const password_hash = await app.passwords.hash(userPassword)
+  const user = { username, displayName: '', password_hash, role: role.ordinary, at: app.now() }
+  await app.db.transaction().execute((within) => createUser(within, user))
+}
+
+/** What the browser keeps of somebody who signed in. */
+async function storageOf({ app, url }: TestServer, username: string, password: string): Promise<PageSettings['storage']> {
+  const { token, user } = await signIn(app, { username, password, address: '127.0.0.1', userAgent: 'test' })
+  const cookie = { name: 'session', value: token, domain: '127.0.0.1', path: '/', expires: -1, httpOnly: true, secure: false }
+  return {
+    cookies: [{ ...cookie, sameSite: 'Lax' }],
+    origins: [{ origin: url, localStorage: [{ name: 'user', value: JSON.stringify(user) }] }],
+  }
+}
+
+export async function go(page: Page, path: string): Promise<void> {
+  await page.goto(path)
+  await settled(page)
+}
+
+const loginWords = {
+  zh: { name: '用户名/邮箱', password: '密码', submit: '登录', done: '登录成功！' },
+  en: { name: 'Username or e-mail', password: 'Password', submit: 'Log in', done: 'Login succeeded' },
+} as const
+
+/** Logs in through the form, as a person does. */
+export async function logIn(
+  page: Page,
+  { language, username, password }: { language: Language; username: string; password: string },
+): Promise<void> {
+  const words = loginWords[language]
+  await go(page, '/login')
+  await page.getByRole('textbox', { name: words.name }).fill(username)
+  await page.getByRole('textbox', { name: words.password }).fill(password)
+  await page.getByRole('main').getByRole('button', { name: words.submit }).click()
+  await page.getByText(words.done).waitFor()
+  await page.waitForURL('**/token')
+}
+
+/** Waits until nothing on the page stands in for something that is still on its way. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('main :is(h1, p)').first().waitFor()
+  await page.waitForFunction(() => !document.querySelector('.mantine-Skeleton-root, [data-loading]'))
+}
+
+/** Everybody can use the page as it is now, and every word on it is of the language. `data` are words that people or programs chose. */
+export async function expectFit(page: Page, language: Language, data: readonly string[] = []): Promise<void> {
+  await settled(page)
+  expect.soft(await strayWords(page, language, data), page.url()).toEqual([])
+  expect.soft(await seriousViolations(page), page.url()).toEqual([])
+  expect
+    .soft(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), `${page.url()} is wider than the window`)
+    .toBeLessThanOrEqual(0)
+}
