@@ -81,6 +81,9 @@ function VisibilityIcon({ reveal }: { reveal: boolean }) {
   return createElement(reveal ? IconEyeOff : IconEye, { size: 17, stroke: 1.6 })
 }
 
+/** Lists of choices scroll by themselves, so that the field they belong to owns the keys. */
+const choices = { defaultProps: { withScrollArea: false }, styles: { options: { maxHeight: 260, overflowY: 'auto' } } } as const
+
 export const theme = createTheme({
   colors: { sluice, red, gray, dark },
   primaryColor: 'sluice',
@@ -143,10 +146,16 @@ export const theme = createTheme({
         transitionProps: { duration: 120 },
       },
     },
+    // The head of a dialog is not the banner of the page.
+    DrawerHeader: { defaultProps: { role: 'none' } },
+    ModalHeader: { defaultProps: { role: 'none' } },
     Menu: { defaultProps: { withInitialFocusPlaceholder: false, shadow: 'md', radius: 'md', transitionProps: { duration: 80 } } },
     NumberInput: { defaultProps: { hideControls: true } },
     PasswordInput: { defaultProps: { visibilityToggleIcon: VisibilityIcon } },
-    Select: { defaultProps: { checkIconPosition: 'right' } },
+    Autocomplete: choices,
+    MultiSelect: choices,
+    Select: { ...choices, defaultProps: { ...choices.defaultProps, checkIconPosition: 'right' } },
+    TagsInput: choices,
     Switch: { defaultProps: { withThumbIndicator: false } },
     Tooltip: {
       defaultProps: { openDelay: 250, withArrow: false, radius: 'sm', events: { hover: true, focus: true, touch: true } },
@@ -182,6 +191,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-default-border': 'var(--mantine-color-dark-4)',
     '--mantine-color-error': '#ff8585',
     '--mantine-color-anchor': 'var(--mantine-color-sluice-3)',
+    '--mantine-color-red-light-color': 'var(--mantine-color-red-3)',
     '--ink': '#f2f6f8',
     '--canvas': 'var(--mantine-color-dark-8)',
     '--surface': 'var(--mantine-color-dark-7)',

@@ -1,0 +1,92 @@
+import {
+  IconCircleCheck,
+  IconCircleOff,
+  IconCopy,
+  IconListCheck,
+  IconPencil,
+  IconPlayerPlay,
+  IconTrash,
+} from '@tabler/icons-react'
+import { type Channel, type ChannelType, channelStatus } from '../../../contract/entities/channel.ts'
+import { useText } from '../../lib/i18n.ts'
+import { useWrite } from '../../lib/query.ts'
+import { toast } from '../../lib/toast.ts'
+import { confirm } from '../../ui/confirm.tsx'
+import { type RowAction, RowActions } from '../../ui/row-actions.tsx'
+import { texts } from './texts.ts'
+import { useChannelTest } from './use-channel-test.ts'
+import { useRowEdit } from './use-row-edit.ts'
+
+export interface ActionsProps {
+  readonly channel: Channel
+  readonly type: ChannelType | undefined
+  readonly onEdit: () => void
+  readonly onTestWith: () => void
+  readonly onDeleted: () => void
+}
+
+const icon = { size: 16, stroke: 1.6 } as const
+
+export function Actions({ channel, type, onEdit, onTestWith, onDeleted }: ActionsProps) {
+  const say = useText(texts)
+  const { id, name, status } = channel
+  const isEnabled = status === channelStatus.enabled
+  const testable = type?.testable !== false
+  const test = useChannelTest()
+  const toggle = useRowEdit((after) => say(after.status === channelStatus.enabled ? 'enabled' : 'disabled', { name }))
+  const copy = useWrite('POST /api/channel/:id/copy', { invalidates: ['GET /api/channel/search'], success: say('copied') })
+  const remove = useWrite('DELETE /api/channel/:id', {
+    invalidates: ['GET /api/channel/search'],
+    success: say('deleted', { name }),
+    onSuccess: onDeleted,
+  })
+
+  function runTest(): void {
+    test.mutate(
+      { id, model: '' },
+      {
+        onSuccess: (seconds) => toast.success(say('testOk', { name, seconds: seconds.toFixed(2) })),
+        onError: (cause) => toast.error(say('testFailed', { name, reason: cause.message })),
+      },
+    )
+  }
+
+  async function askRemove(): Promise<void> {
+    const object = `#${id} ${name}`
+    const sure = await confirm({
+      title: say('deleteTitle'),
+      object,
+      body: say('deleteBody'),
+      confirmLabel: say('delete'),
+      danger: true,
+    })
+    if (sure) remove.mutate({ params: { id } })
+  }
+
+  const actions: RowAction[] = [
+    {
+      label: say('test'),
+      icon: <IconPlayerPlay {...icon} />,
+      primary: testable,
+      disabled: !testable,
+      busy: test.isPending,
+      onClick: runTest,
+    },
+    { label: say('edit'), icon: <IconPencil {...icon} />, primary: true, onClick: onEdit },
+    { label: say('testWith'), icon: <IconListCheck {...icon} />, disabled: !testable, onClick: onTestWith },
+    {
+      label: say('copy'),
+      icon: <IconCopy {...icon} />,
+      disabled: copy.isPending,
+      onClick: () => copy.mutate({ params: { id } }),
+    },
+    {
+      label: say(isEnabled ? 'disable' : 'enable'),
+      icon: isEnabled ? <IconCircleOff {...icon} /> : <IconCircleCheck {...icon} />,
+      disabled: toggle.isPending,
+      onClick: () => toggle.mutate({ body: { id, status: isEnabled ? channelStatus.disabled : channelStatus.enabled } }),
+    },
+    { label: say('delete'), icon: <IconTrash {...icon} />, danger: true, onClick: () => void askRemove() },
+  ]
+  return <RowActions name={name} actions={actions} />
+}

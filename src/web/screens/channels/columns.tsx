@@ -1,0 +1,149 @@
+import { Link } from '@tanstack/react-router'
+import { type Channel, type ChannelType, channelStatusLabels } from '../../../contract/entities/channel.ts'
+import { colorOf, formatSeconds, responseTimeColor } from '../../lib/format.ts'
+import { useLocal, useText } from '../../lib/i18n.ts'
+import { formatTime } from '../../lib/times.ts'
+import type { Column } from '../../ui/listing.ts'
+import { QuotaText } from '../../ui/quota-text.tsx'
+import { HintTag, StatusTag } from '../../ui/status-tag.tsx'
+import { Tag } from '../../ui/tag.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+import styles from './channels.module.css'
+import { readDisabledReason } from './disabled-reason.ts'
+import { InlineNumber } from './inline-number.tsx'
+import { texts } from './texts.ts'
+import { typeColor } from './use-channel-types.ts'
+
+export interface ColumnsInput {
+  readonly types: readonly ChannelType[]
+  /** Shows the tag of each channel, which filters by it; headings show it otherwise. */
+  readonly onTag: ((tag: string) => void) | undefined
+}
+
+export function useColumns({ types, onTag }: ColumnsInput): Column<Channel>[] {
+  const say = useText(texts)
+  return [
+    { key: 'id', title: say('id'), sortKey: 'id', width: 56, cell: ({ id }) => id },
+    { key: 'name', title: say('name'), heads: true, width: 200, cell: (channel) => <Name channel={channel} onTag={onTag} /> },
+    { key: 'group', title: say('groups'), hideable: true, cell: (channel) => <Groups channel={channel} /> },
+    { key: 'type', title: say('type'), hideable: true, cell: (channel) => <Type channel={channel} types={types} /> },
+    { key: 'status', title: say('status'), cell: (channel) => <Status channel={channel} /> },
+    { key: 'response', title: say('responseTime'), hideable: true, cell: (channel) => <ResponseTime channel={channel} /> },
+    { key: 'used', title: say('usedBalance'), hideable: true, align: 'right', cell: (channel) => <Used channel={channel} /> },
+    {
+      key: 'priority',
+      title: say('priority'),
+      sortKey: 'priority',
+      align: 'right',
+      width: 84,
+      cell: (channel) => <InlineNumber channel={channel} field="priority" />,
+    },
+    {
+      key: 'weight',
+      title: say('weight'),
+      hideable: true,
+      align: 'right',
+      width: 72,
+      cell: (channel) => <InlineNumber channel={channel} field="weight" />,
+    },
+    { key: 'models', title: say('models'), hideable: true, hidden: true, cell: (channel) => <Models channel={channel} /> },
+    {
+      key: 'created',
+      title: say('created'),
+      hideable: true,
+      hidden: true,
+      cell: (channel) => <TimeText seconds={channel.created_time} />,
+    },
+  ]
+}
+
+function Name({ channel, onTag }: { channel: Channel } & Pick<ColumnsInput, 'onTag'>) {
+  const say = useText(texts)
+  const { id, name, tag } = channel
+  return (
+    <div className={styles.name}>
+      <Link to="/channel/edit/$id" params={{ id: String(id) }} search resetScroll={false} className={styles.link}>
+        {name}
+      </Link>
+      {tag && onTag && (
+        <button type="button" className={styles.tag} title={say('filterByTag', { tag })} onClick={() => onTag(tag)}>
+          <Tag color={colorOf(tag)}>{tag}</Tag>
+        </button>
+      )}
+    </div>
+  )
+}
+
+const groupsShown = 2
+
+/** `default` first, the others by name. */
+function Groups({ channel }: { channel: Channel }) {
+  const say = useText(texts)
+  const groups = channel.group
+    .split(',')
+    .filter((group) => group !== '')
+    .sort((a, b) => Number(b === 'default') - Number(a === 'default') || a.localeCompare(b))
+  const rest = groups.slice(groupsShown)
+  return (
+    <div className={styles.tags}>
+      {groups.slice(0, groupsShown).map((group) => (
+        <Tag key={group} color={colorOf(group)}>
+          {group}
+        </Tag>
+      ))}
+      {rest.length > 0 && (
+        <HintTag hint={say('moreGroups', { count: rest.length, groups: rest.join(', ') })}>+{rest.length}</HintTag>
+      )}
+    </div>
+  )
+}
+
+function Type({ channel, types }: { channel: Channel; types: readonly ChannelType[] }) {
+  const say = useText(texts)
+  const local = useLocal()
+  const type = types.find(({ id }) => id === channel.type)
+  return type ? <Tag color={typeColor(type)}>{local(type.label)}</Tag> : <Tag>{say('unknownType', { type: channel.type })}</Tag>
+}
+
+function Status({ channel }: { channel: Channel }) {
+  const say = useText(texts)
+  const disabled = readDisabledReason(channel)
+  const hint = disabled && (
+    <>
+      {disabled.reason && <div>{say('disabledReason', { reason: disabled.reason })}</div>}
+      {disabled.at > 0 && <div>{say('disabledTime', { time: formatTime(disabled.at) })}</div>}
+    </>
+  )
+  return <StatusTag state={channelStatusLabels[channel.status]} hint={hint} />
+}
+
+function ResponseTime({ channel }: { channel: Channel }) {
+  const say = useText(texts)
+  const { response_time: ms, test_time: testedAt } = channel
+  if (ms === 0) return <Tag>{say('untested')}</Tag>
+  return (
+    <HintTag hint={say('testedAt', { time: formatTime(testedAt) })} color={responseTimeColor(ms)}>
+      {say('seconds', { seconds: formatSeconds(ms) })}
+    </HintTag>
+  )
+}
+
+function Used({ channel }: { channel: Channel }) {
+  const say = useText(texts)
+  const { used_quota: used, balance, balance_updated_time: at } = channel
+  return (
+    <span className={styles.used}>
+      <QuotaText units={used} />
+      <span className={styles.quiet} title={at > 0 ? say('balanceAt', { time: formatTime(at) }) : say('balanceUnknown')}>
+        {' / '}
+        {at > 0 ? `$${balance.toFixed(2)}` : '–'}
+      </span>
+    </span>
+  )
+}
+
+function Models({ channel }: { channel: Channel }) {
+  const say = useText(texts)
+  const models = channel.models.split(',')
+  return <HintTag hint={models.slice(0, 30).join(', ')}>{say('modelCount', { count: models.length })}</HintTag>
+}

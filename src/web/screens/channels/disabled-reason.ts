@@ -1,0 +1,23 @@
+import { type Channel, channelStatus } from '../../../contract/entities/channel.ts'
+
+export interface DisabledReason {
+  readonly reason: string
+  /** Unix seconds. */
+  readonly at: number
+}
+
+/** Why and when a channel was disabled automatically, as far as it says. */
+export function readDisabledReason({ status, other_info: text }: Channel): DisabledReason | undefined {
+  if (status !== channelStatus.autoDisabled) return undefined
+  const info = parse(text)
+  return { reason: String(info.status_reason ?? ''), at: Number(info.status_time) || 0 }
+}
+
+function parse(text: string): { status_reason?: unknown; status_time?: unknown } {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : {}
+  } catch {
+    return {}
+  }
+}

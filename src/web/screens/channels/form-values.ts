@@ -1,0 +1,98 @@
+import type { UseFormReturnType } from '@mantine/form'
+import type { Channel, ChannelType } from '../../../contract/entities/channel.ts'
+
+/** What the form holds, how it comes from a channel and how it goes into one. */
+export interface ChannelValues {
+  type: number
+  name: string
+  base_url: string
+  /** Always empty for a saved channel; empty keeps its key. */
+  key: string
+  /** Each line of the key is a channel of its own. */
+  batch: boolean
+  other: string
+  openai_organization: string
+  groups: string[]
+  models: string[]
+  model_mapping: string
+  test_model: string
+  tag: string
+  /** Text while it is being typed. */
+  priority: number | string
+  weight: number | string
+  max_input_tokens: number | string
+  auto_ban: boolean
+  setting: string
+  status_code_mapping: string
+}
+
+export type ChannelFormState = UseFormReturnType<ChannelValues>
+
+export function newChannel(type: ChannelType | undefined): ChannelValues {
+  return {
+    type: type?.id ?? 0,
+    name: '',
+    base_url: '',
+    key: '',
+    batch: false,
+    other: '',
+    openai_organization: '',
+    groups: ['default'],
+    models: [...(type?.models ?? [])],
+    model_mapping: '',
+    test_model: '',
+    tag: '',
+    priority: 0,
+    weight: 0,
+    max_input_tokens: 0,
+    auto_ban: true,
+    setting: '',
+    status_code_mapping: '',
+  }
+}
+
+export function valuesOf(channel: Channel): ChannelValues {
+  const { group, models, auto_ban } = channel
+  const { type, name, key, base_url, other, openai_organization, model_mapping, test_model, tag } = channel
+  const { priority, weight, max_input_tokens, setting, status_code_mapping } = channel
+  return {
+    ...{ type, name, key, base_url, other, openai_organization, model_mapping, test_model, tag },
+    ...{ priority, weight, max_input_tokens, setting, status_code_mapping },
+    batch: false,
+    groups: namesOf(group),
+    models: namesOf(models),
+    auto_ban: auto_ban === 1,
+  }
+}
+
+/** The channel to add. */
+export function bodyOf({ batch: _batch, ...values }: ChannelValues) {
+  return {
+    ...values,
+    name: values.name.trim(),
+    base_url: withoutSlash(values.base_url),
+    models: values.models.join(','),
+    priority: Number(values.priority) || 0,
+    weight: Number(values.weight) || 0,
+    max_input_tokens: Number(values.max_input_tokens) || 0,
+    auto_ban: values.auto_ban ? 1 : 0,
+  }
+}
+
+/** What differs between the channel as it was loaded and as it is to be. */
+export function changesOf(before: ChannelValues, after: ChannelValues): Partial<ReturnType<typeof bodyOf>> {
+  const old = new Map<string, unknown>(Object.entries(bodyOf(before)))
+  const changed = Object.entries(bodyOf(after)).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(old.get(name)))
+  return Object.fromEntries(changed)
+}
+
+export function withoutSlash(url: string): string {
+  return url.trim().replace(/\/+$/, '')
+}
+
+export function namesOf(text: string, separator: string | RegExp = /[,，]/): string[] {
+  return text
+    .split(separator)
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+}

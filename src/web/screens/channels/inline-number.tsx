@@ -1,0 +1,44 @@
+import { NumberInput } from '@mantine/core'
+import { useState } from 'react'
+import { type Channel, channelPriorityMin } from '../../../contract/entities/channel.ts'
+import { useText } from '../../lib/i18n.ts'
+import styles from './channels.module.css'
+import { texts } from './texts.ts'
+import { useRowEdit } from './use-row-edit.ts'
+
+const minimums = { priority: channelPriorityMin, weight: 0 } as const
+
+/** A number edited in its row: saved when it is left, or with Enter, if it changed. Esc brings the saved one back. */
+export function InlineNumber({ channel, field }: { channel: Channel; field: keyof typeof minimums }) {
+  const say = useText(texts)
+  const [draft, setDraft] = useState<number | string>()
+  const edit = useRowEdit(({ name }) => say('saved', { name }))
+  const saving = edit.isPending ? edit.variables.body[field] : undefined
+
+  function save(): void {
+    const typed = Math.max(minimums[field], Math.trunc(Number(draft)))
+    setDraft(undefined)
+    if (draft === undefined || draft === '' || !Number.isSafeInteger(typed) || typed === channel[field]) return
+    edit.mutate({ body: { id: channel.id, [field]: typed } })
+  }
+
+  return (
+    <NumberInput
+      aria-label={`${say(field)}: ${channel.name}`}
+      size="xs"
+      classNames={{ input: styles.inlineNumber ?? '' }}
+      allowDecimal={false}
+      allowNegative={minimums[field] < 0}
+      clampBehavior="none"
+      value={draft ?? Number(saving ?? channel[field])}
+      disabled={edit.isPending}
+      onChange={setDraft}
+      onBlur={save}
+      onFocus={(event) => event.currentTarget.select()}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') event.currentTarget.blur()
+        if (event.key === 'Escape') setDraft(undefined)
+      }}
+    />
+  )
+}

@@ -1,0 +1,27 @@
+import { type Channel, channelStatus } from '../../../contract/entities/channel.ts'
+import { colorOf, useQuotaFormat } from '../../lib/format.ts'
+import { useText } from '../../lib/i18n.ts'
+import { type Listing, type RowGroup, rowsOf } from '../../ui/listing.ts'
+import { Tag } from '../../ui/tag.tsx'
+import styles from './channels.module.css'
+import { texts } from './texts.ts'
+
+/** The heading of the channels of one tag: how many serve, and what they used together. */
+export function useTagGroups(list: Listing<Channel> | undefined): (channel: Channel) => RowGroup {
+  const say = useText(texts)
+  const format = useQuotaFormat()
+
+  return ({ tag }) => {
+    const channels = rowsOf(list).filter((channel) => channel.tag === tag)
+    const enabled = channels.filter(({ status }) => status === channelStatus.enabled).length
+    const used = format(channels.reduce((sum, channel) => sum + channel.used_quota, 0))
+    const title = (
+      <span className={styles.group}>
+        <Tag color={colorOf(tag)}>{say('tagGroup', { tag })}</Tag>
+        <span className={styles.quiet}>{say('tagEnabled', { enabled, count: channels.length })}</span>
+        <span className={styles.quiet}>{say('tagUsed', { used })}</span>
+      </span>
+    )
+    return { key: tag, title }
+  }
+}

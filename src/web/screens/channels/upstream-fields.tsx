@@ -1,0 +1,151 @@
+import { Anchor, MultiSelect, Select, Switch, Textarea, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { Channel, ChannelType } from '../../../contract/entities/channel.ts'
+import { useLocal, useText } from '../../lib/i18n.ts'
+import { read } from '../../lib/query.ts'
+import { SecretTextarea } from '../../ui/secret-textarea.tsx'
+import { Tag } from '../../ui/tag.tsx'
+import styles from './channels.module.css'
+import { type ChannelFormState, withoutSlash } from './form-values.ts'
+import { texts } from './texts.ts'
+import { typeColor } from './use-channel-types.ts'
+
+/** The one type whose upstream knows organizations. */
+const organizationType = 1
+
+export interface UpstreamFieldsProps {
+  readonly form: ChannelFormState
+  readonly types: readonly ChannelType[]
+  readonly type: ChannelType | undefined
+  /** The saved one. */
+  readonly channel: Channel | undefined
+}
+
+/** Where requests go and who may send them there. */
+export function UpstreamFields({ form, types, type, channel }: UpstreamFieldsProps) {
+  const say = useText(texts)
+  const local = useLocal()
+  const groups = useQuery(read('GET /api/group/'))
+  const groupNames = new Set([...(groups.data ?? []), ...form.values.groups])
+
+  return (
+    <>
+      <div className={styles.pair}>
+        <TypeField form={form} types={types} type={type} />
+        <TextInput
+          label={say('nameField')}
+          placeholder={say('namePlaceholder')}
+          withAsterisk
+          maxLength={100}
+          autoFocus={channel === undefined}
+          data-autofocus={channel === undefined || undefined}
+          {...form.getInputProps('name')}
+        />
+      </div>
+      <TextInput
+        type="url"
+        inputMode="url"
+        label={say('baseUrl')}
+        description={say(type?.needs_base_url ? 'baseUrlNeeded' : 'baseUrlHelp', { model: '{model}' })}
+        placeholder={type?.base_url || 'https://'}
+        withAsterisk={type?.needs_base_url}
+        spellCheck={false}
+        {...form.getInputProps('base_url')}
+        onBlur={() => form.setFieldValue('base_url', withoutSlash)}
+      />
+      <KeyField form={form} type={type} isNew={channel === undefined} />
+      {type?.other_label && (
+        <Textarea
+          autosize
+          minRows={1}
+          maxRows={8}
+          label={local(type.other_label)}
+          placeholder={type.other_default}
+          spellCheck={false}
+          {...form.getInputProps('other')}
+        />
+      )}
+      {form.values.type === organizationType && (
+        <TextInput
+          label={say('organization')}
+          placeholder={say('organizationPlaceholder')}
+          {...form.getInputProps('openai_organization')}
+        />
+      )}
+      <MultiSelect
+        label={say('groupsField')}
+        description={say('groupsHelp')}
+        data={[...groupNames]}
+        searchable
+        hidePickedOptions
+        {...form.getInputProps('groups')}
+      />
+    </>
+  )
+}
+
+function TypeField({ form, types, type }: Omit<UpstreamFieldsProps, 'channel'>) {
+  const say = useText(texts)
+  const local = useLocal()
+  const offered = types.filter(({ id, offered }) => offered || id === form.values.type)
+
+  function choose(next: ChannelType): void {
+    // Models that were chosen by hand stay.
+    const untouched = form.values.models.length === 0 || form.values.models.join() === type?.models.join()
+    form.setValues({ type: next.id, ...(untouched ? { models: [...next.models] } : {}) })
+    form.clearFieldError('type')
+  }
+
+  return (
+    <Select
+      label={say('typeField')}
+      withAsterisk
+      searchable
+      allowDeselect={false}
+      nothingFoundMessage={say('typeNone')}
+      data={offered.map(({ id, label }) => ({ value: String(id), label: local(label) }))}
+      value={String(form.values.type)}
+      onChange={(value) => {
+        const next = offered.find(({ id }) => String(id) === value)
+        if (next) choose(next)
+      }}
+      renderOption={({ option }) => {
+        const shown = offered.find(({ id }) => String(id) === option.value)
+        return shown ? <Tag color={typeColor(shown)}>{option.label}</Tag> : option.label
+      }}
+      description={
+        type?.docs && (
+          <Anchor href={type.docs} target="_blank" rel="noreferrer" size="xs">
+            {say('typeDocs')}
+          </Anchor>
+        )
+      }
+      error={form.errors.type}
+    />
+  )
+}
+
+function KeyField({ form, type, isNew }: { form: ChannelFormState; type: ChannelType | undefined; isNew: boolean }) {
+  const say = useText(texts)
+  const local = useLocal()
+  const format = type ? local(type.key_format) : ''
+  const hasLines = type?.key_has_lines === true
+  const batch = form.values.batch && !hasLines
+
+  return (
+    <div>
+      <SecretTextarea
+        label={say('key')}
+        withAsterisk={isNew}
+        placeholder={isNew ? format : say('keyKept', { format })}
+        description={batch ? say('keyBatchHelp') : !isNew && say('keyMoved')}
+        showLabel={say('keyShow')}
+        hideLabel={say('keyHide')}
+        minRows={batch || hasLines ? 4 : 1}
+        maxRows={12}
+        {...form.getInputProps('key')}
+      />
+      {isNew && !hasLines && <Switch mt="xs" label={say('batch')} {...form.getInputProps('batch', { type: 'checkbox' })} />}
+    </div>
+  )
+}

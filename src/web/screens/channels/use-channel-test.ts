@@ -1,0 +1,16 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { callWhole } from '../../lib/call.ts'
+import { invalidate } from '../../lib/query.ts'
+
+/** Tests a channel, with its default model when none is named; answers the seconds it took. Throws what the upstream said. */
+export function useChannelTest() {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: async ({ id, model }: { id: number; model: string }) => {
+      const { time } = await callWhole('POST /api/channel/test/:id', { params: { id }, query: { model } })
+      return time
+    },
+    // A failed test has a time too, and may have disabled the channel.
+    onSettled: () => invalidate(client, ['GET /api/channel/search']),
+  })
+}

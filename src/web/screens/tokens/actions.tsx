@@ -1,0 +1,89 @@
+import {
+  IconBrandPython,
+  IconCircleCheck,
+  IconCircleOff,
+  IconCopy,
+  IconMessageCircle,
+  IconPencil,
+  IconTerminal2,
+  IconTrash,
+} from '@tabler/icons-react'
+import { type Token, tokenStatus } from '../../../contract/entities/token.ts'
+import { useText } from '../../lib/i18n.ts'
+import { useWrite } from '../../lib/query.ts'
+import { useStatus } from '../../lib/status.ts'
+import { toast } from '../../lib/toast.ts'
+import { confirm } from '../../ui/confirm.tsx'
+import { copyText } from '../../ui/copy-text.tsx'
+import { type RowAction, RowActions } from '../../ui/row-actions.tsx'
+import { chatUrl, openChat } from './chat-link.ts'
+import { curlOf, sdkOf } from './snippets.ts'
+import { texts } from './texts.ts'
+import { fullKey, tokenLists } from './token-lines.ts'
+import { useServerAddress } from './use-server-address.ts'
+
+export interface ActionsProps {
+  readonly token: Token
+  readonly onEdit: () => void
+  readonly onDeleted: () => void
+}
+
+const icon = { size: 16, stroke: 1.6 } as const
+
+export function Actions({ token, onEdit, onDeleted }: ActionsProps) {
+  const say = useText(texts)
+  const { chats } = useStatus()
+  const { id, name, status } = token
+  const use = { token, address: useServerAddress() }
+  const isEnabled = status === tokenStatus.enabled
+  const toggle = useWrite('PUT /api/token/', {
+    invalidates: tokenLists,
+    success: (after) => say(after.status === tokenStatus.enabled ? 'enabled' : 'disabled', { name }),
+  })
+  const remove = useWrite('DELETE /api/token/:id', {
+    invalidates: tokenLists,
+    success: say('deleted', { name }),
+    onSuccess: onDeleted,
+  })
+
+  async function askRemove(): Promise<void> {
+    const sure = await confirm({
+      title: say('deleteTitle'),
+      object: name,
+      body: say('deleteBody'),
+      confirmLabel: say('delete'),
+      danger: true,
+    })
+    if (sure) remove.mutate({ params: { id } })
+  }
+
+  function chat(link: string): void {
+    const url = chatUrl(link, use)
+    if (url) openChat(url)
+    else toast.error(say('chatBroken'))
+  }
+
+  function setStatus(next: 1 | 2): void {
+    toggle.mutate({ query: { status_only: true }, body: { id, status: next } })
+  }
+
+  const actions: RowAction[] = [
+    { label: say('edit'), icon: <IconPencil {...icon} />, primary: true, onClick: onEdit },
+    { label: say('copyKey'), icon: <IconCopy {...icon} />, onClick: () => void copyText(fullKey(token), say('keyCopied')) },
+    { label: say('copyCurl'), icon: <IconTerminal2 {...icon} />, onClick: () => void copyText(curlOf(use), say('curlCopied')) },
+    { label: say('copySdk'), icon: <IconBrandPython {...icon} />, onClick: () => void copyText(sdkOf(use), say('sdkCopied')) },
+    ...chats.flatMap(Object.entries<string>).map(([chatName, link]) => ({
+      label: say('chat', { name: chatName }),
+      icon: <IconMessageCircle {...icon} />,
+      onClick: () => chat(link),
+    })),
+    {
+      label: say(isEnabled ? 'disable' : 'enable'),
+      icon: isEnabled ? <IconCircleOff {...icon} /> : <IconCircleCheck {...icon} />,
+      disabled: toggle.isPending,
+      onClick: () => setStatus(isEnabled ? tokenStatus.disabled : tokenStatus.enabled),
+    },
+    { label: say('delete'), icon: <IconTrash {...icon} />, danger: true, onClick: () => void askRemove() },
+  ]
+  return <RowActions name={name} actions={actions} />
+}

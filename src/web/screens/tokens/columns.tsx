@@ -1,0 +1,85 @@
+import { Progress } from '@mantine/core'
+import { type Token, tokenStatusLabels } from '../../../contract/entities/token.ts'
+import { colorOf } from '../../lib/format.ts'
+import { useText } from '../../lib/i18n.ts'
+import type { Column } from '../../ui/listing.ts'
+import { QuotaText } from '../../ui/quota-text.tsx'
+import { HintTag, StatusTag } from '../../ui/status-tag.tsx'
+import { Tag } from '../../ui/tag.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+import { Expiry } from './expiry.tsx'
+import { KeyCell } from './key-cell.tsx'
+import { texts } from './texts.ts'
+import styles from './tokens.module.css'
+
+export function useColumns(): Column<Token>[] {
+  const say = useText(texts)
+  return [
+    { key: 'name', title: say('name'), width: 180, cell: ({ name }) => <span className={styles.name}>{name}</span> },
+    { key: 'status', title: say('status'), cell: (token) => <Status token={token} /> },
+    { key: 'group', title: say('group'), hideable: true, cell: ({ group }) => <Group group={group} /> },
+    { key: 'key', title: say('key'), hideable: true, cell: (token) => <KeyCell token={token} /> },
+    {
+      key: 'used',
+      title: say('used'),
+      hideable: true,
+      align: 'right',
+      cell: ({ used_quota: used }) => <QuotaText units={used} />,
+    },
+    { key: 'remaining', title: say('remaining'), hideable: true, align: 'right', cell: (token) => <Remaining token={token} /> },
+    { key: 'created', title: say('created'), hideable: true, cell: ({ created_time: at }) => <TimeText seconds={at} /> },
+    {
+      key: 'accessed',
+      title: say('accessed'),
+      hideable: true,
+      hidden: true,
+      cell: ({ accessed_time: at }) => <TimeText seconds={at} />,
+    },
+    { key: 'expires', title: say('expires'), hideable: true, cell: ({ expired_time: at }) => <Expiry at={at} /> },
+  ]
+}
+
+function Status({ token }: { token: Token }) {
+  const say = useText(texts)
+  const { status, model_limits_enabled: limited, model_limits: models } = token
+  return (
+    <div className={styles.tags}>
+      <StatusTag state={tokenStatusLabels[status]} />
+      {limited && (
+        <HintTag color="blue" hint={say('limitedTo', { models: models.replaceAll(',', ', ') })}>
+          {say('limited')}
+        </HintTag>
+      )}
+    </div>
+  )
+}
+
+function Group({ group }: { group: string }) {
+  const say = useText(texts)
+  return group === '' ? <Tag color="orange">{say('ownGroup')}</Tag> : <Tag color={colorOf(group)}>{group}</Tag>
+}
+
+function Remaining({ token }: { token: Token }) {
+  const say = useText(texts)
+  const { unlimited_quota: unlimited, remain_quota: remaining, used_quota: used } = token
+  if (unlimited) return <Tag>{say('unlimited')}</Tag>
+  const share = Math.max(0, remaining) / Math.max(1, remaining + used)
+  return (
+    <div className={styles.remaining}>
+      <QuotaText units={remaining} />
+      {used > 0 && (
+        <Progress
+          size={4}
+          value={share * 100}
+          color={shareColor(share)}
+          aria-label={say('remainingShare', { percent: Math.round(share * 100) })}
+        />
+      )}
+    </div>
+  )
+}
+
+function shareColor(share: number): string {
+  if (share < 0.1) return 'red'
+  return share < 0.3 ? 'orange' : 'sluice'
+}

@@ -1,0 +1,83 @@
+import type { UseFormReturnType } from '@mantine/form'
+import { neverExpires, type Token, tokenNameLengthMax, tokenPresets } from '../../../contract/entities/token.ts'
+import type { ErrorCode } from '../../../contract/errors.ts'
+import { textOf } from '../../lib/i18n.ts'
+import { texts } from './texts.ts'
+
+/** What the form holds, how it comes from a token and goes into one, and what may be wrong with it. */
+export interface TokenValues {
+  name: string
+  /** Unix seconds; undefined is never. */
+  expired_time: number | undefined
+  /** Text while it is being typed. */
+  remain_quota: number | string
+  unlimited_quota: boolean
+  /** How many to make; for new ones only. */
+  count: number | string
+  allow_ips: string
+  model_limits_enabled: boolean
+  model_limits: string[]
+  /** '' is the user's own. */
+  group: string
+}
+
+export type TokenFormState = UseFormReturnType<TokenValues>
+
+const countMax = 1000
+/** A hyphen and six characters. */
+const suffixLength = 7
+
+export const newToken: TokenValues = {
+  name: '',
+  expired_time: undefined,
+  remain_quota: tokenPresets.quota,
+  unlimited_quota: false,
+  count: 1,
+  allow_ips: '',
+  model_limits_enabled: false,
+  model_limits: [],
+  group: '',
+}
+
+export function valuesOf(token: Token): TokenValues {
+  const { name, expired_time, remain_quota, unlimited_quota, allow_ips, model_limits_enabled, model_limits, group } = token
+  return {
+    ...{ name, remain_quota, unlimited_quota, allow_ips, model_limits_enabled, group },
+    expired_time: expired_time === neverExpires ? undefined : expired_time,
+    model_limits: model_limits.split(',').filter((model) => model !== ''),
+    count: 1,
+  }
+}
+
+export function bodyOf({ count: _count, ...values }: TokenValues) {
+  return {
+    ...values,
+    name: values.name.trim(),
+    expired_time: values.expired_time ?? neverExpires,
+    remain_quota: Number(values.remain_quota) || 0,
+    model_limits: values.model_limits.join(','),
+  }
+}
+
+/** The reasons by field; empty when all is well. */
+export function faultsOf({ name, remain_quota, unlimited_quota, count, model_limits_enabled, model_limits }: TokenValues) {
+  const say = (key: keyof typeof texts.keys, max = 0) => textOf(texts, key, { max })
+  const quota = remain_quota === '' ? -1 : Number(remain_quota)
+  const wanted = Number(count)
+  const nameMax = wanted > 1 ? tokenNameLengthMax - suffixLength : tokenNameLengthMax
+  const nameLength = [...name.trim()].length
+  const faults: Partial<Record<keyof TokenValues, string | false>> = {
+    name: (nameLength === 0 || nameLength > nameMax) && say('nameRequired', nameMax),
+    remain_quota: !unlimited_quota && !(Number.isSafeInteger(quota) && quota >= 0) && say('quotaInvalid'),
+    count: !(Number.isInteger(wanted) && wanted >= 1 && wanted <= countMax) && say('countInvalid', countMax),
+    model_limits: model_limits_enabled && model_limits.length === 0 && say('limitsRequired'),
+  }
+  return Object.fromEntries(Object.entries(faults).flatMap(([field, fault]) => (fault ? [[field, fault]] : [])))
+}
+
+/** Which field a refusal of the server is about. */
+export const fieldOfRefusal: Readonly<Record<string, keyof TokenValues>> = {
+  token_name_required: 'name',
+  group_forbidden: 'group',
+  address_list_invalid: 'allow_ips',
+} satisfies Partial<Record<ErrorCode, keyof TokenValues>>

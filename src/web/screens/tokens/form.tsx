@@ -1,0 +1,151 @@
+import { MultiSelect, Switch, Textarea, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import type { Token } from '../../../contract/entities/token.ts'
+import { ApiError } from '../../lib/call.ts'
+import { useText } from '../../lib/i18n.ts'
+import { read, useWrite } from '../../lib/query.ts'
+import { toast } from '../../lib/toast.ts'
+import { DrawerForm, DrawerFormWaiting } from '../../ui/drawer-form.tsx'
+import { ErrorView } from '../../ui/error-view.tsx'
+import { CountField } from './count-field.tsx'
+import { ExpiryField } from './expiry-field.tsx'
+import { bodyOf, faultsOf, fieldOfRefusal, newToken, type TokenFormState, type TokenValues, valuesOf } from './form-values.ts'
+import { GroupField } from './group-field.tsx'
+import { showNewKeys } from './new-keys.tsx'
+import { QuotaField } from './quota-field.tsx'
+import { texts } from './texts.ts'
+import { tokenLists } from './token-lines.ts'
+import { type Creation, useCreateTokens } from './use-create-tokens.ts'
+
+/** The form of new tokens, or of the saved one with this id, which is loaded anew each time. */
+export function TokenForm({ id, onDone }: { id: number | undefined; onDone: () => void }) {
+  const saved = useQuery({
+    ...read('GET /api/token/:id', { params: { id: id ?? 0 } }),
+    enabled: id !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+  if (id === undefined || saved.data) return <Fields token={saved.data} onDone={onDone} />
+  if (saved.error) return <ErrorView error={saved.error} onRetry={() => void saved.refetch()} />
+  return <DrawerFormWaiting />
+}
+
+function Fields({ token, onDone }: { token: Token | undefined; onDone: () => void }) {
+  const say = useText(texts)
+  const isNew = token === undefined
+  const form = useForm({ initialValues: token ? valuesOf(token) : newToken, validate: faultsOf })
+  const { save, busy, progress } = useSave({
+    token,
+    onDone,
+    onRefused: (cause) => {
+      const field = cause instanceof ApiError ? fieldOfRefusal[cause.code] : undefined
+      if (field && cause instanceof ApiError) show({ [field]: cause.message })
+      return field !== undefined
+    },
+  })
+
+  function show(faults: Record<string, ReactNode>): void {
+    form.setErrors(faults)
+    const [first] = Object.keys(faults)
+    if (first) form.getInputNode(first)?.focus()
+  }
+
+  return (
+    <DrawerForm busy={busy} dirty={form.isDirty()} aside={progress} onSubmit={form.onSubmit(save, show)}>
+      <TextInput
+        label={say('name')}
+        placeholder={say('namePlaceholder')}
+        withAsterisk
+        autoFocus={isNew}
+        data-autofocus={isNew || undefined}
+        {...form.getInputProps('name')}
+      />
+      <QuotaField form={form} />
+      <ExpiryField form={form} />
+      <GroupField form={form} />
+      {isNew && <CountField form={form} />}
+      <ModelLimits form={form} />
+      <Textarea
+        label={say('allowIps')}
+        description={say('allowIpsHelp')}
+        placeholder={'203.0.113.7\n10.0.0.0/8'}
+        autosize
+        minRows={2}
+        maxRows={8}
+        spellCheck={false}
+        {...form.getInputProps('allow_ips')}
+      />
+    </DrawerForm>
+  )
+}
+
+function ModelLimits({ form }: { form: TokenFormState }) {
+  const say = useText(texts)
+  const { model_limits_enabled: enabled, model_limits: chosen } = form.values
+  const models = useQuery({ ...read('GET /api/user/models'), enabled })
+  return (
+    <>
+      <Switch
+        label={say('limits')}
+        description={say('limitsHelp')}
+        {...form.getInputProps('model_limits_enabled', { type: 'checkbox' })}
+      />
+      {enabled && (
+        <MultiSelect
+          label={say('limitsModels')}
+          placeholder={chosen.length === 0 ? say('limitsPlaceholder') : undefined}
+          withAsterisk
+          searchable
+          clearable
+          hidePickedOptions
+          maxDropdownHeight={240}
+          nothingFoundMessage={say('limitsNone')}
+          data={[...new Set([...(models.data ?? []), ...chosen])]}
+          {...form.getInputProps('model_limits')}
+        />
+      )}
+    </>
+  )
+}
+
+interface SaveInput {
+  readonly token: Token | undefined
+  readonly onDone: () => void
+  /** Answers whether it showed the refusal at a field. */
+  readonly onRefused: (cause: unknown) => boolean
+}
+
+function useSave({ token, onDone, onRefused }: SaveInput) {
+  const say = useText(texts)
+  const { creation, done } = useCreateTokens()
+  const edit = useWrite('PUT /api/token/', {
+    invalidates: tokenLists,
+    success: say('updated'),
+    onSuccess: onDone,
+    onFailure: onRefused,
+  })
+
+  function finish({ made, refusal }: Creation, count: number): void {
+    if (made.length === 0) {
+      if (!onRefused(refusal)) toast.failure(refusal)
+      return
+    }
+    if (refusal !== undefined) {
+      const reason = refusal instanceof Error ? refusal.message : String(refusal)
+      toast.error(say('partly', { done: made.length, count, reason }))
+    }
+    onDone()
+    showNewKeys(made)
+  }
+
+  function save(values: TokenValues): void {
+    if (token) edit.mutate({ body: { ...bodyOf(values), id: token.id } })
+    else creation.mutate(values, { onSuccess: (result) => finish(result, Number(values.count)) })
+  }
+
+  const count = Number(creation.variables?.count ?? 1)
+  const progress = creation.isPending && count > 1 && say('progress', { done, count })
+  return { save, busy: creation.isPending || edit.isPending, progress }
+}

@@ -1,0 +1,63 @@
+import { Select } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { ratioColor } from '../../lib/format.ts'
+import { useText } from '../../lib/i18n.ts'
+import { read } from '../../lib/query.ts'
+import { useSession } from '../../lib/session.ts'
+import { Tag } from '../../ui/tag.tsx'
+import type { TokenFormState } from './form-values.ts'
+import { texts } from './texts.ts'
+import styles from './tokens.module.css'
+
+interface GroupChoice {
+  readonly value: string
+  readonly label: string
+  readonly help: string
+  readonly ratio?: number
+}
+
+/** Which group's channels and prices the token uses. */
+export function GroupField({ form }: { form: TokenFormState }) {
+  const say = useText(texts)
+  const choices = useChoices(form.values.group)
+  return (
+    <Select
+      label={say('groupField')}
+      description={say('groupHelp')}
+      allowDeselect={false}
+      searchable={choices.length > 8}
+      data={choices.map(({ value, label }) => ({ value, label }))}
+      renderOption={({ option }) => <Option choice={choices.find(({ value }) => value === option.value)} />}
+      {...form.getInputProps('group')}
+    />
+  )
+}
+
+function useChoices(chosen: string): readonly GroupChoice[] {
+  const say = useText(texts)
+  const own = useSession()?.group ?? ''
+  const groups = useQuery(read('GET /api/user/self/groups'))
+  const usable = Object.entries(groups.data ?? {})
+  const known = chosen === '' || chosen === 'auto' || !groups.data || chosen in groups.data
+  return [
+    { value: '', label: say('groupOwn', { group: own }), help: say('groupOwnHelp'), ratio: groups.data?.[own]?.ratio },
+    { value: 'auto', label: 'auto', help: say('groupAuto') },
+    ...usable.map(([group, { desc, ratio }]) => ({ value: group, label: group, help: desc, ratio })),
+    ...(known ? [] : [{ value: chosen, label: chosen, help: say('groupGone') }]),
+  ]
+}
+
+function Option({ choice }: { choice: GroupChoice | undefined }) {
+  const say = useText(texts)
+  if (!choice) return null
+  const { label, help, ratio } = choice
+  return (
+    <span className={styles.option}>
+      <span>
+        {label}
+        <small>{help}</small>
+      </span>
+      {ratio !== undefined && <Tag color={ratioColor(ratio)}>{say('ratio', { ratio })}</Tag>}
+    </span>
+  )
+}

@@ -1,0 +1,50 @@
+import { Button } from '@mantine/core'
+import { IconCopy } from '@tabler/icons-react'
+import type { Token } from '../../../contract/entities/token.ts'
+import { textOf, useText } from '../../lib/i18n.ts'
+import { CopyButton, copyText } from '../../ui/copy-text.tsx'
+import { showDialog } from '../../ui/dialogs.tsx'
+import { texts } from './texts.ts'
+import { fullKey } from './token-lines.ts'
+import styles from './tokens.module.css'
+
+export function showNewKeys(tokens: readonly Token[]): void {
+  void showDialog({
+    title: textOf(texts, 'createdTitle'),
+    body: <NewKeys tokens={tokens} />,
+    cancelLabel: textOf(texts, 'done'),
+    wide: true,
+  })
+}
+
+/** The keys of tokens that were just made, ready to be copied. */
+function NewKeys({ tokens }: { tokens: readonly Token[] }) {
+  const say = useText(texts)
+  const lines = tokens.map((token) => `${token.name}    ${fullKey(token)}`)
+  return (
+    <>
+      <p className={styles.hint}>{say('createdHint')}</p>
+      <ul className={styles.made}>
+        {tokens.map((token) => (
+          <li key={token.id}>
+            <div>
+              {token.name}
+              <code>{fullKey(token)}</code>
+            </div>
+            <CopyButton text={fullKey(token)} label={token.name} />
+          </li>
+        ))}
+      </ul>
+      {tokens.length > 1 && (
+        <Button
+          mt="md"
+          variant="light"
+          leftSection={<IconCopy size={16} />}
+          onClick={() => void copyText(lines.join('\n'), say('bulkCopied', { count: tokens.length }))}
+        >
+          {say('copyAll')}
+        </Button>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,42 @@
+import type { Token } from '../../../contract/entities/token.ts'
+import { fullKey } from './token-lines.ts'
+
+/** What is put on the clipboard so that a token can be used elsewhere. */
+
+/** A token and where it is used. */
+export interface TokenUse {
+  readonly token: Token
+  /** Of the server, without a slash at the end. */
+  readonly address: string
+}
+
+/** A model that the token may use, as far as it says; else a common one. */
+function exampleModel({ model_limits_enabled: limited, model_limits: models }: Token): string {
+  return (limited && models.split(',')[0]) || 'gpt-4o-mini'
+}
+
+export function curlOf({ token, address }: TokenUse): string {
+  const body = JSON.stringify({ model: exampleModel(token), messages: [{ role: 'user', content: 'Hello' }] })
+  return [
+    `curl ${address}/v1/chat/completions`,
+    `  -H "Authorization: Bearer ${fullKey(token)}"`,
+    '  -H "Content-Type: application/json"',
+    `  -d '${body.replaceAll("'", "'\\''")}'`,
+  ].join(' \\\n')
+}
+
+/** Python, as most of the SDK's users write it. */
+export function sdkOf({ token, address }: TokenUse): string {
+  return `from openai import OpenAI
+
+client = OpenAI(
+    base_url="${address}/v1",
+    api_key="${fullKey(token)}",
+)
+reply = client.chat.completions.create(
+    model=${JSON.stringify(exampleModel(token))},
+    messages=[{"role": "user", "content": "Hello"}],
+)
+print(reply.choices[0].message.content)
+`
+}
