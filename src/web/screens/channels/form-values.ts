@@ -1,4 +1,4 @@
-import type { UseFormReturnType } from '@mantine/form'
+import type { useForm } from '@mantine/form'
 import type { Channel, ChannelType } from '../../../contract/entities/channel.ts'
 
 /** What the form holds, how it comes from a channel and how it goes into one. */
@@ -26,7 +26,11 @@ export interface ChannelValues {
   status_code_mapping: string
 }
 
-export type ChannelFormState = UseFormReturnType<ChannelValues>
+/** What the parts of the form need of it. */
+export type ChannelFormState = Pick<
+  ReturnType<typeof useForm<ChannelValues>>,
+  'values' | 'errors' | 'getInputProps' | 'getValues' | 'setValues' | 'setFieldValue' | 'clearFieldError'
+>
 
 export function newChannel(type: ChannelType | undefined): ChannelValues {
   return {

@@ -1,4 +1,4 @@
-import type { UseFormReturnType } from '@mantine/form'
+import type { useForm } from '@mantine/form'
 import { neverExpires, type Token, tokenNameLengthMax, tokenPresets } from '../../../contract/entities/token.ts'
 import type { ErrorCode } from '../../../contract/errors.ts'
 import { textOf } from '../../lib/i18n.ts'
@@ -21,7 +21,11 @@ export interface TokenValues {
   group: string
 }
 
-export type TokenFormState = UseFormReturnType<TokenValues>
+/** What the parts of the form need of it. */
+export type TokenFormState = Pick<
+  ReturnType<typeof useForm<TokenValues>>,
+  'values' | 'errors' | 'getInputProps' | 'setFieldValue'
+>
 
 const countMax = 1000
 /** A hyphen and six characters. */

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { bodyOf, type ChannelValues, changesOf, namesOf, newChannel } from './form-values.ts'
+
+const values = (given: Partial<ChannelValues> = {}): ChannelValues => ({ ...newChannel(undefined), type: 1, ...given })
+
+describe('values of the channel form', () => {
+  it('sends only what was changed, so that nobody else’s change is undone', () => {
+    const before = values({ name: 'a', models: ['x'], priority: 3 })
+    expect(changesOf(before, { ...before })).toEqual({})
+    expect(changesOf(before, { ...before, priority: '7', groups: ['vip'] })).toEqual({ priority: 7, groups: ['vip'] })
+    expect(changesOf(before, { ...before, models: ['x', 'y'] })).toEqual({ models: 'x,y' })
+  })
+
+  it('sends a key only when one was typed', () => {
+    const before = values()
+    expect(changesOf(before, { ...before, name: 'b' })).not.toHaveProperty('key')
+    expect(changesOf(before, { ...before, key: 'sk-1' })).toEqual({ key: 'sk-1' })
+  })
+
+  it('takes slashes off the end of an address', () => {
+    expect(bodyOf(values({ base_url: ' https://example.com/v1// ' })).base_url).toBe('https://example.com/v1')
+  })
+
+  it('takes an emptied number as 0', () => {
+    expect(bodyOf(values({ priority: '', weight: '', max_input_tokens: '' }))).toMatchObject({
+      priority: 0,
+      weight: 0,
+      max_input_tokens: 0,
+    })
+  })
+
+  it('reads names between commas of either width', () => {
+    expect(namesOf(' a, b，c,,')).toEqual(['a', 'b', 'c'])
+  })
+})
