@@ -21,6 +21,13 @@ export function formatSeconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(2)
 }
 
+/** How long something took: 420 ms, 1.6 s, 130 s. */
+export function formatDuration(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
+  const seconds = milliseconds / 1000
+  return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`
+}
+
 /** Colour of a channel's response time: up to 1 s, 3 s, 5 s, more; 0 means untested. */
 export function responseTimeColor(milliseconds: number): string {
   if (milliseconds === 0) return 'gray'

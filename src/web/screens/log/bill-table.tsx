@@ -5,9 +5,9 @@ import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { type Bill, billOf, type FixedBill, type TokenBill } from './bill.ts'
-import { usdText } from './cells.tsx'
 import type { LogRow } from './factors.ts'
 import styles from './log.module.css'
+import { usdText } from './prices.ts'
 import { texts } from './texts.ts'
 
 /** The charge of a row, line by line, and whether it is what was charged. */

@@ -2,6 +2,7 @@ import { type Decimal, decimalOf, product, roundedUp, sumOf, times } from '../..
 import type { Log } from '../../../contract/entities/log.ts'
 import { oneHourWriteFactor, quotaPerUsd, ratioToUsdPerMillion } from '../../../contract/quota.ts'
 import type { Factors } from './factors.ts'
+import { tidy } from './prices.ts'
 
 /**
  * A charge computed anew from nothing but its row. The formula is written out here a second time on purpose: a bill that was made by
@@ -90,9 +91,4 @@ function linesOf(factors: Factors, modelRatio: number, perUsd: number): BillLine
       units: product(tokens, modelRatio, ratio, factor),
     }
   })
-}
-
-/** Without the dust of binary fractions; for showing only. */
-export function tidy(value: number): number {
-  return Number(value.toPrecision(12))
 }

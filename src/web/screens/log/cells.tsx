@@ -2,7 +2,7 @@ import { Popover, UnstyledButton } from '@mantine/core'
 import { IconTransform } from '@tabler/icons-react'
 import { logType, logTypeLabels } from '../../../contract/entities/log.ts'
 import { ratioToUsdPerMillion } from '../../../contract/quota.ts'
-import { colorOf, durationColor, firstTokenColor, formatCount } from '../../lib/format.ts'
+import { colorOf, durationColor, firstTokenColor, formatCount, formatDuration } from '../../lib/format.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { formatTime } from '../../lib/times.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
@@ -10,9 +10,9 @@ import { Facts } from '../../ui/facts.tsx'
 import { QuotaText } from '../../ui/quota-text.tsx'
 import { HintTag } from '../../ui/status-tag.tsx'
 import { Tag } from '../../ui/tag.tsx'
-import { tidy } from './bill.ts'
 import { durationMs, type Factors, failedAttempts, type LogRow, triedChannels } from './factors.ts'
 import styles from './log.module.css'
+import { usdText } from './prices.ts'
 import { texts } from './texts.ts'
 
 /** What stands in the cells of the log. A cell that a row has nothing for is null. */
@@ -90,22 +90,16 @@ export function TimingCell({ row }: { row: LogRow }) {
   return (
     <span className={styles.timing}>
       <Tag color={durationColor(duration / 1000)} title={say('duration')}>
-        {durationText(duration)}
+        {formatDuration(duration)}
       </Tag>
       {row.is_stream && frt !== undefined && (
         <Tag color={firstTokenColor(frt)} title={say('firstToken')}>
-          {durationText(frt)}
+          {formatDuration(frt)}
         </Tag>
       )}
       <Tag color={row.is_stream ? 'blue' : 'grape'}>{say(row.is_stream ? 'stream' : 'notStream')}</Tag>
     </span>
   )
-}
-
-export function durationText(milliseconds: number): string {
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
-  const seconds = milliseconds / 1000
-  return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`
 }
 
 export function PromptCell({ row }: { row: LogRow }) {
@@ -141,7 +135,7 @@ export function RetryCell({ row }: { row: LogRow }) {
             // A chain never changes.
             // biome-ignore lint/suspicious/noArrayIndexKey: its place is what names a try
             <span key={index} className={styles.hintLine}>
-              {say('attempt', { channel, reason, time: durationText(ms) })}
+              {say('attempt', { channel, reason, time: formatDuration(ms) })}
             </span>
           ))}
           <span className={styles.hintLine}>{say('answeredBy', { channel: chain.at(-1) ?? '' })}</span>
@@ -189,9 +183,4 @@ function Price({ factors }: { factors: Factors }) {
       {group !== 1 && ` ${say('detailGroup', { ratio: group })}`}
     </span>
   )
-}
-
-/** A list price as it is written: $2.5, $0.00015. */
-export function usdText(usd: number): string {
-  return `$${tidy(usd)}`
 }

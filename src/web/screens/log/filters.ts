@@ -39,15 +39,15 @@ export function useFilterInputs(isAdmin: boolean): readonly Filter[] {
   const own: Filter[] = [
     { kind: 'time', from: 'from', to: 'to', label: say('timeRange') },
     { kind: 'select', name: 'type', label: say('anyType'), choices: types, width: 124 },
-    { kind: 'text', name: 'model_name', label: say('modelName'), width: 148 },
-    { kind: 'text', name: 'token_name', label: say('tokenName'), width: 124 },
-    { kind: 'text', name: 'group', label: say('group'), width: 104 },
-    { kind: 'text', name: 'request_id', label: say('requestId'), width: 140 },
+    { kind: 'text', name: 'model_name', label: say('modelName'), width: 132 },
+    { kind: 'text', name: 'token_name', label: say('tokenName'), width: 116 },
+    { kind: 'text', name: 'group', label: say('group'), width: 92 },
+    { kind: 'text', name: 'request_id', label: say('requestId'), width: 128 },
   ]
   if (!isAdmin) return own
   return [
     ...own,
-    { kind: 'text', name: 'username', label: say('username'), width: 116 },
-    { kind: 'text', name: 'channel', label: say('channelId'), width: 100 },
+    { kind: 'text', name: 'username', label: say('username'), width: 104 },
+    { kind: 'text', name: 'channel', label: say('channelId'), width: 92 },
   ]
 }

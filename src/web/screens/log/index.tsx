@@ -1,7 +1,7 @@
-import { ActionIcon, Button, Switch, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Skeleton, Switch, Tooltip } from '@mantine/core'
 import { IconDownload, IconReceipt, IconRefresh } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { logsCountedAhead } from '../../../contract/entities/log.ts'
 import type { CallReply } from '../../lib/call.ts'
 import { useText } from '../../lib/i18n.ts'
@@ -19,9 +19,10 @@ import { withFactors } from './factors.ts'
 import { useFilterInputs, useLogFilters, useLogQuery } from './filters.ts'
 import styles from './log.module.css'
 import { LogCard } from './log-card.tsx'
-import { RowDetails } from './row-details.tsx'
 import { Statistics } from './statistics.tsx'
 import { texts } from './texts.ts'
+
+const RowDetails = lazy(async () => ({ default: (await import('./row-details.tsx')).RowDetails }))
 
 const liveEveryMs = 5000
 
@@ -75,7 +76,11 @@ export function Screen() {
         page={values.page}
         onPage={(page) => change({ page })}
         totalAtLeast={logs.data && logs.data.total - (logs.data.page - 1) * logs.data.page_size >= logsCountedAhead}
-        expand={(row) => <RowDetails row={row} />}
+        expand={(row) => (
+          <Suspense fallback={<Skeleton height={160} />}>
+            <RowDetails row={row} />
+          </Suspense>
+        )}
         card={(row) => <LogCard row={row} isAdmin={isAdmin} />}
         empty={useEmpty(filters)}
         toolbar={<ListFilters filters={inputs} values={values} onChange={change} onReset={reset} filtered={filtered} />}

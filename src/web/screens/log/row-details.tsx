@@ -1,5 +1,5 @@
 import { logType } from '../../../contract/entities/log.ts'
-import { formatCount } from '../../lib/format.ts'
+import { formatCount, formatDuration } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { formatTime, timeZoneName } from '../../lib/times.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
@@ -7,7 +7,6 @@ import { CopyText } from '../../ui/copy-text.tsx'
 import { type Fact, Facts } from '../../ui/facts.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { BillTable } from './bill-table.tsx'
-import { durationText } from './cells.tsx'
 import { durationMs, failedAttempts, type LogRow, triedChannels } from './factors.ts'
 import styles from './log.module.css'
 import { texts } from './texts.ts'
@@ -57,8 +56,8 @@ function useFacts(row: LogRow): Fact[] {
     },
     factors.reasoning_effort !== undefined && { label: say('effort'), value: factors.reasoning_effort },
     factors.reasoning_tokens !== undefined && { label: say('reasoningTokens'), value: formatCount(factors.reasoning_tokens) },
-    row.type === logType.consume && { label: say('duration'), value: durationText(duration) },
-    row.is_stream && factors.frt !== undefined && { label: say('firstToken'), value: durationText(factors.frt) },
+    row.type === logType.consume && { label: say('duration'), value: formatDuration(duration) },
+    row.is_stream && factors.frt !== undefined && { label: say('firstToken'), value: formatDuration(factors.frt) },
     row.is_stream &&
       answering >= 100 &&
       row.completion_tokens > 1 && {
@@ -102,7 +101,7 @@ function Attempts({ row }: { row: LogRow }) {
       <ol className={styles.attempts}>
         {attempts.map(({ channel, reason, ms }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a chain never changes and its place names a try
-          <li key={index}>{say('attempt', { channel, reason, time: durationText(ms) })}</li>
+          <li key={index}>{say('attempt', { channel, reason, time: formatDuration(ms) })}</li>
         ))}
         <li>{say('answeredBy', { channel: triedChannels(row.factors).at(-1) ?? '' })}</li>
       </ol>

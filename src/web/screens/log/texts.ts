@@ -43,7 +43,6 @@ export const texts = defineTexts('log', {
     detailHint: '每 1M tokens 的美元价格 × 分组倍率',
     detailFixed: '每次 {price}',
     detailGroup: '× {ratio}',
-    copyModel: '复制模型名称',
 
     emptyToday: '今天还没有记录',
     emptyTodayHint: '通过令牌或操练场发出的请求会出现在这里。',
@@ -75,7 +74,6 @@ export const texts = defineTexts('log', {
     reasoningTokens: '其中推理',
     address: '客户端 IP',
     raw: '原始 JSON',
-    flags: '说明',
 
     estimated: '估算',
     estimatedHint: '上游没有报告用量，tokens 数由本站计数得出。',
@@ -109,7 +107,6 @@ export const texts = defineTexts('log', {
     differs: '与实际扣费不符',
     differsBody: '按本行的系数应为 {expected}，实际扣费 {charged}，相差 {difference}。请联系管理员核对。',
     notComputable: '本行缺少计费系数，无法重新计算。',
-    priceMissing: '无',
   },
   en: {
     title: 'Usage log',
@@ -153,7 +150,6 @@ export const texts = defineTexts('log', {
     detailHint: 'USD per 1M tokens × group ratio',
     detailFixed: '{price} per call',
     detailGroup: '× {ratio}',
-    copyModel: 'Copy the model name',
 
     emptyToday: 'Nothing yet today',
     emptyTodayHint: 'Requests made with a token or in the playground appear here.',
@@ -185,7 +181,6 @@ export const texts = defineTexts('log', {
     reasoningTokens: 'Of these, reasoning',
     address: 'Client IP',
     raw: 'Raw JSON',
-    flags: 'Remarks',
 
     estimated: 'estimated',
     estimatedHint: 'The upstream reported no usage; the tokens were counted here.',
@@ -222,6 +217,5 @@ export const texts = defineTexts('log', {
     differsBody:
       'By the factors of this row it should be {expected}, but {charged} was charged: a difference of {difference}. Please ask the admin to check.',
     notComputable: 'This row lacks factors of its charge, so it cannot be computed again.',
-    priceMissing: 'None',
   },
 })

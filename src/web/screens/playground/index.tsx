@@ -1,6 +1,6 @@
-import { Button, Drawer } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
-import { useEffect, useState, useSyncExternalStore } from 'react'
+import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react'
 import { textOf, useText } from '../../lib/i18n.ts'
 import { useNarrow } from '../../lib/narrow.ts'
 import { useUrlState } from '../../lib/search-params.ts'
@@ -15,11 +15,13 @@ import { Conversation } from './conversation.ts'
 import { MessageList } from './message-list.tsx'
 import { isRunning, type Message, requestOf } from './messages.ts'
 import styles from './playground.module.css'
-import { RequestCode } from './request-code-view.tsx'
 import { useSettings } from './settings.ts'
 import { SettingsPanel } from './settings-panel.tsx'
 import { useStickToBottom } from './stick-to-bottom.ts'
 import { texts } from './texts.ts'
+
+const SettingsDrawer = lazy(async () => ({ default: (await import('./settings-drawer.tsx')).SettingsDrawer }))
+const RequestCode = lazy(async () => ({ default: (await import('./request-code-view.tsx')).RequestCode }))
 
 export function Screen() {
   const say = useText(texts)
@@ -63,17 +65,10 @@ export function Screen() {
         )}
         <Chat settings={choices.settings} isReady={isReady} />
       </div>
-      {narrow && (
-        <Drawer
-          opened={settingsOpen}
-          onClose={() => setSettingsOpen(false)}
-          position="left"
-          size="88%"
-          title={say('settings')}
-          closeButtonProps={{ 'aria-label': textOf(uiTexts, 'close') }}
-        >
-          {panel}
-        </Drawer>
+      {narrow && settingsOpen && (
+        <Suspense>
+          <SettingsDrawer onClose={() => setSettingsOpen(false)}>{panel}</SettingsDrawer>
+        </Suspense>
       )}
     </div>
   )
@@ -129,7 +124,11 @@ function Chat({ settings, isReady }: ChatProps) {
     const next: Message = { id: '', role: 'user', content: question, state: 'complete' }
     void showDialog({
       title: textOf(texts, 'codeTitle'),
-      body: <RequestCode request={requestOf(settings, question === '' ? messages : [...messages, next])} />,
+      body: (
+        <Suspense>
+          <RequestCode request={requestOf(settings, question === '' ? messages : [...messages, next])} />
+        </Suspense>
+      ),
       cancelLabel: textOf(uiTexts, 'close'),
       wide: true,
     })

@@ -2,7 +2,7 @@ import { ActionIcon, Button, Tooltip } from '@mantine/core'
 import { IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { memo, type ReactNode } from 'react'
-import { formatCount } from '../../lib/format.ts'
+import { formatCount, formatDuration } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { CopyButton } from '../../ui/copy-text.tsx'
 import { Initial } from '../../ui/initial.tsx'
@@ -108,7 +108,7 @@ function Figures({ message: { state, usage, durationMs, requestId } }: { message
   const figures = [
     state === 'stopped' && say('stopped'),
     usage && say('usage', { prompt: formatCount(usage.prompt_tokens), completion: formatCount(usage.completion_tokens) }),
-    durationMs !== undefined && state !== 'error' && say('duration', { seconds: (durationMs / 1000).toFixed(1) }),
+    durationMs !== undefined && state !== 'error' && formatDuration(durationMs),
   ].filter((figure) => typeof figure === 'string')
   return (
     <span className={styles.figures}>

@@ -44,14 +44,18 @@ export function afterEvent(answer: Message, event: ChatEvent, { stopped, cut }: 
   }
 }
 
-/** The request of a conversation. A question that was never answered is left out, unless it is the one to answer now. */
+/**
+ * The request of a conversation: its questions with their answers, and the last question. A question that was never answered is left
+ * out, as is an answer whose question was deleted.
+ */
 export function requestOf({ system, ...settings }: Settings, messages: readonly Message[]): ChatRequest {
+  const answers = (message: Message | undefined) => message?.role === 'assistant' && message.content !== ''
   const said: ChatMessage[] = messages
-    .filter((message, index) => {
-      if (message.role === 'assistant') return message.content !== ''
-      const next = messages[index + 1]
-      return next === undefined || (next.role === 'assistant' && next.content !== '')
-    })
+    .filter((message, index) =>
+      message.role === 'user'
+        ? index === messages.length - 1 || answers(messages[index + 1])
+        : answers(message) && messages[index - 1]?.role === 'user',
+    )
     .map(({ role, content }) => ({ role, content }))
   return { ...settings, messages: system.trim() === '' ? said : [{ role: 'system', content: system }, ...said] }
 }

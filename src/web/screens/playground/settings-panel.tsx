@@ -1,4 +1,4 @@
-import { Group, Input, NumberInput, Select, Skeleton, Slider, Stack, Text, Textarea } from '@mantine/core'
+import { Group, Input, Select, Skeleton, Slider, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { ratioColor } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { ErrorView } from '../../ui/error-view.tsx'
@@ -41,15 +41,12 @@ export function SettingsPanel({ choices, showMissing }: SettingsPanelProps) {
           onChange={(temperature) => change({ temperature: Number(temperature.toFixed(1)) })}
         />
       </Input.Wrapper>
-      <NumberInput
+      <TextInput
         label={say('maxTokens')}
         description={say('maxTokensHint')}
-        min={0}
-        max={10_000_000}
-        allowDecimal={false}
-        allowNegative={false}
-        value={settings.max_tokens}
-        onChange={(value) => change({ max_tokens: Number(value) || 0 })}
+        inputMode="numeric"
+        value={String(settings.max_tokens)}
+        onChange={(event) => change({ max_tokens: Number(event.currentTarget.value.replace(/\D/g, '').slice(0, 9)) })}
       />
       <Textarea
         label={say('system')}
