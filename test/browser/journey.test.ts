@@ -1,0 +1,286 @@
+import OpenAI from 'openai'
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { rootPassword } from '../helpers/app.ts'
+import { requireBalancedBooks } from '../helpers/seed.ts'
+import { expectFit, go, type Language, logIn, openStage, type Stage } from './stage.ts'
+
+/** The main job of the product as a person does it in the console, in each language, theme and width. */
+const model = 'gpt-4o-mini'
+const slowModel = 'gpt-4o'
+const question = 'one two three four'
+const answer = `You said: ${question}`
+
+const variants = [
+  { language: 'zh', scheme: 'light', width: 1440 },
+  { language: 'en', scheme: 'dark', width: 1440 },
+  { language: 'zh', scheme: 'dark', width: 390 },
+  { language: 'en', scheme: 'light', width: 390 },
+] as const
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+  stage.upstream.program(slowModel, { words: 5000, pauseMs: 10 })
+})
+afterAll(() => stage.stop())
+
+describe.each(variants)('in $language, $scheme, $width wide', ({ language, scheme, width }) => {
+  it('a root adds a channel, makes a token, chats, and finds every charge in the log', async () => {
+    const { page, problems } = await stage.open('nobody', { language, scheme, width, height: width === 390 ? 844 : 900 })
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    const visit: Visit = {
+      page,
+      language,
+      narrow: width === 390,
+      name: `${language}-${scheme}-${width}`,
+      words: wordsOf[language],
+    }
+
+    await go(page, '/login')
+    await expectFit(page, language)
+    await logIn(page, { language, username: 'root', password: rootPassword })
+    await expectFit(page, language)
+
+    await addChannel(visit, stage.upstream.url)
+    await testChannel(visit)
+    const key = await makeToken(visit)
+    await useKey(key)
+    await chat(visit)
+    await stopAnswer(visit)
+    await stage.upstream.waitFor(stage.upstream.journal.length)
+    expect(stage.upstream.journal.at(-1)).toMatchObject({ model: slowModel, aborted: true })
+    await readBills(visit)
+
+    expect(problems).toEqual([])
+    await requireBalancedBooks(stage.server)
+  })
+})
+
+/** Who walks where. */
+interface Visit {
+  readonly page: Page
+  readonly language: Language
+  readonly narrow: boolean
+  /** Of the channel and the token of this visit. */
+  readonly name: string
+  readonly words: (typeof wordsOf)[Language]
+}
+
+async function addChannel({ page, language, narrow, name, words }: Visit, url: string): Promise<void> {
+  await openScreen({ page, narrow, words }, words.channels)
+  await expectFit(page, language, [name])
+  await page.getByRole('button', { name: words.addChannel }).first().click()
+  const form = page.getByRole('dialog', { name: words.newChannel })
+  await choose(page, form.getByRole('combobox', { name: words.type, exact: true }), 'OpenAI')
+  await form.getByRole('textbox', { name: words.name, exact: true }).fill(name)
+  await form.getByRole('textbox', { name: words.baseUrl }).fill(`${url}/`)
+  await form.getByRole('textbox', { name: words.key, exact: true }).fill('upstream-key-0123456789')
+  await form.getByRole('button', { name: words.clearModels }).click()
+  await form.getByRole('textbox', { name: words.customModels }).fill(`${model}, ${slowModel}`)
+  await form.getByRole('button', { name: words.fill, exact: true }).click()
+  await expectFit(page, language, [name])
+  await form.getByRole('button', { name: words.submit }).click()
+  await page.getByText(words.channelMade).waitFor()
+  await form.waitFor({ state: 'detached' })
+}
+
+async function testChannel(visit: Visit): Promise<void> {
+  const { page, language, name, words } = visit
+  const channel = rowOf(visit, name)
+  await channel.getByText(words.untested).waitFor()
+  await channel.getByRole('button', { name: `${words.test}: ${name}` }).click()
+  await page.getByText(words.tested(name)).waitFor()
+  await channel.getByText(words.seconds).waitFor()
+  await expectFit(page, language, [name])
+}
+
+/** Answers the key, as it was shown and copied. */
+async function makeToken(visit: Visit): Promise<string> {
+  const { page, language, name, words } = visit
+  await openScreen(visit, words.tokens)
+  await page.getByRole('button', { name: words.addToken }).first().click()
+  const form = page.getByRole('dialog', { name: words.newToken })
+  await form.getByRole('textbox', { name: words.name, exact: true }).fill(name)
+  await expectFit(page, language, [name])
+  await form.getByRole('button', { name: words.submit }).click()
+
+  const made = page.getByRole('dialog', { name: words.tokenMade })
+  const key = (await made.getByText(/^sk-\w+$/).textContent()) ?? ''
+  await made.getByRole('button', { name: `${words.copy}: ${name}` }).click()
+  await page.getByText(words.copied).waitFor()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(key)
+  await expectFit(page, language, [name])
+  await made.getByRole('button', { name: words.done }).click()
+  await rowOf(visit, name).waitFor()
+  await expectFit(page, language, [name])
+  return key
+}
+
+async function useKey(apiKey: string): Promise<void> {
+  const client = new OpenAI({ apiKey, baseURL: `${stage.server.url}/v1`, maxRetries: 0 })
+  const reply = await client.chat.completions.create({ model, messages: [{ role: 'user', content: question }] })
+  expect(reply.choices[0]?.message.content).toBe(answer)
+}
+
+async function chat(visit: Visit): Promise<void> {
+  const { page, language, words } = visit
+  await openScreen(visit, words.playground)
+  await setUp(visit, model)
+  await page.getByRole('textbox', { name: words.input }).fill(question)
+  await page.getByRole('button', { name: words.send }).click()
+  await page.getByRole('listitem').getByText(answer).waitFor()
+  await page.getByRole('status').getByText(words.answered).waitFor()
+  await expectFit(page, language, [question, answer])
+}
+
+async function stopAnswer(visit: Visit): Promise<void> {
+  const { page, language, words } = visit
+  await setUp(visit, slowModel)
+  await page.getByRole('textbox', { name: words.input }).fill(question)
+  await page.keyboard.press('Enter')
+  const reply = page.getByRole('listitem').last()
+  await reply.getByText(/word5\b/).waitFor()
+  await page.getByRole('button', { name: words.stop }).click()
+  await reply.getByText(words.stopped).waitFor()
+  expect(await reply.textContent()).not.toContain('word5000')
+  await expectFit(page, language, [question, answer, (await reply.textContent()) ?? ''])
+}
+
+/** Chooses group and model, at the side or behind a button of a narrow window. */
+async function setUp({ page, narrow, words }: Visit, wanted: string): Promise<void> {
+  if (narrow) await page.locator('main header').getByRole('button').click()
+  await choose(page, page.getByRole('combobox', { name: words.group, exact: true }), 'default')
+  await choose(page, page.getByRole('combobox', { name: words.model, exact: true }), wanted)
+  if (narrow) await page.keyboard.press('Escape')
+}
+
+/** Every charge of this visit, computed anew from its row, is the amount that was charged. */
+async function readBills(visit: Visit): Promise<void> {
+  const { page, language, name, words } = visit
+  await openScreen(visit, words.logs)
+  await rowOf(visit, name).first().waitFor()
+  const { db } = stage.server.app
+  const charges = await db
+    .selectFrom('logs')
+    .select(['quota', 'request_id'])
+    .where('type', '=', 2)
+    .orderBy('id', 'desc')
+    .limit(3)
+    .execute()
+  expect(charges.map(({ quota }) => quota > 0)).toEqual([true, true, true])
+
+  const expanders = page.getByRole('button', { name: words.details })
+  for (const place of charges.keys()) await expanders.nth(place).click()
+  for (const { quota, request_id } of charges) {
+    const details = rowOf(visit, request_id)
+    await details.getByText(words.agrees).waitFor()
+    const units = details.getByRole('row', { name: words.charged }).getByRole('cell').last()
+    expect(await units.textContent()).toBe(quota.toLocaleString('en-US'))
+    expect(await details.getByRole('row', { name: words.rounded }).getByRole('cell').last().textContent()).toBe(
+      await units.textContent(),
+    )
+  }
+  await expectFit(page, language, [name])
+}
+
+/** Goes to a screen as the navigation leads there. */
+async function openScreen({ page, narrow, words }: Pick<Visit, 'page' | 'narrow' | 'words'>, name: string): Promise<void> {
+  if (narrow) await page.getByRole('button', { name: words.menu }).click()
+  await page.getByRole('navigation', { name: words.mainNav }).getByRole('link', { name, exact: true }).click()
+  await page.getByRole('heading', { level: 1 }).waitFor()
+}
+
+/** The row, or on a narrow window the card, that holds this text. */
+function rowOf({ page, narrow }: Pick<Visit, 'page' | 'narrow'>, text: string): Locator {
+  return page.getByRole(narrow ? 'listitem' : 'row').filter({ hasText: text })
+}
+
+async function choose(page: Page, select: Locator, option: string): Promise<void> {
+  await select.click()
+  // What more an option says comes after its name.
+  await page.getByRole('option', { name: new RegExp(`^${option}(?: |$)`) }).click()
+}
+
+const wordsOf = {
+  zh: {
+    menu: '打开菜单',
+    mainNav: '主导航',
+    channels: '渠道',
+    addChannel: '添加渠道',
+    newChannel: '创建新的渠道',
+    type: '类型',
+    name: '名称',
+    baseUrl: '代理站地址',
+    key: '密钥',
+    clearModels: '清除所有模型',
+    customModels: '输入自定义模型名称，用逗号分隔',
+    fill: '填入',
+    submit: '提交',
+    channelMade: '渠道创建成功！',
+    untested: '未测试',
+    test: '测试',
+    tested: (name: string) => new RegExp(`“${name}”测试成功，耗时 \\d+\\.\\d\\d 秒`),
+    seconds: /^\d+\.\d\d 秒$/,
+    tokens: '令牌',
+    addToken: '添加令牌',
+    newToken: '创建新的令牌',
+    tokenMade: '令牌创建成功',
+    copy: '复制',
+    copied: '已复制到剪贴板',
+    done: '完成',
+    playground: '操练场',
+    group: '分组',
+    model: '模型',
+    input: '输入消息',
+    send: '发送',
+    answered: '回答完毕',
+    stop: '停止',
+    stopped: '已停止',
+    logs: '日志',
+    details: '展开详情',
+    agrees: '等于实际扣费',
+    charged: '实际扣费',
+    rounded: '向上取整一次',
+  },
+  en: {
+    menu: 'Open the menu',
+    mainNav: 'Main navigation',
+    channels: 'Channels',
+    addChannel: 'Add channel',
+    newChannel: 'Create a channel',
+    type: 'Type',
+    name: 'Name',
+    baseUrl: 'Base URL',
+    key: 'Key',
+    clearModels: 'Clear all models',
+    customModels: 'Custom model names, separated by commas',
+    fill: 'Fill',
+    submit: 'Submit',
+    channelMade: 'Channel created successfully',
+    untested: 'Not tested',
+    test: 'Test',
+    tested: (name: string) => new RegExp(`“${name}” works, it took \\d+\\.\\d\\d s`),
+    seconds: /^\d+\.\d\d s$/,
+    tokens: 'Tokens',
+    addToken: 'Create token',
+    newToken: 'Create a token',
+    tokenMade: 'Token created',
+    copy: 'Copy',
+    copied: 'Copied to clipboard',
+    done: 'Done',
+    playground: 'Playground',
+    group: 'Group',
+    model: 'Model',
+    input: 'Message',
+    send: 'Send',
+    answered: 'The answer is complete',
+    stop: 'Stop',
+    stopped: 'Stopped',
+    logs: 'Logs',
+    details: 'Show details',
+    agrees: 'Equals the charged amount',
+    charged: 'Charged',
+    rounded: 'Rounded up once',
+  },
+} as const
