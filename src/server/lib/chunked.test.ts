@@ -2,16 +2,17 @@ import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { chunkOf, lastChunk, takeOverChunking } from './chunked.ts'
+import { toByteText } from './sse.ts'
 
 describe('chunks framed by ourselves', () => {
   async function raw(request: string): Promise<string> {
     const server = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/plain' })
       const frames = takeOverChunking(response)
-      const piece = (text: string) => (frames ? chunkOf(Buffer.from(text)) : Buffer.from(text))
-      response.write(piece('hello '))
-      response.write(piece(''))
-      setImmediate(() => response.end(frames ? Buffer.concat([piece('wörld'), lastChunk]) : piece('wörld')))
+      const piece = (text: string) => (frames ? chunkOf(toByteText(text)) : toByteText(text))
+      response.write(piece('hello '), 'latin1')
+      response.write(piece(''), 'latin1')
+      setImmediate(() => response.end(piece('wörld') + (frames ? lastChunk : ''), 'latin1'))
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())

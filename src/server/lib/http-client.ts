@@ -220,7 +220,7 @@ export function publicInternet(): UntrustedRules {
 
 function newPool(origin: string, connect: Connector, limits: { headersTimeout?: number; bodyTimeout?: number } = {}): Pool {
   return new Pool(origin, {
-    connect,
+    connect: noting(connect),
     connections: connectionsMax,
     pipelining: 1,
     allowH2: false,
@@ -230,6 +230,28 @@ function newPool(origin: string, connect: Connector, limits: { headersTimeout?: 
     bodyTimeout: 0,
     ...limits,
   })
+}
+
+/** What a connection had read since it was open, by the error that ended it. */
+const bytesRead = new WeakMap<Error, number>()
+
+function noting(connect: Connector): Connector {
+  return (target, callback) =>
+    connect(target, (...[error, socket]) => {
+      if (error) return callback(error, null)
+      const atFirst = socket.bytesRead
+      socket.once('error', (cause) => bytesRead.set(cause, socket.bytesRead - atFirst))
+      callback(null, socket)
+    })
+}
+
+/**
+ * Whether a request failed because the upstream closed a connection that had been kept after an earlier answer. Only to be asked when
+ * nothing of the answer has come. With TLS 1.3 a new connection may look like a kept one.
+ */
+export function wasKeptTooLong(cause: Error): boolean {
+  const isClosed = 'code' in cause && ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(String(cause.code))
+  return isClosed && (bytesRead.get(cause) ?? 0) > 0
 }
 
 type Sent = Pick<ConfiguredCall, 'method' | 'headers' | 'body' | 'sizeBytesMax'>

@@ -80,6 +80,15 @@ export function spliceMembers(text: Buffer, changes: Readonly<Record<string, str
   return Buffer.concat(parts)
 }
 
+/** The same object with only the last of the members that share a key, which is the one that JSON.parse reads. */
+export function withoutRepeatedKeys(text: Buffer): Buffer {
+  const members = membersOf(text) ?? []
+  const last = new Map(members.map((member) => [member.key, member]))
+  const kept = members.filter((member) => last.get(member.key) === member)
+  const body = kept.map(({ start, end }) => text.toString('utf8', start, end)).join(',')
+  return Buffer.from(`{${body}}`)
+}
+
 /** The parsed value of one top-level member; undefined when it is absent. The last of duplicates wins, as in JSON.parse. */
 export function memberValue(text: Buffer, members: readonly Member[], key: string): unknown {
   const member = members.findLast((candidate) => candidate.key === key)
@@ -104,18 +113,24 @@ function skipSpace(text: Buffer, from: number): number {
   }
 }
 
-/** Behind the closing quote of the string that opens at `from`, or -1. Long strings are crossed by native search. */
-function skipString(text: Buffer, from: number): number {
+/**
+ * Behind the closing quote of the string that opens at `from`, or -1. Long strings are crossed by native search, short ones and those
+ * full of escaped quotes byte by byte, so that the time depends on the length alone.
+ */
+export function skipString(text: Buffer, from: number): number {
   let at = from + 1
   for (;;) {
+    for (const near = at + nearBytes; at < near; at += text[at] === backslash ? 2 : 1) if (text[at] === quote) return at + 1
     const close = text.indexOf(quoteText, at, 'latin1')
     if (close < 0) return -1
     let escapes = 0
-    while (text[close - 1 - escapes] === backslash) escapes++
+    while (close - escapes > at && text[close - 1 - escapes] === backslash) escapes++
     if (escapes % 2 === 0) return close + 1
     at = close + 1
   }
 }
+
+const nearBytes = 64
 
 /** Behind the value that starts at `from`, or -1 when it does not end. */
 function skipValue(text: Buffer, from: number): number {

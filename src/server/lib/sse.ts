@@ -1,81 +1,60 @@
 /**
- * Server-sent events as bytes. `EventBlocks` cuts a byte stream at event borders without decoding it; `eventsIn` reads the events of
- * a block. A border is a blank line, with LF or CRLF; bytes are never changed.
+ * Server-sent events as byte text: a string in which every character is one byte (Latin-1). Byte text passes through unchanged, is
+ * searched several times faster than a buffer and costs no allocation outside of the heap. `EventBlocks` cuts a stream at event
+ * borders; `eventsIn` reads the events of a block, with their data decoded. A border is a blank line, with LF or CRLF.
  */
-const lineFeed = 0x0a
-const carriageReturn = 0x0d
-const noBytes = Buffer.alloc(0)
-/** A border is at most this long before its last line feed. */
-const borderReach = 3
-/** That many small pieces of one event are kept before they are joined. */
-const piecesMax = 1000
-
 export class EventBlocks {
   readonly #limitBytes: number
-  #rest: Buffer[] = []
+  #rest: string[] = []
   #restBytes = 0
-  #ending: Buffer = noBytes
+  #ending = ''
 
   /** A single event may have at most `limitBytes`. */
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes
   }
 
-  /** All events that are complete with this chunk, as one run of bytes; empty when none is. Throws RangeError over the limit. */
-  push(chunk: Buffer): Buffer {
-    const border = lastBorder(chunk, this.#ending)
-    if (border < 0) {
-      this.#keep(chunk)
-      return noBytes
+  /** All events that are complete with this piece; '' when none is. Throws RangeError over the limit. */
+  push(piece: string): string {
+    const border = lastBorder(this.#ending + piece) - this.#ending.length
+    if (border <= 0) {
+      this.#keep(piece)
+      return ''
     }
 
-    const head = border === chunk.length ? chunk : chunk.subarray(0, border)
-    const complete = this.#restBytes === 0 ? head : Buffer.concat([...this.#rest, head])
+    const head = border === piece.length ? piece : piece.slice(0, border)
+    const complete = this.#restBytes === 0 ? head : this.#rest.join('') + head
     this.#forget()
-    if (border < chunk.length) this.#keep(chunk.subarray(border))
+    if (border < piece.length) this.#keep(piece.slice(border))
     return complete
   }
 
   /** What came behind the last border. */
-  flush(): Buffer {
-    const rest = Buffer.concat(this.#rest)
+  flush(): string {
+    const rest = this.#rest.join('')
     this.#forget()
     return rest
+  }
+
+  #keep(piece: string): void {
+    this.#restBytes += piece.length
+    if (this.#restBytes > this.#limitBytes)
+      throw new RangeError(`An event of the stream is larger than ${this.#limitBytes} bytes`)
+    this.#rest.push(piece)
+    this.#ending = (piece.length >= borderReach ? piece : this.#ending + piece).slice(-borderReach)
   }
 
   #forget(): void {
     this.#rest = []
     this.#restBytes = 0
-    this.#ending = noBytes
-  }
-
-  #keep(bytes: Buffer): void {
-    this.#restBytes += bytes.length
-    if (this.#restBytes > this.#limitBytes)
-      throw new RangeError(`An event of the stream is larger than ${this.#limitBytes} bytes`)
-    this.#ending =
-      bytes.length >= borderReach ? bytes.subarray(-borderReach) : Buffer.concat([this.#ending, bytes]).subarray(-borderReach)
-    if (this.#rest.length < piecesMax) this.#rest.push(bytes)
-    else this.#rest = [Buffer.concat([...this.#rest, bytes])]
+    this.#ending = ''
   }
 }
 
-/** Behind the last blank line that ends in `chunk`, or -1. A blank line may have begun in the bytes before. */
-function lastBorder(chunk: Buffer, ending: Buffer): number {
-  for (let at = chunk.lastIndexOf(lineFeed); at >= 0; at = at === 0 ? -1 : chunk.lastIndexOf(lineFeed, at - 1)) {
-    const before = byteBefore(chunk, ending, at, 1)
-    if (before === lineFeed) return at + 1
-    if (before === carriageReturn && byteBefore(chunk, ending, at, 2) === lineFeed) return at + 1
-  }
-  return -1
-}
+/** A border is at most this long before its last line feed. */
+const borderReach = 3
 
-function byteBefore(chunk: Buffer, ending: Buffer, at: number, distance: number): number | undefined {
-  const index = at - distance
-  return index >= 0 ? chunk[index] : ending.at(index)
-}
-
-export interface EventBytes {
+export interface EventText {
   readonly name: string
   readonly data: string
   /** Where the event stands in the block, its blank line included. */
@@ -84,69 +63,83 @@ export interface EventBytes {
 }
 
 /** All events of a block in order. */
-export function eventsIn(block: Buffer): EventBytes[] {
+export function eventsIn(block: string): EventText[] {
   return [...readEvents(block)]
 }
 
 /** The events of a block, read as far as they are taken. Comments and unknown fields are skipped; without data, `data` is ''. */
-export function* readEvents(block: Buffer): Generator<EventBytes> {
+export function* readEvents(block: string): Generator<EventText> {
   let start = 0
   let name = ''
   let data: string | undefined
   let at = 0
 
   while (at < block.length) {
-    const feed = block.indexOf(lineFeed, at)
+    const feed = block.indexOf('\n', at)
     const lineEnd = feed < 0 ? block.length : feed
     const next = feed < 0 ? block.length : feed + 1
-    const textEnd = lineEnd > at && block[lineEnd - 1] === carriageReturn ? lineEnd - 1 : lineEnd
-    if (textEnd === at && feed >= 0) {
-      if (data !== undefined || name !== '') yield { name, data: data ?? '', start, end: next }
+    const line = block.slice(at, block[lineEnd - 1] === '\r' && lineEnd > at ? lineEnd - 1 : lineEnd)
+    if (line === '' && feed >= 0) {
+      if (data !== undefined || name !== '') yield { name, data: decode(data ?? ''), start, end: next }
       start = next
       name = ''
       data = undefined
     } else {
-      const line = block.toString('utf8', at, textEnd)
       const value = fieldValue(line, 'data')
       if (value !== undefined) data = data === undefined ? value : `${data}\n${value}`
       else name = fieldValue(line, 'event') ?? name
     }
     at = next
   }
-  if (data !== undefined || name !== '') yield { name, data: data ?? '', start, end: block.length }
+  if (data !== undefined || name !== '') yield { name, data: decode(data ?? ''), start, end: block.length }
 }
 
 /** The event of a block that has a byte at `place`; undefined when only a comment stands there. */
-export function eventAround(block: Buffer, place: number): EventBytes | undefined {
+export function eventAround(block: string, place: number): EventText | undefined {
   const start = borderBefore(block, place)
-  const event = eventsIn(block.subarray(start, borderBehind(block, place)))[0]
+  const event = eventsIn(block.slice(start, borderBehind(block, place)))[0]
   return event && { ...event, start: start + event.start, end: start + event.end }
 }
 
+export function toByteText(text: string): string {
+  return beyondAscii.test(text) ? Buffer.from(text).toString('latin1') : text
+}
+
+function decode(byteText: string): string {
+  return beyondAscii.test(byteText) ? Buffer.from(byteText, 'latin1').toString() : byteText
+}
+
+const beyondAscii = /[^\0-\x7f]/
+
+/** Behind the last blank line of a text, or -1. Only what is behind the last plain one is searched for one with CRLF. */
+function lastBorder(text: string): number {
+  const plain = text.lastIndexOf('\n\n')
+  const from = plain < 0 ? 0 : plain + 2
+  const mixed = text.slice(from).lastIndexOf('\n\r\n')
+  return mixed < 0 ? (plain < 0 ? -1 : from) : from + mixed + 3
+}
+
 /** Behind the last blank line that ends at or before `place`. */
-function borderBefore(block: Buffer, place: number): number {
-  for (let feed = block.lastIndexOf(lineFeed, place - 1); feed > 0; feed = block.lastIndexOf(lineFeed, feed - 1)) {
-    if (isBorder(block, feed)) return feed + 1
-  }
-  return 0
+function borderBefore(block: string, place: number): number {
+  const plain = place < 2 ? -1 : block.lastIndexOf('\n\n', place - 2)
+  const from = plain < 0 ? 0 : plain + 2
+  const mixed = block.slice(from, place).lastIndexOf('\n\r\n')
+  return mixed < 0 ? from : from + mixed + 3
 }
 
 /** Behind the first blank line that ends behind `place`. */
-function borderBehind(block: Buffer, place: number): number {
-  for (let feed = block.indexOf(lineFeed, place); feed >= 0; feed = block.indexOf(lineFeed, feed + 1)) {
-    if (isBorder(block, feed)) return feed + 1
-  }
-  return block.length
-}
-
-/** Whether the line feed at `feed` ends a blank line. */
-function isBorder(block: Buffer, feed: number): boolean {
-  const before = block[feed - 1]
-  return before === lineFeed || (before === carriageReturn && block[feed - 2] === lineFeed)
+function borderBehind(block: string, place: number): number {
+  const plain = block.indexOf('\n\n', Math.max(0, place - 1))
+  const to = plain < 0 ? block.length : plain + 2
+  const from = Math.max(0, place - 2)
+  const mixed = block.slice(from, to).indexOf('\n\r\n')
+  return mixed < 0 ? to : from + mixed + 3
 }
 
 function fieldValue(rawLine: string, field: string): string | undefined {
-  const line = rawLine.charCodeAt(0) === 0xfeff ? rawLine.slice(1) : rawLine
+  const line = rawLine.startsWith(byteOrderMark) ? rawLine.slice(byteOrderMark.length) : rawLine
   if (!line.startsWith(field) || line[field.length] !== ':') return undefined
   return line[field.length + 1] === ' ' ? line.slice(field.length + 2) : line.slice(field.length + 1)
 }
+
+const byteOrderMark = '\xef\xbb\xbf'

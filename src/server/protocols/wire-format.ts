@@ -13,6 +13,8 @@ export interface WireFormat {
   readRequest(body: JsonObject): RequestFacts
   /** All text of the request that the model reads, for estimates and counts. */
   promptText(body: JsonObject): string[]
+  /** The list that every whole reply has at the top; what lacks it is no reply. */
+  readonly answerIn: string
   /** Usage of a whole reply; undefined when the upstream reported none. */
   readUsage(reply: JsonObject): Usage | undefined
   /** Text that a whole reply produced, for a count when the upstream reported no usage. */
@@ -41,6 +43,8 @@ export interface RequestFacts {
 export interface StreamFormat {
   /** Finds where an event may end the stream, carry usage or tell an error; only those events are parsed. With the flag `g`. */
   readonly marks: RegExp
+  /** Whether each event says its type in an `event:` line. */
+  readonly hasNamedEvents: boolean
   isTerminal(event: StreamEvent): boolean
   /** What must be sent when the upstream ended well without a terminal event; '' when that cannot be made up. */
   readonly terminalText: string
@@ -55,6 +59,10 @@ export interface StreamFormat {
   deltaText(data: JsonObject): string
   /** An error that the upstream sent inside of the stream. */
   readError(data: JsonObject): UpstreamErrorFacts | undefined
+  /** A whole reply as the events of a stream, the terminal event left out, for an upstream that does not stream. */
+  replay(reply: JsonObject): readonly JsonObject[]
+  /** The whole reply that the events of a stream make, for an upstream that streams unasked. */
+  gather(events: readonly JsonObject[]): JsonObject
   /** The same event with another model name; undefined when it names none. */
   renameModel(data: Buffer, model: string): Buffer | undefined
   readonly heartbeat: string
@@ -94,8 +102,20 @@ export function textAt(value: JsonObject, key: string): string {
   return typeof member === 'string' ? member : ''
 }
 
-/** A token count as reported: integers from 0 up; everything else is 0. */
+/** A token count as reported; 0 when it is absent or cannot be meant. */
 export function countAt(value: JsonObject | undefined, key: string): number {
   const member = value?.[key]
-  return typeof member === 'number' && Number.isFinite(member) && member > 0 ? Math.floor(member) : 0
+  return isCount(member) ? Math.floor(member) : 0
+}
+
+/** Whether these members, as far as they are there, are token counts. Else none of the numbers beside them are to be trusted. */
+export function areCounts(value: JsonObject, keys: readonly string[]): boolean {
+  return keys.every((key) => value[key] === undefined || value[key] === null || isCount(value[key]))
+}
+
+/** More than any model reads or writes in one call, and few enough to be priced. */
+const countMax = 1_000_000_000
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= countMax
 }

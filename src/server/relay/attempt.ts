@@ -1,68 +1,71 @@
-import { noUsage, type Usage } from '../../contract/usage.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
-import { countTokens, estimateText } from '../protocols/count-tokens.ts'
 import type { StreamFormat } from '../protocols/wire-format.ts'
+import { type Came, endingOf, owedSoFar } from './ending.ts'
 import { Exchange } from './exchange.ts'
-import { UpstreamFailure, withoutSecrets } from './failure.ts'
+import { UpstreamFailure, withCleanFacts } from './failure.ts'
 import { prepare } from './prepare.ts'
 import { chargeFor, type Ending } from './record.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
 import { type StreamOutcome, StreamReply } from './stream-reply.ts'
 import { type Whole, WholeReply } from './whole-reply.ts'
 
+/** One try on one channel. */
+interface Try {
+  readonly app: RelayParts
+  readonly work: Work
+  readonly channel: RunningChannel
+  readonly upstreamModel: string
+}
+
+type Result = 'answered' | UpstreamFailure
+
 /**
  * Tries one channel. `answered`: the caller has their answer and the charge is durable, or the caller left and what was used is
- * charged. A failure: nothing was sent and nothing is charged, so another channel may try.
+ * charged. A failure: nothing was produced and nothing is charged, so another channel may try while nothing was sent.
  */
-export function attempt(app: RelayParts, work: Work, channel: RunningChannel): Promise<'answered' | UpstreamFailure> {
+export function attempt(app: RelayParts, work: Work, channel: RunningChannel): Promise<Result> {
   const stream = work.facts.stream ? work.format.stream : null
   return stream ? attemptStream(app, work, channel, stream) : attemptWhole(app, work, channel)
 }
 
-async function attemptWhole(app: RelayParts, work: Work, channel: RunningChannel): Promise<'answered' | UpstreamFailure> {
+async function attemptWhole(app: RelayParts, work: Work, channel: RunningChannel): Promise<Result> {
   const { call, facts } = work
   const { target, upstreamModel } = prepare(app, work, channel)
+  const running = { app, work, channel, upstreamModel }
   let exchange: Exchange | undefined
   const outcome = await new Promise<Whole | UpstreamFailure | 'gone'>((resolve) => {
-    const running = new Exchange(app.deadlines, target, new WholeReply(work.format, resolve))
-    exchange = running
+    const started = new Exchange(app.deadlines, target, new WholeReply(work.format, resolve))
+    exchange = started
     call.whenGone(() => {
-      running.abort()
+      started.abort()
       resolve('gone')
     })
-    if (!call.isGone) running.start()
+    if (!call.isGone) started.start()
   })
   call.whenGone(undefined)
 
-  if (outcome === 'gone') return settleGone(app, work, channel, upstreamModel, exchange, '')
+  if (outcome === 'gone') return settleGone(running, exchange, noReply)
   if (outcome instanceof UpstreamFailure) return withCleanFacts(outcome, channel)
 
-  const usage = outcome.usage ?? (await countUsage(work, outcome.text()))
-  await app.ledger.settle(
-    work.hold,
-    chargeFor(app, work, channel, upstreamModel, { usage, isEstimated: outcome.usage === undefined }),
-  )
-  const body = upstreamModel === facts.model ? outcome.body : outcome.renamed(facts.model)
-  call.answer(outcome.contentType, body)
+  await settle(running, await endingOf(work, whole(outcome)))
+  call.answer(outcome.contentType, upstreamModel === facts.model ? outcome.body : outcome.renamed(facts.model))
   return 'answered'
 }
 
-async function attemptStream(
-  app: RelayParts,
-  work: Work,
-  channel: RunningChannel,
-  format: StreamFormat,
-): Promise<'answered' | UpstreamFailure> {
+async function attemptStream(app: RelayParts, work: Work, channel: RunningChannel, format: StreamFormat): Promise<Result> {
   const { call, facts } = work
   const { target, upstreamModel, hidesUsage } = prepare(app, work, channel)
+  const running = { app, work, channel, upstreamModel }
   let finish: (outcome: StreamOutcome | 'gone') => void = () => {}
   const ended = new Promise<StreamOutcome | 'gone'>((resolve) => {
     finish = resolve
   })
+  const renameTo = upstreamModel === facts.model ? undefined : facts.model
   const reply = new StreamReply(call, {
-    format,
+    format: work.format,
+    stream: format,
     hideUsage: hidesUsage,
-    renameTo: upstreamModel === facts.model ? undefined : facts.model,
+    renameTo,
     now: app.now,
     done: finish,
   })
@@ -73,38 +76,30 @@ async function attemptStream(
     finish('gone')
   })
   if (!call.isGone) exchange.start()
-  const beats = keepAlive(app, work, channel, upstreamModel, reply, format)
+  const beats = keepAlive(running, exchange, reply, format)
   const outcome = await ended
   app.deadlines.cancel(beats.deadline)
   call.whenGone(undefined)
 
-  if (outcome === 'gone') return settleGone(app, work, channel, upstreamModel, exchange, reply.tap.text(), reply.tap.usage)
-  if (outcome === 'complete') return completeStream(app, work, channel, upstreamModel, exchange, reply, format)
-  if (!call.isCommitted) return withCleanFacts(outcome, channel)
+  if (outcome === 'gone') return settleGone(running, exchange, reply.tap)
+  if (outcome === 'complete')
+    return completeStream(running, exchange, reply, reply.tap, reply.tap.terminal ?? format.terminalText)
+  if (!(outcome instanceof UpstreamFailure)) return completeStream(running, exchange, reply, whole(outcome), outcome.events)
 
   const failure = withCleanFacts(outcome, channel)
-  const ending = await endingOf(work, reply.tap.usage, reply.tap.text(), 'upstream')
-  await app.ledger.settle(work.hold, chargeFor(app, work, channel, upstreamModel, ending))
+  if (!reply.tap.hasOutput) return failure
+  await settle(running, await endingOf(work, reply.tap, 'upstream'))
   call.sendError(failure.forCaller())
   app.logger.warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a stream was cut off by the upstream')
   return 'answered'
 }
 
-async function completeStream(
-  app: RelayParts,
-  work: Work,
-  channel: RunningChannel,
-  upstreamModel: string,
-  exchange: Exchange,
-  reply: StreamReply,
-  format: StreamFormat,
-): Promise<'answered'> {
-  const { call } = work
-  const ending = await endingOf(work, reply.tap.usage, () => reply.tap.text())
-  await app.ledger.settle(work.hold, chargeFor(app, work, channel, upstreamModel, ending))
-  call.end(reply.tap.terminal ?? Buffer.from(format.terminalText))
+async function completeStream(running: Try, exchange: Exchange, reply: StreamReply, came: Came, last: string): Promise<Result> {
+  const { app, work } = running
   // An upstream that leaves its socket open behind the terminal event keeps nobody waiting.
-  app.deadlines.after(1000, () => exchange.abort())
+  if (!exchange.isOver) app.deadlines.after(1000, () => exchange.abort())
+  await settle(running, await endingOf(work, came))
+  reply.close(last)
   return 'answered'
 }
 
@@ -112,66 +107,44 @@ async function completeStream(
  * The caller left: what the upstream may bill is charged, the prompt and the output that had come. A request that never reached the
  * upstream costs nothing.
  */
-async function settleGone(
-  app: RelayParts,
-  work: Work,
-  channel: RunningChannel,
-  upstreamModel: string,
-  exchange: Exchange | undefined,
-  text: string,
-  usage?: Usage,
-): Promise<'answered'> {
-  if (!exchange?.wasSent) {
-    await app.ledger.release(work.hold)
-    return 'answered'
-  }
-  const ending = await endingOf(work, usage, text, 'client')
-  await app.ledger.settle(work.hold, chargeFor(app, work, channel, upstreamModel, ending))
+async function settleGone(running: Try, exchange: Exchange | undefined, came: Came): Promise<Result> {
+  const { app, work } = running
+  if (exchange?.wasSent) await settle(running, await endingOf(work, came, 'client'))
+  else await app.ledger.release(work.hold)
   return 'answered'
 }
 
-/** The upstream's numbers when it gave any; else a count of what was read and produced. */
-async function endingOf(
-  work: Work,
-  usage: Usage | undefined,
-  text: string | (() => string),
-  interrupted?: Ending['interrupted'],
-): Promise<Ending> {
-  if (usage && !interrupted) return { usage, isEstimated: false }
-  const counted = await countUsage(work, typeof text === 'string' ? text : text())
-  const best = usage ? { ...usage, output: Math.max(usage.output, counted.output) } : counted
-  return { usage: best, isEstimated: true, ...(interrupted ? { interrupted } : {}) }
+function settle({ app, work, channel, upstreamModel }: Try, ending: Ending): Promise<void> {
+  return app.ledger.settle(work.hold, chargeFor(app, work, channel, upstreamModel, ending))
 }
 
-async function countUsage(work: Work, output: string): Promise<Usage> {
-  const { format, facts, body } = work
-  const prompt = format.promptText(body.json).join('\n')
-  return { ...noUsage, input: (await countTokens(prompt, facts.model)) + 3, output: await countTokens(output, facts.model) }
+const noReply: Came = { usage: undefined, isComplete: () => false, text: () => '' }
+
+function whole({ usage, text }: Pick<Whole, 'usage' | 'text'>): Came {
+  return { usage, isComplete: () => true, text: () => text }
 }
 
-/** Heartbeats after ten silent seconds; and every five seconds a note of what the stream owes so far, should this process die. */
-function keepAlive(
-  app: RelayParts,
-  work: Work,
-  channel: RunningChannel,
-  upstreamModel: string,
-  reply: StreamReply,
-  format: StreamFormat,
-) {
+/**
+ * Every five seconds: a heartbeat after ten silent ones, a note of what the stream owes so far should this process die, and a look at
+ * the caller. Who has taken nothing for minutes has left, whatever their connection says.
+ */
+function keepAlive({ app, work, channel, upstreamModel }: Try, exchange: Exchange, reply: StreamReply, format: StreamFormat) {
   const { call } = work
   const beat = () => {
     if (call.isGone) return
-    if (app.now() - call.lastWriteMs >= heartbeatAfterMs) reply.heartbeat(format.heartbeat)
-    checkpoint()
+    const silentMs = app.now() - call.lastWriteMs
+    if (call.isBlocked && silentMs >= blockedMaxMs) return call.drop()
+    if (!call.isBlocked && silentMs >= heartbeatAfterMs) reply.heartbeat(format.heartbeat)
+    if (exchange.wasSent) checkpoint()
     app.deadlines.refresh(beats.deadline, checkpointEveryMs)
   }
   const checkpoint = () => {
-    const counted = { ...noUsage, input: work.inputTokens, output: Math.ceil(estimateText(reply.tap.text())) }
-    const usage = reply.tap.usage ? { ...reply.tap.usage, output: Math.max(reply.tap.usage.output, counted.output) } : counted
-    app.ledger.checkpoint(
-      work.hold,
-      chargeFor(app, work, channel, upstreamModel, { usage, isEstimated: true, interrupted: 'node' }),
-    )
+    try {
+      app.ledger.checkpoint(work.hold, chargeFor(app, work, channel, upstreamModel, owedSoFar(work, reply.tap)))
+    } catch (error) {
+      // Without a note the stream goes on; out of a timer the error would end the process.
+      app.logger.error({ error, request: call.id }, 'a checkpoint failed')
+    }
   }
   const beats = { deadline: app.deadlines.after(checkpointEveryMs, beat) }
   return beats
@@ -179,14 +152,4 @@ function keepAlive(
 
 const heartbeatAfterMs = 10_000
 const checkpointEveryMs = 5_000
-
-function withCleanFacts(failure: UpstreamFailure, channel: RunningChannel): UpstreamFailure {
-  const message = withoutSecrets(failure.facts.message, channel)
-  return new UpstreamFailure(failure.kind, {
-    status: failure.status,
-    isMapped: failure.isMapped,
-    facts: { ...failure.facts, message },
-    retryAfter: failure.retryAfter,
-    cause: failure.cause,
-  })
-}
+const blockedMaxMs = 300_000

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { chunkOf, lastChunk, takeOverChunking } from '../lib/chunked.ts'
 import type { Client } from '../lib/client-address.ts'
 import { AppError } from '../lib/failure.ts'
+import { toByteText } from '../lib/sse.ts'
 import type { CallerError } from '../protocols/error-body.ts'
 import { errorBody, errorEvent, errorHeaders, ownError, statusFor } from '../protocols/error-body.ts'
 import type { Dialect } from '../protocols/format.ts'
@@ -23,6 +24,7 @@ export class Call {
   #gone = false
   #onGone: (() => void) | undefined
   #framesChunks = false
+  #waitsForDrain = false
 
   constructor(
     exchange: { request: IncomingMessage; response: ServerResponse },
@@ -35,11 +37,14 @@ export class Call {
     this.client = facts.client
     this.startedMs = facts.nowMs
     this.lastWriteMs = facts.nowMs
-    this.response.once('close', () => {
-      if (this.response.writableFinished) return
+    const left = () => {
+      if (this.#gone || this.response.writableFinished) return
       this.#gone = true
       this.#onGone?.()
-    })
+    }
+    this.response.once('close', left)
+    // An answer that waits behind another one on its connection is not told when the connection closes.
+    if (this.response.socket === null) this.request.socket.once('close', left)
     // A write that crosses the caller's leaving is an error of the socket; `close` has told us all that matters.
     this.response.on('error', ignore)
   }
@@ -66,18 +71,36 @@ export class Call {
     this.#framesChunks = takeOverChunking(this.response)
   }
 
-  /** Writes a piece of the answer. False means: nothing more before `drained` is called. */
-  write(bytes: Buffer, nowMs: number, drained?: () => void): boolean {
+  /** Writes a piece of the answer, as byte text. False means that the caller does not take it as fast: see `whenDrained`. */
+  write(byteText: string, nowMs: number): boolean {
     if (this.firstByteMs === 0) this.firstByteMs = nowMs
     this.lastWriteMs = nowMs
-    const mayGoOn = this.response.write(this.#framesChunks ? chunkOf(bytes) : bytes)
-    if (!mayGoOn && drained) this.response.once('drain', drained)
-    return mayGoOn
+    return this.response.write(this.#framesChunks ? chunkOf(byteText) : byteText, 'latin1')
+  }
+
+  /** Calls `listener` once, when the caller has taken what was written. One waits at a time; a second is not called. */
+  whenDrained(listener: () => void): void {
+    if (this.#waitsForDrain) return
+    this.#waitsForDrain = true
+    this.response.once('drain', () => {
+      this.#waitsForDrain = false
+      listener()
+    })
+  }
+
+  /** The caller has not yet taken what was written. */
+  get isBlocked(): boolean {
+    return this.response.writableNeedDrain
+  }
+
+  /** Breaks the connection; the caller counts as gone. */
+  drop(): void {
+    this.response.destroy()
   }
 
   /** Writes the last piece of the answer. */
-  end(bytes: Buffer): void {
-    this.response.end(this.#framesChunks ? Buffer.concat([chunkOf(bytes), lastChunk]) : bytes)
+  end(byteText: string): void {
+    this.response.end(this.#framesChunks ? chunkOf(byteText) + lastChunk : byteText, 'latin1')
   }
 
   /** Sends a whole answer. */
@@ -93,7 +116,7 @@ export class Call {
     const told = error instanceof AppError ? ownError(error) : error
     if (this.#gone || this.response.writableEnded) return
     if (this.isCommitted) {
-      this.end(Buffer.from(errorEvent(this.dialect, told, this.id)))
+      this.end(toByteText(errorEvent(this.dialect, told, this.id)))
       return
     }
     const body = errorBody(this.dialect, told, this.id)

@@ -51,7 +51,7 @@ export function findEndpoint(
   method: string,
   url: string,
   headers: IncomingHttpHeaders,
-): Endpoint | { readonly wrongMethod: string; readonly dialect: Dialect } {
+): Endpoint | { readonly wrongMethod: string; readonly allowed: string; readonly dialect: Dialect } {
   const path = cleanPath(url)
   const entry = entries.get(path)
   if (entry) {
@@ -59,7 +59,7 @@ export function findEndpoint(
       entry.endpoint.kind === 'models' && headers['anthropic-version'] !== undefined
         ? { ...entry.endpoint, dialect: 'anthropic' as const }
         : entry.endpoint
-    return entry.method === method ? endpoint : { wrongMethod: method, dialect: endpoint.dialect }
+    return entry.method === method ? endpoint : { wrongMethod: method, allowed: entry.method, dialect: endpoint.dialect }
   }
 
   const dialect: Dialect =

@@ -1,5 +1,7 @@
+import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { Dispatcher } from 'undici'
+import { wasKeptTooLong } from '../lib/http-client.ts'
 import type { Deadline, Deadlines } from '../lib/timer-wheel.ts'
 import { readOpenAiError } from '../protocols/openai-chat/errors.ts'
 import { isObject } from '../protocols/wire-format.ts'
@@ -41,12 +43,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #total: Deadline
   #controller: Dispatcher.DispatchController | undefined
   #isOver = false
+  #isPaused = false
+  #wasSent = false
   #hasAnswer = false
+  #hasRepeated = false
+  #bytes = 0
   #errorStatus = 0
   #errorHeaders: Readonly<Record<string, string | string[] | undefined>> = {}
   #errorBody: Buffer[] = []
-  #errorBytes = 0
-  #decoder: NodeJS.ReadWriteStream | undefined
+  #decoder: Transform | undefined
 
   constructor(deadlines: Deadlines, target: Target, receiver: Receiver) {
     this.#deadlines = deadlines
@@ -58,7 +63,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** Whether the request reached the upstream's socket, so that the upstream may bill it. */
   get wasSent(): boolean {
-    return this.#controller !== undefined
+    return this.#wasSent
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
   }
 
   start(): void {
@@ -77,13 +86,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new Error('The exchange was broken off'))
   }
 
+  /** Lets the upstream wait, without counting the time as its silence. */
   pause(): void {
+    if (this.#isOver) return
+    this.#isPaused = true
     this.#controller?.pause()
     this.#deadlines.cancel(this.#silence)
   }
 
   resume(): void {
     if (this.#isOver) return
+    this.#isPaused = false
     this.#deadlines.refresh(this.#silence, this.#target.limits.idleMs)
     this.#controller?.resume()
   }
@@ -91,6 +104,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     if (this.#isOver) controller.abort(new Error('The exchange was broken off'))
+    else this.#wasSent = true
   }
 
   onResponseStart(
@@ -98,8 +112,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
-    if (status < 200 || this.#isOver) return
     this.#hasAnswer = true
+    if (status < 200 || this.#isOver) return
     this.#deadlines.refresh(this.#silence, this.#target.limits.idleMs)
     this.#openDecoder(headers['content-encoding'])
     if (status >= 300) {
@@ -116,22 +130,35 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isOver) return
-    this.#deadlines.refresh(this.#silence, this.#target.limits.idleMs)
+    if (!this.#isPaused) this.#deadlines.refresh(this.#silence, this.#target.limits.idleMs)
     if (this.#decoder) this.#decoder.write(chunk)
     else this.#accept(chunk)
   }
 
   onResponseEnd(): void {
+    if (this.#isOver) return
     if (this.#decoder) this.#decoder.end()
     else this.#finish()
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, cause: Error): void {
+    if (this.#isOver) return
+    if (!this.#hasAnswer && !this.#hasRepeated && wasKeptTooLong(cause)) {
+      // The upstream closed a kept connection while the request was on its way. It has not answered, and a new connection is made.
+      this.#hasRepeated = true
+      this.start()
+      return
+    }
     this.#finish(new UpstreamFailure(this.#hasAnswer ? 'cut' : 'unreachable', { cause }))
   }
 
   #accept(chunk: Buffer): void {
     if (this.#isOver) return
+    this.#bytes += chunk.length
+    if (this.#bytes > answerBytesMax) {
+      this.#finish(new UpstreamFailure('bad-reply', { facts: { message: 'the answer is too large' } }))
+      return
+    }
     if (this.#errorStatus === 0) {
       try {
         this.#receiver.data(chunk)
@@ -140,32 +167,26 @@ export class Exchange implements Dispatcher.DispatchHandler {
       }
       return
     }
-    this.#errorBytes += chunk.length
-    if (this.#errorBytes <= errorBytesMax) this.#errorBody.push(chunk)
+    if (this.#bytes <= errorBytesMax) this.#errorBody.push(chunk)
     else this.#finish()
   }
 
   /** The upstream was asked for plain bytes; one that compresses all the same is decoded here. */
   #openDecoder(encoding: string | string[] | undefined): void {
-    const open = typeof encoding === 'string' ? decoders[encoding.trim().toLowerCase()] : undefined
+    const open = typeof encoding === 'string' ? decoders.get(encoding.trim().toLowerCase()) : undefined
     if (!open) return
     const decoder = open()
-    let bytes = 0
-    decoder.on('data', (chunk: Buffer) => {
-      bytes += chunk.length
-      if (bytes > decodedBytesMax)
-        this.#finish(new UpstreamFailure('bad-reply', { facts: { message: 'the compressed answer is too large' } }))
-      else this.#accept(chunk)
-    })
+    decoder.on('data', (chunk: Buffer) => this.#accept(chunk))
     decoder.once('end', () => this.#finish())
-    decoder.once('error', (cause: Error) => this.#finish(new UpstreamFailure('bad-reply', { cause })))
+    decoder.on('error', (cause: Error) => this.#finish(new UpstreamFailure('bad-reply', { cause })))
     this.#decoder = decoder
   }
 
   #finish(failure?: UpstreamFailure): void {
     if (this.#isOver) return
     this.#close()
-    const told = failure ?? (this.#errorStatus > 0 ? this.#statusFailure() : undefined)
+    // An error status stands, even when its body is cut off or broken.
+    const told = this.#errorStatus > 0 ? this.#statusFailure() : failure
     if (told) {
       this.#controller?.abort(told)
       this.#receiver.fail(told)
@@ -178,6 +199,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#isOver = true
     this.#deadlines.cancel(this.#silence)
     this.#deadlines.cancel(this.#total)
+    this.#decoder?.destroy()
   }
 
   #statusFailure(): UpstreamFailure {
@@ -194,14 +216,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
 }
 
 const errorBytesMax = 64 * 1024
-const decodedBytesMax = 64 * 1024 * 1024
+/** Decoded, whole or streamed. */
+const answerBytesMax = 64 * 1024 * 1024
 
-const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
-  gzip: () => createGunzip(),
-  'x-gzip': () => createGunzip(),
-  deflate: () => createInflate(),
-  br: () => createBrotliDecompress(),
-}
+const decoders: ReadonlyMap<string, () => Transform> = new Map([
+  ['gzip', () => createGunzip()],
+  ['x-gzip', () => createGunzip()],
+  ['deflate', () => createInflate()],
+  ['br', () => createBrotliDecompress()],
+])
 
 function parse(bytes: Buffer): unknown {
   const text = bytes.toString('utf8')

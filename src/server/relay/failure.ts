@@ -33,7 +33,7 @@ export class UpstreamFailure extends Error {
 
   /** Another channel may do better: transport failures, 401, 402, 403, 404, 408, 409, 425, 429 and every 5xx. */
   get isRetryable(): boolean {
-    if (this.kind !== 'status') return true
+    if (this.kind !== 'status' || this.status < 400) return true
     return this.isBadChannelKey || this.status >= 500 || retryable.has(this.status)
   }
 
@@ -47,10 +47,16 @@ export class UpstreamFailure extends Error {
     )
   }
 
+  /** The account behind the channel's key has nothing left. */
+  get isOutOfCredit(): boolean {
+    return this.facts.type === 'insufficient_quota' || this.facts.code === 'insufficient_quota'
+  }
+
   /** What the caller is told when no channel is left. The channel's own troubles never look like the caller's. */
   forCaller(): CallerError {
     if (this.isMapped && this.kind === 'status') return passedError(this.status, this.facts)
     if (this.isCallersMistake) return passedError(this.status === 422 ? 400 : this.status, this.facts)
+    if (this.isOutOfCredit) return ownError(new AppError('upstream_unavailable'))
     if (this.status === 429) return ownError(new AppError('upstream_saturated'), { retryAfter: this.retryAfter })
     if (this.kind === 'timeout' || this.status === 504 || this.status === 524 || this.status === 408)
       return ownError(new AppError('upstream_timeout'))
@@ -69,6 +75,7 @@ export class UpstreamFailure extends Error {
   get reason(): string {
     return [
       this.kind === 'status' ? `status ${this.status}` : this.kind,
+      this.cause instanceof Error && 'code' in this.cause ? String(this.cause.code) : '',
       this.facts.code || this.facts.type,
       this.facts.message.slice(0, 200),
     ]
@@ -80,14 +87,34 @@ export class UpstreamFailure extends Error {
 const retryable = new Set([401, 402, 403, 404, 408, 409, 425, 429])
 const callersMistakes = new Set([400, 405, 406, 411, 413, 414, 415, 416, 422, 431])
 
+/** The same failure with nothing in it of the channel's secrets. */
+export function withCleanFacts(failure: UpstreamFailure, channel: Upstream): UpstreamFailure {
+  const { kind, status, isMapped, facts, retryAfter, cause } = failure
+  const clean = (text: string) => (text === '' ? '' : withoutSecrets(text, channel))
+  return new UpstreamFailure(kind, {
+    status,
+    isMapped,
+    retryAfter,
+    cause,
+    facts: {
+      message: clean(facts.message),
+      type: clean(facts.type).slice(0, 100),
+      code: clean(facts.code).slice(0, 100),
+      param: facts.param && clean(facts.param).slice(0, 200),
+      status: facts.status,
+    },
+  })
+}
+
 /** Takes the channel's key, host and organisation out of what an upstream says, and everything that looks like a secret. */
 export function withoutSecrets(text: string, channel: Upstream): string {
-  const secrets = [channel.key, ...channel.key.split('|'), channel.organization, hostOf(channel.baseUrl)].filter(
-    (secret) => secret.length >= 4,
-  )
+  const own = [channel.key, ...channel.key.split('|'), channel.organization, ...hostsOf(channel.baseUrl)]
+  const secrets = own.filter((secret) => secret.length >= 4)
   return redact(secrets.reduce((safe, secret) => safe.replaceAll(secret, '…'), text)).slice(0, 2000)
 }
 
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : ''
+function hostsOf(url: string): string[] {
+  if (!URL.canParse(url)) return []
+  const { host, hostname } = new URL(url)
+  return [host, hostname]
 }

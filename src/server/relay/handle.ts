@@ -29,8 +29,17 @@ export async function handleRelay(app: RelayParts, endpoint: RelayEndpoint, call
   try {
     await attemptUntilAnswered(app, work)
   } catch (error) {
-    await app.ledger.release(work.hold)
+    await release(app, work)
     throw error
+  }
+}
+
+/** Ends the hold without a charge. What cannot be written now stays queued; the caller is told what went wrong before. */
+async function release(app: RelayParts, { hold }: Work): Promise<void> {
+  try {
+    await app.ledger.release(hold)
+  } catch (error) {
+    app.logger.error({ error, request: hold.requestId }, 'a hold is not released yet')
   }
 }
 
@@ -73,9 +82,11 @@ async function attemptUntilAnswered(app: RelayParts, work: Work): Promise<void> 
     if (!result.isRetryable || call.isCommitted || call.isGone) break
   }
 
-  await app.ledger.release(work.hold)
+  await release(app, work)
   if (!last) fail('no_channel', { model: work.facts.model, group: work.group })
-  call.sendError(last.forCaller())
+  // Who has been tried for on several channels must not multiply that by tries of their own.
+  const told = last.forCaller()
+  call.sendError(attempts.length > 1 ? { ...told, final: true } : told)
 }
 
 function nextChannel(app: RelayParts, work: Work, tried: ReadonlySet<number>): RunningChannel | undefined {

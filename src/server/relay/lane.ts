@@ -66,7 +66,10 @@ async function serve(
 
   try {
     if (isStopping) fail('server_stopping')
-    if ('wrongMethod' in found) fail('method_not_allowed', { method: found.wrongMethod })
+    if ('wrongMethod' in found) {
+      response.setHeader('allow', found.allowed)
+      fail('method_not_allowed', { method: found.wrongMethod })
+    }
     await answer(app, found, call)
     app.metrics.relayRequests.inc({ format, outcome: String(response.statusCode) })
   } catch (error) {

@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
-import { brotliDecompress, gunzip, inflate } from 'node:zlib'
+import { type BrotliOptions, brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib'
 import { fail } from '../lib/failure.ts'
+import { shapeOf } from '../lib/json-shape.ts'
+import { withoutRepeatedKeys } from '../lib/splice-json.ts'
 import { isObject, type JsonObject } from '../protocols/wire-format.ts'
 
 /** The request's body: its bytes, kept as they came, and the object that they say. */
@@ -12,33 +14,47 @@ export interface Body {
 
 export const bodyLimitBytes = 32 * 1024 * 1024
 
-const inflaters = {
-  gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-} as const
+const inflaters: ReadonlyMap<string, (packed: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = new Map([
+  ['gzip', promisify<Buffer, ZlibOptions, Buffer>(gunzip)],
+  ['x-gzip', promisify<Buffer, ZlibOptions, Buffer>(gunzip)],
+  ['deflate', promisify<Buffer, ZlibOptions, Buffer>(inflate)],
+  ['br', promisify<Buffer, BrotliOptions, Buffer>(brotliDecompress)],
+])
+
+/** Far beyond every real request; a text of another shape would take a parser seconds. */
+const shapeMax = { depth: 100, parts: 250_000, entries: 2_000_000 } as const
 
 /**
- * Reads a JSON body, inflated when the caller compressed it. Throws `body_too_large` before buffering more than the limit,
- * `encoding_unsupported`, `bad_json`, or `bad_request` when the caller leaves.
+ * Reads a JSON body, inflated when the caller compressed it, without a byte order mark and with each key once: what is authorised and
+ * priced is what goes upstream. Throws `body_too_large` before buffering more than the limit, `encoding_unsupported`, `bad_json`, or
+ * `bad_request` when the caller leaves.
  */
 export async function readBody(request: IncomingMessage, limitBytes = bodyLimitBytes): Promise<Body> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
   const raw = await readBytes(request, limitBytes)
-  const bytes = encoding === 'identity' || encoding === '' ? raw : await inflateBytes(raw, encoding, limitBytes)
-  return { bytes, json: parseObject(bytes) }
+  const bytes = withoutMark(encoding === 'identity' || encoding === '' ? raw : await inflateBytes(raw, encoding, limitBytes))
+
+  const shape = shapeOf(bytes, shapeMax)
+  if (typeof shape === 'string')
+    fail('bad_json', { reason: shape === 'depth' ? `nested deeper than ${shapeMax.depth} levels` : 'it has too many parts' })
+  const json = parseObject(bytes)
+  const isEachKeyOnce = shape.topMembers === Object.keys(json).length
+  return { json, bytes: isEachKeyOnce ? bytes : withoutRepeatedKeys(bytes) }
 }
 
-export function parseObject(bytes: Buffer): JsonObject {
+function parseObject(bytes: Buffer): JsonObject {
   let value: unknown
   try {
-    value = JSON.parse(bytes[0] === 0xef ? bytes.toString('utf8', 3) : bytes.toString('utf8'))
+    value = JSON.parse(bytes.toString('utf8'))
   } catch (cause) {
     fail('bad_json', { reason: bytes.length === 0 ? 'it is empty' : 'it cannot be parsed' }, { cause })
   }
   if (!isObject(value)) fail('bad_json', { reason: 'it must be an object' })
   return value
+}
+
+function withoutMark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
 }
 
 function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
@@ -67,9 +83,8 @@ function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer
 }
 
 async function inflateBytes(raw: Buffer, encoding: string, limitBytes: number): Promise<Buffer> {
-  if (!(encoding in inflaters)) fail('encoding_unsupported', { encoding: encoding.slice(0, 50) })
-  // The line above has shown that the encoding is one of the keys.
-  const inflated = inflaters[encoding as keyof typeof inflaters]
+  const inflated = inflaters.get(encoding)
+  if (!inflated) fail('encoding_unsupported', { encoding: encoding.slice(0, 50) })
   try {
     return await inflated(raw, { maxOutputLength: limitBytes })
   } catch (cause) {

@@ -1,44 +1,36 @@
+import type { Usage } from '../../contract/usage.ts'
 import { EventBlocks } from '../lib/sse.ts'
-import type { StreamFormat } from '../protocols/wire-format.ts'
+import type { StreamFormat, WireFormat } from '../protocols/wire-format.ts'
 import type { Call } from './call.ts'
 import type { Exchange, Receiver } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
+import { type Form, formOf, toldAsStream } from './other-form.ts'
 import { StreamTap } from './tap.ts'
+import { parseObject, readWhole, tryReading } from './whole-reply.ts'
 
 /**
  * Passes an event stream from the upstream to the caller: chunks that arrive in one tick leave in one write, back-pressure goes both
  * ways, the status line waits for the first real output (until then another channel may take over), the terminal event waits for
- * the charge.
+ * the charge. One completion instead of a stream is told as a stream.
  */
 export class StreamReply implements Receiver {
   readonly tap: StreamTap
   readonly #call: Call
-  readonly #now: () => number
-  readonly #done: (outcome: StreamOutcome) => void
+  readonly #facts: StreamFacts
   readonly #blocks = new EventBlocks(eventBytesMax)
   #exchange: Exchange | undefined
-  #waiting: Buffer[] = []
-  #early: Buffer[] = []
-  #earlyBytes = 0
+  #waiting = ''
+  #early = ''
   #isScheduled = false
   #isDone = false
   readonly #resume = () => this.#exchange?.resume()
-  #contentType = 'text/event-stream; charset=utf-8'
+  #type = ''
+  #form: Form | undefined
 
-  constructor(
-    call: Call,
-    facts: {
-      format: StreamFormat
-      hideUsage: boolean
-      renameTo: string | undefined
-      now: () => number
-      done: (outcome: StreamOutcome) => void
-    },
-  ) {
+  constructor(call: Call, facts: StreamFacts) {
     this.#call = call
-    this.#now = facts.now
-    this.#done = facts.done
-    this.tap = new StreamTap(facts.format, facts)
+    this.#facts = facts
+    this.tap = new StreamTap(facts.stream, facts)
   }
 
   attach(exchange: Exchange): void {
@@ -46,104 +38,155 @@ export class StreamReply implements Receiver {
   }
 
   begin(headers: Readonly<Record<string, string | string[] | undefined>>): void {
-    const type = String(headers['content-type'] ?? '')
-    if (type !== '' && !type.includes('text/event-stream'))
-      throw new UpstreamFailure('bad-reply', { facts: { message: `it answered a streaming request with ${type.slice(0, 60)}` } })
-    if (type !== '') this.#contentType = type
+    this.#type = String(headers['content-type'] ?? '')
   }
 
   data(chunk: Buffer): void {
-    this.#waiting.push(chunk)
-    if (this.#isScheduled) return
+    if (this.#isDone) return
+    this.#form ??= formOf(chunk)
+    if (this.#form === 'other' && !this.#type.includes('event-stream'))
+      throw new UpstreamFailure('bad-reply', {
+        facts: { message: `it answered a streaming request with ${this.#type.slice(0, 60)}` },
+      })
+    this.#waiting += chunk.toString('latin1')
+    if (this.#isScheduled || this.#form === 'json') return
     this.#isScheduled = true
     process.nextTick(flushReply, this)
   }
 
   end(): void {
+    if (this.#form === 'json') return this.#finish(tryReading(() => this.#readReplay()))
     this.flush()
-    const rest = this.#blocks.flush()
-    if (rest.length > 0) this.#pass(rest)
-    this.#finish(this.tap.isComplete() ? 'complete' : new UpstreamFailure('cut'))
+    this.#guarded(() => {
+      const rest = this.tap.whole(this.#blocks.flush())
+      if (rest !== '') this.#pass(rest)
+      this.#finish(this.tap.isComplete() ? 'complete' : new UpstreamFailure('cut'))
+    })
   }
 
   fail(failure: UpstreamFailure): void {
+    if (this.#form === 'json') return this.#finish(failure)
     this.flush()
-    this.#finish(this.tap.terminal ? 'complete' : failure)
+    this.#guarded(() => this.#finish(this.tap.isComplete() ? 'complete' : failure))
   }
 
   /** Opens the answer before the first output, so that proxies between see life. Afterwards no other channel can take over. */
   heartbeat(text: string): void {
     if (this.#isDone) return
     this.#commit()
-    this.#call.write(Buffer.from(text), this.#now())
+    this.#call.write(text, this.#facts.now())
+  }
+
+  /** Writes the last event and ends the answer. */
+  close(last: string): void {
+    this.#commit()
+    this.#call.end(last)
   }
 
   flush(): void {
     this.#isScheduled = false
-    if (this.#waiting.length === 0 || this.#isDone) return
-    const bytes = this.#waiting.length === 1 && this.#waiting[0] ? this.#waiting[0] : Buffer.concat(this.#waiting)
-    this.#waiting = []
+    if (this.#waiting === '' || this.#isDone) return
+    const piece = this.#waiting
+    this.#waiting = ''
+    this.#guarded(() => {
+      const block = this.#blocks.push(piece)
+      if (block !== '') this.#pass(block)
+    })
+  }
+
+  /** Whatever goes wrong ends the exchange: an answer that nobody ends would keep its hold for ever. */
+  #guarded(step: () => void): void {
     try {
-      const block = this.#blocks.push(bytes)
-      if (block.length > 0) this.#pass(block)
+      step()
     } catch (cause) {
-      this.#finish(new UpstreamFailure('cut', { facts: { message: 'an event of the stream is too large' }, cause }))
+      this.#finish(new UpstreamFailure('bad-reply', { facts: { message: 'its stream could not be read' }, cause }))
       this.#exchange?.abort()
     }
   }
 
-  #pass(block: Buffer): void {
+  #readReplay(): Replay {
+    const { format, stream, hideUsage, renameTo } = this.#facts
+    const body = Buffer.from(this.#waiting, 'latin1')
+    const { usage, text } = readWhole(format, body, '')
+    const reply = parseObject(body)
+    return {
+      usage,
+      text,
+      events: toldAsStream(stream, renameTo === undefined ? reply : { ...reply, model: renameTo }, { hideUsage }),
+    }
+  }
+
+  #pass(block: string): void {
     const out = this.tap.take(block)
     const { error, terminal, hasOutput } = this.tap
-    if (this.#call.isCommitted || hasOutput || terminal) {
+    if (this.#call.isCommitted || hasOutput) {
       this.#commit()
       this.#write(out)
     } else {
       this.#hold(out)
     }
-    if (terminal) this.#finish('complete')
-    if (!error) return
-    this.#finish(new UpstreamFailure('status', { status: error.status || 502, facts: error }))
+    if (terminal && hasOutput) return this.#finish('complete')
+    if (!error && !terminal) return
+    const facts = error ?? { message: 'its stream was empty' }
+    this.#finish(
+      error ? new UpstreamFailure('status', { status: error.status || 502, facts }) : new UpstreamFailure('bad-reply', { facts }),
+    )
     this.#exchange?.abort()
   }
 
-  #hold(out: Buffer): void {
-    this.#early.push(out)
-    this.#earlyBytes += out.length
-    if (this.#earlyBytes > earlyBytesMax) this.#commit()
+  #hold(out: string): void {
+    this.#early += out
+    if (this.#early.length > earlyBytesMax) this.#commit()
   }
 
   #commit(): void {
     if (!this.#call.isCommitted) {
       this.#call.begin({
-        'content-type': this.#contentType,
+        'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-cache, no-transform',
         'x-accel-buffering': 'no',
       })
     }
-    if (this.#early.length === 0) return
-    const early = Buffer.concat(this.#early)
-    this.#early = []
+    const early = this.#early
+    this.#early = ''
     this.#write(early)
   }
 
-  #write(out: Buffer): void {
-    if (out.length > 0 && !this.#call.write(out, this.#now(), this.#resume)) this.#exchange?.pause()
+  #write(out: string): void {
+    if (out === '' || this.#call.write(out, this.#facts.now())) return
+    this.#exchange?.pause()
+    this.#call.whenDrained(this.#resume)
   }
 
   #finish(outcome: StreamOutcome): void {
     if (this.#isDone) return
     this.#isDone = true
-    this.#done(outcome)
+    this.#facts.done(outcome)
   }
 }
 
-/** `complete`: everything but the terminal event has been passed on. Else why the stream ended early. */
-export type StreamOutcome = 'complete' | UpstreamFailure
+export interface StreamFacts {
+  readonly format: WireFormat
+  readonly stream: StreamFormat
+  readonly hideUsage: boolean
+  readonly renameTo: string | undefined
+  now(): number
+  done(outcome: StreamOutcome): void
+}
+
+/** A whole reply as the stream that the caller asked for. */
+export interface Replay {
+  readonly usage: Usage | undefined
+  readonly text: string
+  readonly events: string
+}
+
+/** `complete`: everything but the terminal event has been passed on. Or all that is to be passed on; or why the stream ended early. */
+export type StreamOutcome = 'complete' | Replay | UpstreamFailure
 
 function flushReply(reply: StreamReply): void {
   reply.flush()
 }
 
-const eventBytesMax = 10 * 1024 * 1024
+const eventBytesMax = 16 * 1024 * 1024
 const earlyBytesMax = 64 * 1024

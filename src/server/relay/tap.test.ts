@@ -114,16 +114,16 @@ function pieces(bytes: Buffer, size: number): Buffer[] {
 function pass(format: StreamFormat, chunks: Buffer[], more: { hideUsage?: boolean; renameTo?: string } = {}) {
   const tap = new StreamTap(format, { hideUsage: more.hideUsage ?? false, renameTo: more.renameTo })
   const blocks = new EventBlocks(1_000_000)
-  const passed: Buffer[] = []
+  let passed = ''
   for (const chunk of chunks) {
-    const block = blocks.push(chunk)
-    if (block.length > 0) passed.push(tap.take(block))
+    const block = blocks.push(chunk.toString('latin1'))
+    if (block !== '') passed += tap.take(block)
   }
   const rest = blocks.flush()
-  if (rest.length > 0) passed.push(tap.take(rest))
+  if (rest !== '') passed += tap.take(rest)
   return {
-    passed: Buffer.concat(passed).toString(),
-    terminal: tap.terminal?.toString() ?? '',
+    passed: Buffer.from(passed, 'latin1').toString(),
+    terminal: tap.terminal ?? '',
     usage: tap.usage,
     error: tap.error,
     text: tap.text(),

@@ -1,18 +1,18 @@
 import type { Usage } from '../../contract/usage.ts'
-import { type EventBytes, eventAround, eventsIn, readEvents } from '../lib/sse.ts'
+import { type EventText, eventAround, eventsIn, readEvents, toByteText } from '../lib/sse.ts'
 import { isObject, type JsonObject, type StreamFormat, type UpstreamErrorFacts } from '../protocols/wire-format.ts'
 
 /**
- * Looks at a stream that passes through: usage, first output, errors, the end. Bytes go on as they came, except that the terminal
+ * Looks at a stream of byte text that passes through: usage, first output, errors, the end. All goes on as it came, except that the terminal
  * event is kept back until the charge is durable, a usage event that the caller did not ask for is taken out, and the model name is
- * the one that the caller used. Events are only parsed where a search of the bytes says that it matters.
+ * the one that the caller used. Events are only parsed where a search says that it matters.
  */
 export class StreamTap {
   usage: Usage | undefined
   error: UpstreamErrorFacts | undefined
   hasOutput = false
-  /** Bytes kept back until the charge is durable; set once the terminal event has come. */
-  terminal: Buffer | undefined
+  /** Kept back until the charge is durable; set once the terminal event has come. */
+  terminal: string | undefined
   readonly #format: StreamFormat
   readonly #hideUsage: boolean
   readonly #renameTo: string | undefined
@@ -27,13 +27,17 @@ export class StreamTap {
     this.#renameTo = more.renameTo
   }
 
-  /** Takes whole events and gives the bytes that may go to the caller now. Nothing passes behind the terminal event or an error. */
-  take(block: Buffer): Buffer {
-    if (this.terminal || this.error) return nothing
-    // As Latin-1 text a block is searched several times faster, and kept in half the memory, than as a buffer.
-    const text = block.toString('latin1')
-    this.#keep(text)
-    return this.#edit(block, this.#renameTo === undefined ? this.#eventsThatMatter(block, text) : eventsIn(block))
+  /** Takes whole events and gives what may go to the caller now. Nothing passes behind the terminal event or an error. */
+  take(block: string): string {
+    if (this.terminal || this.error) return ''
+    this.#keep(block)
+    return this.#edit(block, this.#renameTo === undefined ? this.#eventsThatMatter(block) : eventsIn(block))
+  }
+
+  /** What came behind the last blank line, with one behind it; nothing when it is only a part of an event. */
+  whole(rest: string): string {
+    const isWhole = eventsIn(rest).every((event) => this.#format.isTerminal(event) || parse(event.data) !== undefined)
+    return rest !== '' && isWhole ? `${rest}\n\n` : ''
   }
 
   /** Whether the upstream said that the reply is complete, by a terminal event or by a finish reason. */
@@ -50,9 +54,9 @@ export class StreamTap {
   }
 
   /** The events from which something is to be learnt, in order: the first ones, and those in which a mark stands. */
-  #eventsThatMatter(block: Buffer, text: string): EventBytes[] {
+  #eventsThatMatter(block: string): EventText[] {
     const events = this.hasOutput ? [] : this.#firstEvents(block)
-    for (const { index: place } of text.matchAll(this.#format.marks)) {
+    for (const { index: place } of block.matchAll(this.#format.marks)) {
       if (place < (events.at(-1)?.end ?? 0)) continue
       const event = eventAround(block, place)
       if (event) events.push(event)
@@ -61,8 +65,8 @@ export class StreamTap {
   }
 
   /** Up to the first event that gives the caller something. */
-  #firstEvents(block: Buffer): EventBytes[] {
-    const events: EventBytes[] = []
+  #firstEvents(block: string): EventText[] {
+    const events: EventText[] = []
     for (const event of readEvents(block)) {
       events.push(event)
       const data = parse(event.data)
@@ -71,8 +75,8 @@ export class StreamTap {
     return events
   }
 
-  #edit(block: Buffer, events: readonly EventBytes[]): Buffer {
-    const parts: Buffer[] = []
+  #edit(block: string, events: readonly EventText[]): string {
+    let passed = ''
     let from = 0
     for (const event of events) {
       const isEnd = this.#format.isTerminal(event)
@@ -80,17 +84,21 @@ export class StreamTap {
       if (data) this.#read(data)
       if (isEnd || this.error) {
         // An error of the upstream is told in our own words: what it says may hold the channel's key.
-        if (isEnd) this.terminal = block.subarray(event.start, event.end)
-        parts.push(block.subarray(from, event.start))
-        from = block.length
-        break
+        if (isEnd) this.terminal = this.#terminalOf(event, block)
+        return passed + block.slice(from, event.start)
       }
       const replaced = data && this.#replacement(event, data)
       if (replaced === undefined) continue
-      parts.push(block.subarray(from, event.start), replaced)
+      passed += block.slice(from, event.start) + replaced
       from = event.end
     }
-    return parts.length === 0 ? block : Buffer.concat([...parts, block.subarray(from)])
+    return from === 0 ? block : passed + block.slice(from)
+  }
+
+  /** The terminal event as it came, or as it should have come: clients are strict about it. */
+  #terminalOf(event: EventText, block: string): string {
+    const isExact = event.data === event.data.trim() && block[event.end - 1] === '\n'
+    return isExact ? block.slice(event.start, event.end) : this.#format.terminalText
   }
 
   #read(data: JsonObject): void {
@@ -99,13 +107,13 @@ export class StreamTap {
     this.hasOutput ||= this.#format.hasOutput(data)
   }
 
-  #replacement(event: EventBytes, data: JsonObject): Buffer | undefined {
-    if (this.#hideUsage && this.#format.isUsageOnly(data)) return nothing
+  #replacement(event: EventText, data: JsonObject): string | undefined {
+    if (this.#hideUsage && this.#format.isUsageOnly(data)) return ''
     if (this.#renameTo === undefined) return undefined
     const renamed = this.#format.renameModel(Buffer.from(event.data), this.#renameTo)
     if (!renamed) return undefined
-    const head = event.name === '' ? 'data: ' : `event: ${event.name}\ndata: `
-    return Buffer.concat([Buffer.from(head), renamed, Buffer.from('\n\n')])
+    const head = event.name === '' ? 'data: ' : `event: ${toByteText(event.name)}\ndata: `
+    return `${head}${renamed.toString('latin1')}\n\n`
   }
 
   /** Keeps what came, as it is, until it is asked for or too much; then only what it says is kept. */
@@ -117,7 +125,7 @@ export class StreamTap {
 
   #readKept(): void {
     if (this.#keptBytes === 0) return
-    const block = Buffer.from(this.#kept.join(''), 'latin1')
+    const block = this.#kept.join('')
     this.#kept = []
     this.#keptBytes = 0
     for (const event of eventsIn(block)) {
@@ -129,10 +137,9 @@ export class StreamTap {
   }
 }
 
-const nothing = Buffer.alloc(0)
 const keptBytesMax = 32 * 1024
 
-function parse(text: string): JsonObject | undefined {
+export function parse(text: string): JsonObject | undefined {
   if (text.charCodeAt(0) !== 0x7b) return undefined
   try {
     const value: unknown = JSON.parse(text)

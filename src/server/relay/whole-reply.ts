@@ -1,24 +1,20 @@
 import type { Usage } from '../../contract/usage.ts'
-import { membersOf, memberValue, spliceMembers } from '../lib/splice-json.ts'
+import { type Member, membersOf, memberValue, spliceMembers } from '../lib/splice-json.ts'
 import { isObject, type JsonObject, type WireFormat } from '../protocols/wire-format.ts'
 import { type Receiver, readHiddenError } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
+import { gathered } from './other-form.ts'
 
 /** Collects a whole JSON answer, checks that it is one, and reads its usage. Nothing goes to the caller before the charge. */
 export class WholeReply implements Receiver {
   readonly #format: WireFormat
   readonly #done: (outcome: Whole | UpstreamFailure) => void
-  #chunks: Buffer[] = []
-  #bytes = 0
+  readonly #chunks: Buffer[] = []
   #contentType = 'application/json'
 
   constructor(format: WireFormat, done: (outcome: Whole | UpstreamFailure) => void) {
     this.#format = format
     this.#done = done
-  }
-
-  get receivedBytes(): number {
-    return this.#bytes
   }
 
   begin(headers: Readonly<Record<string, string | string[] | undefined>>): void {
@@ -27,18 +23,13 @@ export class WholeReply implements Receiver {
   }
 
   data(chunk: Buffer): void {
-    this.#bytes += chunk.length
-    if (this.#bytes > replyBytesMax) throw new UpstreamFailure('bad-reply', { facts: { message: 'the answer is too large' } })
     this.#chunks.push(chunk)
   }
 
   end(): void {
-    const body = this.#chunks.length === 1 && this.#chunks[0] ? this.#chunks[0] : Buffer.concat(this.#chunks)
-    try {
-      this.#done(readWhole(this.#format, body, this.#contentType))
-    } catch (error) {
-      this.#done(error instanceof UpstreamFailure ? error : new UpstreamFailure('bad-reply', { cause: error }))
-    }
+    const [first] = this.#chunks
+    const body = this.#chunks.length === 1 && first ? first : Buffer.concat(this.#chunks)
+    this.#done(tryReading(() => readWhole(this.#format, gathered(this.#format, body), this.#contentType)))
   }
 
   fail(failure: UpstreamFailure): void {
@@ -46,47 +37,64 @@ export class WholeReply implements Receiver {
   }
 }
 
+/** What `read` answers, or the failure that a broken answer is. */
+export function tryReading<Read>(read: () => Read): Read | UpstreamFailure {
+  try {
+    return read()
+  } catch (cause) {
+    return cause instanceof UpstreamFailure ? cause : new UpstreamFailure('bad-reply', { cause })
+  }
+}
+
 export interface Whole {
   readonly body: Buffer
   readonly contentType: string
   readonly usage: Usage | undefined
-  /** The text of the answer; only worked out when there is no usage. */
-  text(): string
+  /** The text of the answer; '' when there is a usage and nobody needs it. */
+  readonly text: string
   /** The body with another model name. */
   renamed(model: string): Buffer
 }
 
-const replyBytesMax = 64 * 1024 * 1024
 const parseWholeBelow = 64 * 1024
 
-function readWhole(format: WireFormat, body: Buffer, contentType: string): Whole {
-  const reply = body.length < parseWholeBelow ? parseObject(body) : readNeeded(body)
+/** Throws an UpstreamFailure when the body is an error, or anything but an answer of the format. */
+export function readWhole(format: WireFormat, body: Buffer, contentType: string): Whole {
+  const members = membersOf(body)
+  if (!members) throw badReply('the answer is not a JSON object')
+  const reply = body.length < parseWholeBelow ? parseObject(body) : readNeeded(body, members)
   const error = readHiddenError(reply)
   if (error) throw new UpstreamFailure('status', { status: error.status || 502, facts: error })
+  const answer = members.findLast((member) => member.key === format.answerIn)
+  if (!answer || body[answer.valueStart] !== openBracket) throw badReply(`the answer has no list ${format.answerIn}`)
 
+  const usage = format.readUsage(reply)
   return {
     body,
     contentType,
-    usage: format.readUsage(reply),
-    text: () => format.replyText(parseObject(body)),
+    usage,
+    text:
+      usage || !format.stream
+        ? ''
+        : format.replyText({ ...reply, [format.answerIn]: memberValue(body, members, format.answerIn) }),
     renamed: (model) =>
-      membersOf(body)?.some((member) => member.key === 'model') ? spliceMembers(body, { model: JSON.stringify(model) }) : body,
+      members.some((member) => member.key === 'model') ? spliceMembers(body, { model: JSON.stringify(model) }) : body,
   }
 }
 
 /** Of a large answer, as of many embeddings, only the members that matter are parsed. */
-function readNeeded(body: Buffer): JsonObject {
-  const members = membersOf(body)
-  if (!members) throw notAnObject()
+function readNeeded(body: Buffer, members: readonly Member[]): JsonObject {
   return Object.fromEntries(['usage', 'error', 'type', 'base_resp'].map((key) => [key, memberValue(body, members, key)]))
 }
 
-function parseObject(body: Buffer): JsonObject {
+export function parseObject(body: Buffer): JsonObject {
   const value: unknown = JSON.parse(body.toString('utf8', body[0] === 0xef ? 3 : 0))
-  if (!isObject(value)) throw notAnObject()
+  if (!isObject(value)) throw badReply('the answer is not a JSON object')
   return value
 }
 
-function notAnObject(): UpstreamFailure {
-  return new UpstreamFailure('bad-reply', { facts: { message: 'the answer is not a JSON object' } })
+function badReply(message: string): UpstreamFailure {
+  return new UpstreamFailure('bad-reply', { facts: { message } })
 }
+
+const openBracket = 0x5b

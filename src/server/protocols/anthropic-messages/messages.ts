@@ -3,6 +3,7 @@ import { fail } from '../../lib/failure.ts'
 import { membersOf, spliceMembers } from '../../lib/splice-json.ts'
 import { collectText, outputTokensLimit, readCount, readFlag, readModel, requireArray } from '../read-request.ts'
 import {
+  areCounts,
   arrayAt,
   countAt,
   isObject,
@@ -12,6 +13,7 @@ import {
   type UpstreamErrorFacts,
   type WireFormat,
 } from '../wire-format.ts'
+import { gatherMessage, replayMessage } from './forms.ts'
 
 /** Anthropic Messages. Source: types of the official SDK 1.10 and protocols notes 1.12, read 2026-11. */
 export const anthropicMessages: WireFormat = {
@@ -43,13 +45,15 @@ export const anthropicMessages: WireFormat = {
     return found.texts
   },
 
+  answerIn: 'content',
   readUsage: (reply) => readMessagesUsage(objectAt(reply, 'usage'), undefined),
   replyText: (reply) => arrayAt(reply, 'content').filter(isObject).map(blockText).join('\n'),
 
   stream: {
-    marks: /"usage": ?\{|"error"|message_stop/g,
+    marks: /"usage"\s*:\s*\{|"error"|message_stop/g,
+    hasNamedEvents: true,
     isTerminal: (event) => event.name === 'message_stop' || (event.name === '' && event.data.includes('"message_stop"')),
-    terminalText: '',
+    terminalText: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
     readUsage: (data, before) => readMessagesUsage(objectAt(objectAt(data, 'message') ?? data, 'usage'), before),
     isUsageOnly: () => false,
     hasOutput: (data) => data.type === 'content_block_delta' || data.type === 'message_delta',
@@ -59,6 +63,8 @@ export const anthropicMessages: WireFormat = {
         ? textAt(objectAt(data, 'content_block') ?? {}, 'name')
         : blockText(objectAt(data, 'delta') ?? {}),
     readError: (data) => (data.type === 'error' ? readAnthropicError(data) : undefined),
+    replay: replayMessage,
+    gather: gatherMessage,
     renameModel: renameStartModel,
     heartbeat: 'event: ping\ndata: {"type":"ping"}\n\n',
   },
@@ -66,10 +72,13 @@ export const anthropicMessages: WireFormat = {
 
 /**
  * Usage of Messages in disjoint buckets. In a stream `message_start` reports the input and `message_delta` overrides with what is
- * known at the end, running totals both; a field that is null keeps the earlier number.
+ * known at the end, running totals both; a field that is null keeps the earlier number. A report with a number that cannot be meant is
+ * none, nor is a first one without the input.
  */
 export function readMessagesUsage(usage: JsonObject | undefined, before: Usage | undefined): Usage | undefined {
-  if (!usage) return before
+  if (!usage || !areCounts(usage, ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens', 'output_tokens']))
+    return before
+  if (!before && typeof usage.input_tokens !== 'number') return undefined
   const has = (key: string) => typeof usage[key] === 'number'
   const creation = objectAt(usage, 'cache_creation')
   const written1h = creation ? countAt(creation, 'ephemeral_1h_input_tokens') : (before?.cacheWrite1h ?? 0)
@@ -94,21 +103,21 @@ export function readMessagesUsage(usage: JsonObject | undefined, before: Usage |
 export function readAnthropicError(body: JsonObject): UpstreamErrorFacts {
   const error = objectAt(body, 'error') ?? body
   const type = textAt(error, 'type')
-  return { message: textAt(error, 'message'), type, code: '', param: null, status: statusOfType[type] ?? 0 }
+  return { message: textAt(error, 'message'), type, code: '', param: null, status: statusOfType.get(type) ?? 0 }
 }
 
-const statusOfType: Readonly<Record<string, number>> = {
-  invalid_request_error: 400,
-  authentication_error: 401,
-  billing_error: 402,
-  permission_error: 403,
-  not_found_error: 404,
-  request_too_large: 413,
-  rate_limit_error: 429,
-  api_error: 500,
-  timeout_error: 504,
-  overloaded_error: 529,
-}
+const statusOfType: ReadonlyMap<string, number> = new Map([
+  ['invalid_request_error', 400],
+  ['authentication_error', 401],
+  ['billing_error', 402],
+  ['permission_error', 403],
+  ['not_found_error', 404],
+  ['request_too_large', 413],
+  ['rate_limit_error', 429],
+  ['api_error', 500],
+  ['timeout_error', 504],
+  ['overloaded_error', 529],
+])
 
 function blockText(block: JsonObject): string {
   const input = isObject(block.input) && Object.keys(block.input).length > 0 ? JSON.stringify(block.input) : ''

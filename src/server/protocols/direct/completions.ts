@@ -1,6 +1,5 @@
 import { fail } from '../../lib/failure.ts'
-import { readChatUsage, readCommonFacts, renameTopLevelModel } from '../openai-chat/chat.ts'
-import { readOpenAiError } from '../openai-chat/errors.ts'
+import { isFinished, readChatUsage, readCommonFacts, readStreamError, renameTopLevelModel } from '../openai-chat/chat.ts'
 import { requirePresent } from '../read-request.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../wire-format.ts'
 
@@ -18,19 +17,23 @@ export const openAiCompletions: WireFormat = {
   },
 
   promptText: (body) => promptTexts(body.prompt),
+  answerIn: 'choices',
   readUsage: (reply) => readChatUsage(objectAt(reply, 'usage')),
   replyText: (reply) => choiceTexts(reply).join('\n'),
 
   stream: {
-    marks: /"usage": ?\{|"error"|\[DONE\]/g,
+    marks: /"usage"\s*:\s*\{|"error"|\[DONE\]/g,
+    hasNamedEvents: false,
     isTerminal: (event) => event.data.trim() === '[DONE]',
     terminalText: 'data: [DONE]\n\n',
     readUsage: (data, before) => readChatUsage(objectAt(data, 'usage')) ?? before,
     isUsageOnly: (data) => arrayAt(data, 'choices').length === 0 && isObject(data.usage),
-    hasOutput: (data) => choiceTexts(data).some((text) => text !== '') || isFinished(data),
-    isFinish: isFinished,
+    hasOutput: (data) => choiceTexts(data).some((text) => text !== '') || hasFinish(data),
+    isFinish: hasFinish,
     deltaText: (data) => choiceTexts(data).join(''),
-    readError: (data) => (data.error ? readOpenAiError(data) : undefined),
+    readError: readStreamError,
+    replay: ({ usage, ...reply }) => [reply, ...(usage ? [{ ...reply, choices: [], usage }] : [])],
+    gather: gatherTexts,
     renameModel: renameTopLevelModel,
     heartbeat: ': keep-alive\n\n',
   },
@@ -42,8 +45,22 @@ function choiceTexts(reply: JsonObject): string[] {
     .map((choice) => textAt(choice, 'text'))
 }
 
-function isFinished(data: JsonObject): boolean {
-  return arrayAt(data, 'choices').some((choice) => isObject(choice) && choice.finish_reason != null)
+function hasFinish(data: JsonObject): boolean {
+  return arrayAt(data, 'choices').filter(isObject).some(isFinished)
+}
+
+/** One reply out of the pieces of a stream. */
+function gatherTexts(pieces: readonly JsonObject[]): JsonObject {
+  const choices = new Map<unknown, JsonObject>()
+  let head: JsonObject = {}
+  for (const { choices: some, ...rest } of pieces) {
+    head = { ...head, ...rest }
+    for (const piece of Array.isArray(some) ? some.filter(isObject) : []) {
+      const before = choices.get(piece.index) ?? {}
+      choices.set(piece.index, { ...piece, text: textAt(before, 'text') + textAt(piece, 'text') })
+    }
+  }
+  return { ...head, choices: [...choices.values()] }
 }
 
 /** A prompt is a text, texts, token numbers or lists of them; a token number counts as one token, written as one letter. */

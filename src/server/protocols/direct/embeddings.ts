@@ -1,7 +1,8 @@
+import type { Usage } from '../../../contract/usage.ts'
 import { fail } from '../../lib/failure.ts'
 import { readChatUsage } from '../openai-chat/chat.ts'
 import { readModel, requirePresent } from '../read-request.ts'
-import { objectAt, type WireFormat } from '../wire-format.ts'
+import { type JsonObject, objectAt, type WireFormat } from '../wire-format.ts'
 import { promptTexts } from './completions.ts'
 
 /** OpenAI Embeddings: nothing is produced, so nothing but the input is charged. Source: SDK 7.55 types, 2026-11. */
@@ -25,7 +26,13 @@ export const openAiEmbeddings: WireFormat = {
   },
 
   promptText: (body) => promptTexts(body.input),
-  readUsage: (reply) => readChatUsage(objectAt(reply, 'usage')),
+  answerIn: 'data',
+  readUsage: (reply) => readInputUsage(objectAt(reply, 'usage')),
   replyText: () => '',
   stream: null,
+}
+
+/** Some vendors only report a total. */
+function readInputUsage(usage: JsonObject | undefined): Usage | undefined {
+  return usage && readChatUsage({ ...usage, prompt_tokens: usage.prompt_tokens ?? usage.total_tokens })
 }

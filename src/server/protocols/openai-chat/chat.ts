@@ -3,6 +3,7 @@ import { fail } from '../../lib/failure.ts'
 import { membersOf, memberValue, spliceMembers } from '../../lib/splice-json.ts'
 import { collectText, outputTokensLimit, readCount, readFlag, readModel, requireArray } from '../read-request.ts'
 import {
+  areCounts,
   arrayAt,
   countAt,
   isObject,
@@ -10,9 +11,11 @@ import {
   objectAt,
   type RequestFacts,
   textAt,
+  type UpstreamErrorFacts,
   type WireFormat,
 } from '../wire-format.ts'
 import { readOpenAiError } from './errors.ts'
+import { gatherChat, replayChat } from './forms.ts'
 
 /** OpenAI Chat Completions. Source: types of the official SDK 7.55 and protocols notes 1.1, read 2026-11. */
 export const openAiChat: WireFormat = {
@@ -26,6 +29,7 @@ export const openAiChat: WireFormat = {
   },
 
   promptText: (body) => textsOf([body.messages, body.tools, body.functions, body.response_format]),
+  answerIn: 'choices',
   readUsage: (reply) => readChatUsage(objectAt(reply, 'usage')),
   replyText: (reply) =>
     arrayAt(reply, 'choices')
@@ -34,25 +38,22 @@ export const openAiChat: WireFormat = {
       .join('\n'),
 
   stream: {
-    marks: /"usage": ?\{|"error"|\[DONE\]/g,
+    marks: /"usage"\s*:\s*\{|"error"|\[DONE\]/g,
+    hasNamedEvents: false,
     isTerminal: (event) => event.data.trim() === '[DONE]',
     terminalText: 'data: [DONE]\n\n',
     readUsage: (data, before) =>
       readChatUsage(objectAt(data, 'usage') ?? objectAt(objectAt(data, 'x_groq') ?? {}, 'usage') ?? choiceUsage(data)) ?? before,
     isUsageOnly: (data) => arrayAt(data, 'choices').length === 0 && isObject(data.usage),
-    hasOutput: (data) =>
-      choicesOf(data).some(
-        (choice) =>
-          choice.finish_reason != null ||
-          messageText(objectAt(choice, 'delta') ?? {}) !== '' ||
-          arrayAt(objectAt(choice, 'delta') ?? {}, 'tool_calls').length > 0,
-      ),
-    isFinish: (data) => choicesOf(data).some((choice) => choice.finish_reason != null),
+    hasOutput: (data) => choicesOf(data).some((choice) => isFinished(choice) || hasContent(objectAt(choice, 'delta') ?? {})),
+    isFinish: (data) => choicesOf(data).some(isFinished),
     deltaText: (data) =>
       choicesOf(data)
         .map((choice) => messageText(objectAt(choice, 'delta') ?? {}))
         .join(''),
-    readError: (data) => (data.error ? readOpenAiError(data) : undefined),
+    readError: readStreamError,
+    replay: (reply) => replayChat(reply, choicesOf(reply)),
+    gather: gatherChat,
     renameModel: renameTopLevelModel,
     heartbeat: ': keep-alive\n\n',
   },
@@ -60,7 +61,8 @@ export const openAiChat: WireFormat = {
 
 /** The members that Chat and the legacy Completions share. */
 export function readCommonFacts(body: JsonObject, mediaParts: number): RequestFacts {
-  const choices = readCount(body, 'n', { min: 1, max: 128 }) ?? 1
+  // The upstream writes, and bills, `best_of` texts to return the best `n` of them.
+  const choices = Math.max(readCount(body, 'n', { min: 1, max: 128 }) ?? 1, readCount(body, 'best_of', { min: 0, max: 128 }) ?? 1)
   const bounds = { min: 0, max: outputTokensLimit }
   const perChoice = Math.max(readCount(body, 'max_completion_tokens', bounds) ?? 0, readCount(body, 'max_tokens', bounds) ?? 0)
   const streamOptions = body.stream_options
@@ -81,25 +83,30 @@ export function readCommonFacts(body: JsonObject, mediaParts: number): RequestFa
 
 /**
  * Usage of Chat and Completions in disjoint buckets. Cached tokens are part of `prompt_tokens`; DeepSeek and Moonshot name them
- * differently. xAI and Perplexity leave reasoning out of `completion_tokens`: seen by a total that is larger than the sum.
+ * differently. xAI and Perplexity leave reasoning out of `completion_tokens`: seen by a total that is larger than the sum. Undefined
+ * when nothing is reported or a number cannot be meant, so that tokens are counted here instead.
  */
 export function readChatUsage(usage: JsonObject | undefined): Usage | undefined {
-  if (!usage) return undefined
-  const prompt = countAt(usage, 'prompt_tokens')
+  if (!usage || !areCounts(usage, ['prompt_tokens', 'completion_tokens', 'total_tokens'])) return undefined
+  const hasPrompt = typeof usage.prompt_tokens === 'number'
+  const hasCompletion = typeof usage.completion_tokens === 'number'
+  if (!hasPrompt && !hasCompletion) return undefined
+
+  const total = countAt(usage, 'total_tokens')
+  const completion = hasCompletion ? countAt(usage, 'completion_tokens') : Math.max(0, total - countAt(usage, 'prompt_tokens'))
+  const prompt = hasPrompt ? countAt(usage, 'prompt_tokens') : Math.max(0, total - completion)
   const details = objectAt(usage, 'prompt_tokens_details')
   const cached = countAt(details, 'cached_tokens') || countAt(usage, 'prompt_cache_hit_tokens') || countAt(usage, 'cached_tokens')
   const written = countAt(details, 'cache_write_tokens')
   const reasoning =
     countAt(objectAt(usage, 'completion_tokens_details'), 'reasoning_tokens') || countAt(usage, 'reasoning_tokens')
-  const completion = countAt(usage, 'completion_tokens')
-  const total = countAt(usage, 'total_tokens')
   const splitOut = reasoning > 0 && total === prompt + completion + reasoning
 
-  const cacheRead = Math.min(cached, prompt)
-  const cacheWrite = Math.min(written, prompt - cacheRead)
+  // More from the cache than was read means that the vendor counts the cached tokens beside the prompt.
+  const cacheWrite = Math.min(written, Math.max(0, prompt - cached))
   return {
-    input: prompt - cacheRead - cacheWrite,
-    cacheRead,
+    input: Math.max(0, prompt - cached - cacheWrite),
+    cacheRead: cached,
     cacheWrite,
     cacheWrite1h: 0,
     output: splitOut ? completion + reasoning : completion,
@@ -117,6 +124,23 @@ function choicesOf(data: JsonObject): JsonObject[] {
   return arrayAt(data, 'choices').filter(isObject)
 }
 
+/** An error inside of a stream: in `error`, or as the whole event. */
+export function readStreamError(data: JsonObject): UpstreamErrorFacts | undefined {
+  return data.error || data.type === 'error' ? readOpenAiError(data) : undefined
+}
+
+/** Some vendors send an empty text or the word null until the end. */
+export function isFinished({ finish_reason }: JsonObject): boolean {
+  return typeof finish_reason === 'string' && finish_reason !== '' && finish_reason !== 'null'
+}
+
+/** Anything but the role: text, calls, audio, and what vendors have added. */
+function hasContent({ role, ...delta }: JsonObject): boolean {
+  return Object.values(delta).some((value) =>
+    typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value),
+  )
+}
+
 /** Moonshot's older form puts the usage into the last choice. */
 function choiceUsage(data: JsonObject): JsonObject | undefined {
   return choicesOf(data)
@@ -127,13 +151,12 @@ function choiceUsage(data: JsonObject): JsonObject | undefined {
 function messageText(message: JsonObject): string {
   const parts = [
     textAt(message, 'content'),
-    textAt(message, 'reasoning_content'),
-    textAt(message, 'reasoning'),
+    textAt(message, 'reasoning_content') || textAt(message, 'reasoning'),
     textAt(message, 'refusal'),
   ]
   for (const part of arrayAt(message, 'content')) parts.push(...textsOf([part]))
-  for (const call of arrayAt(message, 'tool_calls').filter(isObject)) {
-    const called = objectAt(call, 'function') ?? objectAt(call, 'custom') ?? {}
+  for (const call of [message.function_call, ...arrayAt(message, 'tool_calls')].filter(isObject)) {
+    const called = objectAt(call, 'function') ?? objectAt(call, 'custom') ?? call
     parts.push(textAt(called, 'name'), textAt(called, 'arguments'), textAt(called, 'input'))
   }
   return parts.join('')

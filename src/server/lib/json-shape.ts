@@ -1,0 +1,52 @@
+import { skipString } from './splice-json.ts'
+
+/** What a JSON text is made of, found by one pass over its bytes. */
+export interface JsonShape {
+  /** Members of the outermost object, repeated keys counted each time. */
+  readonly topMembers: number
+}
+
+export interface ShapeLimits {
+  readonly depth: number
+  /** Objects, lists and members: what a parser spends time and memory on. */
+  readonly parts: number
+  /** Entries of lists and objects. */
+  readonly entries: number
+}
+
+/**
+ * The shape of a JSON text that keeps the limits, or which limit it breaks. Parsing a small text of a bad shape can block the process
+ * for seconds. Says nothing about whether the text is valid.
+ */
+export function shapeOf(text: Buffer, limits: ShapeLimits): JsonShape | keyof ShapeLimits {
+  let depth = 0
+  let parts = 0
+  let entries = 0
+  let topMembers = 0
+
+  for (let at = 0; at < text.length; at++) {
+    switch (text[at]) {
+      case 0x22:
+        at = skipString(text, at) - 1
+        if (at < 0) return { topMembers }
+        break
+      case 0x7b:
+      case 0x5b:
+        if (++depth > limits.depth) return 'depth'
+        if (++parts > limits.parts) return 'parts'
+        break
+      case 0x7d:
+      case 0x5d:
+        depth--
+        break
+      case 0x3a:
+        if (depth === 1) topMembers++
+        if (++parts > limits.parts) return 'parts'
+        break
+      case 0x2c:
+        if (++entries > limits.entries) return 'entries'
+        break
+    }
+  }
+  return { topMembers }
+}

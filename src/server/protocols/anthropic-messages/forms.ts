@@ -1,0 +1,93 @@
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+
+/** A Messages reply in its two forms: whole, and as the events of a stream, the last one left out. */
+export function replayMessage(reply: JsonObject): JsonObject[] {
+  const { content: _, stop_reason, stop_sequence, usage, ...head } = reply
+  const start = {
+    ...head,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: usage ?? { input_tokens: 0, output_tokens: 0 },
+  }
+  const blocks = arrayAt(reply, 'content').filter(isObject)
+  return [
+    { type: 'message_start', message: start },
+    ...blocks.flatMap(blockEvents),
+    {
+      type: 'message_delta',
+      delta: { stop_reason: stop_reason ?? 'end_turn', stop_sequence: stop_sequence ?? null },
+      usage: usage ?? { output_tokens: 0 },
+    },
+  ]
+}
+
+function blockEvents(block: JsonObject, index: number): JsonObject[] {
+  const { start, deltas } = openBlock(block)
+  return [
+    { type: 'content_block_start', index, content_block: start },
+    ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+    { type: 'content_block_stop', index },
+  ]
+}
+
+/** Clients read these from deltas alone; other blocks come whole with their start. */
+function openBlock(block: JsonObject): { start: JsonObject; deltas: JsonObject[] } {
+  switch (block.type) {
+    case 'text':
+      return { start: { ...block, text: '' }, deltas: [{ type: 'text_delta', text: textAt(block, 'text') }] }
+    case 'tool_use':
+    case 'server_tool_use':
+      return {
+        start: { ...block, input: {} },
+        deltas: [{ type: 'input_json_delta', partial_json: JSON.stringify(block.input ?? {}) }],
+      }
+    case 'thinking':
+      return {
+        start: { ...block, thinking: '', signature: '' },
+        deltas: [
+          { type: 'thinking_delta', thinking: textAt(block, 'thinking') },
+          { type: 'signature_delta', signature: textAt(block, 'signature') },
+        ],
+      }
+    default:
+      return { start: block, deltas: [] }
+  }
+}
+
+/** One message out of the events of a stream. */
+export function gatherMessage(events: readonly JsonObject[]): JsonObject {
+  let message: JsonObject = {}
+  const blocks = new Map<unknown, Record<string, unknown>>()
+
+  for (const event of events) {
+    if (event.type === 'message_start') message = objectAt(event, 'message') ?? {}
+    if (event.type === 'content_block_start') blocks.set(event.index, { ...objectAt(event, 'content_block') })
+    if (event.type === 'content_block_delta') addDelta(blocks.get(event.index) ?? {}, objectAt(event, 'delta') ?? {})
+    if (event.type === 'message_delta') {
+      const reported = Object.entries(objectAt(event, 'usage') ?? {}).filter(([, value]) => value !== null)
+      message = {
+        ...message,
+        ...objectAt(event, 'delta'),
+        usage: { ...objectAt(message, 'usage'), ...Object.fromEntries(reported) },
+      }
+    }
+  }
+  return { ...message, content: [...blocks.values()].map(closedBlock) }
+}
+
+function addDelta(block: Record<string, unknown>, delta: JsonObject): void {
+  for (const key of ['text', 'thinking', 'signature', 'partial_json']) {
+    if (typeof delta[key] === 'string') block[key] = textAt(block, key) + delta[key]
+  }
+  if (delta.citation) block.citations = [...arrayAt(block, 'citations'), delta.citation]
+}
+
+function closedBlock({ partial_json, ...block }: JsonObject): JsonObject {
+  if (typeof partial_json !== 'string' || partial_json === '') return block
+  try {
+    return { ...block, input: JSON.parse(partial_json) }
+  } catch {
+    return { ...block, input: { input: partial_json } }
+  }
+}

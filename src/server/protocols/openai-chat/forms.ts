@@ -1,0 +1,88 @@
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+
+/**
+ * A Chat reply in its two forms. Some upstreams answer a streaming request with one completion, or the other way round; the caller
+ * gets the form that they asked for all the same.
+ */
+export function replayChat({ object, choices: _, usage, ...head }: JsonObject, choices: readonly JsonObject[]): JsonObject[] {
+  const chunk = (more: JsonObject): JsonObject => ({ ...head, object: 'chat.completion.chunk', ...more })
+  const piece = (choice: JsonObject, delta: JsonObject, finish: unknown) =>
+    chunk({
+      choices: [
+        {
+          index: choice.index ?? 0,
+          delta,
+          ...(choice.logprobs && !finish ? { logprobs: choice.logprobs } : {}),
+          finish_reason: finish,
+        },
+      ],
+    })
+  const pieces = choices.flatMap((choice) => [
+    piece(choice, deltaOf(objectAt(choice, 'message') ?? {}), null),
+    piece(choice, {}, choice.finish_reason ?? 'stop'),
+  ])
+  return usage ? [...pieces, chunk({ choices: [], usage })] : pieces
+}
+
+function deltaOf(message: JsonObject): JsonObject {
+  const calls = arrayAt(message, 'tool_calls').filter(isObject)
+  const kept = Object.entries(message).filter(([key, value]) => value !== null && key !== 'tool_calls')
+  return {
+    role: 'assistant',
+    content: '',
+    ...Object.fromEntries(kept),
+    ...(calls.length > 0 ? { tool_calls: calls.map((call, index) => ({ index, ...call })) } : {}),
+  }
+}
+
+/** One completion out of the chunks of a stream. */
+export function gatherChat(chunks: readonly JsonObject[]): JsonObject {
+  const choices = new Map<number, { message: Record<string, unknown>; finish_reason: unknown }>()
+  let head: JsonObject = {}
+  let usage: unknown
+
+  for (const { choices: pieces, usage: reported, ...rest } of chunks) {
+    head = { ...rest, ...head }
+    usage = reported ?? usage
+    for (const piece of Array.isArray(pieces) ? pieces.filter(isObject) : []) {
+      const index = numberOr(piece.index, 0)
+      const choice = choices.get(index) ?? { message: { role: 'assistant', content: null }, finish_reason: null }
+      addDelta(choice.message, objectAt(piece, 'delta') ?? {})
+      choice.finish_reason = piece.finish_reason || choice.finish_reason
+      choices.set(index, choice)
+    }
+  }
+  const whole = [...choices].sort(([a], [b]) => a - b).map(([index, choice]) => ({ index, ...choice }))
+  return { ...head, object: 'chat.completion', choices: whole, ...(usage ? { usage } : {}) }
+}
+
+function addDelta(message: Record<string, unknown>, delta: JsonObject): void {
+  for (const [key, value] of Object.entries(delta)) {
+    if (key === 'tool_calls') message[key] = withCalls(arrayAt(message, key), arrayAt(delta, key).filter(isObject))
+    else if (typeof value === 'string' && key !== 'role') message[key] = textAt(message, key) + value
+    else if (value !== null && key !== '__proto__') message[key] = value
+  }
+}
+
+function withCalls(before: readonly unknown[], pieces: readonly JsonObject[]): unknown[] {
+  const calls = before.filter(isObject)
+  for (const [position, { index, ...piece }] of pieces.entries()) {
+    const at = Math.min(numberOr(index, position), calls.length)
+    const call = calls[at]
+    calls[at] = call ? joinedCall(call, piece) : piece
+  }
+  return calls
+}
+
+/** Id and name come once, the arguments in pieces. */
+function joinedCall(call: JsonObject, piece: JsonObject): JsonObject {
+  const kind = isObject(call.custom) ? 'custom' : 'function'
+  const [had, more] = [objectAt(call, kind) ?? {}, objectAt(piece, kind) ?? {}]
+  const texts = ['arguments', 'input'].filter((key) => key in had || key in more)
+  const joined = Object.fromEntries(texts.map((key) => [key, textAt(had, key) + textAt(more, key)]))
+  return { ...call, [kind]: { ...had, ...joined } }
+}
+
+function numberOr(value: unknown, otherwise: number): number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : otherwise
+}

@@ -1,0 +1,44 @@
+import { noUsage, promptTokens, type Usage } from '../../contract/usage.ts'
+import { countTokens, estimateText } from '../protocols/count-tokens.ts'
+import type { Ending } from './record.ts'
+import type { Work } from './relay-parts.ts'
+
+/** What came of a reply, as far as its charge is concerned. */
+export interface Came {
+  /** The upstream's own numbers so far. */
+  readonly usage: Usage | undefined
+  /** Whether the upstream said that the reply is complete. */
+  isComplete(): boolean
+  /** What it said so far. */
+  text(): string
+}
+
+/**
+ * What a reply is charged for: the upstream's numbers when it gave them, else a count of what was read and produced. Of a reply that was
+ * interrupted the upstream may not have told all of its output yet, so that the larger of both numbers counts.
+ */
+export async function endingOf(work: Work, came: Came, interrupted?: Ending['interrupted']): Promise<Ending> {
+  const { usage } = came
+  const mark = interrupted ? { interrupted } : {}
+  if (usage && (!interrupted || (came.isComplete() && promptTokens(usage) > 0))) return { usage, isEstimated: false, ...mark }
+  const counted = await countUsage(work, came.text())
+  return { usage: larger(usage, counted), isEstimated: true, ...mark }
+}
+
+/** What a running stream owes so far, quickly: what would be charged should this process die. */
+export function owedSoFar(work: Work, came: Came): Ending {
+  const counted = { ...noUsage, input: work.inputTokens, output: Math.ceil(estimateText(came.text())) }
+  return { usage: larger(came.usage, counted), isEstimated: true, interrupted: 'node' }
+}
+
+async function countUsage({ format, facts, body }: Work, output: string): Promise<Usage> {
+  const prompt = format.promptText(body.json).join('\n')
+  return { ...noUsage, input: (await countTokens(prompt, facts.model)) + 3, output: await countTokens(output, facts.model) }
+}
+
+/** Some vendors report zeros until the end. */
+function larger(usage: Usage | undefined, counted: Usage): Usage {
+  if (!usage) return counted
+  const input = promptTokens(usage) > 0 ? usage.input : counted.input
+  return { ...usage, input, output: Math.max(usage.output, counted.output) }
+}
