@@ -48,6 +48,6 @@ export function useFilterInputs(isAdmin: boolean): readonly Filter[] {
   return [
     ...own,
     { kind: 'text', name: 'username', label: say('username'), width: 104 },
-    { kind: 'text', name: 'channel', label: say('channelId'), width: 92 },
+    { kind: 'text', name: 'channel', label: say('channelId'), width: 106 },
   ]
 }

@@ -40,7 +40,7 @@ function Answer(props: MessageViewProps) {
   const { message, onRetry } = props
   const say = useText(texts)
   return (
-    <li className={styles.answer} aria-busy={isRunning(message)}>
+    <li aria-busy={isRunning(message)}>
       <div className={styles.author}>
         <Initial name={message.model || '?'} size={24} />
         <span>{message.model}</span>
@@ -64,7 +64,7 @@ function Answer(props: MessageViewProps) {
           </Notice>
         )}
         {!isRunning(message) && (
-          <Actions {...props}>
+          <Actions {...props} onRetry={message.state === 'error' ? undefined : onRetry}>
             <Figures message={message} />
           </Actions>
         )}

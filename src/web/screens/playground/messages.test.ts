@@ -49,15 +49,15 @@ describe('the request of a conversation', () => {
 })
 
 describe('an answer', () => {
-  const after = (events: ChatEvent[], stopped = false) =>
+  const answerOf = (events: ChatEvent[], stopped = false) =>
     events.reduce((message, event) => afterEvent(message, event, { stopped, cut: 'broke off' }), answer('', 'loading'))
   const text: ChatEvent = { kind: 'content', text: 'hi' }
 
   it('goes from loading over incomplete to complete', () => {
-    expect(after([{ kind: 'begun', requestId: 'r' }])).toMatchObject({ state: 'loading', requestId: 'r' })
-    expect(after([{ kind: 'reasoning', text: 'hm' }])).toMatchObject({ state: 'incomplete', reasoning: 'hm' })
+    expect(answerOf([{ kind: 'begun', requestId: 'r' }])).toMatchObject({ state: 'loading', requestId: 'r' })
+    expect(answerOf([{ kind: 'reasoning', text: 'hm' }])).toMatchObject({ state: 'incomplete', reasoning: 'hm' })
     const usage = { prompt_tokens: 1, completion_tokens: 2 }
-    expect(after([text, text, { kind: 'usage', usage }, { kind: 'done', complete: true }])).toMatchObject({
+    expect(answerOf([text, text, { kind: 'usage', usage }, { kind: 'done', complete: true }])).toMatchObject({
       state: 'complete',
       content: 'hihi',
       usage,
@@ -65,16 +65,16 @@ describe('an answer', () => {
   })
 
   it('says why it failed, and keeps what it had', () => {
-    expect(after([text, { kind: 'error', message: 'overloaded' }])).toMatchObject({
+    expect(answerOf([text, { kind: 'error', message: 'overloaded' }])).toMatchObject({
       state: 'error',
       content: 'hi',
       error: 'overloaded',
     })
-    expect(after([text, { kind: 'done', complete: false }])).toMatchObject({ state: 'error', error: 'broke off' })
+    expect(answerOf([text, { kind: 'done', complete: false }])).toMatchObject({ state: 'error', error: 'broke off' })
   })
 
   it('is stopped when its reader stopped it', () => {
-    expect(after([text, { kind: 'done', complete: false }], true)).toMatchObject({ state: 'stopped', content: 'hi' })
+    expect(answerOf([text, { kind: 'done', complete: false }], true)).toMatchObject({ state: 'stopped', content: 'hi' })
   })
 })
 

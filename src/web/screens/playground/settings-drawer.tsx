@@ -13,7 +13,7 @@ export function SettingsDrawer({ onClose, children }: { onClose: () => void; chi
       opened
       onClose={onClose}
       position="left"
-      size="88%"
+      size="min(88%, 24rem)"
       title={say('settings')}
       closeButtonProps={{ 'aria-label': sayUi('close') }}
     >
