@@ -33,7 +33,17 @@ export function confirm({ title, object, body, confirmLabel, cancelLabel, danger
   })
 }
 
+let discarding: Promise<boolean> | undefined
+
+/** One question at a time: who asks while it is open gets the same answer. */
 export function confirmDiscard(): Promise<boolean> {
+  discarding ??= askDiscard().finally(() => {
+    discarding = undefined
+  })
+  return discarding
+}
+
+function askDiscard(): Promise<boolean> {
   return confirm({
     title: textOf(texts, 'discardTitle'),
     body: textOf(texts, 'discardBody'),

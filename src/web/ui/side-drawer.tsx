@@ -32,14 +32,10 @@ export function SideDrawer<Subject>({ subject, title, onClose, wide = false, chi
   const [shown, setShown] = useState(subject)
   if (subject !== undefined && subject !== shown) setShown(subject)
   const hold = useRef<DrawerHold>({ dirty: false, busy: false })
-  const asking = useRef(false)
 
   async function close(): Promise<void> {
-    if (hold.current.busy || asking.current) return
-    asking.current = true
-    const sure = !hold.current.dirty || (await confirmDiscard())
-    asking.current = false
-    if (sure) onClose()
+    if (hold.current.busy) return
+    if (!hold.current.dirty || (await confirmDiscard())) onClose()
   }
 
   return (
