@@ -35,6 +35,11 @@ describe('counting tokens', () => {
       expect(estimateText(text)).toBeGreaterThan(count * 0.9)
       expect(estimateText(text)).toBeLessThan(count * 2)
     }
-    expect(estimateInput(['x'], { mediaParts: 2 })).toBeGreaterThan(2000)
+    expect(estimateInput(['x'], { mediaParts: 2, model: 'gpt-4o' })).toBeGreaterThan(2000)
+    expect(estimateInput([english], { mediaParts: 0, model: 'claude-sonnet-5' })).toBeGreaterThan(
+      await countTokens(english, 'claude-sonnet-5'),
+    )
+    const long = english.repeat(400)
+    expect(estimateInput([long], { mediaParts: 0, model: 'gpt-4o' })).toBeGreaterThan((await countTokens(long, 'gpt-4o')) * 0.9)
   })
 })

@@ -55,7 +55,10 @@ export class StreamReply implements Receiver {
   }
 
   end(): void {
-    if (this.#form === 'json') return this.#finish(tryReading(() => this.#readReplay()))
+    if (this.#form === 'json') {
+      this.#finish(tryReading(() => this.#readReplay()))
+      return
+    }
     this.flush()
     this.#guarded(() => {
       const rest = this.tap.whole(this.#blocks.flush())
@@ -65,7 +68,6 @@ export class StreamReply implements Receiver {
   }
 
   fail(failure: UpstreamFailure): void {
-    if (this.#form === 'json') return this.#finish(failure)
     this.flush()
     this.#guarded(() => this.#finish(this.tap.isComplete() ? 'complete' : failure))
   }
@@ -85,7 +87,7 @@ export class StreamReply implements Receiver {
 
   flush(): void {
     this.#isScheduled = false
-    if (this.#waiting === '' || this.#isDone) return
+    if (this.#waiting === '' || this.#isDone || this.#form === 'json') return
     const piece = this.#waiting
     this.#waiting = ''
     this.#guarded(() => {
@@ -99,8 +101,7 @@ export class StreamReply implements Receiver {
     try {
       step()
     } catch (cause) {
-      this.#finish(new UpstreamFailure('bad-reply', { facts: { message: 'its stream could not be read' }, cause }))
-      this.#exchange?.abort()
+      this.#refuse(new UpstreamFailure('bad-reply', { facts: { message: 'its stream could not be read' }, cause }))
     }
   }
 
@@ -125,12 +126,13 @@ export class StreamReply implements Receiver {
     } else {
       this.#hold(out)
     }
-    if (terminal && hasOutput) return this.#finish('complete')
-    if (!error && !terminal) return
-    const facts = error ?? { message: 'its stream was empty' }
-    this.#finish(
-      error ? new UpstreamFailure('status', { status: error.status || 502, facts }) : new UpstreamFailure('bad-reply', { facts }),
-    )
+    if (error) this.#refuse(new UpstreamFailure('status', { status: error.status || 502, facts: error }))
+    else if (terminal && hasOutput) this.#finish('complete')
+    else if (terminal) this.#refuse(new UpstreamFailure('bad-reply', { facts: { message: 'its stream was empty' } }))
+  }
+
+  #refuse(failure: UpstreamFailure): void {
+    this.#finish(failure)
     this.#exchange?.abort()
   }
 
