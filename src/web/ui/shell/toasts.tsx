@@ -1,7 +1,8 @@
 import '@mantine/notifications/styles.layer.css'
 import { Notifications } from '@mantine/notifications'
+import styles from './shell.module.css'
 
 /** Where the messages of `lib/toast.ts` appear. */
 export function Toasts() {
-  return <Notifications position="top-center" limit={4} />
+  return <Notifications position="top-center" limit={4} className={styles.toasts ?? ''} />
 }
