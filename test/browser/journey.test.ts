@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rootPassword } from '../helpers/app.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
-import { expectFit, go, type Language, logIn, openStage, type Stage } from './stage.ts'
+import { expectFit, go, type Language, logIn, openStage, read, type Stage } from './stage.ts'
 
 /** The main job of the product as a person does it in the console, in each language, theme and width. */
 const model = 'gpt-4o-mini'
@@ -81,8 +81,8 @@ async function addChannel({ page, language, narrow, name, words }: Visit, url: s
   await form.getByRole('button', { name: words.fill, exact: true }).click()
   await expectFit(page, language, [name])
   await form.getByRole('button', { name: words.submit }).click()
-  await page.getByText(words.channelMade).waitFor()
   await form.waitFor({ state: 'detached' })
+  await read(page, language, words.channelMade)
 }
 
 async function testChannel(visit: Visit): Promise<void> {
@@ -90,7 +90,7 @@ async function testChannel(visit: Visit): Promise<void> {
   const channel = rowOf(visit, name)
   await channel.getByText(words.untested).waitFor()
   await channel.getByRole('button', { name: `${words.test}: ${name}` }).click()
-  await page.getByText(words.tested(name)).waitFor()
+  await read(page, language, words.tested(name))
   await channel.getByText(words.seconds).waitFor()
   await expectFit(page, language, [name])
 }
@@ -108,7 +108,7 @@ async function makeToken(visit: Visit): Promise<string> {
   const made = page.getByRole('dialog', { name: words.tokenMade })
   const key = (await made.getByText(/^sk-\w+$/).textContent()) ?? ''
   await made.getByRole('button', { name: `${words.copy}: ${name}` }).click()
-  await page.getByText(words.copied).waitFor()
+  await read(page, language, words.copied)
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(key)
   await expectFit(page, language, [name])
   await made.getByRole('button', { name: words.done }).click()
@@ -149,7 +149,7 @@ async function stopAnswer(visit: Visit): Promise<void> {
 
 /** Chooses group and model, at the side or behind a button of a narrow window. */
 async function setUp({ page, narrow, words }: Visit, wanted: string): Promise<void> {
-  if (narrow) await page.locator('main header').getByRole('button').click()
+  if (narrow) await page.getByRole('button', { name: new RegExp(`^(${words.settings}$|gpt-)`) }).click()
   await choose(page, page.getByRole('combobox', { name: words.group, exact: true }), 'default')
   await choose(page, page.getByRole('combobox', { name: words.model, exact: true }), wanted)
   if (narrow) await page.keyboard.press('Escape')
@@ -188,7 +188,7 @@ async function readBills(visit: Visit): Promise<void> {
 async function openScreen({ page, narrow, words }: Pick<Visit, 'page' | 'narrow' | 'words'>, name: string): Promise<void> {
   if (narrow) await page.getByRole('button', { name: words.menu }).click()
   await page.getByRole('navigation', { name: words.mainNav }).getByRole('link', { name, exact: true }).click()
-  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.waitForFunction((title) => document.title === title, `${name} · Sluice`)
 }
 
 /** The row, or on a narrow window the card, that holds this text. */
@@ -230,6 +230,7 @@ const wordsOf = {
     copied: '已复制到剪贴板',
     done: '完成',
     playground: '操练场',
+    settings: '设置',
     group: '分组',
     model: '模型',
     input: '输入消息',
@@ -270,6 +271,7 @@ const wordsOf = {
     copied: 'Copied to clipboard',
     done: 'Done',
     playground: 'Playground',
+    settings: 'Settings',
     group: 'Group',
     model: 'Model',
     input: 'Message',

@@ -73,6 +73,16 @@ export async function go(page: Page, path: string): Promise<void> {
   await settled(page)
 }
 
+const closeMessage = { zh: '关闭此消息', en: 'Close this message' } as const
+
+/** Waits for a short message, and closes it as somebody does whose way it is in. */
+export async function read(page: Page, language: Language, text: string | RegExp): Promise<void> {
+  const close = page.getByRole('button', { name: closeMessage[language] })
+  const message = page.locator('[role=status], [role=alert]').filter({ hasText: text, has: close })
+  await message.getByRole('button').click()
+  await message.waitFor({ state: 'detached' })
+}
+
 const loginWords = {
   zh: { name: '用户名/邮箱', password: '密码', submit: '登录', done: '登录成功！' },
   en: { name: 'Username or e-mail', password: 'Password', submit: 'Log in', done: 'Login succeeded' },
@@ -88,7 +98,7 @@ export async function logIn(
   await page.getByRole('textbox', { name: words.name }).fill(username)
   await page.getByRole('textbox', { name: words.password }).fill(password)
   await page.getByRole('main').getByRole('button', { name: words.submit }).click()
-  await page.getByText(words.done).waitFor()
+  await read(page, language, words.done)
   await page.waitForURL('**/token')
 }
 
