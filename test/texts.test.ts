@@ -10,7 +10,16 @@ import { providers } from '../src/server/providers/index.ts'
 import { faultsOfTexts } from './helpers/texts.ts'
 
 describe('texts that are declared once', () => {
-  const declarations = { errors, sections, roleLabels, channelStatusLabels, logTypeLabels, tokenStatusLabels, userStatusLabels, providers }
+  const declarations = {
+    errors,
+    sections,
+    roleLabels,
+    channelStatusLabels,
+    logTypeLabels,
+    tokenStatusLabels,
+    userStatusLabels,
+    providers,
+  }
 
   it.each(Object.entries(declarations))('%s say the same in Chinese and in English', (_name, declared) => {
     expect(faultsOfTexts(declared)).toEqual([])
@@ -19,7 +28,9 @@ describe('texts that are declared once', () => {
   it('are found when a language is missing, empty, or names other parameters', () => {
     expect(faultsOfTexts({ label: { zh: '好', en: '' } })).toEqual(['label: en is empty'])
     expect(faultsOfTexts({ a: { label: { zh: '好' } } })).toEqual(['a.label: en is missing'])
-    expect(faultsOfTexts([{ text: { zh: '差 {need}', en: 'lacks {needs}' } }])).toEqual(['0.text: the languages name other parameters'])
+    expect(faultsOfTexts([{ text: { zh: '差 {need}', en: 'lacks {needs}' } }])).toEqual([
+      '0.text: the languages name other parameters',
+    ])
     expect(faultsOfTexts({ text: { zh: '好', en: 'good' } })).toEqual([])
   })
 })

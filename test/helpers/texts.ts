@@ -2,7 +2,8 @@
 export function faultsOfTexts(declared: unknown, path: readonly string[] = []): string[] {
   if (typeof declared !== 'object' || declared === null) return []
   const entries = Object.entries(declared)
-  const isText = entries.length > 0 && entries.every(([key, value]) => (key === 'zh' || key === 'en') && typeof value === 'string')
+  const isText =
+    entries.length > 0 && entries.every(([key, value]) => (key === 'zh' || key === 'en') && typeof value === 'string')
   if (isText) return faultsOfText(Object.fromEntries(entries), path.join('.'))
   return entries.flatMap(([key, value]) => faultsOfTexts(value, [...path, key]))
 }
@@ -17,5 +18,8 @@ function faultsOfText(text: Readonly<Record<string, string>>, path: string): str
 }
 
 function parametersOf(text = ''): string {
-  return [...text.matchAll(/\{(\w+)\}/g)].map(([place]) => place).sort().join(' ')
+  return [...text.matchAll(/\{(\w+)\}/g)]
+    .map(([place]) => place)
+    .sort()
+    .join(' ')
 }
