@@ -24,7 +24,7 @@ export function gathered({ stream }: WireFormat, body: Buffer): Buffer {
   const tap = new StreamTap(stream, { hideUsage: false, renameTo: undefined })
   tap.take(text)
   if (tap.error) throw new UpstreamFailure('status', { status: tap.error.status || 502, facts: tap.error })
-  if (!tap.isComplete()) throw new UpstreamFailure('cut')
+  if (!tap.isComplete() || !tap.hasOutput) throw new UpstreamFailure('cut')
   const events = eventsIn(text)
     .map((event) => parse(event.data))
     .filter(isObject)

@@ -1,0 +1,189 @@
+import { createServer, type RequestListener } from 'node:http'
+import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+import { type ServerSettings, serverOfTest, type TestServer } from '../helpers/app.ts'
+import type { DatabaseKind } from '../helpers/databases.ts'
+import { addChannel, addToken, books } from '../helpers/seed.ts'
+
+export const model = 'gpt-4o-mini'
+export const claude = 'claude-3-5-sonnet-20241022'
+export const upstreamKey = 'upstream-key-0123456789'
+
+/** A Chat request; `more` replaces or adds members. */
+export const chat = (more: Record<string, unknown> = {}) => ({
+  model,
+  messages: [{ role: 'user', content: 'one two three' }],
+  ...more,
+})
+
+/** A server with one channel to `url` and one unlimited token. */
+export async function stage(
+  kind: DatabaseKind,
+  url: string,
+  more: { channel?: Record<string, unknown>; server?: ServerSettings } = {},
+) {
+  const server = await serverOfTest(kind, more.server)
+  const channelId = await addChannel(server, { url, models: model, key: upstreamKey, ...more.channel })
+  const token = await addToken(server)
+  return {
+    server,
+    channelId,
+    token,
+    ask: (body: unknown, path?: string, headers?: Record<string, string>) => ask(server, token.key, body, path, headers),
+  }
+}
+
+export async function ask(
+  server: TestServer,
+  key: string,
+  body: unknown,
+  path = '/v1/chat/completions',
+  headers: Record<string, string> = {},
+) {
+  const response = await fetch(server.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+  })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+/** An upstream of one's own making over HTTP. Answers its address. */
+export function httpUpstream(listener: RequestListener): Promise<string> {
+  const server = createServer(listener)
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return listening(server)
+}
+
+/** An upstream that speaks bytes: `talk` gets each connection. */
+export function tcpUpstream(talk: (socket: Socket, connection: number) => void): Promise<string> {
+  const sockets = new Set<Socket>()
+  let connections = 0
+  const server = createTcpServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    talk(socket, ++connections)
+  })
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return listening(server)
+}
+
+async function listening(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // It listens on a port, not on a pipe.
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** A whole HTTP answer as bytes. */
+export function answerBytes(body: string, headers: Record<string, string> = {}, status = '200 OK'): string {
+  const all = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)), ...headers }
+  return `HTTP/1.1 ${status}\r\n${Object.entries(all)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')}\r\n${body}`
+}
+
+export const completion = (more: Record<string, unknown> = {}) =>
+  JSON.stringify({
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1_760_000_000,
+    model,
+    choices: [{ index: 0, message: { role: 'assistant', content: 'four five six' }, logprobs: null, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 },
+    ...more,
+  })
+
+export const event = (data: unknown) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
+export const piece = (content: string, finish: string | null = null) =>
+  event({
+    id: 'c',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model,
+    choices: [{ index: 0, delta: finish ? {} : { content }, finish_reason: finish }],
+  })
+
+/** Sends bytes on a connection and collects what comes back. */
+export function speak(server: TestServer, bytes: string | Buffer) {
+  const { port, hostname } = new URL(server.url)
+  const socket = connect(Number(port), hostname, () => socket.write(bytes))
+  let got = ''
+  let isClosed = false
+  const listeners = new Set<() => void>()
+  const news = () => {
+    for (const listener of listeners) listener()
+  }
+  socket.on('data', (data) => {
+    got += data.toString('latin1')
+    news()
+  })
+  socket.on('error', () => {})
+  socket.once('close', () => {
+    isClosed = true
+    news()
+  })
+  onTestFinished(() => void socket.destroy())
+
+  return {
+    socket,
+    /** What came, when it fits; or when the connection is closed. */
+    until: (fits: (text: string) => boolean) =>
+      new Promise<string>((resolve) => {
+        const look = () => {
+          if (!fits(got) && !isClosed) return
+          listeners.delete(look)
+          resolve(got)
+        }
+        listeners.add(look)
+        look()
+      }),
+    get isClosed() {
+      return isClosed
+    },
+  }
+}
+
+export function requestBytes(
+  key: string,
+  body: string,
+  headers: Record<string, string> = {},
+  path = '/v1/chat/completions',
+): string {
+  const all = {
+    host: 'x',
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    ...headers,
+  }
+  return `POST ${path} HTTP/1.1\r\n${Object.entries(all)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')}\r\n${body}`
+}
+
+/** Waits until something holds; throws after ten seconds. */
+export async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 500; tries++) {
+    if (await holds()) return
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  throw new Error(`It did not come to pass that ${what}`)
+}
+
+/** Waits until nothing is held and the relay is idle, and answers the charges by request id. */
+export async function settledCharges(server: TestServer): Promise<{ id: string; amount: number }[]> {
+  await eventually(
+    'no hold is open',
+    async () => server.app.ledger.openHolds === 0 && (await books(server)).users.every((user) => user.held === 0),
+  )
+  const { ledger } = await books(server)
+  return ledger
+    .filter((row) => row.kind === 'charge')
+    .map((row) => ({ id: row.reference.slice('charge:'.length), amount: -row.amount }))
+}
