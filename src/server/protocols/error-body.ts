@@ -1,3 +1,4 @@
+import type { Language, Text } from '../../contract/text.ts'
 import type { AppError } from '../lib/failure.ts'
 import type { Dialect } from './format.ts'
 import type { UpstreamErrorFacts } from './wire-format.ts'
@@ -5,7 +6,7 @@ import type { UpstreamErrorFacts } from './wire-format.ts'
 /** An error as the caller of a dialect expects it: status, body and, in a stream, an event. Source: protocols notes 1.0. */
 export interface CallerError {
   readonly status: number
-  readonly message: string
+  readonly message: Text
   /** OpenAI's `type`. */
   readonly type: string
   readonly code: string | null
@@ -28,12 +29,12 @@ const openAiCodes: Readonly<Record<string, string>> = {
   upstream_saturated: 'rate_limit_exceeded',
 }
 
-/** One of the product's own errors for a relay caller. The relay speaks English; the dialects have no language. */
+/** One of the product's own errors for a relay caller. */
 export function ownError(error: AppError, more: { retryAfter?: number } = {}): CallerError {
   const { status } = error.kind
   return {
     status,
-    message: error.text('en'),
+    message: { zh: error.text('zh'), en: error.text('en') },
     type: error.kind.type ?? (status >= 500 ? 'server_error' : 'invalid_request_error'),
     code: openAiCodes[error.code] ?? error.code,
     param:
@@ -51,7 +52,10 @@ export function ownError(error: AppError, more: { retryAfter?: number } = {}): C
 export function passedError(status: number, facts: UpstreamErrorFacts): CallerError {
   return {
     status,
-    message: facts.message === '' ? `The upstream refused the request with status ${status}` : facts.message,
+    message:
+      facts.message === ''
+        ? { zh: `上游以状态码 ${status} 拒绝了请求`, en: `The upstream refused the request with status ${status}` }
+        : { zh: facts.message, en: facts.message },
     type: facts.type === '' ? 'invalid_request_error' : facts.type,
     code: facts.code === '' ? null : facts.code,
     param: facts.param,
@@ -60,9 +64,17 @@ export function passedError(status: number, facts: UpstreamErrorFacts): CallerEr
   }
 }
 
-/** The JSON body of an error. `requestId` is quoted so that a person can ask about it. */
-export function errorBody(dialect: Dialect, error: CallerError, requestId: string): string {
-  const message = error.message.includes(requestId) ? error.message : `${error.message} (request id: ${requestId})`
+export interface Telling {
+  /** Quoted so that a person can ask about it. */
+  readonly requestId: string
+  readonly language: Language
+}
+
+/** The JSON body of an error. */
+export function errorBody(dialect: Dialect, error: CallerError, { requestId, language }: Telling): string {
+  const text = error.message[language]
+  const quoted = { zh: `${text}（请求编号 ${requestId}）`, en: `${text} (request id: ${requestId})` }
+  const message = text.includes(requestId) ? text : quoted[language]
   if (dialect === 'anthropic')
     return JSON.stringify({ type: 'error', error: { type: anthropicType(error), message }, request_id: requestId })
   if (dialect === 'gemini') return JSON.stringify({ error: { code: error.status, message, status: geminiStatus(error.status) } })
@@ -70,8 +82,8 @@ export function errorBody(dialect: Dialect, error: CallerError, requestId: strin
 }
 
 /** The same error as the last event of a stream that has begun. */
-export function errorEvent(dialect: Dialect, error: CallerError, requestId: string): string {
-  const body = errorBody(dialect, error, requestId)
+export function errorEvent(dialect: Dialect, error: CallerError, telling: Telling): string {
+  const body = errorBody(dialect, error, telling)
   if (dialect === 'anthropic') return `event: error\ndata: ${body}\n\n`
   if (dialect === 'gemini') return `data: ${body}\r\n\r\n`
   return `data: ${body}\n\n`

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Language } from '../../contract/text.ts'
 import { chunkOf, lastChunk, takeOverChunking } from '../lib/chunked.ts'
 import type { Client } from '../lib/client-address.ts'
 import { AppError } from '../lib/failure.ts'
@@ -14,6 +15,8 @@ import type { Dialect } from '../protocols/format.ts'
 export class Call {
   readonly id: string
   readonly dialect: Dialect
+  /** Of errors. English for programs, whose dialects have no language. */
+  readonly language: Language
   readonly client: Client
   readonly startedMs: number
   readonly request: IncomingMessage
@@ -28,12 +31,13 @@ export class Call {
 
   constructor(
     exchange: { request: IncomingMessage; response: ServerResponse },
-    facts: { id: string; dialect: Dialect; client: Client; nowMs: number },
+    facts: { id: string; dialect: Dialect; language: Language; client: Client; nowMs: number },
   ) {
     this.request = exchange.request
     this.response = exchange.response
     this.id = facts.id
     this.dialect = facts.dialect
+    this.language = facts.language
     this.client = facts.client
     this.startedMs = facts.nowMs
     this.lastWriteMs = facts.nowMs
@@ -114,12 +118,13 @@ export class Call {
   /** Sends an error in the caller's dialect: as the answer, or as the last event of a stream that has begun. */
   sendError(error: CallerError | AppError): void {
     const told = error instanceof AppError ? ownError(error) : error
+    const telling = { requestId: this.id, language: this.language }
     if (this.#gone || this.response.writableEnded) return
     if (this.isCommitted) {
-      this.end(toByteText(errorEvent(this.dialect, told, this.id)))
+      this.end(toByteText(errorEvent(this.dialect, told, telling)))
       return
     }
-    const body = errorBody(this.dialect, told, this.id)
+    const body = errorBody(this.dialect, told, telling)
     this.response.writeHead(statusFor(this.dialect, told), {
       ...errorHeaders(this.dialect, told, this.id),
       ...this.idHeaders(),

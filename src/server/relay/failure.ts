@@ -66,7 +66,9 @@ export class UpstreamFailure extends Error {
     }
     return ownError(
       new AppError('upstream_failed', {
-        reason: this.facts.message || (this.status > 0 ? `status ${this.status}` : 'it sent no valid answer'),
+        reason:
+          this.facts.message ||
+          (this.status > 0 ? `status ${this.status}` : { zh: '没有给出有效的回答', en: 'it sent no valid answer' }),
       }),
     )
   }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { languageOf } from '../../contract/text.ts'
 import type { ClientReader } from '../lib/client-address.ts'
 import { fail } from '../lib/failure.ts'
 import { newRequestId } from '../lib/ids.ts'
@@ -58,9 +59,11 @@ async function serve(
 ): Promise<void> {
   const found = findEndpoint(request.method ?? 'GET', url, request.headers)
   const nowMs = app.now()
+  // The console has somebody in front of it.
+  const language = 'from' in found && found.from === 'session' ? languageOf(request.headers['accept-language']) : 'en'
   const call = new Call(
     { request, response },
-    { id: newRequestId(nowMs), dialect: found.dialect, client: readClient(request), nowMs },
+    { id: newRequestId(nowMs), dialect: found.dialect, language, client: readClient(request), nowMs },
   )
   const format = 'format' in found ? found.format : 'other'
 
