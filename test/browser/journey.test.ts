@@ -128,7 +128,7 @@ async function chat(visit: Visit): Promise<void> {
   await openScreen(visit, words.playground)
   await setUp(visit, model)
   await page.getByRole('textbox', { name: words.input }).fill(question)
-  await page.getByRole('button', { name: words.send }).click()
+  await page.getByRole('button', { name: words.send, exact: true }).click()
   await page.getByRole('listitem').getByText(answer).waitFor()
   await page.getByRole('status').getByText(words.answered).waitFor()
   await expectFit(page, language, [question, answer])
