@@ -43,7 +43,7 @@ export async function ask(
   const response = await fetch(server.url + path, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-    body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+    body: typeof body === 'string' ? body : body instanceof Uint8Array ? Buffer.from(body) : JSON.stringify(body),
   })
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
@@ -176,12 +176,12 @@ export async function eventually(what: string, holds: () => boolean | Promise<bo
   throw new Error(`It did not come to pass that ${what}`)
 }
 
-/** Waits until nothing is held and the relay is idle, and answers the charges by request id. */
+/** Waits until the relay is idle and nothing is held, and answers the charges by request id. */
 export async function settledCharges(server: TestServer): Promise<{ id: string; amount: number }[]> {
-  await eventually(
-    'no hold is open',
-    async () => server.app.ledger.openHolds === 0 && (await books(server)).users.every((user) => user.held === 0),
+  await eventually('the relay is idle', async () =>
+    (await server.app.metrics.relayOpen.get()).values.every(({ value }) => value === 0),
   )
+  await eventually('nothing is held', async () => (await books(server)).users.every((user) => user.held === 0))
   const { ledger } = await books(server)
   return ledger
     .filter((row) => row.kind === 'charge')
