@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { channelStatusLabels } from '../src/contract/entities/channel.ts'
+import { channelStatusLabels } from '../src/contract/entities/channel-status.ts'
 import { logTypeLabels } from '../src/contract/entities/log.ts'
 import { tokenStatusLabels } from '../src/contract/entities/token.ts'
 import { userStatusLabels } from '../src/contract/entities/user.ts'

@@ -1,28 +1,5 @@
 import { z } from 'zod'
-import type { Text } from '../text.ts'
-
-export const channelStatus = { enabled: 1, disabled: 2, autoDisabled: 3 } as const
-
-export const channelStatusLabels: Readonly<Record<number, { label: Text; color: string }>> = {
-  1: { label: { zh: '已启用', en: 'Enabled' }, color: 'green' },
-  2: { label: { zh: '已禁用', en: 'Disabled' }, color: 'yellow' },
-  3: { label: { zh: '自动禁用', en: 'Auto-disabled' }, color: 'orange' },
-}
-
-/** Colours of channel types as they go over the wire, and the colour of the console's theme that each is drawn in. */
-export const channelColors = {
-  green: 'green',
-  'light-blue': 'cyan',
-  teal: 'teal',
-  grey: 'gray',
-  blue: 'blue',
-  pink: 'pink',
-  orange: 'orange',
-  indigo: 'indigo',
-  violet: 'violet',
-  purple: 'grape',
-} as const
-export type ChannelColor = keyof typeof channelColors
+import { channelPriorityMin, channelStatus } from './channel-status.ts'
 
 /** A channel as admins see it: its key is never part of it. Texts named `…mapping`, `setting`, `other_info` hold JSON. */
 export const channel = z.object({
@@ -92,8 +69,6 @@ const optionalText = (max: number) =>
     .transform((value) => value ?? undefined)
 /** Saved by clients as number or text. */
 const looseInt = (min: number, max: number) => z.coerce.number().transform(Math.trunc).pipe(z.int().min(min).max(max))
-
-export const channelPriorityMin = -999
 
 const fields = {
   type: looseInt(1, 100_000),

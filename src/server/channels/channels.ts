@@ -1,4 +1,5 @@
-import { type Channel, type ChannelInput, type ChannelPatch, channelStatus } from '../../contract/entities/channel.ts'
+import type { Channel, ChannelInput, ChannelPatch } from '../../contract/entities/channel.ts'
+import { channelStatus } from '../../contract/entities/channel-status.ts'
 import type { Within } from '../db/open.ts'
 import type { NewRow, Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'

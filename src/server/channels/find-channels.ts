@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely'
 import type { Channel } from '../../contract/entities/channel.ts'
-import { channelStatus } from '../../contract/entities/channel.ts'
+import { channelStatus } from '../../contract/entities/channel-status.ts'
 import type { Queries } from '../db/open.ts'
 import { containing, type PageOf } from '../db/page.ts'
 import type { Row } from '../db/schema.ts'

@@ -1,4 +1,4 @@
-import { channelStatus } from '../../contract/entities/channel.ts'
+import { channelStatus } from '../../contract/entities/channel-status.ts'
 import { logType } from '../../contract/entities/log.ts'
 import { linesOf } from '../../contract/options/lists.ts'
 import { seconds } from '../lib/clock.ts'

@@ -1,4 +1,4 @@
-import { channelStatus } from '../../contract/entities/channel.ts'
+import { channelStatus } from '../../contract/entities/channel-status.ts'
 import type { Row } from '../db/schema.ts'
 import type { UpstreamAgents } from '../lib/http-client.ts'
 import { background } from '../lib/logger.ts'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { serverOfTest, type TestServer } from '../../../test/helpers/app.ts'
 import { upstreamOfTest } from '../../../test/helpers/upstream.ts'
 import type { Channel, ChannelType } from '../../contract/entities/channel.ts'
-import { channelColors } from '../../contract/entities/channel.ts'
+import { channelColors } from '../../contract/entities/channel-status.ts'
 
 const secret = 'upstream-key-0123456789'
 

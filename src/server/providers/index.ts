@@ -1,4 +1,4 @@
-import { channelColors } from '../../contract/entities/channel.ts'
+import { channelColors } from '../../contract/entities/channel-status.ts'
 import { ali } from './ali.ts'
 import { anthropic } from './anthropic.ts'
 import { azure } from './azure.ts'

@@ -1,4 +1,5 @@
-import type { ChannelColor, ChannelSetting } from '../../contract/entities/channel.ts'
+import type { ChannelSetting } from '../../contract/entities/channel.ts'
+import type { ChannelColor } from '../../contract/entities/channel-status.ts'
 import type { Text } from '../../contract/text.ts'
 import type { Format } from '../protocols/format.ts'
 

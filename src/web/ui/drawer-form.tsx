@@ -4,7 +4,7 @@ import { type FormEvent, type ReactNode, use, useLayoutEffect } from 'react'
 import { useText } from '../lib/i18n.ts'
 import { confirmDiscard } from './confirm.tsx'
 import styles from './drawer-form.module.css'
-import { SideDrawerContext } from './side-drawer.tsx'
+import { SideDrawerContext } from './side-drawer-context.ts'
 import { texts } from './texts.ts'
 
 export interface DrawerFormProps {

@@ -1,6 +1,6 @@
-import { ActionIcon, Menu, Tooltip } from '@mantine/core'
+import { ActionIcon, Tooltip } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { useText } from '../lib/i18n.ts'
 import styles from './row-actions.module.css'
 import { texts } from './texts.ts'
@@ -38,32 +38,31 @@ export function RowActions({ name, actions }: { name: string; actions: readonly 
           </ActionIcon>
         </Tooltip>
       ))}
-      {safe.length + dangerous.length > 0 && (
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <ActionIcon aria-label={`${say('more')}: ${name}`}>
-              <IconDots size={16} />
-            </ActionIcon>
-          </Menu.Target>
-          <Menu.Dropdown>
-            {safe.map((action) => (
-              <Item key={action.label} {...action} />
-            ))}
-            {safe.length > 0 && dangerous.length > 0 && <Menu.Divider />}
-            {dangerous.map((action) => (
-              <Item key={action.label} {...action} />
-            ))}
-          </Menu.Dropdown>
-        </Menu>
-      )}
+      {safe.length + dangerous.length > 0 && <MenuOnDemand label={`${say('more')}: ${name}`} safe={safe} dangerous={dangerous} />}
     </div>
   )
 }
 
-function Item({ label, icon, onClick, danger, disabled }: RowAction) {
+const loadMenu = () => import('./row-menu.tsx')
+const RowMenu = lazy(async () => ({ default: (await loadMenu()).RowMenu }))
+
+/** A list has many rows and seldom an open menu: until it is pressed, the menu is only its button. */
+function MenuOnDemand(menu: { label: string; safe: readonly RowAction[]; dangerous: readonly RowAction[] }) {
+  const [wanted, setWanted] = useState(false)
+  const button = (
+    <ActionIcon
+      aria-label={menu.label}
+      aria-haspopup="menu"
+      onPointerEnter={() => void loadMenu()}
+      onClick={() => setWanted(true)}
+    >
+      <IconDots size={16} />
+    </ActionIcon>
+  )
+  if (!wanted) return button
   return (
-    <Menu.Item leftSection={icon} className={danger ? styles.danger : undefined} disabled={disabled} onClick={onClick}>
-      {label}
-    </Menu.Item>
+    <Suspense fallback={button}>
+      <RowMenu {...menu} />
+    </Suspense>
   )
 }

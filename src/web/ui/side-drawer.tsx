@@ -1,19 +1,5 @@
-import { Drawer } from '@mantine/core'
-import { createContext, type ReactNode, type RefObject, useRef, useState } from 'react'
-import { useText } from '../lib/i18n.ts'
-import { confirmDiscard } from './confirm.tsx'
-import styles from './drawer-form.module.css'
-import { texts } from './texts.ts'
-
-/** What a form tells the drawer around it. */
-export interface DrawerHold {
-  /** Something was typed; closing asks first. */
-  dirty: boolean
-  /** A save is under way; it cannot be closed. */
-  busy: boolean
-}
-
-export const SideDrawerContext = createContext<{ close: () => void; hold: RefObject<DrawerHold> } | undefined>(undefined)
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import type { SideDrawerPanel } from './side-drawer-panel.tsx'
 
 export interface SideDrawerProps<Subject> {
   /** What it is about. It is open while there is one. */
@@ -25,34 +11,20 @@ export interface SideDrawerProps<Subject> {
   readonly children: (subject: Subject) => ReactNode
 }
 
-/** A panel at the side of a list. Esc and a click outside close it, unless its form would lose something. */
-export function SideDrawer<Subject>({ subject, title, onClose, wide = false, children }: SideDrawerProps<Subject>) {
-  const say = useText(texts)
-  // On its way out it still shows what it was about.
-  const [shown, setShown] = useState(subject)
-  if (subject !== undefined && subject !== shown) setShown(subject)
-  const hold = useRef<DrawerHold>({ dirty: false, busy: false })
+// A lazy component forgets the type parameter; the props are those of the panel.
+const Panel = lazy(async () => ({
+  default: (await import('./side-drawer-panel.tsx')).SideDrawerPanel,
+})) as unknown as typeof SideDrawerPanel
 
-  async function close(): Promise<void> {
-    if (hold.current.busy) return
-    if (!hold.current.dirty || (await confirmDiscard())) onClose()
-  }
-
+/** A panel at the side of a list, loaded when it is first opened. */
+export function SideDrawer<Subject>(props: SideDrawerProps<Subject>) {
+  const [wasOpened, setWasOpened] = useState(false)
+  const isOpen = props.subject !== undefined
+  if (isOpen && !wasOpened) setWasOpened(true)
+  if (!isOpen && !wasOpened) return null
   return (
-    <Drawer
-      opened={subject !== undefined}
-      onClose={() => void close()}
-      title={shown !== undefined && title(shown)}
-      size={wide ? 720 : 480}
-      closeButtonProps={{ 'aria-label': say('close') }}
-      classNames={{
-        content: styles.content ?? '',
-        body: styles.body ?? '',
-        title: styles.title ?? '',
-        header: styles.header ?? '',
-      }}
-    >
-      <SideDrawerContext value={{ close: () => void close(), hold }}>{shown !== undefined && children(shown)}</SideDrawerContext>
-    </Drawer>
+    <Suspense>
+      <Panel {...props} />
+    </Suspense>
   )
 }

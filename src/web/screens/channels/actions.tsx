@@ -7,7 +7,8 @@ import {
   IconPlayerPlay,
   IconTrash,
 } from '@tabler/icons-react'
-import { type Channel, type ChannelType, channelStatus } from '../../../contract/entities/channel.ts'
+import type { Channel, ChannelType } from '../../../contract/entities/channel.ts'
+import { channelStatus } from '../../../contract/entities/channel-status.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { toast } from '../../lib/toast.ts'

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { channelStatus } from '../../../contract/entities/channel.ts'
+import { channelStatus } from '../../../contract/entities/channel-status.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { confirm } from '../../ui/confirm.tsx'

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
-import { type Channel, type ChannelType, channelStatusLabels } from '../../../contract/entities/channel.ts'
+import type { Channel, ChannelType } from '../../../contract/entities/channel.ts'
+import { channelStatusLabels } from '../../../contract/entities/channel-status.ts'
 import { colorOf, formatSeconds, responseTimeColor } from '../../lib/format.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { formatTime } from '../../lib/times.ts'

@@ -1,4 +1,5 @@
-import { type Channel, channelStatus } from '../../../contract/entities/channel.ts'
+import type { Channel } from '../../../contract/entities/channel.ts'
+import { channelStatus } from '../../../contract/entities/channel-status.ts'
 
 export interface DisabledReason {
   readonly reason: string

@@ -1,6 +1,7 @@
-import { NumberInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { type Channel, channelPriorityMin } from '../../../contract/entities/channel.ts'
+import type { Channel } from '../../../contract/entities/channel.ts'
+import { channelPriorityMin } from '../../../contract/entities/channel-status.ts'
 import { useText } from '../../lib/i18n.ts'
 import styles from './channels.module.css'
 import { texts } from './texts.ts'
@@ -11,7 +12,7 @@ const minimums = { priority: channelPriorityMin, weight: 0 } as const
 /** A number edited in its row: saved when it is left, or with Enter, if it changed. Esc brings the saved one back. */
 export function InlineNumber({ channel, field }: { channel: Channel; field: keyof typeof minimums }) {
   const say = useText(texts)
-  const [draft, setDraft] = useState<number | string>()
+  const [draft, setDraft] = useState<string>()
   const edit = useRowEdit(({ name }) => say('saved', { name }))
   const saving = edit.isPending ? edit.variables.body[field] : undefined
 
@@ -23,16 +24,14 @@ export function InlineNumber({ channel, field }: { channel: Channel; field: keyo
   }
 
   return (
-    <NumberInput
+    <TextInput
+      inputMode="numeric"
       aria-label={`${say(field)}: ${channel.name}`}
       size="xs"
       classNames={{ input: styles.inlineNumber ?? '' }}
-      allowDecimal={false}
-      allowNegative={minimums[field] < 0}
-      clampBehavior="none"
-      value={draft ?? Number(saving ?? channel[field])}
+      value={draft ?? String(saving ?? channel[field])}
       disabled={edit.isPending}
-      onChange={setDraft}
+      onChange={(event) => setDraft(event.currentTarget.value)}
       onBlur={save}
       onFocus={(event) => event.currentTarget.select()}
       onKeyDown={(event) => {

@@ -1,4 +1,5 @@
-import { type Channel, channelStatus } from '../../../contract/entities/channel.ts'
+import type { Channel } from '../../../contract/entities/channel.ts'
+import { channelStatus } from '../../../contract/entities/channel-status.ts'
 import { colorOf, useQuotaFormat } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { type Listing, type RowGroup, rowsOf } from '../../ui/listing.ts'

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { type ChannelType, channelColors } from '../../../contract/entities/channel.ts'
+import type { ChannelType } from '../../../contract/entities/channel.ts'
+import { channelColors } from '../../../contract/entities/channel-status.ts'
 import { read } from '../../lib/query.ts'
 
 /** The kinds of upstream change only with a new version of the server. */

@@ -1,0 +1,42 @@
+import { ActionIcon, Menu } from '@mantine/core'
+import { IconDots } from '@tabler/icons-react'
+import styles from './row-actions.module.css'
+import type { RowAction } from './row-actions.tsx'
+
+/** The menu of a row, opened as it appears. Its code is loaded when the first one is wanted. */
+export function RowMenu({
+  label,
+  safe,
+  dangerous,
+}: {
+  label: string
+  safe: readonly RowAction[]
+  dangerous: readonly RowAction[]
+}) {
+  return (
+    <Menu position="bottom-end" defaultOpened>
+      <Menu.Target>
+        <ActionIcon aria-label={label}>
+          <IconDots size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {safe.map((action) => (
+          <Item key={action.label} {...action} />
+        ))}
+        {safe.length > 0 && dangerous.length > 0 && <Menu.Divider />}
+        {dangerous.map((action) => (
+          <Item key={action.label} {...action} />
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function Item({ label, icon, onClick, danger, disabled }: RowAction) {
+  return (
+    <Menu.Item leftSection={icon} className={danger ? styles.danger : undefined} disabled={disabled} onClick={onClick}>
+      {label}
+    </Menu.Item>
+  )
+}

@@ -1,0 +1,40 @@
+import { Drawer } from '@mantine/core'
+import { useRef, useState } from 'react'
+import { useText } from '../lib/i18n.ts'
+import { confirmDiscard } from './confirm.tsx'
+import styles from './drawer-form.module.css'
+import type { SideDrawerProps } from './side-drawer.tsx'
+import { type DrawerHold, SideDrawerContext } from './side-drawer-context.ts'
+import { texts } from './texts.ts'
+
+/** A panel at the side of a list. Esc and a click outside close it, unless its form would lose something. */
+export function SideDrawerPanel<Subject>({ subject, title, onClose, wide = false, children }: SideDrawerProps<Subject>) {
+  const say = useText(texts)
+  // On its way out it still shows what it was about.
+  const [shown, setShown] = useState(subject)
+  if (subject !== undefined && subject !== shown) setShown(subject)
+  const hold = useRef<DrawerHold>({ dirty: false, busy: false })
+
+  async function close(): Promise<void> {
+    if (hold.current.busy) return
+    if (!hold.current.dirty || (await confirmDiscard())) onClose()
+  }
+
+  return (
+    <Drawer
+      opened={subject !== undefined}
+      onClose={() => void close()}
+      title={shown !== undefined && title(shown)}
+      size={wide ? 720 : 480}
+      closeButtonProps={{ 'aria-label': say('close') }}
+      classNames={{
+        content: styles.content ?? '',
+        body: styles.body ?? '',
+        title: styles.title ?? '',
+        header: styles.header ?? '',
+      }}
+    >
+      <SideDrawerContext value={{ close: () => void close(), hold }}>{shown !== undefined && children(shown)}</SideDrawerContext>
+    </Drawer>
+  )
+}
