@@ -32,6 +32,8 @@ const wanted = (given.targets ?? 'direct,nginx,sqlite,postgres').split(',')
 const tokens = given.quick ? 100 : 10_000
 
 requireNode()
+await installWhenNeeded()
+await buildWhenStale({ only: ['server'] })
 
 const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'))
 const place = await placement()
