@@ -56,6 +56,7 @@ export function Screen() {
       <DataTable
         label={say('title')}
         name="channels"
+        dense
         columns={columns}
         list={list}
         rowKey={({ id }) => id}

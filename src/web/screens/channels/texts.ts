@@ -86,7 +86,6 @@ export const texts = defineTexts('channels', {
     sectionAdvanced: '高级设置',
 
     typeField: '类型',
-    typeNone: '没有匹配的类型',
     typeDocs: '接口文档',
     nameField: '名称',
     namePlaceholder: '请为渠道命名',
@@ -150,7 +149,6 @@ export const texts = defineTexts('channels', {
     modelsRequired: '请至少选择一个模型！',
     urlRequired: '请填写渠道地址',
     invalidJson: '不是合法的 JSON 字符串',
-    checkInput: '请检查输入',
   },
   en: {
     title: 'Channels',
@@ -238,7 +236,6 @@ export const texts = defineTexts('channels', {
     sectionAdvanced: 'Advanced',
 
     typeField: 'Type',
-    typeNone: 'No type matches',
     typeDocs: 'API documentation',
     nameField: 'Name',
     namePlaceholder: 'Name the channel',
@@ -285,7 +282,7 @@ export const texts = defineTexts('channels', {
     weightHelp: 'The share within one priority.',
     autoBan: 'Disable automatically',
     autoBanHelp: 'Takes the channel out of service when its key or balance fails; only while the global switch is on.',
-    maxInputTokens: 'Most input tokens',
+    maxInputTokens: 'Maximum input tokens',
     maxInputTokensHelp: 'Longer requests do not use this channel; 0 is no limit.',
     setting: 'Extra settings',
     settingHelp: 'These fields are known; press one to fill in an example:',
@@ -303,6 +300,5 @@ export const texts = defineTexts('channels', {
     modelsRequired: 'Please choose at least one model',
     urlRequired: 'The channel address is required',
     invalidJson: 'Not a valid JSON string',
-    checkInput: 'Check the input',
   },
 })

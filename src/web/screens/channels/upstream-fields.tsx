@@ -101,8 +101,9 @@ function TypeField({ form, types, type }: Omit<UpstreamFieldsProps, 'channel'>) 
       label={say('typeField')}
       withAsterisk
       searchable
+      // What is typed searches; it does not join what is chosen.
+      onClick={(event) => event.currentTarget.select()}
       allowDeselect={false}
-      nothingFoundMessage={say('typeNone')}
       data={offered.map(({ id, label }) => ({ value: String(id), label: local(label) }))}
       value={String(form.values.type)}
       onChange={(value) => {

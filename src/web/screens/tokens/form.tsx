@@ -101,7 +101,6 @@ function ModelLimits({ form }: { form: TokenFormState }) {
           clearable
           hidePickedOptions
           maxDropdownHeight={240}
-          nothingFoundMessage={say('limitsNone')}
           data={[...new Set([...(models.data ?? []), ...chosen])]}
           {...form.getInputProps('model_limits')}
         />

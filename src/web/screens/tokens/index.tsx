@@ -59,6 +59,7 @@ export function Screen() {
       <DataTable
         label={say('title')}
         name="tokens"
+        dense
         columns={columns}
         list={list}
         rowKey={({ id }) => id}
