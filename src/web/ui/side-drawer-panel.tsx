@@ -1,5 +1,5 @@
 import { Drawer } from '@mantine/core'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useText } from '../lib/i18n.ts'
 import { confirmDiscard } from './confirm.tsx'
 import styles from './drawer-form.module.css'
@@ -13,6 +13,9 @@ export function SideDrawerPanel<Subject>({ subject, title, onClose, wide = false
   // On its way out it still shows what it was about.
   const [shown, setShown] = useState(subject)
   if (subject !== undefined && subject !== shown) setShown(subject)
+  // A drawer moves in, and gives the focus back to what opened it, only if it is there before it opens.
+  const [isThere, setIsThere] = useState(false)
+  useEffect(() => setIsThere(true), [])
   const hold = useRef<DrawerHold>({ dirty: false, busy: false })
 
   async function close(): Promise<void> {
@@ -22,7 +25,7 @@ export function SideDrawerPanel<Subject>({ subject, title, onClose, wide = false
 
   return (
     <Drawer
-      opened={subject !== undefined}
+      opened={isThere && subject !== undefined}
       onClose={() => void close()}
       title={shown !== undefined && title(shown)}
       size={wide ? 720 : 480}
