@@ -78,7 +78,7 @@ export function Screen() {
           />
         )}
         isMuted={({ status }) => status !== channelStatus.enabled}
-        empty={useEmpty({ filtered: filters.filtered, byTag, onAdd: drawer.add, onReset: filters.reset })}
+        empty={useEmpty({ filtered: filters.filtered || page > 1, byTag, onAdd: drawer.add, onReset: filters.reset })}
         toolbar={
           <div className={styles.toolbar}>
             <ListFilters

@@ -10,8 +10,9 @@ import { type ChannelFormState, withoutSlash } from './form-values.ts'
 import { texts } from './texts.ts'
 import { typeColor } from './use-channel-types.ts'
 
-/** The one type whose upstream knows organizations. */
+/** The one type whose upstream knows organizations, and the one whose address is the whole URL of a call. */
 const organizationType = 1
+const wholeUrlType = 8
 
 export interface UpstreamFieldsProps {
   readonly form: ChannelFormState
@@ -46,7 +47,7 @@ export function UpstreamFields({ form, types, type, channel }: UpstreamFieldsPro
         type="url"
         inputMode="url"
         label={say('baseUrl')}
-        description={say(type?.needs_base_url ? 'baseUrlNeeded' : 'baseUrlHelp', { model: '{model}' })}
+        description={say(baseUrlHelp(type), { model: '{model}' })}
         placeholder={type?.base_url || 'https://'}
         withAsterisk={type?.needs_base_url}
         spellCheck={false}
@@ -82,6 +83,11 @@ export function UpstreamFields({ form, types, type, channel }: UpstreamFieldsPro
       />
     </>
   )
+}
+
+function baseUrlHelp(type: ChannelType | undefined): keyof typeof texts.keys {
+  if (type?.id === wholeUrlType) return 'baseUrlWhole'
+  return type?.needs_base_url ? 'baseUrlNeeded' : 'baseUrlHelp'
 }
 
 function TypeField({ form, types, type }: Omit<UpstreamFieldsProps, 'channel'>) {

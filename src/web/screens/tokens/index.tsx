@@ -59,7 +59,6 @@ export function Screen() {
       <DataTable
         label={say('title')}
         name="tokens"
-        dense
         columns={columns}
         list={list}
         rowKey={({ id }) => id}
@@ -76,7 +75,7 @@ export function Screen() {
           />
         )}
         isMuted={({ status }) => status !== tokenStatus.enabled}
-        empty={useEmpty({ filtered: filters.filtered, onAdd: add, onReset: filters.onReset })}
+        empty={useEmpty({ filtered: filters.filtered || page > 1, onAdd: add, onReset: filters.onReset })}
         toolbar={<ListFilters filters={useFilters()} {...filters} />}
       />
       <SideDrawer subject={drawer} title={({ id }) => say(id === undefined ? 'addTitle' : 'editTitle')} onClose={close}>
