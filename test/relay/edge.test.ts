@@ -1,6 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { serverOfTest } from '../helpers/app.ts'
+import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, claude, model, requestBytes, settledCharges, speak, stage } from './stage.ts'
@@ -451,5 +452,21 @@ describe('lists of models', () => {
     expect(await get('/v1/models/a/b:c@d')).toMatchObject([200, { id: 'a/b:c@d' }])
     expect(await get('/v1/models/a%2Fb%3Ac%40d')).toMatchObject([200, { id: 'a/b:c@d' }])
     for (const name of ['other', '__proto__', '%E0%A4%A']) expect((await get(`/v1/models/${name}`))[0]).toBe(404)
+  })
+})
+
+eachDatabase('a caller who leaves before they are known', (_fresh, kind) => {
+  it('is forgotten, whether their request had come in whole or in part', async () => {
+    const upstream = await upstreamOfTest()
+    const { server, token } = await stage(kind, upstream.url)
+    const whole = requestBytes(token.key, JSON.stringify(chat()))
+    for (let round = 0; round < 40; round++) {
+      server.app.bus.publish('token', token.id)
+      const caller = speak(server, round % 2 ? whole : whole.slice(0, -20))
+      await new Promise((resolve) => setTimeout(resolve, round % 5))
+      caller.socket.destroy()
+    }
+    expect((await settledCharges(server)).length).toBeLessThanOrEqual(20)
+    await requireBalancedBooks(server)
   })
 })

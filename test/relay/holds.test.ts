@@ -1,0 +1,335 @@
+import { createServer } from 'node:net'
+import pg from 'pg'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openSqlite } from '../../src/server/db/sqlite-file.ts'
+import type { TestServer } from '../helpers/app.ts'
+import { eachDatabase } from '../helpers/databases.ts'
+import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { upstreamOfTest } from '../helpers/upstream.ts'
+import {
+  ask,
+  chat,
+  completion,
+  event,
+  eventually,
+  httpUpstream,
+  model,
+  piece,
+  requestBytes,
+  settledCharges,
+  speak,
+  stage,
+  upstreamKey,
+} from './stage.ts'
+
+const sse = { 'content-type': 'text/event-stream' }
+
+async function interrupted(server: TestServer, index = 0) {
+  const row = (await books(server)).logs[index]
+  const { interrupted, estimated } = JSON.parse(row?.other ?? '{}')
+  return { interrupted, estimated, prompt: row?.prompt_tokens, output: row?.completion_tokens }
+}
+
+eachDatabase('every way out ends the hold', (_fresh, kind) => {
+  it('the caller leaves before the upstream is reached: nothing is owed', async () => {
+    const arrived: unknown[] = []
+    const proxy = createServer((socket) => arrived.push(socket))
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void proxy.close())
+    const address = proxy.address()
+    const setting = JSON.stringify({ proxy: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}` })
+    const { server, token } = await stage(kind, 'http://127.0.0.1:9', { channel: { setting } })
+    for (const stream of [false, true]) {
+      const seen = arrived.length
+      const caller = speak(server, requestBytes(token.key, JSON.stringify(chat({ stream }))))
+      await eventually('the gateway connects', () => arrived.length > seen)
+      caller.socket.destroy()
+    }
+    expect(await settledCharges(server)).toEqual([])
+    await requireBalancedBooks(server)
+  })
+
+  it('the caller leaves while the upstream thinks: it is let go at once, the prompt is charged, no other channel is asked', async () => {
+    const upstream = await upstreamOfTest()
+    upstream.program(model, { delayMs: 60_000 })
+    const other = await upstreamOfTest()
+    const { server, token } = await stage(kind, upstream.url, { channel: { priority: 9 } })
+    await addChannel(server, { url: other.url, models: model })
+    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '3' })
+    for (const stream of [false, true]) {
+      const seen = upstream.journal.length
+      const caller = speak(server, requestBytes(token.key, JSON.stringify(chat({ stream }))))
+      await eventually('the upstream is asked', () => upstream.journal.length > seen)
+      caller.socket.destroy()
+    }
+    expect((await upstream.waitFor(2)).map((entry) => entry.aborted)).toEqual([true, true])
+    expect(await settledCharges(server)).toHaveLength(2)
+    expect(await interrupted(server, 0)).toEqual({ interrupted: 'client', estimated: true, prompt: 8, output: 0 })
+    expect(await interrupted(server, 1)).toEqual({ interrupted: 'client', estimated: true, prompt: 8, output: 0 })
+    expect(other.journal).toHaveLength(0)
+    await requireBalancedBooks(server)
+  })
+
+  it('the caller leaves at any moment, also between two attempts: one charge at most, by what was used', async () => {
+    const first = await upstreamOfTest()
+    first.program(model, (entry) => ({ delayMs: Number(entry.json.seed) % 7, status: 500 }))
+    const second = await upstreamOfTest()
+    second.program(model, (entry) => ({ delayMs: Number(entry.json.seed) % 5, words: 20, pauseMs: 1 }))
+    const { server, token } = await stage(kind, first.url, { channel: { priority: 9 } })
+    await addChannel(server, { url: second.url, models: model })
+    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    const callers = Array.from({ length: 80 }, async (_, seed) => {
+      const caller = speak(server, requestBytes(token.key, JSON.stringify(chat({ seed, stream: seed % 2 === 0 }))))
+      await new Promise((resolve) => setTimeout(resolve, seed))
+      caller.socket.destroy()
+    })
+    await Promise.all(callers)
+    const charges = await settledCharges(server)
+    expect(charges.length).toBeLessThanOrEqual(first.journal.length)
+    expect(new Set(charges.map(({ id }) => id)).size).toBe(charges.length)
+    await requireBalancedBooks(server)
+  })
+
+  it('the usage of a reply that was complete is charged to the unit, though the caller left before its end', async () => {
+    const url = await httpUpstream((_request, response) => {
+      response.writeHead(200, sse)
+      response.write(
+        piece('four five six') +
+          piece('', 'stop') +
+          event({ choices: [], usage: { prompt_tokens: 1100, completion_tokens: 700 } }),
+      )
+    })
+    const { server, token } = await stage(kind, url)
+    const caller = speak(
+      server,
+      requestBytes(token.key, JSON.stringify(chat({ stream: true, stream_options: { include_usage: true } }))),
+    )
+    await caller.until((text) => text.includes('1100'))
+    caller.socket.destroy()
+    await settledCharges(server)
+    expect(await interrupted(server)).toEqual({ interrupted: 'client', estimated: undefined, prompt: 1100, output: 700 })
+    await requireBalancedBooks(server)
+  })
+
+  it('zeros that an upstream reports until the end do not make an interrupted stream free', async () => {
+    const url = await httpUpstream((_request, response) => {
+      response.writeHead(200, sse)
+      response.write(
+        event({
+          choices: [{ index: 0, delta: { content: 'four five six' } }],
+          usage: { prompt_tokens: 0, completion_tokens: 0 },
+        }),
+      )
+    })
+    const { server, token } = await stage(kind, url)
+    const caller = speak(server, requestBytes(token.key, JSON.stringify(chat({ stream: true }))))
+    await caller.until((text) => text.includes('four'))
+    caller.socket.destroy()
+    await settledCharges(server)
+    expect(await interrupted(server)).toEqual({ interrupted: 'client', estimated: true, prompt: 8, output: 3 })
+  })
+
+  it('a step that throws before the upstream is asked gives the hold back and tells no more than an id', async () => {
+    const { server } = await stage(kind, 'http://127.0.0.1:9')
+    await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
+    const azure = await addChannel(server, { url: 'http://127.0.0.1:9', type: 3, models: 'any' })
+    const { key } = await addToken(server)
+    const answer = await ask(server, `${key}-${azure}`, `{"model":"\\ud800","messages":[{"role":"user","content":"hi"}]}`)
+    expect(answer.status).toBe(500)
+    expect(JSON.parse(answer.text).error.message).toMatch(/^Internal server error.*request id/)
+    expect(await settledCharges(server)).toEqual([])
+    await requireBalancedBooks(server)
+  })
+
+  it('no end of an answer goes out before its charge is durable, and the charge comes when the database is back', async () => {
+    let release: () => void = () => {}
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let arrived = 0
+    const url = await httpUpstream(async (request, response) => {
+      request.resume()
+      arrived++
+      await gate
+      if (request.headers.accept === 'application/json') response.setHeader('content-type', 'application/json').end(completion())
+      else response.writeHead(200, sse).end(piece('four five') + piece('', 'stop') + event('[DONE]'))
+    })
+    const { server, ask } = await stage(kind, url)
+    const answers = [ask(chat()), ask(chat({ stream: true }))]
+    await eventually('both are held', () => arrived === 2)
+    const giveBack = await takeAway(server)
+    release()
+    const [whole, stream] = await Promise.all(answers)
+    expect(whole?.status).toBe(503)
+    expect(whole?.text).not.toContain('four')
+    expect(stream?.text).toContain('four five')
+    expect(stream?.text).not.toContain('[DONE]')
+    expect(stream?.text.trimEnd().split('\n\n').at(-1)).toMatch(/^data: {"error":/)
+
+    await giveBack()
+    await eventually('both charges are written', async () => (await charges(server)) === 2)
+    await settledCharges(server)
+    await eventually('requests pass again', async () => (await ask(chat())).status === 200)
+    await settledCharges(server)
+    await requireBalancedBooks(server)
+  }, 60_000)
+
+  it('a caller who leaves while the charge is written is charged once, in full', async () => {
+    const url = await httpUpstream((request, response) => {
+      request.resume()
+      response.setHeader('content-type', 'application/json').end(completion())
+    })
+    const { server, token } = await stage(kind, url)
+    const giveBack = await blockWrites(server)
+    const caller = speak(server, requestBytes(token.key, JSON.stringify(chat())))
+    if (kind === 'sqlite') await new Promise((resolve) => setTimeout(resolve, 300))
+    else await giveBack()
+    caller.socket.destroy()
+    if (kind === 'sqlite') await giveBack()
+    await eventually('it is charged or released', async () => server.app.ledger.openHolds === 0)
+    await settledCharges(server)
+    for (const row of (await books(server)).logs)
+      expect([row.prompt_tokens, row.completion_tokens]).toEqual(JSON.parse(row.other).interrupted ? [8, 0] : [11, 7])
+    await requireBalancedBooks(server)
+  })
+})
+
+async function charges(server: TestServer): Promise<number> {
+  return (await books(server).catch(() => ({ ledger: [] }))).ledger.filter((row) => row.kind === 'charge').length
+}
+
+/** Makes the database take nothing, and answers how to end that. */
+async function takeAway(server: TestServer): Promise<() => Promise<void>> {
+  const { database } = server.app
+  if (database.dialect === 'sqlite') return blockWrites(server)
+  const name = new URL(database.url).pathname.slice(1)
+  const client = await operator(database.url)
+  await client.query(`alter database "${name}" allow_connections false`)
+  await client.query(cutAll, [name])
+  return async () => void (await client.query(`alter database "${name}" allow_connections true`))
+}
+
+async function blockWrites(server: TestServer): Promise<() => Promise<void>> {
+  const { database } = server.app
+  if (database.dialect === 'postgres') return async () => {}
+  const other = openSqlite(database.file)
+  other.exec('begin immediate')
+  return async () => {
+    other.exec('rollback')
+    other.close()
+  }
+}
+
+/** A connection beside those of the server, for what an operator or a failure does to its database. */
+async function operator(url: string): Promise<pg.Client> {
+  const beside = new URL(url)
+  beside.pathname = '/postgres'
+  const client = new pg.Client({ connectionString: beside.href })
+  await client.connect()
+  onTestFinished(() => client.end())
+  return client
+}
+
+const cutAll = 'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1'
+
+describe('several nodes on one PostgreSQL', () => {
+  it('200 requests on two nodes for a balance of 10: at most 10 pass, and nothing goes below zero', async () => {
+    const upstream = await upstreamOfTest()
+    upstream.program(model, { words: 1000 })
+    const { server: a } = await stage('postgres', upstream.url)
+    await a.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [model]: 1 }) })
+    await a.call('PUT /api/option/', { key: 'CompletionRatio', value: JSON.stringify({ [model]: 1 }) })
+    const { startServer } = await import('../helpers/app.ts')
+    const b = await startServer('postgres', { database: a.database })
+    onTestFinished(() => b.stop())
+    const token = await addToken(a, { unlimited_quota: false, remain_quota: 10_300 })
+    const statuses = await Promise.all(
+      Array.from(
+        { length: 200 },
+        async (_, index) => (await ask(index % 2 ? a : b, token.key, chat({ max_tokens: 1000, stream: index % 4 < 2 }))).status,
+      ),
+    )
+    const passed = statuses.filter((status) => status === 200).length
+    expect(passed).toBeGreaterThan(0)
+    expect(passed).toBeLessThanOrEqual(10)
+    expect(new Set(statuses)).toEqual(new Set([200, 403]))
+    expect(upstream.journal).toHaveLength(passed)
+    await settledCharges(a)
+    expect((await books(a)).tokens.find((row) => row.id === token.id)?.remain_quota).toBeGreaterThanOrEqual(0)
+    await requireBalancedBooks(a)
+  })
+
+  it('connections of the database that are cut while 40 streams run: who saw the end was charged once, and nothing stays held', async () => {
+    const upstream = await upstreamOfTest()
+    upstream.program(model, { words: 40, pauseMs: 10 })
+    const { server, ask } = await stage('postgres', upstream.url)
+    const { database } = server.app
+    if (database.dialect !== 'postgres') return
+    const client = await operator(database.url)
+    const cut = setInterval(() => void client.query(cutAll, [new URL(database.url).pathname.slice(1)]), 150)
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => {
+        await new Promise((resolve) => setTimeout(resolve, index * 20))
+        return ask(chat({ stream: true }))
+      }),
+    )
+    clearInterval(cut)
+    await eventually('the ledger answers', async () => (await ask(chat())).status === 200)
+    await eventually('nothing is held', async () => {
+      await server.app.ledger.expire()
+      return (await books(server)).holds.length === 0
+    }).catch(() => {})
+    const charged = (await settledCharges(server)).map(({ id }) => id)
+    const complete = answers.filter(({ text }) => text.includes('[DONE]')).map(({ headers }) => headers.get('x-request-id') ?? '')
+    expect(complete.length).toBeGreaterThan(0)
+    expect(complete.filter((id) => charged.filter((other) => other === id).length !== 1)).toEqual([])
+    for (const { status } of answers) expect([200, 503]).toContain(status)
+    await requireBalancedBooks(server)
+  }, 90_000)
+})
+
+describe('time', () => {
+  it('an upstream that fails after heartbeats ends the stream with an error, and costs nothing', async () => {
+    const upstream = await upstreamOfTest()
+    upstream.program(model, { delayMs: 11_500, status: 500 })
+    const other = await upstreamOfTest()
+    const { server, ask } = await stage('sqlite', upstream.url, { channel: { priority: 9 } })
+    await addChannel(server, { url: other.url, models: model })
+    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '3' })
+    const answer = await ask(chat({ stream: true }))
+    expect(answer.text).toMatch(/^: keep-alive\n\n(: keep-alive\n\n)*data: {"error":.*}\n\n$/)
+    expect(other.journal).toHaveLength(0)
+    expect(await settledCharges(server)).toEqual([])
+    await requireBalancedBooks(server)
+  }, 30_000)
+
+  it('time that a slow caller takes is no silence of the upstream; a caller who takes nothing for minutes has left', async () => {
+    let ahead = 0
+    const big = piece('x'.repeat(16_000))
+    const url = await httpUpstream((_request, response) => {
+      response.writeHead(200, sse)
+      let left = 2000
+      const pump = () => {
+        while (left-- > 0) if (!response.write(left % 3 ? big : big.slice(0, 9000)) && response.once('drain', pump)) return
+      }
+      pump()
+    })
+    const { server, token } = await stage('sqlite', url, {
+      channel: { setting: JSON.stringify({ idle_timeout_ms: 400 }), key: upstreamKey },
+      server: { now: () => Date.now() + ahead },
+    })
+    const caller = speak(server, requestBytes(token.key, JSON.stringify(chat({ stream: true }))))
+    await caller.until((text) => text.includes('xxxx'))
+    caller.socket.pause()
+    await new Promise((resolve) => setTimeout(resolve, 2000))
+    expect(await running(server)).toBe(1)
+    ahead = 301_000
+    expect(await settledCharges(server)).toHaveLength(1)
+    expect(await interrupted(server)).toMatchObject({ interrupted: 'client', estimated: true })
+    await requireBalancedBooks(server)
+  }, 30_000)
+})
+
+async function running(server: TestServer): Promise<number | undefined> {
+  return (await server.app.metrics.relayOpen.get()).values[0]?.value
+}
