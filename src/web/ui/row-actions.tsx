@@ -1,20 +1,10 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useText } from '../lib/i18n.ts'
+import type { RowAction } from './row-action.ts'
 import styles from './row-actions.module.css'
 import { texts } from './texts.ts'
-
-export interface RowAction {
-  readonly label: string
-  readonly icon: ReactNode
-  readonly onClick: () => void
-  /** Stands in the row itself; the others are in the menu. */
-  readonly primary?: boolean
-  readonly danger?: boolean
-  readonly disabled?: boolean
-  readonly busy?: boolean
-}
 
 /** What can be done with one row: the frequent things as icons, the rest in a menu, dangerous ones last and red. */
 export function RowActions({ name, actions }: { name: string; actions: readonly RowAction[] }) {

@@ -1,7 +1,7 @@
 import { ActionIcon, Menu } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
+import type { RowAction } from './row-action.ts'
 import styles from './row-actions.module.css'
-import type { RowAction } from './row-actions.tsx'
 
 /** The menu of a row, opened as it appears. Its code is loaded when the first one is wanted. */
 export function RowMenu({

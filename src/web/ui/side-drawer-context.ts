@@ -1,4 +1,14 @@
-import { createContext, type RefObject } from 'react'
+import { createContext, type ReactNode, type RefObject } from 'react'
+
+export interface SideDrawerProps<Subject> {
+  /** What it is about. It is open while there is one. */
+  readonly subject: Subject | undefined
+  readonly title: (subject: Subject) => string
+  readonly onClose: () => void
+  readonly wide?: boolean
+  /** Usually a `<DrawerForm>`. Begins anew each time the drawer opens. */
+  readonly children: (subject: Subject) => ReactNode
+}
 
 /** What a form tells the drawer around it. */
 export interface DrawerHold {

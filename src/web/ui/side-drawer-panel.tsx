@@ -3,8 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import { useText } from '../lib/i18n.ts'
 import { confirmDiscard } from './confirm.tsx'
 import styles from './drawer-form.module.css'
-import type { SideDrawerProps } from './side-drawer.tsx'
-import { type DrawerHold, SideDrawerContext } from './side-drawer-context.ts'
+import { type DrawerHold, SideDrawerContext, type SideDrawerProps } from './side-drawer-context.ts'
 import { texts } from './texts.ts'
 
 /** A panel at the side of a list. Esc and a click outside close it, unless its form would lose something. */

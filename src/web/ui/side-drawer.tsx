@@ -1,15 +1,6 @@
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
+import type { SideDrawerProps } from './side-drawer-context.ts'
 import type { SideDrawerPanel } from './side-drawer-panel.tsx'
-
-export interface SideDrawerProps<Subject> {
-  /** What it is about. It is open while there is one. */
-  readonly subject: Subject | undefined
-  readonly title: (subject: Subject) => string
-  readonly onClose: () => void
-  readonly wide?: boolean
-  /** Usually a `<DrawerForm>`. Begins anew each time the drawer opens. */
-  readonly children: (subject: Subject) => ReactNode
-}
 
 // A lazy component forgets the type parameter; the props are those of the panel.
 const Panel = lazy(async () => ({
