@@ -1,9 +1,10 @@
 import OpenAI from 'openai'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { quotaPerUsd } from '../../src/contract/quota.ts'
 import { rootPassword } from '../helpers/app.ts'
-import { requireBalancedBooks } from '../helpers/seed.ts'
-import { expectFit, go, type Language, logIn, openStage, read, type Stage } from './stage.ts'
+import { books, requireBalancedBooks } from '../helpers/seed.ts'
+import { expectFit, go, type Language, logIn, openStage, readMessage, type Stage } from './stage.ts'
 
 /** The main job of the product as a person does it in the console, in each language, theme and width. */
 const model = 'gpt-4o-mini'
@@ -26,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => stage.stop())
 
 describe.each(variants)('in $language, $scheme, $width wide', ({ language, scheme, width }) => {
-  it('a root adds a channel, makes a token, chats, and finds every charge in the log', async () => {
+  it('a root adds a channel, makes a token, chats, and finds every charge in the log', { timeout: 90_000 }, async () => {
     const { page, problems } = await stage.open('nobody', { language, scheme, width, height: width === 390 ? 844 : 900 })
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     const visit: Visit = {
@@ -48,7 +49,7 @@ describe.each(variants)('in $language, $scheme, $width wide', ({ language, schem
     await useKey(key)
     await chat(visit)
     await stopAnswer(visit)
-    await stage.upstream.waitFor(stage.upstream.journal.length)
+    await expect.poll(async () => (await books(stage.server)).holds).toEqual([])
     expect(stage.upstream.journal.at(-1)).toMatchObject({ model: slowModel, aborted: true })
     await readBills(visit)
 
@@ -82,7 +83,7 @@ async function addChannel({ page, language, narrow, name, words }: Visit, url: s
   await expectFit(page, language, [name])
   await form.getByRole('button', { name: words.submit }).click()
   await form.waitFor({ state: 'detached' })
-  await read(page, language, words.channelMade)
+  await readMessage(page, language, words.channelMade)
 }
 
 async function testChannel(visit: Visit): Promise<void> {
@@ -90,7 +91,7 @@ async function testChannel(visit: Visit): Promise<void> {
   const channel = rowOf(visit, name)
   await channel.getByText(words.untested).waitFor()
   await channel.getByRole('button', { name: `${words.test}: ${name}` }).click()
-  await read(page, language, words.tested(name))
+  await readMessage(page, language, words.tested(name))
   await channel.getByText(words.seconds).waitFor()
   await expectFit(page, language, [name])
 }
@@ -108,7 +109,7 @@ async function makeToken(visit: Visit): Promise<string> {
   const made = page.getByRole('dialog', { name: words.tokenMade })
   const key = (await made.getByText(/^sk-\w+$/).textContent()) ?? ''
   await made.getByRole('button', { name: `${words.copy}: ${name}` }).click()
-  await read(page, language, words.copied)
+  await readMessage(page, language, words.copied)
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(key)
   await expectFit(page, language, [name])
   await made.getByRole('button', { name: words.done }).click()
@@ -159,20 +160,16 @@ async function setUp({ page, narrow, words }: Visit, wanted: string): Promise<vo
 async function readBills(visit: Visit): Promise<void> {
   const { page, language, name, words } = visit
   await openScreen(visit, words.logs)
-  await rowOf(visit, name).first().waitFor()
-  const { db } = stage.server.app
-  const charges = await db
-    .selectFrom('logs')
-    .select(['quota', 'request_id'])
-    .where('type', '=', 2)
-    .orderBy('id', 'desc')
-    .limit(3)
-    .execute()
-  expect(charges.map(({ quota }) => quota > 0)).toEqual([true, true, true])
+  const charges = (await books(stage.server)).logs.slice(-3).reverse()
+  const [, , ofKey] = charges
+  expect(ofKey).toMatchObject({ token_name: name, model_name: model })
+  const cost = `$${((ofKey?.quota ?? 0) / quotaPerUsd).toFixed(6)}`
+  await rowOf(visit, name).filter({ hasText: cost }).waitFor()
 
   const expanders = page.getByRole('button', { name: words.details })
   for (const place of charges.keys()) await expanders.nth(place).click()
   for (const { quota, request_id } of charges) {
+    expect(quota).toBeGreaterThan(0)
     const details = rowOf(visit, request_id)
     await details.getByText(words.agrees).waitFor()
     const units = details.getByRole('row', { name: words.charged }).getByRole('cell').last()

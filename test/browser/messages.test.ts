@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addChannel } from '../helpers/seed.ts'
-import { expectFit, go, type Language, openStage, read, type Stage } from './stage.ts'
+import { expectFit, go, type Language, openStage, readMessage, type Stage } from './stage.ts'
 
 /** What the console says when something is missing, wrong or refused: the messages that the specification names. */
 
@@ -33,7 +33,7 @@ describe.each(['zh', 'en'] as const)('in %s', (language) => {
 
     await page.getByRole('textbox', { name: words.password }).fill('not the password')
     await submit.click()
-    await read(page, language, words.loginWrong)
+    await readMessage(page, language, words.loginWrong)
     const refusal = page.getByRole('alert')
     while (!(await refusal.getByText(words.tooMany).isVisible())) {
       await submit.click()
@@ -47,7 +47,7 @@ describe.each(['zh', 'en'] as const)('in %s', (language) => {
     const groups = page.getByRole('region', { name: words.groups })
     const save = groups.getByRole('button', { name: words.save })
     await save.click()
-    await read(page, language, words.nothingChanged)
+    await readMessage(page, language, words.nothingChanged)
 
     const usable = groups.getByRole('textbox', { name: words.usableGroups })
     const before = await usable.inputValue()
@@ -56,15 +56,15 @@ describe.each(['zh', 'en'] as const)('in %s', (language) => {
     await usable.blur()
     await groups.getByText(words.invalidJson).waitFor()
     await save.click()
-    await read(page, language, words.checkInput)
+    await readMessage(page, language, words.checkInput)
     await expectFit(page, language)
 
     await usable.fill(`{"default": "Everybody ${language}"}`)
     await save.click()
-    await read(page, language, words.saved)
+    await readMessage(page, language, words.saved)
     await usable.fill(before)
     await save.click()
-    await read(page, language, words.saved)
+    await readMessage(page, language, words.saved)
     expect(problems).toEqual([])
   })
 
@@ -161,7 +161,7 @@ describe.each(['zh', 'en'] as const)('in %s', (language) => {
       await page.route('**/api/log/*', (route) => route.fulfill({ status, body }), { times: 2 })
       await go(page, '/log')
       await page.getByRole('main').getByRole('alert').getByText(says).waitFor()
-      await read(page, language, says)
+      await readMessage(page, language, says)
     }
     await expectFit(page, language, ['teapot'])
   })
@@ -170,11 +170,11 @@ describe.each(['zh', 'en'] as const)('in %s', (language) => {
     const { page } = await stage.open('root', { language })
     await page.route('**/api/status', (route) => route.fulfill({ status: 500 }), { times: 1 })
     await page.goto('/about')
-    await read(page, language, words.noStatus)
+    await readMessage(page, language, words.noStatus)
     await page.route('**/api/user/self/groups', (route) => route.abort('connectionrefused'))
     await page.goto('/playground')
     await page.getByRole('main').getByRole('alert').getByText(words.unreachable).waitFor()
-    await read(page, language, words.unreachable)
+    await readMessage(page, language, words.unreachable)
     await page.unroute('**/api/user/self/groups')
     await page.getByRole('button', { name: words.tryAgain }).click()
     await page.getByRole('combobox', { name: words.group, exact: true }).waitFor()

@@ -71,17 +71,18 @@ describe.each(everyone)('for $who', ({ who, level, language, scheme }) => {
   })
 })
 
-describe.each(['zh', 'en'] as const)('the settings in %s', (language) => {
-  it.each(['operation', 'ratelimit', 'models', 'system', 'other'])('tab %s is fit to use', async (tab) => {
-    const { page, problems } = await stage.open('root', { language, scheme: language === 'en' ? 'dark' : 'light' })
-    await go(page, `/setting?tab=${tab}`)
-    await page
-      .getByRole('button', { name: { zh: '保存', en: 'Save' }[language] })
-      .first()
-      .waitFor()
+it.each([
+  { language: 'zh', scheme: 'light', tabs: ['运营设置', '速率限制设置', '模型相关设置', '系统设置', '其他设置'], save: '保存' },
+  { language: 'en', scheme: 'dark', tabs: ['Operation', 'Rate limit', 'Models', 'System', 'Other'], save: 'Save' },
+] as const)('every tab of the settings is fit to use in $language', async ({ language, scheme, tabs, save }) => {
+  const { page, problems } = await stage.open('root', { language, scheme })
+  await go(page, '/setting')
+  for (const tab of tabs) {
+    await page.getByRole('tab', { name: tab }).click()
+    await page.getByRole('tabpanel', { name: tab }).getByRole('button', { name: save }).first().waitFor()
     await expectFit(page, language)
-    expect(problems).toEqual([])
-  })
+  }
+  expect(problems).toEqual([])
 })
 
 describe('the session', () => {
@@ -97,6 +98,12 @@ describe('the session', () => {
     await page.waitForURL('**/login?expired=true')
     await page.getByText(notice).waitFor()
     await expectFit(page, 'en')
+  })
+
+  it('that has ended is told in the playground too', async () => {
+    const { page } = await stage.open('user', { language: 'en' })
+    await go(page, '/playground?expired=true')
+    await page.getByText(notice).waitFor()
   })
 
   it('ends with the logout, in the browser and on the server', async () => {
@@ -162,14 +169,12 @@ describe('the shell', () => {
     const { page, problems } = await stage.open('root', { language: 'en', width: 390, height: 844 })
     await go(page, '/')
     expect(await page.getByRole('navigation', { name: 'Main navigation' }).count()).toBe(0)
+    const before = await page.locator('main').boundingBox()
     await page.getByRole('button', { name: 'Open the menu' }).click()
     const menu = page.getByRole('dialog', { name: 'Sluice' })
     await menu.getByRole('link', { name: 'Logs' }).waitFor()
-    expect(
-      await menu.evaluate(
-        (element) => getComputedStyle(element).position === 'fixed' || element.closest('[data-portal]') !== null,
-      ),
-    ).toBe(true)
+    // It lies over the page, which stays where it is.
+    expect(await page.locator('main').boundingBox()).toEqual(before)
     await expectFit(page, 'en')
     await menu.getByRole('link', { name: 'Logs' }).click()
     await page.waitForURL('**/log')
@@ -179,6 +184,19 @@ describe('the shell', () => {
     await menu.waitFor()
     await page.keyboard.press('Escape')
     await menu.waitFor({ state: 'detached' })
+    expect(problems).toEqual([])
+  })
+
+  it('keeps the sidebar as narrow as it was made', async () => {
+    const { page, problems } = await stage.open('root', { language: 'en' })
+    await go(page, '/about')
+    const width = async () => (await page.getByRole('navigation', { name: 'Main navigation' }).boundingBox())?.width ?? 0
+    const wide = await width()
+    await page.getByRole('button', { name: 'Collapse the sidebar' }).click()
+    await expect.poll(width).toBeLessThan(wide / 2)
+    await go(page, '/about')
+    expect(await width()).toBeLessThan(wide / 2)
+    await expectFit(page, 'en')
     expect(problems).toEqual([])
   })
 

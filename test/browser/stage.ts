@@ -37,7 +37,7 @@ export async function openStage(): Promise<Stage> {
     upstream,
     async open(who, settings = {}) {
       const { page, problems, close } = await openPage(browser, { baseUrl: server.url, storage: storages[who], ...settings })
-      page.setDefaultTimeout(10_000)
+      page.setDefaultTimeout(15_000)
       onTestFinished(close)
       return { page, problems }
     },
@@ -76,7 +76,7 @@ export async function go(page: Page, path: string): Promise<void> {
 const closeMessage = { zh: '关闭此消息', en: 'Close this message' } as const
 
 /** Waits for a short message, and closes it as somebody does whose way it is in. */
-export async function read(page: Page, language: Language, text: string | RegExp): Promise<void> {
+export async function readMessage(page: Page, language: Language, text: string | RegExp): Promise<void> {
   const close = page.getByRole('button', { name: closeMessage[language] })
   const message = page.locator('[role=status], [role=alert]').filter({ hasText: text, has: close })
   await message.getByRole('button').click()
@@ -98,7 +98,7 @@ export async function logIn(
   await page.getByRole('textbox', { name: words.name }).fill(username)
   await page.getByRole('textbox', { name: words.password }).fill(password)
   await page.getByRole('main').getByRole('button', { name: words.submit }).click()
-  await read(page, language, words.done)
+  await readMessage(page, language, words.done)
   await page.waitForURL('**/token')
 }
 
