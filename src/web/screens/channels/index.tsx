@@ -1,19 +1,17 @@
 import { Button, Switch } from '@mantine/core'
 import { IconPlus, IconServer2, IconTags } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import type { Channel } from '../../../contract/entities/channel.ts'
-import { channelStatus, channelStatusLabels } from '../../../contract/entities/channel-status.ts'
-import { useLocal, useText } from '../../lib/i18n.ts'
-import { read } from '../../lib/query.ts'
+import { channelStatus } from '../../../contract/entities/channel-status.ts'
+import { useText } from '../../lib/i18n.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { DrawerFormWaiting } from '../../ui/drawer-form.tsx'
 import type { EmptyProps } from '../../ui/empty.tsx'
-import { type Filter, ListFilters } from '../../ui/list-filters.tsx'
+import { useFilteredEmpty } from '../../ui/filtered-empty.tsx'
+import { ListFilters } from '../../ui/list-filters.tsx'
 import type { RowKey } from '../../ui/listing.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { SideDrawer } from '../../ui/side-drawer.tsx'
-import { texts as uiTexts } from '../../ui/texts.ts'
 import { Actions } from './actions.tsx'
 import { BulkActions } from './bulk-actions.tsx'
 import styles from './channels.module.css'
@@ -24,6 +22,7 @@ import { texts } from './texts.ts'
 import { useChannelDrawer } from './use-channel-drawer.ts'
 import { useChannelList } from './use-channel-list.ts'
 import { useChannelTypes } from './use-channel-types.ts'
+import { useFilters } from './use-filters.ts'
 
 const ChannelForm = lazy(async () => ({ default: (await import('./form.tsx')).ChannelForm }))
 const TestDialog = lazy(async () => ({ default: (await import('./test-dialog.tsx')).TestDialog }))
@@ -118,34 +117,6 @@ export function Screen() {
   )
 }
 
-function useFilters(): readonly Filter[] {
-  const say = useText(texts)
-  const local = useLocal()
-  const types = useChannelTypes()
-  const groups = useQuery(read('GET /api/group/'))
-  const statuses = Object.entries(channelStatusLabels).map(([value, { label }]) => ({ value, label: local(label) }))
-  return [
-    { kind: 'search', name: 'keyword', label: say('search'), width: 200 },
-    { kind: 'text', name: 'model', label: say('modelFilter'), width: 130 },
-    {
-      kind: 'select',
-      name: 'type',
-      label: say('typeFilter'),
-      width: 150,
-      choices: (types.data ?? []).map(({ id, label }) => ({ value: String(id), label: local(label) })),
-    },
-    { kind: 'select', name: 'status', label: say('statusFilter'), width: 120, choices: statuses },
-    {
-      kind: 'select',
-      name: 'group',
-      label: say('groupFilter'),
-      width: 120,
-      choices: (groups.data ?? []).map((group) => ({ value: group, label: group })),
-    },
-    { kind: 'text', name: 'tag', label: say('tagFilter'), width: 120 },
-  ]
-}
-
 interface EmptyInput {
   readonly filtered: boolean
   readonly byTag: boolean
@@ -155,18 +126,8 @@ interface EmptyInput {
 
 function useEmpty({ filtered, byTag, onAdd, onReset }: EmptyInput): EmptyProps {
   const say = useText(texts)
-  const sayUi = useText(uiTexts)
-  if (filtered) {
-    return {
-      title: sayUi('emptyFiltered'),
-      hint: sayUi('emptyFilteredHint'),
-      action: (
-        <Button variant="default" onClick={onReset}>
-          {sayUi('reset')}
-        </Button>
-      ),
-    }
-  }
+  const nothingMatches = useFilteredEmpty(onReset)
+  if (filtered) return nothingMatches
   if (byTag) return { title: say('emptyTags'), hint: say('emptyTagsHint'), icon: <IconTags /> }
   return {
     title: say('emptyTitle'),

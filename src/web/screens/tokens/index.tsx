@@ -9,11 +9,11 @@ import { CopyText } from '../../ui/copy-text.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { DrawerFormWaiting } from '../../ui/drawer-form.tsx'
 import type { EmptyProps } from '../../ui/empty.tsx'
+import { useFilteredEmpty } from '../../ui/filtered-empty.tsx'
 import { type Filter, ListFilters } from '../../ui/list-filters.tsx'
 import { type RowKey, rowsOf } from '../../ui/listing.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { SideDrawer } from '../../ui/side-drawer.tsx'
-import { texts as uiTexts } from '../../ui/texts.ts'
 import { Actions } from './actions.tsx'
 import { BulkActions } from './bulk-actions.tsx'
 import { useColumns } from './columns.tsx'
@@ -131,18 +131,8 @@ interface EmptyInput {
 
 function useEmpty({ filtered, onAdd, onReset }: EmptyInput): EmptyProps {
   const say = useText(texts)
-  const sayUi = useText(uiTexts)
-  if (filtered) {
-    return {
-      title: sayUi('emptyFiltered'),
-      hint: sayUi('emptyFilteredHint'),
-      action: (
-        <Button variant="default" onClick={onReset}>
-          {sayUi('reset')}
-        </Button>
-      ),
-    }
-  }
+  const nothingMatches = useFilteredEmpty(onReset)
+  if (filtered) return nothingMatches
   return {
     title: say('emptyTitle'),
     hint: say('emptyHint'),

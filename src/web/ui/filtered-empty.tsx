@@ -1,0 +1,18 @@
+import { Button } from '@mantine/core'
+import { useText } from '../lib/i18n.ts'
+import type { EmptyProps } from './empty.tsx'
+import { texts } from './texts.ts'
+
+/** What a list says when its filters leave nothing, or its page lies past the end. */
+export function useFilteredEmpty(onReset: () => void): EmptyProps {
+  const say = useText(texts)
+  return {
+    title: say('emptyFiltered'),
+    hint: say('emptyFilteredHint'),
+    action: (
+      <Button variant="default" onClick={onReset}>
+        {say('reset')}
+      </Button>
+    ),
+  }
+}
