@@ -47,10 +47,16 @@ export class Call {
       this.#onGone?.()
     }
     this.response.once('close', left)
-    // An answer that waits behind another one on its connection is not told when the connection closes.
-    if (this.response.socket === null) this.request.socket.once('close', left)
+    if (this.response.socket === null) this.#watchConnection(left)
     // A write that crosses the caller's leaving is an error of the socket; `close` has told us all that matters.
     this.response.on('error', ignore)
+  }
+
+  /** An answer that waits behind another one on its connection is not told when the connection closes. */
+  #watchConnection(left: () => void): void {
+    const { socket } = this.request
+    socket.once('close', left)
+    this.response.once('close', () => socket.off('close', left))
   }
 
   /** The caller closed the connection before the answer was complete. */
