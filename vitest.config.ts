@@ -7,5 +7,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // Many tests wait for a deadline or another process: more workers than cores end sooner.
+    maxWorkers: 4,
   },
 })
