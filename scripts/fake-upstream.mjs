@@ -202,5 +202,8 @@ function cut(entry, response) {
 /** Waits for the reader when its buffer is full, so that a slow reader slows the provider down. */
 async function send(out, response, bytes) {
   if (out.write(bytes)) return out === response ? undefined : new Promise((resolve) => out.flush(resolve))
-  await Promise.race([once(out, 'drain'), once(response, 'close')]).catch(() => {})
+  const over = new AbortController()
+  const { signal } = over
+  await Promise.race([once(out, 'drain', { signal }), once(response, 'close', { signal })]).catch(() => {})
+  over.abort()
 }

@@ -545,6 +545,24 @@ describe('the way an upstream answers', () => {
     }
   })
 
+  it.each([
+    ['7', '7'],
+    ['0.2', '1'],
+    ['99999999', '3600'],
+    [() => new Date(Date.now() + 60_000).toUTCString(), /^(59|60)$/],
+    ['-5', null],
+    ['soon', null],
+  ])('a retry-after of %s is told as seconds within an hour, or not at all', async (sent, told) => {
+    const header = typeof sent === 'string' ? sent : sent()
+    const { ask } = await stage(
+      'sqlite',
+      await saying('{"error":{"message":"slow down"}}', 'application/json', { 'retry-after': header }, 429),
+    )
+    const got = (await ask(chat())).headers.get('retry-after')
+    if (told instanceof RegExp) expect(got).toMatch(told)
+    else expect(got).toBe(told)
+  })
+
   it('who was tried for on several channels is told not to multiply that', async () => {
     const upstream = await upstreamOfTest()
     upstream.program(model, { status: 500 })

@@ -14,30 +14,31 @@ export function estimateInput(
   { mediaParts, model }: Pick<RequestFacts, 'mediaParts' | 'model'>,
 ): number {
   let total = 0
-  for (const text of texts) total += text.length > sampledAbove ? estimateSampled(text) : estimateText(text)
+  for (const text of texts) total += estimateText(text)
   return Math.ceil(overheadPerRequest + mediaParts * mediaTokens + total * familyFactor(model))
 }
 
-/** Of a text of millions of characters, pieces at random places: nobody can put the light ones there. */
-function estimateSampled(text: string): number {
+/** Of a text of millions of characters, pieces at random places are estimated: nobody can put the light ones there. */
+export function estimateText(text: string): number {
+  if (text.length <= estimatedWhole) return weightOf(text, 0, text.length) + 3
   const stride = Math.floor(text.length / samples)
   let total = 0
   for (let sample = 0; sample < samples; sample++) {
     const from = sample * stride + Math.floor(Math.random() * (stride - sampleSize))
-    total += estimateText(text.slice(from, from + sampleSize))
+    total += weightOf(text, from, from + sampleSize)
   }
   return (total / (samples * sampleSize)) * text.length
 }
 
-const sampledAbove = 1024 * 1024
+const estimatedWhole = 1024 * 1024
 const samples = 256
 const sampleSize = 1024
 
 /** Weights per kind of character, measured against o200k on English, Chinese and code: within +6 %, +17 %, +1 %. */
-export function estimateText(text: string): number {
+function weightOf(text: string, from: number, end: number): number {
   let weight = 0
   let inWord = false
-  for (let at = 0; at < text.length; at++) {
+  for (let at = from; at < end; at++) {
     const code = text.charCodeAt(at)
     const isLetter = (code >= 97 && code <= 122) || (code >= 65 && code <= 90)
     if (isLetter) weight += inWord ? 0.2 : 0.45
@@ -49,7 +50,7 @@ export function estimateText(text: string): number {
     else weight += 0.6
     inWord = isLetter
   }
-  return weight + 3
+  return weight
 }
 
 /** Factor from o200k to a family's own vocabulary. */

@@ -205,12 +205,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #statusFailure(): UpstreamFailure {
     const facts = readOpenAiError(parse(Buffer.concat(this.#errorBody)))
     const mapped = this.#target.statusCodeMapping.get(this.#errorStatus)
-    const retryAfter = Number(this.#errorHeaders['retry-after'] ?? 0)
     return new UpstreamFailure('status', {
       status: mapped ?? this.#errorStatus,
       isMapped: mapped !== undefined,
       facts,
-      retryAfter: Number.isFinite(retryAfter) ? Math.min(Math.max(retryAfter, 0), 3600) : 0,
+      retryAfter: secondsIn(this.#errorHeaders['retry-after']),
     })
   }
 }
@@ -225,6 +224,13 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map([
   ['deflate', () => createInflate()],
   ['br', () => createBrotliDecompress()],
 ])
+
+/** A `Retry-After` of seconds or a date, at most an hour; 0 when it says nothing. */
+function secondsIn(header: string | string[] | undefined): number {
+  const text = String(header ?? 0)
+  const seconds = Number.isNaN(Number(text)) ? (Date.parse(text) - Date.now()) / 1000 : Number(text)
+  return Number.isNaN(seconds) ? 0 : Math.min(Math.max(Math.ceil(seconds), 0), 3600)
+}
 
 function parse(bytes: Buffer): unknown {
   const text = bytes.toString('utf8')
