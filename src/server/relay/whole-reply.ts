@@ -1,5 +1,5 @@
 import type { Usage } from '../../contract/usage.ts'
-import { type Member, membersOf, memberValue, spliceMembers } from '../lib/splice-json.ts'
+import { membersOf, memberValue, spliceMembers } from '../lib/splice-json.ts'
 import { isObject, type JsonObject, type WireFormat } from '../protocols/wire-format.ts'
 import { type Receiver, readHiddenError } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
@@ -60,31 +60,30 @@ const parseWholeBelow = 64 * 1024
 
 /** Throws an UpstreamFailure when the body is an error, or anything but an answer of the format. */
 export function readWhole(format: WireFormat, body: Buffer, contentType: string): Whole {
-  const members = membersOf(body)
-  if (!members) throw badReply('the answer is not a JSON object')
-  const reply = body.length < parseWholeBelow ? parseObject(body) : readNeeded(body, members)
+  const isSmall = body.length < parseWholeBelow
+  const reply = isSmall ? parseObject(body) : readNeeded(body, format.answerIn)
   const error = readHiddenError(reply)
   if (error) throw new UpstreamFailure('status', { status: error.status || 502, facts: error })
-  const answer = members.findLast((member) => member.key === format.answerIn)
-  if (!answer || body[answer.valueStart] !== openBracket) throw badReply(`the answer has no list ${format.answerIn}`)
+  if (!Array.isArray(reply[format.answerIn])) throw badReply(`the answer has no list ${format.answerIn}`)
 
   const usage = format.readUsage(reply)
   return {
     body,
     contentType,
     usage,
-    text:
-      usage || !format.stream
-        ? ''
-        : format.replyText({ ...reply, [format.answerIn]: memberValue(body, members, format.answerIn) }),
+    text: usage || !format.stream ? '' : format.replyText(isSmall ? reply : parseObject(body)),
     renamed: (model) =>
-      members.some((member) => member.key === 'model') ? spliceMembers(body, { model: JSON.stringify(model) }) : body,
+      membersOf(body)?.some((member) => member.key === 'model') ? spliceMembers(body, { model: JSON.stringify(model) }) : body,
   }
 }
 
-/** Of a large answer, as of many embeddings, only the members that matter are parsed. */
-function readNeeded(body: Buffer, members: readonly Member[]): JsonObject {
-  return Object.fromEntries(['usage', 'error', 'type', 'base_resp'].map((key) => [key, memberValue(body, members, key)]))
+/** Of a large answer, as of many embeddings, only the members that matter are parsed; of its list, whether it is one. */
+function readNeeded(body: Buffer, list: string): JsonObject {
+  const members = membersOf(body)
+  if (!members) throw badReply('the answer is not a JSON object')
+  const parsed = ['usage', 'error', 'type', 'base_resp'].map((key) => [key, memberValue(body, members, key)])
+  const start = members.findLast((member) => member.key === list)?.valueStart ?? 0
+  return { ...Object.fromEntries(parsed), ...(body[start] === openBracket ? { [list]: [] } : {}) }
 }
 
 export function parseObject(body: Buffer): JsonObject {
