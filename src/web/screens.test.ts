@@ -1,17 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { navGroups } from './lib/screen.ts'
+import { navGroups, type Screen } from './lib/screen.ts'
 import { screens } from './screens.ts'
 
 describe('the table of screens', () => {
-  it('names every path once', () => {
-    const paths = screens.flatMap(({ path, also = [] }) => [path, ...also])
-    expect(new Set(paths).size).toBe(paths.length)
-    expect(paths.filter((path) => !path.startsWith('/'))).toEqual([])
+  it('has no fault', () => expect(faultsOf(screens)).toEqual([]))
+
+  it('has groups named in both languages', () => {
+    expect(Object.values(navGroups).filter(({ zh, en }) => zh.trim() === '' || en.trim() === '')).toEqual([])
   })
 
-  it('has every name in both languages', () => {
-    const names = [...screens.map(({ label }) => label), ...Object.values(navGroups)]
-    expect(names.filter(({ zh, en }) => zh.trim() === '' || en.trim() === '')).toEqual([])
+  it('is found faulty when a path stands twice or is none, or a name lacks a language', () => {
+    const [first, ...rest] = screens
+    if (!first) throw new Error('There are no screens')
+    expect(faultsOf([first, first, ...rest])).toContain(`${first.path} stands twice`)
+    expect(faultsOf([{ ...first, path: 'nowhere' }, ...rest])).toEqual(['nowhere is no path'])
+    expect(faultsOf([{ ...first, label: { zh: '', en: 'x' } }, ...rest])).toEqual([`${first.path} lacks a name in a language`])
   })
 
   it('leads from the sidebar only to screens that need a login', () => {
@@ -22,3 +25,14 @@ describe('the table of screens', () => {
     expect(new Set(screens.map(({ load }) => String(load))).size).toBe(screens.length)
   })
 })
+
+function faultsOf(table: readonly Screen[]): string[] {
+  const paths = table.flatMap(({ path, also = [] }) => [path, ...also])
+  return [
+    ...paths.filter((path, index) => paths.indexOf(path) < index).map((path) => `${path} stands twice`),
+    ...paths.filter((path) => !path.startsWith('/')).map((path) => `${path} is no path`),
+    ...table
+      .filter(({ label }) => label.zh.trim() === '' || label.en.trim() === '')
+      .map(({ path }) => `${path} lacks a name in a language`),
+  ]
+}
