@@ -8,6 +8,7 @@ import { newLogger } from '../../src/server/lib/logger.ts'
 import { newMetrics } from '../../src/server/lib/metrics.ts'
 import type { Core } from '../../src/server/options/core.ts'
 import { openOptions } from '../../src/server/options/store.ts'
+import type { TestDatabase } from './databases.ts'
 
 export const testMasterKey = Buffer.alloc(32, 7)
 
@@ -20,4 +21,18 @@ export async function testCore(database: Database, more: { now?: Clock; env?: Pa
   const secrets = await openSecrets(database, testMasterKey, now())
   const base = { env, now, logger, metrics: newMetrics(), database, db: database.db, secrets, bus: new Bus(logger), node }
   return { ...base, options: await openOptions(base) }
+}
+
+/** A core over an empty database of its own; `close` throws both away. */
+export async function freshCore(
+  fresh: () => Promise<TestDatabase>,
+  more: Parameters<typeof testCore>[1] = {},
+): Promise<{ core: Core; close: () => Promise<void> }> {
+  const test = await fresh()
+  const database = await test.open()
+  const close = async () => {
+    await database.close()
+    await test.drop()
+  }
+  return { core: await testCore(database, more), close }
 }

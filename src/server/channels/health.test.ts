@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { newClock } from '../../../test/helpers/clock.ts'
-import { testCore } from '../../../test/helpers/core.ts'
+import { freshCore } from '../../../test/helpers/core.ts'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { channelInput } from '../../contract/entities/channel.ts'
 import type { OptionValues } from '../../contract/options/index.ts'
@@ -21,14 +21,10 @@ eachDatabase('the health of channels', (fresh) => {
   let published: number[] = []
 
   beforeAll(async () => {
-    const test = await fresh()
-    const database = await test.open()
-    core = await testCore(database, { now: () => clock.nowMs })
+    const opened = await freshCore(fresh, { now: () => clock.nowMs })
+    core = opened.core
     core.bus.on('channels', (id) => void published.push(id))
-    return async () => {
-      await database.close()
-      await test.drop()
-    }
+    return opened.close
   })
   beforeEach(async () => {
     await core.db.deleteFrom('channels').execute()

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { newClock } from '../../../test/helpers/clock.ts'
-import { testCore } from '../../../test/helpers/core.ts'
+import { freshCore } from '../../../test/helpers/core.ts'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { tokenInput } from '../../contract/entities/token.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
@@ -19,13 +19,9 @@ eachDatabase('authenticate', (fresh, kind) => {
   let users = 0
 
   beforeAll(async () => {
-    const test = await fresh()
-    const database = await test.open()
-    core = await testCore(database, { now: () => clock.nowMs })
-    return async () => {
-      await database.close()
-      await test.drop()
-    }
+    const opened = await freshCore(fresh, { now: () => clock.nowMs })
+    core = opened.core
+    return opened.close
   })
   beforeEach(() => {
     clock.nowMs = nowSeconds * 1000

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { newClock } from '../../../test/helpers/clock.ts'
-import { testCore } from '../../../test/helpers/core.ts'
+import { freshCore } from '../../../test/helpers/core.ts'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { tokenInput } from '../../contract/entities/token.ts'
 import { sha256 } from '../lib/secrets.ts'
@@ -30,14 +30,10 @@ eachDatabase('tokens', (fresh) => {
   let published: number[] = []
 
   beforeAll(async () => {
-    const test = await fresh()
-    const database = await test.open()
-    core = await testCore(database, { now: () => clock.nowMs })
+    const opened = await freshCore(fresh, { now: () => clock.nowMs })
+    core = opened.core
     core.bus.on('token', (id) => void published.push(id))
-    return async () => {
-      await database.close()
-      await test.drop()
-    }
+    return opened.close
   })
   beforeEach(async () => {
     await core.db.deleteFrom('tokens').execute()

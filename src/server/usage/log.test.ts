@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newClock } from '../../../test/helpers/clock.ts'
-import { testCore } from '../../../test/helpers/core.ts'
+import { freshCore, testCore } from '../../../test/helpers/core.ts'
 import { eachDatabase, freshDatabase } from '../../../test/helpers/databases.ts'
 import { logType } from '../../contract/entities/log.ts'
 import { logRoutes } from '../../contract/routes/logs.ts'
@@ -22,13 +22,9 @@ eachDatabase('logs', (fresh) => {
   let core: Core
 
   beforeAll(async () => {
-    const test = await fresh()
-    const database = await test.open()
-    core = await testCore(database, { now: () => clock.nowMs })
-    return async () => {
-      await database.close()
-      await test.drop()
-    }
+    const opened = await freshCore(fresh, { now: () => clock.nowMs })
+    core = opened.core
+    return opened.close
   })
   beforeEach(async () => {
     await core.db.deleteFrom('logs').execute()
