@@ -78,8 +78,10 @@ function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer
     })
     request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
     request.once('error', (cause) => reject(failure(() => fail('bad_request', { reason: 'the request was cut off' }, { cause }))))
-    // Behind `end` this changes nothing.
-    request.once('close', () => reject(failure(() => fail('bad_request', { reason: 'the request was cut off' }))))
+    request.once('close', () => {
+      // Every request closes in the end: only one without its end was cut off, and only then is an error worth its making.
+      if (!request.readableEnded) reject(failure(() => fail('bad_request', { reason: 'the request was cut off' })))
+    })
   })
 }
 
