@@ -168,6 +168,11 @@ export const errors = {
   dialect_unavailable: kind(503, '模型 {model} 没有支持该协议的渠道', 'No channel for model {model} speaks this protocol', {
     type: 'server_error',
   }),
+  untranslatable: kind(
+    400,
+    '字段 {field} 无法转换到该模型的渠道所用的协议：{reason}',
+    'Field {field} cannot be carried to the protocol of this model: {reason}',
+  ),
   sensitive_words: kind(400, '内容包含敏感词', 'The content contains sensitive words'),
   playground_needs_session: kind(400, '操练场不支持访问令牌', 'The playground cannot be used with an access token'),
 } as const satisfies Record<string, ErrorKind>

@@ -40,7 +40,7 @@ export function ownError(error: AppError, more: { retryAfter?: number } = {}): C
     param:
       error.code === 'model_not_found' || error.code === 'model_required'
         ? 'model'
-        : error.code === 'field_invalid'
+        : error.code === 'field_invalid' || error.code === 'untranslatable'
           ? String(error.params.field)
           : null,
     retryAfter: more.retryAfter ?? Number(error.params.retryAfter ?? 0),

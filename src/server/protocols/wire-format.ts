@@ -1,5 +1,5 @@
 import type { Usage } from '../../contract/usage.ts'
-import type { Dialect, Format } from './format.ts'
+import type { CallerFormat, Dialect } from './format.ts'
 
 /**
  * What the relay must know of a wire format to pass it through byte for byte: the few members of a request that decide admission and
@@ -7,7 +7,7 @@ import type { Dialect, Format } from './format.ts'
  * between formats builds on the same folders.
  */
 export interface WireFormat {
-  readonly format: Format
+  readonly format: CallerFormat
   readonly dialect: Dialect
   /** Checks and reads the request. Throws `model_required`, `field_invalid` or `amount_out_of_range`. */
   readRequest(body: JsonObject): RequestFacts

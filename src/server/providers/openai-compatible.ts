@@ -32,6 +32,7 @@ export function defineProvider({ modelsPath = '/v1/models', ...declared }: Decla
     headers: authorised,
     keyRefusedBy: [401],
     streamOptions: true,
+    quirks: {},
     modelsPath,
     testable: Object.keys(speaks).length > 0,
     modelsUrl: (channel: Upstream) => (modelsPath === null ? null : joinUrl(channel.baseUrl, modelsPath, pasted)),

@@ -1,7 +1,8 @@
 import type { ChannelSetting } from '../../contract/entities/channel.ts'
 import type { ChannelColor } from '../../contract/entities/channel-status.ts'
 import type { Text } from '../../contract/text.ts'
-import type { Format } from '../protocols/format.ts'
+import type { Quirks } from '../protocols/codec.ts'
+import type { CallerFormat, Format } from '../protocols/format.ts'
 
 /**
  * A provider is a kind of upstream: its label, address, models, the wire formats that it speaks natively, how it is authorised and
@@ -34,12 +35,22 @@ export interface Provider {
   /** Wire formats spoken natively and the path of each behind the base URL. */
   readonly speaks: Readonly<Partial<Record<Format, string>>>
   /** The full URL of a call; by default the channel's base URL and the path of the format, a version path never twice. */
-  url(channel: Upstream, format: Format, model: string): string
+  url(channel: Upstream, format: Format, model: string, stream: boolean): string
   /**
    * Headers that authorise a call, and those that the provider always wants. Everything else that goes upstream is made by the
    * relay; of the caller's headers only those that a provider picks out here ever pass. Names are lower case.
    */
   headers(channel: Upstream, format: Format, caller: CallerHeaders): Record<string, string>
+  /** For an upstream that wants a short-lived token instead of the key: how one is got. It takes the place of the key in `headers`. */
+  accessToken?(channel: Upstream, nowMs: number): TokenExchange
+  /** For an upstream that wants each request signed: what the signature adds to the headers, or a signed address. */
+  sign?(channel: Upstream, request: SignedRequest, nowMs: number): Promise<Signature> | Signature
+  /** How a reply of the format is framed; by default as server-sent events. */
+  framing?(format: Format, stream: boolean): Framing
+  /** Another format that the model wants for this request, although the provider speaks the caller's. */
+  prefers?(format: CallerFormat, model: string, body: Readonly<Record<string, unknown>>): Format | undefined
+  /** What it does differently within a format. */
+  readonly quirks: Quirks
   /** Statuses by which the upstream refuses a key for good. */
   readonly keyRefusedBy: readonly number[]
   /** Whether the upstream accepts `stream_options.include_usage`. */
@@ -51,6 +62,31 @@ export interface Provider {
   /** Path at which the upstream lists its models; null when it does not. */
   readonly modelsPath: string | null
   modelsUrl(channel: Upstream): string | null
+}
+
+/** Frames of a streamed reply: lines of JSON, AWS event stream messages, or text messages of a WebSocket that takes the body first. */
+export type Framing = 'sse' | 'ndjson' | 'aws-event-stream' | 'websocket'
+
+/** A call that answers a short-lived token. Its answer is kept under `cacheKey` until it expires. */
+export interface TokenExchange {
+  readonly cacheKey: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** Undefined when the answer holds no token. */
+  read(reply: unknown): { readonly token: string; readonly expiresInSeconds: number } | undefined
+}
+
+export interface SignedRequest {
+  readonly method: 'POST' | 'GET'
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+}
+
+export interface Signature {
+  readonly url?: URL
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** What a provider may see of a channel. The key is in clear text here: it must only go into headers or the URL of this origin. */

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Dialect, Format } from '../protocols/format.ts'
+import type { CallerFormat, Dialect } from '../protocols/format.ts'
 
 /**
  * The relay: from a caller's request to a channel's answer and a durable charge, in one straight line (`handle.ts`). It knows no
  * provider by name and no money beyond hold, settle and release. This table is the only place that knows relay paths.
  */
 export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
-  | { readonly kind: 'relay'; readonly format: Format; readonly from: 'token' | 'session' }
+  | { readonly kind: 'relay'; readonly format: CallerFormat; readonly from: 'token' | 'session' }
   | { readonly kind: 'models' }
   | { readonly kind: 'model'; readonly model: string }
   | { readonly kind: 'not-offered' }
@@ -18,7 +18,7 @@ interface Entry {
   readonly endpoint: Endpoint
 }
 
-const relay = (path: string, format: Format, dialect: Dialect, from: 'token' | 'session' = 'token'): Entry => ({
+const relay = (path: string, format: CallerFormat, dialect: Dialect, from: 'token' | 'session' = 'token'): Entry => ({
   method: 'POST',
   endpoint: { path, kind: 'relay', format, dialect, from },
 })

@@ -18,7 +18,7 @@ export function prepare(
 
   const { model, ...adjusted } = provider.adjustBody?.(work.body.json, format.format, mapped) ?? {}
   const upstreamModel = typeof model === 'string' ? model : mapped
-  const url = urlFor(channel, format.format, upstreamModel)
+  const url = urlFor(channel, format.format, upstreamModel, facts.stream)
 
   const changes: Record<string, string | undefined> = {}
   if (upstreamModel !== facts.model) changes.model = JSON.stringify(upstreamModel)
@@ -54,12 +54,12 @@ export function prepare(
 /** URLs are the same for every request of a channel, format and model; a changed channel is a new object. */
 const urls = new WeakMap<RunningChannel, Map<string, URL>>()
 
-function urlFor(channel: RunningChannel, format: Format, model: string): URL {
+function urlFor(channel: RunningChannel, format: Format, model: string, stream: boolean): URL {
   const ofChannel = urls.get(channel) ?? new Map<string, URL>()
-  const key = `${format} ${model}`
+  const key = `${format} ${stream} ${model}`
   const known = ofChannel.get(key)
   if (known) return known
-  const url = new URL(channel.provider.url(channel, format, model))
+  const url = new URL(channel.provider.url(channel, format, model, stream))
   urls.set(channel, ofChannel.set(key, url))
   return url
 }

@@ -1,0 +1,129 @@
+import type { Dialogue, MediaPart } from './dialogue.ts'
+import type { Format } from './format.ts'
+import type { ReplyEvent } from './reply-events.ts'
+import type { JsonObject, StreamEvent } from './wire-format.ts'
+
+/**
+ * How conversations of a format are read into the neutral form and written from it. Every format of an upstream writes requests and
+ * reads replies; those that callers speak also read requests and write replies. N readers and M writers make all pairs; nothing knows
+ * a pair. All of it is pure: no clock, no chance, no network.
+ */
+export interface Codec {
+  readonly format: Format
+  /** Kinds of media that the format only takes as bytes: their URLs are fetched before `writeRequest`. */
+  readonly inlines: readonly MediaPart['media'][]
+  writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest
+  /** A whole reply as events. Throws nothing: what is no reply gives an `error`. */
+  readReply(reply: JsonObject, context: ReadContext): ReplyEvent[]
+  readEvents(context: ReadContext): EventReader
+  /** For the formats that callers speak. */
+  readonly inbound?: Inbound
+}
+
+export interface Inbound {
+  /** Throws `field_invalid` for what cannot be meant and `untranslatable` for what no other format can carry. */
+  readRequest(body: JsonObject, path: PathFacts): Dialogue
+  /** Takes a complete list of events, without `error`. */
+  writeReply(events: readonly ReplyEvent[], context: WriteContext): JsonObject
+  writeEvents(context: WriteContext): EventWriter
+}
+
+/** What the address of the call said, where the format puts it there. */
+export interface PathFacts {
+  readonly model?: string
+  readonly stream?: boolean
+}
+
+export interface RequestContext {
+  /** The model as the upstream names it. */
+  readonly model: string
+  readonly quirks: Quirks
+  readonly settings: TranslationSettings
+  /** Names what is lost, by the caller's word for it: `logit_bias`. Once for each; the order does not matter. */
+  lose(field: string): void
+}
+
+export interface WrittenRequest {
+  readonly body: JsonObject
+  /** Tool names that the upstream could not take, by the name that it was given; restored in the reply. */
+  readonly toolNames?: ReadonlyMap<string, string>
+  /** The tool that stands for a JSON answer: its input is the text of the reply. */
+  readonly answerTool?: string
+  /** Names of tools that are functions upstream and free text for the caller: their input is the member `input`. */
+  readonly customTools?: ReadonlySet<string>
+}
+
+export interface ReadContext {
+  /** A new id for a tool call that came without one: `call_` and 24 characters. */
+  newCallId(): string
+  readonly quirks: Quirks
+}
+
+/** Reads the events of one stream. It guarantees the grammar of `ReplyEvent`, whatever the upstream sends. */
+export interface EventReader {
+  /** The events that this one makes. Behind `end` or `error` it gives nothing. */
+  push(event: StreamEvent): ReplyEvent[]
+  /** The upstream ended: closes what is open. Gives `end` only when the reply was complete, by a finish reason or a terminal event. */
+  finish(): ReplyEvent[]
+}
+
+export interface WriteContext {
+  /** Of the request; ids of the reply are made from it. */
+  readonly id: string
+  /** Unix seconds. */
+  readonly createdAt: number
+  /** The model that the caller asked for. */
+  readonly model: string
+  readonly dialogue: Dialogue
+  /** A new id for an item inside of the reply. */
+  newId(prefix: string): string
+}
+
+/** Writes one stream. What comes at the end of a stream (finish reason, usage, terminal event) is written at `end` and not before. */
+export interface EventWriter {
+  /** The text to send for this event; '' when it waits for more. */
+  push(event: ReplyEvent): string
+}
+
+/** What the operator has set for translated requests. */
+export interface TranslationSettings {
+  /** Output limit for Claude models when the request has none: by model, with `default`. */
+  readonly claudeDefaultMaxTokens: Readonly<Record<string, number>>
+  /** Share of the output limit that thinking may use for `…-thinking` names; undefined when that suffix means nothing. */
+  readonly claudeThinkingShare: number | undefined
+  /** Threshold by safety category, with `default`. */
+  readonly geminiSafety: Readonly<Record<string, string>>
+}
+
+/**
+ * What an upstream does differently within its format. Declared by its provider; absent means as the format's own vendor does.
+ * Source: protocols notes 2.2.
+ */
+export interface Quirks {
+  /** What the upstream wants in the history: reasoning text of earlier turns. */
+  readonly replayReasoning?: 'never' | 'tool-turns' | 'always'
+  /** What stands for reasoning that is not known, where the upstream demands it: '' or ' '. */
+  readonly emptyReasoning?: string
+  /** The member that limits the output. */
+  readonly outputLimit?: 'max_tokens' | 'max_completion_tokens'
+  /** Top-level members that the upstream refuses. */
+  readonly refuses?: readonly string[]
+  readonly temperatureMax?: number
+  /** The only ids of tool calls that it takes. */
+  readonly callIds?: 'nine-alphanumerics'
+  /** The word for "must call some tool". */
+  readonly requiredChoice?: 'any' | 'required'
+  readonly jsonSchema?: 'native' | 'object' | 'none'
+  /** The role for instructions at the head. */
+  readonly systemRole?: 'system' | 'developer' | 'user'
+  /** Keeps `cache_control` inside of content parts. */
+  readonly takesCacheControl?: boolean
+  /** Keeps `strict` of tools. */
+  readonly takesStrictTools?: boolean
+  /** Reasoning stands in the text between `<think>` tags. */
+  readonly thinkTags?: boolean
+  /** The shape of the switch for reasoning. */
+  readonly thinkingSwitch?: 'reasoning_effort' | 'thinking-type' | 'enable_thinking' | 'reasoning-object' | 'none'
+  /** Gemini: tool schemas in the older OpenAPI form instead of JSON schema. */
+  readonly openApiSchemas?: boolean
+}

@@ -1,0 +1,169 @@
+import type { Format } from './format.ts'
+
+/**
+ * The neutral form of a conversation request, between a format that is read and another that is written. It is no wire format of any
+ * vendor: turns of typed parts, so that what one side cannot say is seen and named instead of lost. Tool results are parts of user
+ * turns; instructions at the head are in `system`, later ones are turns of their own.
+ */
+export interface Dialogue {
+  /** The format that it was read from. */
+  readonly from: Format
+  readonly model: string
+  readonly system: readonly TextPart[]
+  readonly turns: readonly Turn[]
+  readonly tools: readonly Tool[]
+  readonly toolChoice: ToolChoice | undefined
+  /** Whether several calls may be made in one turn; undefined when the request leaves it to the model. */
+  readonly parallelTools: boolean | undefined
+  readonly sampling: Sampling
+  /** Everything that the model may produce, reasoning included. */
+  readonly outputTokensMax: number | undefined
+  readonly stop: readonly string[]
+  readonly reasoning: Reasoning | undefined
+  readonly output: OutputForm | undefined
+  readonly search: Search | undefined
+  readonly stream: boolean
+  /** A Chat caller who asked for usage at the end of the stream; true for formats that always give it. */
+  readonly wantsUsage: boolean
+  /** The caller uses the older `functions` members and expects the answer in that form. */
+  readonly usesFunctions: boolean
+  /** Whom the request is for, as the caller names them. */
+  readonly user: string | undefined
+  readonly cacheKey: string | undefined
+  /** Top-level members that only mean something to the family of `from`; each is written back to it, and lost to others. */
+  readonly extra: Readonly<Record<string, unknown>>
+}
+
+export type Family = 'openai' | 'anthropic' | 'google'
+
+export interface Turn {
+  readonly role: 'user' | 'assistant' | 'system'
+  readonly parts: readonly Part[]
+  /** `name` of a Chat message. */
+  readonly name?: string
+}
+
+export type Part = TextPart | RefusalPart | MediaPart | ReasoningPart | ToolCallPart | ToolResultPart
+
+export interface TextPart {
+  readonly kind: 'text'
+  readonly text: string
+  readonly cache?: CacheMark
+  readonly opaque?: Opaque
+}
+
+export interface RefusalPart {
+  readonly kind: 'refusal'
+  readonly text: string
+}
+
+/** What is not text. `detail` is OpenAI's; `title` names a document. */
+export interface MediaPart {
+  readonly kind: 'media'
+  readonly media: 'image' | 'audio' | 'video' | 'document'
+  readonly source: MediaSource
+  readonly detail?: 'auto' | 'low' | 'high' | 'original'
+  readonly title?: string
+  readonly cache?: CacheMark
+}
+
+export type MediaSource =
+  /** `mediaType` as sniffed from the bytes where they tell it, else as declared. `data` is base64 without white space. */
+  | { readonly kind: 'base64'; readonly mediaType: string; readonly data: string }
+  | { readonly kind: 'url'; readonly url: string; readonly mediaType?: string }
+  | { readonly kind: 'text'; readonly mediaType: string; readonly text: string }
+  /** A file that lies with one vendor: never crosses to another. */
+  | { readonly kind: 'file'; readonly id: string; readonly family: Family }
+
+/** Reasoning of an earlier turn. The text may be '' when only its sealed form is known. */
+export interface ReasoningPart {
+  readonly kind: 'reasoning'
+  readonly text: string
+  readonly opaque?: Opaque
+}
+
+export interface ToolCallPart {
+  readonly kind: 'tool-call'
+  readonly callId: string
+  readonly name: string
+  /** JSON text as the model wrote it; of a custom tool the free text. */
+  readonly input: string
+  readonly isCustom: boolean
+  readonly opaque?: Opaque
+}
+
+export interface ToolResultPart {
+  readonly kind: 'tool-result'
+  readonly callId: string
+  /** The tool's name where the format gives it, as Gemini does. */
+  readonly name?: string
+  readonly parts: readonly (TextPart | MediaPart)[]
+  readonly isError: boolean
+  readonly isCustom: boolean
+  readonly cache?: CacheMark
+}
+
+/**
+ * State of a model that only its own family can read: it is replayed to that family where it stood, and left out by writers of other
+ * families. What it says is never looked at. State that a caller could not send back has been put in its place again before a request
+ * is written.
+ */
+export interface Opaque {
+  readonly family: Family
+  readonly kind: 'signature' | 'redacted' | 'encrypted'
+  readonly value: string
+}
+
+/** A prompt-cache breakpoint behind the part. */
+export interface CacheMark {
+  readonly ttl: '5m' | '1h'
+}
+
+export interface Tool {
+  readonly name: string
+  readonly description: string | undefined
+  /** JSON schema of the input; undefined for a custom tool, or when none was given. */
+  readonly schema: Readonly<Record<string, unknown>> | undefined
+  readonly strict: boolean | undefined
+  /** A tool whose input is free text, with OpenAI's `format` as sent. */
+  readonly custom: { readonly format: unknown } | undefined
+  readonly cache?: CacheMark
+}
+
+export type ToolChoice =
+  | { readonly kind: 'auto' | 'none' | 'required' }
+  | { readonly kind: 'tool'; readonly name: string }
+  | { readonly kind: 'allowed'; readonly names: readonly string[]; readonly isRequired: boolean }
+
+export interface Sampling {
+  readonly temperature?: number
+  readonly topP?: number
+  readonly topK?: number
+  readonly presencePenalty?: number
+  readonly frequencyPenalty?: number
+  readonly seed?: number
+}
+
+export type Effort = 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+
+export interface Reasoning {
+  readonly mode: 'off' | 'auto' | { readonly effort: Effort } | { readonly budgetTokens: number }
+  /** How much of it the caller wants to see; undefined when they did not say. */
+  readonly show: 'none' | 'summary' | 'full' | undefined
+}
+
+export type OutputForm =
+  | { readonly kind: 'json' }
+  | {
+      readonly kind: 'schema'
+      readonly name: string | undefined
+      readonly description: string | undefined
+      readonly schema: Readonly<Record<string, unknown>>
+      readonly strict: boolean | undefined
+    }
+
+/** The vendor's own web search, where both sides have one. */
+export interface Search {
+  readonly contextSize: 'low' | 'medium' | 'high' | undefined
+  readonly location: Readonly<Record<string, unknown>> | undefined
+}

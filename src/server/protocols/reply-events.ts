@@ -1,0 +1,47 @@
+import type { Usage } from '../../contract/usage.ts'
+import type { Opaque } from './dialogue.ts'
+import type { UpstreamErrorFacts } from './wire-format.ts'
+
+/**
+ * The neutral form of a reply, whole or streamed:
+ *
+ *   start (open(i) (delta(i) | opaque(i) | cite(i))* close(i) | usage)* finish? end      or `error` at any place, which ends it
+ *
+ * Blocks are numbered 0, 1, 2 … in the order of their opening. Only blocks that are tool calls may be open beside one another; every
+ * other block opens when all before it are closed. Readers of formats give nothing else; writers may rely on it. `usage` may come
+ * several times, each one whole and the last one counts. `finish` may come before the last `usage`, but nothing opens behind it.
+ */
+export type ReplyEvent =
+  | { readonly type: 'start' }
+  | OpenEvent
+  /** More of a block: text; JSON of a tool call's input as it is written; base64 of an image or audio, whole triples of bytes. */
+  | { readonly type: 'delta'; readonly index: number; readonly text: string }
+  | { readonly type: 'opaque'; readonly index: number; readonly opaque: Opaque }
+  | { readonly type: 'cite'; readonly index: number; readonly citation: Citation }
+  | { readonly type: 'close'; readonly index: number }
+  | { readonly type: 'usage'; readonly usage: Usage }
+  | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string; readonly explanation?: string }
+  | { readonly type: 'error'; readonly error: UpstreamErrorFacts }
+  | { readonly type: 'end' }
+
+export type OpenEvent =
+  | { readonly type: 'open'; readonly index: number; readonly block: 'text' | 'reasoning' | 'refusal' }
+  | {
+      readonly type: 'open'
+      readonly index: number
+      readonly block: 'tool-call' | 'custom-tool-call'
+      readonly callId: string
+      readonly name: string
+    }
+  | { readonly type: 'open'; readonly index: number; readonly block: 'image' | 'audio'; readonly mediaType: string }
+
+/** A source of the text of block `index`; `start` and `end` are places in it, in UTF-16 units. */
+export interface Citation {
+  readonly url: string
+  readonly title: string
+  readonly start: number
+  readonly end: number
+}
+
+/** `content-filter`: refused by a classifier. `pause`: the vendor wants to go on in another request. */
+export type FinishReason = 'stop' | 'stop-sequence' | 'length' | 'context-full' | 'tool-calls' | 'content-filter' | 'pause'
