@@ -1,7 +1,7 @@
 import { anthropicMessages } from './anthropic-messages/messages.ts'
+import type { Codec } from './codec.ts'
 import { openAiCompletions } from './direct/completions.ts'
 import { openAiEmbeddings } from './direct/embeddings.ts'
-import type { Codec } from './codec.ts'
 import type { CallerFormat, Format } from './format.ts'
 import { openAiChat } from './openai-chat/chat.ts'
 import type { WireFormat } from './wire-format.ts'

@@ -86,7 +86,7 @@ const urls: Row[] = [
 
 describe('the address of a call', () => {
   it.each(urls)('of type %i for %s is %s', (type, format, url, given = {}) => {
-    expect(provider(type).url(channel(type, given), format, given.model ?? 'm')).toBe(url)
+    expect(provider(type).url(channel(type, given), format, given.model ?? 'm', false)).toBe(url)
   })
 
   it('is covered for every provider that is spoken to', () => {
@@ -95,8 +95,8 @@ describe('the address of a call', () => {
   })
 
   it('is refused for a format that the provider does not speak', () => {
-    expect(() => provider(14).url(channel(14), chat, 'm')).toThrow()
-    expect(() => provider(24).url(channel(24), chat, 'm')).toThrow()
+    expect(() => provider(14).url(channel(14), chat, 'm', false)).toThrow()
+    expect(() => provider(24).url(channel(24), chat, 'm', false)).toThrow()
   })
 
   it('never has the version path twice', () => {

@@ -57,10 +57,10 @@ async function ask(app: RelayParts, channel: RunningChannel, format: Format, mod
     if (!(error instanceof CallFailure)) throw error
     return fail('channel_test_failed', { reason: error.message }, { cause: error })
   }
-  judge(channel, format, reply)
+  judge(channel, reply)
 }
 
-function judge(channel: RunningChannel, format: Format, { status, body }: { status: number; body: Buffer }): void {
+function judge(channel: RunningChannel, { status, body }: { status: number; body: Buffer }): void {
   const said = parse(body)
   const error = readHiddenError(said)
   if (status >= 300 || error) {
