@@ -1,5 +1,5 @@
 import { anthropicMessages } from './anthropic-messages/messages.ts'
-import type { Codec } from './codec.ts'
+import type { Codec, Inbound } from './codec.ts'
 import { openAiCompletions } from './direct/completions.ts'
 import { openAiEmbeddings } from './direct/embeddings.ts'
 import type { CallerFormat, Format } from './format.ts'
@@ -16,3 +16,6 @@ export const wireFormats: Readonly<Record<CallerFormat, WireFormat>> = {
 
 /** The formats of conversations that are translated. A new one is its folder and one line here. */
 export const codecs: Readonly<Partial<Record<Format, Codec>>> = {}
+
+/** Of those that callers speak: how their requests are read and answered. */
+export const inbounds: Readonly<Partial<Record<CallerFormat, Inbound>>> = {}

@@ -34,6 +34,10 @@ export interface Provider {
   readonly otherDefault: string
   /** Wire formats spoken natively and the path of each behind the base URL. */
   readonly speaks: Readonly<Partial<Record<Format, string>>>
+  /** Whether it speaks the format for this model, where that depends on the model. */
+  speaksWith?(format: Format, model: string): boolean
+  /** It only answers in streams, or answers well only so: whole answers are gathered from one. */
+  readonly alwaysStreams?: boolean
   /** The full URL of a call; by default the channel's base URL and the path of the format, a version path never twice. */
   url(channel: Upstream, format: Format, model: string, stream: boolean): string
   /**
