@@ -1,0 +1,34 @@
+import { isObject, type JsonObject } from './wire-format.ts'
+
+/**
+ * The input of a tool call as an object, for formats that take nothing else. Nothing that the model wrote is lost: what is no JSON
+ * stands whole in the member `input`, a value that is no object in `value`. JSON that was written as a JSON text is read once more.
+ * Numbers are read as JavaScript reads them: `1.0` becomes `1`. Throws nothing. Source: protocols notes 3.3, edge cases 68 to 72.
+ */
+export function inputObject(text: string): JsonObject {
+  if (isNothing(text)) return {}
+  const value = parsed(text)
+  if (value === undefined) return { input: text }
+  if (isObject(value)) return value
+  const inner = typeof value === 'string' ? parsed(value) : undefined
+  return isObject(inner) ? inner : { value }
+}
+
+/** The input of a tool call as JSON text, as Chat wants it: objects written as text, nothing as an empty object, texts unchanged. */
+export function inputText(value: unknown): string {
+  if (typeof value === 'string') return isNothing(value) ? '{}' : value
+  return value === undefined || value === null ? '{}' : JSON.stringify(value)
+}
+
+function isNothing(text: string): boolean {
+  const trimmed = text.trim()
+  return trimmed === '' || trimmed === 'null'
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,71 @@
+import { shortHash } from './call-ids.ts'
+
+/** What an upstream takes as the name of a tool: `allowed` is tested on each character alone. */
+export interface ToolNameRule {
+  readonly allowed: RegExp
+  readonly lengthMax: number
+  /** The first character has to be a letter or `_`. */
+  readonly startsWithLetter?: boolean
+}
+
+export interface ToolNames {
+  /** The name for the upstream. Names that were not announced are named too, as they come. */
+  toUpstream(name: string): string
+  /** The caller's name by each name that had to be another. */
+  readonly toCaller: ReadonlyMap<string, string>
+}
+
+/**
+ * Names of tools in the form that an upstream takes, each another and reversible. A name that fits stays. Of others the bad
+ * characters become `_`; one that is too long, or would be equal to another, ends in a hash of itself. So a name depends as little as
+ * possible on those beside it, and prompt caches hold. `names` are all of a request: of tools, choices and history.
+ * Source: protocols notes 3.3.
+ */
+export function nameTools(names: readonly string[], rule: ToolNameRule): ToolNames {
+  const toCaller = new Map<string, string>()
+  const given = new Map<string, string>()
+  const distinct = [...new Set(names)]
+  const taken = new Set(distinct.filter((name) => plainName(name, rule) === name))
+  const repeated = repeatedOf(distinct.map((name) => plainName(name, rule)))
+
+  const toUpstream = (name: string): string => {
+    const known = given.get(name)
+    if (known !== undefined) return known
+    const plain = plainName(name, rule)
+    const chosen = plain === name && !toCaller.has(name) ? name : freeName(name, plain, taken, repeated, rule)
+    taken.add(chosen)
+    given.set(name, chosen)
+    if (chosen !== name) toCaller.set(chosen, name)
+    return chosen
+  }
+  for (const name of distinct) toUpstream(name)
+  return { toUpstream, toCaller }
+}
+
+const hashLength = 6
+
+function plainName(name: string, { allowed, lengthMax, startsWithLetter }: ToolNameRule): string {
+  // A flag such as `g` would make the expression remember where it stood.
+  const isAllowed = new RegExp(allowed.source)
+  const replaced = [...name].map((character) => (isAllowed.test(character) ? character : '_')).join('')
+  const begun = replaced === '' || (startsWithLetter && !/^[a-zA-Z_]/.test(replaced)) ? `_${replaced}` : replaced
+  return begun.length <= lengthMax ? begun : hashedName(name, begun, lengthMax)
+}
+
+function freeName(name: string, plain: string, taken: Set<string>, repeated: Set<string>, { lengthMax }: ToolNameRule): string {
+  if (!taken.has(plain) && !repeated.has(plain)) return plain
+  let hashed = hashedName(name, plain, lengthMax)
+  for (let round = 2; taken.has(hashed); round++) hashed = hashedName(`${name} ${round}`, plain, lengthMax)
+  return hashed
+}
+
+function hashedName(name: string, plain: string, lengthMax: number): string {
+  return `${plain.slice(0, lengthMax - hashLength - 1)}_${shortHash(name, hashLength)}`
+}
+
+function repeatedOf(names: readonly string[]): Set<string> {
+  const seen = new Set<string>()
+  const repeated = new Set<string>()
+  for (const name of names) (seen.has(name) ? repeated : seen).add(name)
+  return repeated
+}

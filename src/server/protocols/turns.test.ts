@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest'
+import type { Part, ToolCallPart, ToolResultPart, Turn } from './dialogue.ts'
+import { mergeTurns, repairToolResults } from './turns.ts'
+
+const text = (words: string): Part => ({ kind: 'text', text: words })
+const call = (callId: string, name = 'look'): ToolCallPart => ({
+  kind: 'tool-call',
+  callId,
+  name,
+  input: '{}',
+  isCustom: false,
+})
+const result = (callId: string, words: string, name?: string): ToolResultPart => ({
+  kind: 'tool-result',
+  callId,
+  ...(name ? { name } : {}),
+  parts: [{ kind: 'text', text: words }],
+  isError: false,
+  isCustom: false,
+})
+const user = (...parts: Part[]): Turn => ({ role: 'user', parts })
+const assistant = (...parts: Part[]): Turn => ({ role: 'assistant', parts })
+
+/** Who said what, short: `c:` a call, `r:` a result and its text. */
+function shape(turns: readonly Turn[]): string[] {
+  const word = (part: Part) => {
+    if (part.kind === 'tool-call') return `c:${part.callId}`
+    if (part.kind === 'tool-result') return `r:${part.callId}=${part.parts.map((inner) => 'text' in inner && inner.text).join()}`
+    return 'text' in part ? part.text : part.kind
+  }
+  return turns.map(({ role, parts }) => `${role} ${parts.map(word).join(' ')}`)
+}
+
+describe('merging turns', () => {
+  it('joins neighbours of one role and leaves out empty turns', () => {
+    expect(shape(mergeTurns([user(text('a')), user(), user(text('b')), assistant(text('c'))]))).toEqual([
+      'user a b',
+      'assistant c',
+    ])
+  })
+
+  it('[79] [80] makes one turn of the results of parallel calls', () => {
+    expect(shape(mergeTurns([user(result('1', 'x')), user(result('2', 'y')), user(result('3', 'z'))]))).toEqual([
+      'user r:1=x r:2=y r:3=z',
+    ])
+  })
+
+  it('[81] [82] puts results before everything else of a turn', () => {
+    expect(shape(mergeTurns([user(text('first'), result('1', 'x')), user(text('then'))]))).toEqual(['user r:1=x first then'])
+  })
+
+  it('says who speaks where the format has no names', () => {
+    expect(shape(mergeTurns([{ ...user(text('hello')), name: 'ann' }, user(text('so?'))]))).toEqual(['user ann: hello so?'])
+  })
+
+  it('[183] takes time that grows with the length only', () => {
+    const turns = Array.from({ length: 40_000 }, (_, at) => (at % 2 ? assistant(call('same')) : user(result('same', 'x'))))
+    const start = performance.now()
+    mergeTurns(repairToolResults(turns))
+    expect(performance.now() - start).toBeLessThan(2_000)
+  })
+})
+
+describe('repairing the results of tools', () => {
+  it('leaves what fits together as it is', () => {
+    const turns = [user(text('a')), assistant(call('1'), call('2')), user(result('1', 'x'), result('2', 'y'))]
+    expect(shape(repairToolResults(turns))).toEqual(['user a', 'assistant c:1 c:2', 'user r:1=x r:2=y'])
+  })
+
+  it('[83] drops a result whose call was cut off', () => {
+    expect(shape(repairToolResults([user(result('9', 'x'), text('go on'))]))).toEqual(['user go on'])
+    expect(shape(repairToolResults([user(result('9', 'x')), assistant(text('b'))]))).toEqual(['assistant b'])
+  })
+
+  it('[84] says that there is no result where one is missing', () => {
+    expect(shape(repairToolResults([assistant(call('1')), user(text('never mind'))]))).toEqual([
+      'assistant c:1',
+      'user r:1=(no result) never mind',
+    ])
+    expect(shape(repairToolResults([assistant(call('1')), assistant(text('b'))]))).toEqual([
+      'assistant c:1',
+      'user r:1=(no result)',
+      'assistant b',
+    ])
+    expect(repairToolResults([assistant(call('1'))]).at(-1)?.parts[0]).toMatchObject({ callId: '1', isError: true })
+  })
+
+  it('puts results behind their calls, in the order of the calls', () => {
+    const turns = [assistant(call('1'), call('2')), user(result('2', 'y')), { role: 'system' as const, parts: [text('s')] }]
+    expect(shape(repairToolResults([...turns, user(result('1', 'x'), text('a'))]))).toEqual([
+      'assistant c:1 c:2',
+      'user r:1=x r:2=y',
+      'system s',
+      'user a',
+    ])
+  })
+
+  it('tells calls with one id apart, their results in order', () => {
+    const turns = [assistant(call('1'), call('1')), user(result('1', 'x'), result('1', 'y'))]
+    expect(shape(repairToolResults(turns))).toEqual(['assistant c:1 c:1_2', 'user r:1=x r:1_2=y'])
+    const taken = [assistant(call('1'), call('1'), call('1_2')), user(result('1', 'x'), result('1_2', 'z'), result('1', 'y'))]
+    expect(shape(repairToolResults(taken))).toEqual(['assistant c:1 c:1_3 c:1_2', 'user r:1=x r:1_3=y r:1_2=z'])
+  })
+
+  it('[77] matches what has no ids by name and order', () => {
+    const turns = [assistant(call('', 'a'), call('', 'b')), user(result('', 'of b', 'b'), result('', 'of a', 'a'))]
+    expect(shape(repairToolResults(turns))).toEqual(['assistant c:call_1 c:call_2', 'user r:call_1=of a r:call_2=of b'])
+  })
+
+  it('gives each result the name and the kind of its call', () => {
+    const custom = { ...call('1', 'shell'), isCustom: true }
+    expect(repairToolResults([assistant(custom), user(result('1', 'x'))])[1]?.parts[0]).toMatchObject({
+      name: 'shell',
+      isCustom: true,
+    })
+  })
+})

@@ -1,0 +1,121 @@
+import type { Part, ToolCallPart, ToolResultPart, Turn } from './dialogue.ts'
+
+/**
+ * Turns that alternate, for formats that want it: neighbours of one role become one turn, with the results of tools before everything
+ * else of a user turn. Turns without parts go. These formats have no names of speakers: a name stands before what was said.
+ * Source: protocols notes 3.1.
+ */
+export function mergeTurns(turns: readonly Turn[]): Turn[] {
+  const merged: { role: Turn['role']; parts: Part[] }[] = []
+  for (const turn of turns) {
+    const { role } = turn
+    const parts = spokenParts(turn)
+    const before = merged.at(-1)
+    if (parts.length === 0) continue
+    if (before?.role === role) for (const part of parts) before.parts.push(part)
+    else merged.push({ role, parts: [...parts] })
+  }
+  return merged.map(({ role, parts }) => ({ role, parts: role === 'user' ? resultsFirst(parts) : parts }))
+}
+
+/**
+ * Calls and results of tools that fit together, as upstreams demand it: every call has an id of its own and exactly one result, in the
+ * user turn right behind its turn, in the order of the calls. A result without a call goes, a call without a result gets one that
+ * says so. Calls that share an id, or have none, are told apart by a number behind it; their results belong to them in order.
+ * Each result learns the name and the kind of its call. Source: protocols notes 3.4.
+ */
+export function repairToolResults(turns: readonly Turn[]): Turn[] {
+  const callsByTurn = numberedCalls(turns)
+  matchResults(turns, callsByTurn)
+
+  const repaired: Turn[] = []
+  let owed: readonly ToolResultPart[] = []
+  for (const [at, turn] of turns.entries()) {
+    if (owed.length > 0 && turn.role !== 'user') repaired.push({ role: 'user', parts: owed })
+    const calls = callsByTurn[at] ?? []
+    const parts = [...(turn.role === 'user' ? owed : []), ...withIds(turn.parts, calls)]
+    if (parts.length > 0 || turn.parts.length === 0) repaired.push({ ...turn, parts })
+    owed = calls.map(resultOf)
+  }
+  if (owed.length > 0) repaired.push({ role: 'user', parts: owed })
+  return repaired
+}
+
+/** A call of the history, the id that it gets, and the result that was found for it. */
+interface Call {
+  readonly part: ToolCallPart
+  readonly id: string
+  result?: ToolResultPart
+}
+
+function numberedCalls(turns: readonly Turn[]): Call[][] {
+  const uses = new Map<string, number>()
+  const taken = new Set(turns.flatMap(({ parts }) => parts.map((part) => (part.kind === 'tool-call' ? part.callId : ''))))
+  const freeId = (id: string): string => {
+    const use = (uses.get(id) ?? 0) + 1
+    uses.set(id, use)
+    if (use === 1 && id !== '') return id
+    const numbered = `${id || 'call'}_${use}`
+    return taken.has(numbered) ? freeId(id) : numbered
+  }
+  return turns.map(({ role, parts }) =>
+    role === 'assistant' ? parts.filter(isCall).map((part) => ({ part, id: freeId(part.callId) })) : [],
+  )
+}
+
+/** A result belongs to the first call before it of its id, or of its name when it has no id, that has none yet. */
+function matchResults(turns: readonly Turn[], callsByTurn: readonly Call[][]): void {
+  const waiting = new Map<string, { calls: Call[]; next: number }>()
+  const enqueue = (key: string, call: Call) => {
+    const queue = waiting.get(key)
+    if (queue) queue.calls.push(call)
+    else waiting.set(key, { calls: [call], next: 0 })
+  }
+  const take = (result: ToolResultPart) => {
+    const queue = waiting.get(result.callId !== '' ? `id ${result.callId}` : result.name ? `name ${result.name}` : 'any')
+    while (queue?.calls[queue.next]?.result) queue.next++
+    const call = queue?.calls[queue.next]
+    if (call) call.result = result
+  }
+
+  for (const [at, turn] of turns.entries()) {
+    for (const part of turn.parts) if (part.kind === 'tool-result') take(part)
+    for (const call of callsByTurn[at] ?? []) {
+      if (call.part.callId !== '') enqueue(`id ${call.part.callId}`, call)
+      enqueue(`name ${call.part.name}`, call)
+      enqueue('any', call)
+    }
+  }
+}
+
+function resultOf({ id, part, result }: Call): ToolResultPart {
+  const { name, isCustom } = part
+  if (result) return { ...result, callId: id, name, isCustom }
+  return { kind: 'tool-result', callId: id, name, parts: [{ kind: 'text', text: '(no result)' }], isError: true, isCustom }
+}
+
+/** The parts of a turn without results, its calls under their ids. */
+function withIds(parts: readonly Part[], calls: readonly Call[]): Part[] {
+  let next = 0
+  return parts
+    .filter((part) => part.kind !== 'tool-result')
+    .map((part) => (part.kind === 'tool-call' ? { ...part, callId: calls[next++]?.id ?? part.callId } : part))
+}
+
+function isCall(part: Part): part is ToolCallPart {
+  return part.kind === 'tool-call'
+}
+
+function resultsFirst(parts: readonly Part[]): Part[] {
+  return [...parts.filter(isResult), ...parts.filter((part) => !isResult(part))]
+}
+
+function isResult(part: Part): boolean {
+  return part.kind === 'tool-result'
+}
+
+function spokenParts({ parts, name }: Turn): readonly Part[] {
+  const first = parts.findIndex((part) => part.kind === 'text')
+  if (!name || first < 0) return parts
+  return parts.map((part, at) => (at === first && part.kind === 'text' ? { ...part, text: `${name}: ${part.text}` } : part))
+}
