@@ -1,6 +1,7 @@
 import type { ChannelSetting } from '../../contract/entities/channel.ts'
 import type { ChannelColor } from '../../contract/entities/channel-status.ts'
 import type { Text } from '../../contract/text.ts'
+import type { Framing } from '../lib/frames.ts'
 import type { Quirks } from '../protocols/codec.ts'
 import type { CallerFormat, Format } from '../protocols/format.ts'
 
@@ -45,8 +46,11 @@ export interface Provider {
    * relay; of the caller's headers only those that a provider picks out here ever pass. Names are lower case.
    */
   headers(channel: Upstream, format: Format, caller: CallerHeaders): Record<string, string>
-  /** For an upstream that wants a short-lived token instead of the key: how one is got. It takes the place of the key in `headers`. */
-  accessToken?(channel: Upstream, nowMs: number): TokenExchange
+  /**
+   * For an upstream that wants a short-lived token instead of the key: how one is got. It takes the place of the key in `headers`.
+   * Undefined for a key that is sent as it is.
+   */
+  accessToken?(channel: Upstream, nowMs: number): TokenExchange | undefined
   /** For an upstream that wants each request signed: what the signature adds to the headers, or a signed address. */
   sign?(channel: Upstream, request: SignedRequest, nowMs: number): Promise<Signature> | Signature
   /** How a reply of the format is framed; by default as server-sent events. */
@@ -60,16 +64,18 @@ export interface Provider {
   /** Whether the upstream accepts `stream_options.include_usage`. */
   readonly streamOptions: boolean
   /** Top-level members of the body to set or (undefined) to remove for this model; `model` may be among them. */
-  adjustBody?(body: Readonly<Record<string, unknown>>, format: Format, model: string): Record<string, unknown>
+  adjustBody?(
+    body: Readonly<Record<string, unknown>>,
+    format: Format,
+    model: string,
+    caller?: CallerHeaders,
+  ): Record<string, unknown>
   /** Whether the channel test can send a small request through it. */
   readonly testable: boolean
   /** Path at which the upstream lists its models; null when it does not. */
   readonly modelsPath: string | null
   modelsUrl(channel: Upstream): string | null
 }
-
-/** Frames of a streamed reply: lines of JSON, AWS event stream messages, or text messages of a WebSocket that takes the body first. */
-export type Framing = 'sse' | 'ndjson' | 'aws-event-stream' | 'websocket'
 
 /** A call that answers a short-lived token. Its answer is kept under `cacheKey` until it expires. */
 export interface TokenExchange {

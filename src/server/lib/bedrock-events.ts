@@ -1,0 +1,82 @@
+import { type AwsMessage, AwsMessages, FrameError } from './aws-event-stream.ts'
+import { toByteText } from './sse.ts'
+
+/**
+ * The event stream of Bedrock as byte text of server-sent events. Messages of Converse keep their name and payload; the chunks of
+ * InvokeModel hold an event of the model's own protocol, which comes out as that protocol sends it; an exception becomes an `error`
+ * event, behind which there is nothing. Source: protocols notes 2.7, edge cases 251 and 252.
+ */
+export class BedrockEvents {
+  readonly #messages = new AwsMessages()
+  #isOver = false
+
+  push(chunk: Buffer): string {
+    if (this.#isOver) return ''
+    let text = ''
+    for (const message of this.#messages.push(chunk)) if (!this.#isOver) text += this.#tell(message)
+    return text
+  }
+
+  flush(): string {
+    if (!this.#isOver) this.#messages.finish()
+    return ''
+  }
+
+  #tell({ headers, payload }: AwsMessage): string {
+    const kind = headers.get(':message-type')
+    if (kind === 'event') {
+      const name = headers.get(':event-type') ?? ''
+      return name === 'chunk' ? nativeEvent(payload) : eventText(name, payload.toString('latin1'))
+    }
+    this.#isOver = true
+    if (kind === 'exception') return errorText(headers.get(':exception-type') ?? '', messageIn(payload))
+    return errorText(headers.get(':error-code') ?? '', headers.get(':error-message') ?? '')
+  }
+}
+
+/** Statuses that the exceptions stand for. */
+const statuses: ReadonlyMap<string, number> = new Map([
+  ['validationexception', 400],
+  ['modeltimeoutexception', 408],
+  ['modelstreamerrorexception', 424],
+  ['throttlingexception', 429],
+  ['internalserverexception', 500],
+  ['serviceunavailableexception', 503],
+])
+
+/** `type` outside and in is where readers of Messages and of Chat look for an error; status 0 says that nothing is known. */
+function errorText(type: string, message: string): string {
+  const status = statuses.get(type.toLowerCase()) ?? 0
+  return eventText('error', toByteText(JSON.stringify({ type: 'error', error: { type, message, status } })))
+}
+
+/** `{"bytes":"<base64 of the event>"}`, with padding beside it that says nothing. */
+function nativeEvent(payload: Buffer): string {
+  const { bytes } = parse(payload) ?? {}
+  if (typeof bytes !== 'string') throw new FrameError('A chunk of the stream holds no bytes')
+  const native = Buffer.from(bytes, 'base64')
+  const type = parse(native)?.type
+  return eventText(typeof type === 'string' ? type : '', native.toString('latin1'))
+}
+
+function messageIn(payload: Buffer): string {
+  const told = parse(payload)
+  const message = told?.message ?? told?.Message
+  return typeof message === 'string' ? message : ''
+}
+
+/** Line ends inside of JSON say nothing, but would end the field. */
+function eventText(name: string, data: string): string {
+  const head = /^[\w.-]+$/.test(name) ? `event: ${name}\n` : ''
+  return `${head}data: ${data.replace(/\r\n?|\n/g, '\ndata: ')}\n\n`
+}
+
+function parse(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(bytes.toString())
+    // What JSON.parse answers for an object has text keys and nothing else.
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,79 @@
+import { BedrockEvents } from './bedrock-events.ts'
+
+/** Frames of a streamed reply: lines of JSON, AWS event stream messages, or text messages of a WebSocket that takes the body first. */
+export type Framing = 'sse' | 'ndjson' | 'aws-event-stream' | 'websocket'
+
+/**
+ * Turns the bytes of a reply into the byte text of server-sent events (see `sse.ts`), so that all behind it sees only events. Bytes may
+ * be cut anywhere. `push` throws RangeError for a frame over its limit and FrameError for one that is broken.
+ */
+export interface Unframe {
+  push(chunk: Buffer): string
+  /** What came behind the last whole frame, as far as it says something. */
+  flush(): string
+}
+
+/** Messages of a WebSocket are events when they come here: the connection has them whole, and no bytes to cut. */
+export function openFraming(framing: Framing): Unframe {
+  if (framing === 'ndjson') return new JsonLines()
+  if (framing === 'aws-event-stream') return new BedrockEvents()
+  return asItIs
+}
+
+const asItIs: Unframe = {
+  push: (chunk) => chunk.toString('latin1'),
+  flush: () => '',
+}
+
+/** Every line that is not empty is the data of an event. Lines are kept as pieces: one may come in thousands. */
+class JsonLines implements Unframe {
+  #rest: string[] = []
+  #restBytes = 0
+  #isFirst = true
+
+  push(chunk: Buffer): string {
+    this.#checkLength()
+    const text = chunk.toString('latin1')
+    const end = text.lastIndexOf('\n')
+    if (end < 0) {
+      this.#keep(text)
+      return ''
+    }
+    const whole = this.#rest.join('') + text.slice(0, end)
+    this.#rest = []
+    this.#restBytes = 0
+    this.#keep(text.slice(end + 1))
+    return this.#lines(whole).map(eventOf).join('')
+  }
+
+  /** The last line without its blank line: whether it is whole is for those to judge who can read it. */
+  flush(): string {
+    this.#checkLength()
+    const rest = this.#lines(this.#rest.join(''))
+    this.#rest = []
+    return rest.map((line) => `data: ${line}`).join('\n\n')
+  }
+
+  #keep(piece: string): void {
+    this.#restBytes += piece.length
+    this.#rest.push(piece)
+  }
+
+  /** Asked one call late, so that whole lines before the long one are given however the bytes were cut. */
+  #checkLength(): void {
+    if (this.#restBytes > lineBytesMax) throw new RangeError(`A line of the stream is larger than ${lineBytesMax} bytes`)
+  }
+
+  #lines(text: string): string[] {
+    const begun = this.#isFirst && text.startsWith(byteOrderMark) ? text.slice(byteOrderMark.length) : text
+    if (text !== '') this.#isFirst = false
+    return begun.split('\n').flatMap((line) => line.trim() || [])
+  }
+}
+
+function eventOf(line: string): string {
+  return `data: ${line}\n\n`
+}
+
+const byteOrderMark = '\xef\xbb\xbf'
+const lineBytesMax = 16 * 1024 * 1024
