@@ -1,4 +1,4 @@
-import { type AwsMessage, AwsMessages, FrameError } from './aws-event-stream.ts'
+import { type AwsMessage, AwsMessages } from './aws-event-stream.ts'
 import { toByteText } from './sse.ts'
 
 /**
@@ -26,9 +26,11 @@ export class BedrockEvents {
     const kind = headers.get(':message-type')
     if (kind === 'event') {
       const name = headers.get(':event-type') ?? ''
-      return name === 'chunk' ? nativeEvent(payload) : eventText(name, payload.toString('latin1'))
+      const told = name === 'chunk' ? nativeEvent(payload) : eventText(name, payload.toString('latin1'))
+      if (told !== undefined) return told
     }
     this.#isOver = true
+    if (kind === 'event') return errorText('', 'A chunk of the stream holds no bytes')
     if (kind === 'exception') return errorText(headers.get(':exception-type') ?? '', messageIn(payload))
     return errorText(headers.get(':error-code') ?? '', headers.get(':error-message') ?? '')
   }
@@ -51,9 +53,9 @@ function errorText(type: string, message: string): string {
 }
 
 /** `{"bytes":"<base64 of the event>"}`, with padding beside it that says nothing. */
-function nativeEvent(payload: Buffer): string {
+function nativeEvent(payload: Buffer): string | undefined {
   const { bytes } = parse(payload) ?? {}
-  if (typeof bytes !== 'string') throw new FrameError('A chunk of the stream holds no bytes')
+  if (typeof bytes !== 'string') return undefined
   const native = Buffer.from(bytes, 'base64')
   const type = parse(native)?.type
   return eventText(typeof type === 'string' ? type : '', native.toString('latin1'))
