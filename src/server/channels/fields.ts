@@ -34,7 +34,7 @@ export function readFields(env: Env, provider: Provider, given: Given): Fields {
     models: read(given.models, readModels),
     group: read(given.groups?.join(',') ?? given.group, readGroups),
     base_url: read(given.base_url, (url) => readBaseUrl(env, url)),
-    other: read(given.other, (other) => other.trim() || provider.otherDefault),
+    other: read(given.other, (other) => readOther(provider, other)),
     openai_organization: read(given.openai_organization, readOrganization),
     test_model: read(given.test_model, (model) => model.trim()),
     tag: read(given.tag, (tag) => tag.trim()),
@@ -94,6 +94,12 @@ function joined(field: Text, names: readonly string[], lengthMax: number): strin
 function readBaseUrl(env: Env, text: string): string {
   if (text.trim() === '') return ''
   return parseChannelUrl(text, { blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS }).replaceAll('%7Bmodel%7D', '{model}')
+}
+
+function readOther(provider: Provider, text: string): string {
+  const other = text.trim() || provider.otherDefault
+  provider.checkOther?.(other)
+  return other
 }
 
 function readOrganization(text: string): string {

@@ -78,17 +78,20 @@ export function readChannel(core: Core, row: Row<'channels'>): RunningChannel {
   const provider = providerById(row.type)
   if (!provider) throw new Error(`Unknown channel type ${row.type}`)
 
-  return {
+  const upstream: Upstream = {
     id: row.id,
     type: row.type,
-    name: row.name,
-    provider,
     key: openKey(core, row),
-    keySealed: row.key_sealed,
     baseUrl: row.base_url || provider.baseUrl,
     organization: row.openai_organization,
     other: row.other,
     setting: readSetting(row.setting),
+  }
+  return {
+    ...upstream,
+    name: row.name,
+    provider: provider.forChannel?.(upstream) ?? provider,
+    keySealed: row.key_sealed,
     models: new Set(readNames(row.models)),
     groups: new Set(readNames(row.group)),
     modelMapping: readModelMapping(row.model_mapping),

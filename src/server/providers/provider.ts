@@ -33,6 +33,10 @@ export interface Provider {
   readonly otherLabel: Text | null
   /** What an empty `other` is stored as. */
   readonly otherDefault: string
+  /** Refuses what the channel's `other` must not hold, when it is saved. Throws `field_invalid` or `json_text_invalid`. */
+  checkOther?(other: string): void
+  /** The provider in the way that one channel has configured it, for those whose ways stand in its `other` or its key. */
+  forChannel?(channel: Upstream): Provider
   /** Wire formats spoken natively and the path of each behind the base URL. */
   readonly speaks: Readonly<Partial<Record<Format, string>>>
   /** Whether it speaks the format for this model, where that depends on the model. */
