@@ -21,6 +21,8 @@ import type { Core } from './options/core.ts'
 import { openOptions } from './options/store.ts'
 import type { App } from './parts.ts'
 import { openCatalog } from './pricing/catalog.ts'
+import { AccessTokens } from './relay/access-tokens.ts'
+import { SealedStates } from './relay/sealed-states.ts'
 import { openAuthenticator } from './tokens/authenticate.ts'
 import { openLedger } from './wallet/open-ledger.ts'
 
@@ -77,6 +79,8 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     channels,
     upstream,
     deadlines,
+    accessTokens: new AccessTokens(upstream, now),
+    sealedStates: new SealedStates(core),
     version,
     startedAt: seconds(now()),
   }

@@ -68,6 +68,10 @@ export interface LogOther {
   is_model_mapped?: true
   upstream_model_name?: string
   reasoning_effort?: string
+  /** The wire format that the upstream was asked in, where it was not the caller's. */
+  upstream_format?: string
+  /** Fields of the request that the upstream's format cannot carry. */
+  dropped?: readonly string[]
   /** Admins only. */
   admin_info?: {
     use_channel: string[]

@@ -1,11 +1,12 @@
-import type { Format } from '../protocols/format.ts'
+import type { CallerFormat } from '../protocols/format.ts'
 import type { ChannelIndex, RunningChannel } from './model-index.ts'
+import { upstreamFormat } from './upstream-format.ts'
 
 /** What a request asks of its channel. */
 export interface Selection {
   readonly group: string
   readonly model: string
-  readonly format: Format
+  readonly format: CallerFormat
   /** Ids of the channels that failed this request. */
   readonly tried: ReadonlySet<number>
   /** Estimated length of the prompt, for channels that take no longer one. */
@@ -32,8 +33,10 @@ export function resolveModel(channel: RunningChannel, model: string): string {
   return channel.modelMapping.get(model) ?? model
 }
 
-function isFit({ id, provider, maxInputTokens }: RunningChannel, { tried, format, inputTokens = 0 }: Selection): boolean {
-  return !tried.has(id) && provider.speaks[format] !== undefined && (maxInputTokens === 0 || inputTokens <= maxInputTokens)
+function isFit(channel: RunningChannel, { tried, format, model, inputTokens = 0 }: Selection): boolean {
+  const { id, maxInputTokens } = channel
+  if (tried.has(id) || (maxInputTokens > 0 && inputTokens > maxInputTokens)) return false
+  return upstreamFormat(channel, { format, model: resolveModel(channel, model) }) !== undefined
 }
 
 function drawByWeight(channels: readonly RunningChannel[], drawn: number): RunningChannel | undefined {

@@ -15,6 +15,7 @@ export interface Tables {
   top_ups: TopUpsTable
   ledger: LedgerTable
   holds: HoldsTable
+  sealed_states: SealedStatesTable
   logs: LogsTable
   quota_data: QuotaDataTable
   midjourneys: MidjourneysTable
@@ -187,6 +188,14 @@ interface HoldsTable {
   /** The charge to settle with when the node dies: JSON of `wallet/ledger` Charge, or '' while nothing was produced. */
   checkpoint: Generated<string>
   created_at: number
+}
+
+/** What models want back with their tool calls. Only `relay/sealed-states` reads and writes it. */
+interface SealedStatesTable {
+  owner: string
+  call_id: string
+  state_sealed: string
+  expires_at: number
 }
 
 interface LogsTable {

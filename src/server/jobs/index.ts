@@ -1,7 +1,8 @@
 import { expireHolds } from './expire-holds.ts'
+import { purgeSealedStates } from './purge-sealed-states.ts'
 import { purgeSessions } from './purge-sessions.ts'
 import { reconcileLedger } from './reconcile-ledger.ts'
 import type { Job } from './runner.ts'
 
 /** All jobs of the server. A new one is a file and a line here. */
-export const jobs: readonly Job[] = [expireHolds, reconcileLedger, purgeSessions]
+export const jobs: readonly Job[] = [expireHolds, reconcileLedger, purgeSessions, purgeSealedStates]

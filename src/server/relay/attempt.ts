@@ -1,13 +1,14 @@
+import type { Usage } from '../../contract/usage.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
-import type { StreamFormat } from '../protocols/wire-format.ts'
-import { type Came, endingOf, owedSoFar } from './ending.ts'
-import { Exchange } from './exchange.ts'
+import { endingOf, owedSoFar } from './ending.ts'
+import { Exchange, type Target } from './exchange.ts'
 import { UpstreamFailure, withCleanFacts } from './failure.ts'
+import type { Came, Passage, Whole } from './passage.ts'
 import { prepare } from './prepare.ts'
 import { chargeFor, type Ending } from './record.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
 import { type StreamOutcome, StreamReply } from './stream-reply.ts'
-import { type Whole, WholeReply } from './whole-reply.ts'
+import { WholeReply } from './whole-reply.ts'
 
 /** One try on one channel. */
 interface Try {
@@ -23,18 +24,22 @@ type Result = 'answered' | UpstreamFailure
  * Tries one channel. `answered`: the caller has their answer and the charge is durable, or the caller left and what was used is
  * charged. A failure: nothing was produced and nothing is charged, so another channel may try while nothing was sent.
  */
-export function attempt(app: RelayParts, work: Work, channel: RunningChannel): Promise<Result> {
-  const stream = work.facts.stream ? work.format.stream : null
-  return stream ? attemptStream(app, work, channel, stream) : attemptWhole(app, work, channel)
+export async function attempt(app: RelayParts, work: Work, channel: RunningChannel): Promise<Result> {
+  const prepared = await prepare(app, work, channel)
+  if (prepared instanceof UpstreamFailure) return withCleanFacts(prepared, channel)
+  const { target, passage, upstreamModel } = prepared
+  const running = { app, work, channel, upstreamModel }
+  return work.facts.stream && work.format.stream
+    ? attemptStream(running, target, passage)
+    : attemptWhole(running, target, passage)
 }
 
-async function attemptWhole(app: RelayParts, work: Work, channel: RunningChannel): Promise<Result> {
-  const { call, facts } = work
-  const { target, upstreamModel } = prepare(app, work, channel)
-  const running = { app, work, channel, upstreamModel }
+async function attemptWhole(running: Try, target: Target, passage: Passage): Promise<Result> {
+  const { app, work, channel } = running
+  const { call } = work
   let exchange: Exchange | undefined
   const outcome = await new Promise<Whole | UpstreamFailure | 'gone'>((resolve) => {
-    const started = new Exchange(app.deadlines, target, new WholeReply(work.format, resolve))
+    const started = new Exchange(app.deadlines, target, new WholeReply(passage, resolve))
     exchange = started
     call.whenGone(() => {
       started.abort()
@@ -47,28 +52,21 @@ async function attemptWhole(app: RelayParts, work: Work, channel: RunningChannel
   if (outcome === 'gone') return settleGone(running, exchange, noReply)
   if (outcome instanceof UpstreamFailure) return withCleanFacts(outcome, channel)
 
-  await settle(running, await endingOf(work, whole(outcome)))
-  call.answer(outcome.contentType, upstreamModel === facts.model ? outcome.body : outcome.renamed(facts.model))
+  const ending = await endingOf(work, whole(outcome))
+  const body = outcome.write(ending.usage)
+  await settle(running, ending)
+  call.answer(outcome.contentType, body)
   return 'answered'
 }
 
-async function attemptStream(app: RelayParts, work: Work, channel: RunningChannel, format: StreamFormat): Promise<Result> {
-  const { call, facts } = work
-  const { target, upstreamModel, hidesUsage } = prepare(app, work, channel)
-  const running = { app, work, channel, upstreamModel }
+async function attemptStream(running: Try, target: Target, passage: Passage): Promise<Result> {
+  const { app, work, channel } = running
+  const { call } = work
   let finish: (outcome: StreamOutcome | 'gone') => void = () => {}
   const ended = new Promise<StreamOutcome | 'gone'>((resolve) => {
     finish = resolve
   })
-  const renameTo = upstreamModel === facts.model ? undefined : facts.model
-  const reply = new StreamReply(call, {
-    format: work.format,
-    stream: format,
-    hideUsage: hidesUsage,
-    renameTo,
-    now: app.now,
-    done: finish,
-  })
+  const reply = new StreamReply(call, { passage, now: app.now, done: finish })
   const exchange = new Exchange(app.deadlines, target, reply)
   reply.attach(exchange)
   call.whenGone(() => {
@@ -76,29 +74,36 @@ async function attemptStream(app: RelayParts, work: Work, channel: RunningChanne
     finish('gone')
   })
   if (!call.isGone) exchange.start()
-  const beats = keepAlive(running, exchange, reply, format)
+  const beats = keepAlive(running, exchange, reply, passage.heartbeat)
   const outcome = await ended
   app.deadlines.cancel(beats.deadline)
   call.whenGone(undefined)
 
   if (outcome === 'gone') return settleGone(running, exchange, reply.tap)
-  if (outcome === 'complete')
-    return completeStream(running, exchange, reply, reply.tap, reply.tap.terminal ?? format.terminalText)
-  if (!(outcome instanceof UpstreamFailure)) return completeStream(running, exchange, reply, whole(outcome), outcome.events)
+  if (outcome === 'complete') return completeStream(running, exchange, reply, reply.tap)
+  if (!(outcome instanceof UpstreamFailure)) return completeStream(running, exchange, reply, whole(outcome), outcome.write)
 
   const failure = withCleanFacts(outcome, channel)
   if (!reply.tap.hasOutput) return failure
   await settle(running, await endingOf(work, reply.tap, 'upstream'))
-  call.sendError(failure.forCaller())
+  call.sendError(failure.forCaller(), (told) => reply.tap.writeError?.(told))
   app.logger.warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a stream was cut off by the upstream')
   return 'answered'
 }
 
-async function completeStream(running: Try, exchange: Exchange, reply: StreamReply, came: Came, last: string): Promise<Result> {
+async function completeStream(
+  running: Try,
+  exchange: Exchange,
+  reply: StreamReply,
+  came: Came,
+  write = (billed: Usage) => reply.tap.ending(billed),
+): Promise<Result> {
   const { app, work } = running
   // An upstream that leaves its socket open behind the terminal event keeps nobody waiting.
   if (!exchange.isOver) app.deadlines.after(1000, () => exchange.abort())
-  await settle(running, await endingOf(work, came))
+  const ending = await endingOf(work, came)
+  const last = write(ending.usage)
+  await settle(running, ending)
   reply.close(last)
   return 'answered'
 }
@@ -128,13 +133,13 @@ function whole({ usage, text }: Pick<Whole, 'usage' | 'text'>): Came {
  * Every five seconds: a heartbeat after ten silent ones, a note of what the stream owes so far should this process die, and a look at
  * the caller. Who has taken nothing for minutes has left, whatever their connection says.
  */
-function keepAlive({ app, work, channel, upstreamModel }: Try, exchange: Exchange, reply: StreamReply, format: StreamFormat) {
+function keepAlive({ app, work, channel, upstreamModel }: Try, exchange: Exchange, reply: StreamReply, heartbeat: string) {
   const { call } = work
   const beat = () => {
     if (call.isGone) return
     const silentMs = app.now() - call.lastWriteMs
     if (call.isBlocked && silentMs >= blockedMaxMs) return call.drop()
-    if (!call.isBlocked && silentMs >= heartbeatAfterMs) reply.heartbeat(format.heartbeat)
+    if (!call.isBlocked && silentMs >= heartbeatAfterMs) reply.heartbeat(heartbeat)
     if (exchange.wasSent) checkpoint()
     app.deadlines.refresh(beats.deadline, checkpointEveryMs)
   }

@@ -7,6 +7,7 @@ import { toByteText } from '../lib/sse.ts'
 import type { CallerError } from '../protocols/error-body.ts'
 import { errorBody, errorEvent, errorHeaders, ownError, statusFor } from '../protocols/error-body.ts'
 import type { Dialect } from '../protocols/format.ts'
+import type { UpstreamErrorFacts } from '../protocols/wire-format.ts'
 
 /**
  * One request of a caller and the way back to them: its id, its times, whether they are still there, and writing with back-pressure.
@@ -28,6 +29,7 @@ export class Call {
   #onGone: (() => void) | undefined
   #framesChunks = false
   #waitsForDrain = false
+  readonly #headers: Record<string, string> = {}
 
   constructor(
     exchange: { request: IncomingMessage; response: ServerResponse },
@@ -121,13 +123,17 @@ export class Call {
     else this.response.end(body)
   }
 
-  /** Sends an error in the caller's dialect: as the answer, or as the last event of a stream that has begun. */
-  sendError(error: CallerError | AppError): void {
+  /**
+   * Sends an error in the caller's dialect: as the answer, or as the last event of a stream that has begun. `write` makes that event
+   * where it depends on what was sent before.
+   */
+  sendError(error: CallerError | AppError, write?: (told: UpstreamErrorFacts) => string | undefined): void {
     const told = error instanceof AppError ? ownError(error) : error
     const telling = { requestId: this.id, language: this.language }
     if (this.#gone || this.response.writableEnded) return
     if (this.isCommitted) {
-      this.end(toByteText(errorEvent(this.dialect, told, telling)))
+      const event = write?.({ ...told, message: told.message[this.language], code: told.code ?? '' })
+      this.end(toByteText(event ?? errorEvent(this.dialect, told, telling)))
       return
     }
     const body = errorBody(this.dialect, told, telling)
@@ -140,8 +146,15 @@ export class Call {
     this.response.end(body)
   }
 
+  /** Sets a header that the answer bears besides its own; an empty value takes it away. */
+  tell(name: string, value: string): void {
+    if (value === '') delete this.#headers[name]
+    else this.#headers[name] = value
+  }
+
   idHeaders(): Record<string, string> {
     return {
+      ...this.#headers,
       'x-oneapi-request-id': this.id,
       [this.dialect === 'anthropic' ? 'request-id' : 'x-request-id']: this.id,
       'access-control-allow-origin': '*',

@@ -1,17 +1,8 @@
 import { noUsage, promptTokens, type Usage } from '../../contract/usage.ts'
 import { countTokens, estimateText } from '../protocols/count-tokens.ts'
+import type { Came } from './passage.ts'
 import type { Ending } from './record.ts'
 import type { Work } from './relay-parts.ts'
-
-/** What came of a reply, as far as its charge is concerned. */
-export interface Came {
-  /** The upstream's own numbers so far. */
-  readonly usage: Usage | undefined
-  /** Whether the upstream said that the reply is complete. */
-  isComplete(): boolean
-  /** What it said so far. */
-  text(): string
-}
 
 /**
  * What a reply is charged for: the upstream's numbers when it gave them, else a count of what was read and produced. Of a reply that was

@@ -1,6 +1,7 @@
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { Dispatcher } from 'undici'
+import { type Framing, openFraming, type Unframe } from '../lib/frames.ts'
 import { wasKeptTooLong } from '../lib/http-client.ts'
 import type { Deadline, Deadlines } from '../lib/timer-wheel.ts'
 import { readOpenAiError } from '../protocols/openai-chat/errors.ts'
@@ -27,6 +28,7 @@ export interface Target {
   readonly url: URL
   readonly headers: Record<string, string>
   readonly body: Buffer
+  readonly framing: Framing
   readonly limits: Limits
   readonly statusCodeMapping: ReadonlyMap<number, number>
 }
@@ -52,6 +54,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #errorHeaders: Readonly<Record<string, string | string[] | undefined>> = {}
   #errorBody: Buffer[] = []
   #decoder: Transform | undefined
+  /** Makes events of an answer that is framed otherwise; undefined for one that needs nothing. */
+  #unframe: Unframe | undefined
 
   constructor(deadlines: Deadlines, target: Target, receiver: Receiver) {
     this.#deadlines = deadlines
@@ -121,6 +125,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#errorHeaders = headers
       return
     }
+    if (this.#target.framing !== 'sse') this.#unframe = openFraming(this.#target.framing)
     try {
       this.#receiver.begin(headers)
     } catch (error) {
@@ -161,7 +166,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     if (this.#errorStatus === 0) {
       try {
-        this.#receiver.data(chunk)
+        if (this.#unframe) this.#deliver(this.#unframe.push(chunk))
+        else this.#receiver.data(chunk)
       } catch (error) {
         this.#finish(error instanceof UpstreamFailure ? error : new UpstreamFailure('bad-reply', { cause: error }))
       }
@@ -169,6 +175,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     if (this.#bytes <= errorBytesMax) this.#errorBody.push(chunk)
     else this.#finish()
+  }
+
+  #deliver(events: string): void {
+    if (events !== '') this.#receiver.data(Buffer.from(events, 'latin1'))
   }
 
   /** The upstream was asked for plain bytes; one that compresses all the same is decoded here. */
@@ -184,6 +194,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #finish(failure?: UpstreamFailure): void {
     if (this.#isOver) return
+    if (this.#unframe && !failure) failure = this.#flushFrames()
     this.#close()
     // An error status stands, even when its body is cut off or broken.
     const told = this.#errorStatus > 0 ? this.#statusFailure() : failure
@@ -193,6 +204,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return
     }
     this.#receiver.end()
+  }
+
+  #flushFrames(): UpstreamFailure | undefined {
+    const unframe = this.#unframe
+    this.#unframe = undefined
+    try {
+      if (unframe) this.#deliver(unframe.flush())
+      return undefined
+    } catch (error) {
+      return error instanceof UpstreamFailure ? error : new UpstreamFailure('cut', { cause: error })
+    }
   }
 
   #close(): void {

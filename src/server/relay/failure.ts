@@ -9,13 +9,22 @@ export class UpstreamFailure extends Error {
   /** Status of the upstream after the channel's mapping; 0 when there was no answer. */
   readonly status: number
   readonly isMapped: boolean
-  readonly kind: 'unreachable' | 'timeout' | 'status' | 'bad-reply' | 'cut'
+  readonly kind: 'unreachable' | 'timeout' | 'status' | 'bad-reply' | 'cut' | 'untranslatable'
   readonly facts: UpstreamErrorFacts
   readonly retryAfter: number
+  /** What the caller is told instead, when it is not the upstream that failed. */
+  readonly own: AppError | undefined
 
   constructor(
     kind: UpstreamFailure['kind'],
-    more: { status?: number; isMapped?: boolean; facts?: Partial<UpstreamErrorFacts>; retryAfter?: number; cause?: unknown } = {},
+    more: {
+      status?: number
+      isMapped?: boolean
+      facts?: Partial<UpstreamErrorFacts>
+      retryAfter?: number
+      own?: AppError
+      cause?: unknown
+    } = {},
   ) {
     super(`${kind} ${more.status ?? ''} ${more.facts?.message ?? ''}`.trim(), { cause: more.cause })
     this.name = 'UpstreamFailure'
@@ -24,10 +33,12 @@ export class UpstreamFailure extends Error {
     this.isMapped = more.isMapped ?? false
     this.facts = { message: '', type: '', code: '', param: null, status: 0, ...more.facts }
     this.retryAfter = more.retryAfter ?? 0
+    this.own = more.own
   }
 
   /** The caller's own mistake: no other channel would answer it differently, and the channel is not to blame. */
   get isCallersMistake(): boolean {
+    if (this.kind === 'untranslatable') return true
     return this.kind === 'status' && callersMistakes.has(this.status) && !this.isBadChannelKey
   }
 
@@ -54,6 +65,7 @@ export class UpstreamFailure extends Error {
 
   /** What the caller is told when no channel is left. The channel's own troubles never look like the caller's. */
   forCaller(): CallerError {
+    if (this.own) return ownError(this.own)
     if (this.isMapped && this.kind === 'status') return passedError(this.status, this.facts)
     if (this.isCallersMistake) return passedError(this.status === 422 ? 400 : this.status, this.facts)
     if (this.isOutOfCredit) return ownError(new AppError('upstream_unavailable'))
@@ -77,6 +89,7 @@ export class UpstreamFailure extends Error {
   get reason(): string {
     return [
       this.kind === 'status' ? `status ${this.status}` : this.kind,
+      this.own?.message ?? '',
       this.cause instanceof Error && 'code' in this.cause ? String(this.cause.code) : '',
       this.facts.code || this.facts.type,
       this.facts.message.slice(0, 200),
@@ -91,13 +104,14 @@ const callersMistakes = new Set([400, 405, 406, 411, 413, 414, 415, 416, 422, 43
 
 /** The same failure with nothing in it of the channel's secrets. */
 export function withCleanFacts(failure: UpstreamFailure, channel: Upstream): UpstreamFailure {
-  const { kind, status, isMapped, facts, retryAfter, cause } = failure
+  const { kind, status, isMapped, facts, retryAfter, own, cause } = failure
   const clean = (text: string) => (text === '' ? '' : withoutSecrets(text, channel))
   return new UpstreamFailure(kind, {
     status,
     isMapped,
     retryAfter,
     cause,
+    ...(own ? { own } : {}),
     facts: {
       message: clean(facts.message),
       type: clean(facts.type).slice(0, 100),

@@ -1,53 +1,108 @@
 import type { RunningChannel } from '../channels/model-index.ts'
 import { resolveModel } from '../channels/select.ts'
+import { isRewritten, upstreamFormat } from '../channels/upstream-format.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
 import type { Format } from '../protocols/format.ts'
 import type { Limits, Target } from './exchange.ts'
+import { UpstreamFailure } from './failure.ts'
+import { passThrough } from './pass-through.ts'
+import type { Passage, Written } from './passage.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
+import { translate } from './translate.ts'
 
-/** What is sent to a channel: the caller's bytes with only those top-level members changed that must be. */
-export function prepare(
-  app: RelayParts,
-  work: Work,
-  channel: RunningChannel,
-): { target: Target; upstreamModel: string; hidesUsage: boolean } {
-  const { format, facts, call } = work
-  const { provider } = channel
-  const mapped = resolveModel(channel, facts.model)
-  const asksUsage = facts.stream && provider.streamOptions && !facts.wantsUsage && format.dialect === 'openai'
+/** One attempt, ready to be sent: where to, what, and how its answer reaches the caller. */
+export interface Prepared {
+  readonly target: Target
+  readonly upstreamModel: string
+  readonly passage: Passage
+}
 
-  const { model, ...adjusted } = provider.adjustBody?.(work.body.json, format.format, mapped) ?? {}
-  const upstreamModel = typeof model === 'string' ? model : mapped
-  const url = urlFor(channel, format.format, upstreamModel, facts.stream)
+/**
+ * Makes the request that goes to a channel. In the caller's own format it is their bytes with only those top-level members changed that
+ * must be; else it is written anew from the neutral form. A failure means that this channel cannot be asked.
+ */
+export async function prepare(app: RelayParts, work: Work, channel: RunningChannel): Promise<Prepared | UpstreamFailure> {
+  const mapped = resolveModel(channel, work.facts.model)
+  const own = work.format.format
+  const format = upstreamFormat(channel, { format: own, model: mapped, body: work.body.json })
+  if (!format) return new UpstreamFailure('unreachable', { facts: { message: 'the channel does not speak this protocol' } })
 
-  const changes: Record<string, string | undefined> = {}
-  if (upstreamModel !== facts.model) changes.model = JSON.stringify(upstreamModel)
-  if (asksUsage) changes.stream_options = JSON.stringify({ ...facts.streamOptions, include_usage: true })
+  const passes = format === own && !isRewritten(channel, format)
+  work.translation = undefined
+  work.call.tell('x-sluice-dropped', '')
+  const written = passes ? passBody(work, channel, mapped) : await translate(app, work, channel, { format, model: mapped })
+  if (written instanceof UpstreamFailure) return written
+  const key = channel.provider.accessToken ? await app.accessTokens.get(channel) : channel.key
+  if (key instanceof UpstreamFailure) return key
+  const target = await targetOf(app, work, { channel, key, format, written })
+  return { target, upstreamModel: written.upstreamModel, passage: written.passage }
+}
+
+function passBody(work: Work, { provider }: RunningChannel, mapped: string): Written {
+  const { format, facts, body } = work
+  const asksUsage = facts.stream && provider.streamOptions && !facts.wantsUsage && reportsUsageOnRequest.has(format.format)
+  const adjusted = provider.adjustBody?.(body.json, format.format, mapped) ?? {}
+  const upstreamModel = typeof adjusted.model === 'string' ? adjusted.model : mapped
+
+  const changes: Record<string, unknown> = {}
+  // Gemini names the model in the address alone.
+  if (upstreamModel !== facts.model && 'model' in body.json) changes.model = upstreamModel
+  if (asksUsage) changes.stream_options = { ...facts.streamOptions, include_usage: true }
   if (!provider.streamOptions && facts.streamOptions) changes.stream_options = undefined
-  for (const [key, value] of Object.entries(adjusted)) changes[key] = value === undefined ? undefined : JSON.stringify(value)
+  Object.assign(changes, adjusted)
 
   return {
     upstreamModel,
-    hidesUsage: asksUsage,
-    target: {
-      dispatcher: app.upstream.for({
-        id: channel.id,
-        origin: url.origin,
-        proxy: channel.setting.proxy ?? '',
-        connectTimeoutMs: channel.setting.connect_timeout_ms ?? defaults.connectMs,
-      }),
-      url,
-      headers: {
-        ...provider.headers(channel, format.format, call.request.headers as Record<string, string | undefined>),
-        'content-type': 'application/json',
-        accept: facts.stream ? 'text/event-stream' : 'application/json',
-        'accept-encoding': 'identity',
-        'user-agent': 'sluice',
-      },
-      body: Object.keys(changes).length === 0 ? work.body.bytes : spliceMembers(work.body.bytes, changes),
-      limits: limitsOf(channel),
-      statusCodeMapping: channel.statusCodeMapping,
-    },
+    stream: facts.stream,
+    body: Object.keys(changes).length === 0 ? body.bytes : spliceMembers(body.bytes, writeMembers(changes)),
+    passage: passThrough(format, {
+      hideUsage: asksUsage,
+      renameTo: upstreamModel === facts.model ? undefined : facts.model,
+    }),
+  }
+}
+
+/** Formats whose streams only tell the usage when they are asked for it. */
+const reportsUsageOnRequest: ReadonlySet<Format> = new Set<Format>(['openai.chat', 'openai.completions'])
+
+function writeMembers(changes: Readonly<Record<string, unknown>>): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(changes).map(([key, value]) => [key, value === undefined ? undefined : JSON.stringify(value)]),
+  )
+}
+
+async function targetOf(
+  app: RelayParts,
+  work: Work,
+  sent: { channel: RunningChannel; key: string; format: Format; written: Written },
+): Promise<Target> {
+  const { channel, key, format, written } = sent
+  const { provider, setting } = channel
+  const { body, stream, upstreamModel } = written
+  const url = urlFor(channel, format, upstreamModel, stream)
+  const keyed = key === channel.key ? channel : { ...channel, key }
+  const headers = {
+    ...provider.headers(keyed, format, work.call.request.headers as Record<string, string | undefined>),
+    'content-type': 'application/json',
+    accept: stream ? 'text/event-stream' : 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': 'sluice',
+  }
+  const signature = provider.sign ? await provider.sign(keyed, { method: 'POST', url, headers, body }, app.now()) : undefined
+
+  return {
+    dispatcher: app.upstream.for({
+      id: channel.id,
+      origin: url.origin,
+      proxy: setting.proxy ?? '',
+      connectTimeoutMs: setting.connect_timeout_ms ?? defaults.connectMs,
+    }),
+    url: signature?.url ?? url,
+    headers: signature?.headers ? { ...headers, ...signature.headers } : headers,
+    body,
+    framing: provider.framing?.(format, stream) ?? 'sse',
+    limits: limitsOf(channel),
+    statusCodeMapping: channel.statusCodeMapping,
   }
 }
 

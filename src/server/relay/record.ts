@@ -76,6 +76,8 @@ function factors(work: Work, channel: RunningChannel, upstreamModel: string, end
     ...(price.unpriced ? { unpriced: true as const } : {}),
     ...(upstreamModel === price.model ? {} : { is_model_mapped: true as const, upstream_model_name: upstreamModel }),
     ...(facts.reasoningEffort ? { reasoning_effort: facts.reasoningEffort } : {}),
+    ...(work.translation ? { upstream_format: work.translation.format } : {}),
+    ...(work.translation && work.translation.dropped.length > 0 ? { dropped: work.translation.dropped } : {}),
     admin_info: {
       use_channel: [...work.attempts.map((attempt) => String(attempt.channel)), String(channel.id)],
       ...(work.attempts.length > 0 ? { attempts: work.attempts } : {}),

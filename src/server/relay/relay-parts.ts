@@ -6,11 +6,15 @@ import type { Deadlines } from '../lib/timer-wheel.ts'
 import type { Core } from '../options/core.ts'
 import type { Catalog } from '../pricing/catalog.ts'
 import type { Price } from '../pricing/quote.ts'
+import type { Dialogue } from '../protocols/dialogue.ts'
+import type { Format } from '../protocols/format.ts'
 import type { RequestFacts, WireFormat } from '../protocols/wire-format.ts'
 import type { Authenticator, RelayCaller } from '../tokens/authenticate.ts'
 import type { Hold, Ledger } from '../wallet/ledger.ts'
+import type { AccessTokens } from './access-tokens.ts'
 import type { Call } from './call.ts'
 import type { Body } from './read-body.ts'
+import type { SealedStates } from './sealed-states.ts'
 
 /** The parts of the server that the relay uses. */
 export interface RelayParts extends Core {
@@ -21,6 +25,8 @@ export interface RelayParts extends Core {
   readonly channels: Snapshot<ChannelIndex>
   readonly upstream: UpstreamAgents
   readonly deadlines: Deadlines
+  readonly accessTokens: AccessTokens
+  readonly sealedStates: SealedStates
 }
 
 /** A request that was admitted, priced and holds its quota: what every attempt works with. */
@@ -36,6 +42,10 @@ export interface Work {
   readonly inputTokens: number
   readonly hold: Hold
   readonly attempts: Attempt[]
+  /** The request in its neutral form, once an attempt needed it. */
+  dialogue?: Dialogue
+  /** Of the running attempt, when it is in another format than the caller's. */
+  translation?: Translation | undefined
 }
 
 /** One try on one channel, for the log row. `status` is 0 when there was no answer. */
@@ -44,4 +54,12 @@ export interface Attempt {
   readonly status: number
   readonly reason: string
   readonly ms: number
+}
+
+/** What the translation of an attempt did, for the log row. */
+export interface Translation {
+  /** The format of the upstream. */
+  readonly format: Format
+  /** Fields of the request that it cannot carry. */
+  readonly dropped: readonly string[]
 }

@@ -1,12 +1,10 @@
-import type { Usage } from '../../contract/usage.ts'
 import { EventBlocks } from '../lib/sse.ts'
-import type { StreamFormat, WireFormat } from '../protocols/wire-format.ts'
 import type { Call } from './call.ts'
 import type { Exchange, Receiver } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
-import { type Form, formOf, toldAsStream } from './other-form.ts'
-import { StreamTap } from './tap.ts'
-import { parseObject, readWhole, tryReading } from './whole-reply.ts'
+import { type Form, formOf } from './other-form.ts'
+import type { Passage, Replay, Tap } from './passage.ts'
+import { tryReading } from './whole-reply.ts'
 
 /**
  * Passes an event stream from the upstream to the caller: chunks that arrive in one tick leave in one write, back-pressure goes both
@@ -14,7 +12,7 @@ import { parseObject, readWhole, tryReading } from './whole-reply.ts'
  * the charge. One completion instead of a stream is told as a stream.
  */
 export class StreamReply implements Receiver {
-  readonly tap: StreamTap
+  readonly tap: Tap
   readonly #call: Call
   readonly #facts: StreamFacts
   readonly #blocks = new EventBlocks(eventBytesMax)
@@ -30,7 +28,7 @@ export class StreamReply implements Receiver {
   constructor(call: Call, facts: StreamFacts) {
     this.#call = call
     this.#facts = facts
-    this.tap = new StreamTap(facts.stream, facts)
+    this.tap = facts.passage.openTap()
   }
 
   attach(exchange: Exchange): void {
@@ -56,13 +54,12 @@ export class StreamReply implements Receiver {
 
   end(): void {
     if (this.#form === 'json') {
-      this.#finish(tryReading(() => this.#readReplay()))
+      this.#finish(tryReading(() => this.#facts.passage.readReplay(Buffer.from(this.#waiting, 'latin1'))))
       return
     }
     this.flush()
     this.#guarded(() => {
-      const rest = this.tap.whole(this.#blocks.flush())
-      if (rest !== '') this.#pass(rest)
+      this.#pass(this.tap.finish(this.#blocks.flush()))
       this.#finish(this.tap.isComplete() ? 'complete' : new UpstreamFailure('cut'))
     })
   }
@@ -92,7 +89,7 @@ export class StreamReply implements Receiver {
     this.#waiting = ''
     this.#guarded(() => {
       const block = this.#blocks.push(piece)
-      if (block !== '') this.#pass(block)
+      if (block !== '') this.#pass(this.tap.take(block))
     })
   }
 
@@ -105,21 +102,8 @@ export class StreamReply implements Receiver {
     }
   }
 
-  #readReplay(): Replay {
-    const { format, stream, hideUsage, renameTo } = this.#facts
-    const body = Buffer.from(this.#waiting, 'latin1')
-    const { usage, text } = readWhole(format, body, '')
-    const reply = parseObject(body)
-    return {
-      usage,
-      text,
-      events: toldAsStream(stream, renameTo === undefined ? reply : { ...reply, model: renameTo }, { hideUsage }),
-    }
-  }
-
-  #pass(block: string): void {
-    const out = this.tap.take(block)
-    const { error, terminal, hasOutput } = this.tap
+  #pass(out: string): void {
+    const { error, isEnded, hasOutput } = this.tap
     if (this.#call.isCommitted || hasOutput) {
       this.#commit()
       this.#write(out)
@@ -127,8 +111,8 @@ export class StreamReply implements Receiver {
       this.#hold(out)
     }
     if (error) this.#refuse(new UpstreamFailure('status', { status: error.status || 502, facts: error }))
-    else if (terminal && hasOutput) this.#finish('complete')
-    else if (terminal) this.#refuse(new UpstreamFailure('bad-reply', { facts: { message: 'its stream was empty' } }))
+    else if (isEnded && hasOutput) this.#finish('complete')
+    else if (isEnded) this.#refuse(new UpstreamFailure('bad-reply', { facts: { message: 'its stream was empty' } }))
   }
 
   #refuse(failure: UpstreamFailure): void {
@@ -168,19 +152,9 @@ export class StreamReply implements Receiver {
 }
 
 export interface StreamFacts {
-  readonly format: WireFormat
-  readonly stream: StreamFormat
-  readonly hideUsage: boolean
-  readonly renameTo: string | undefined
+  readonly passage: Passage
   now(): number
   done(outcome: StreamOutcome): void
-}
-
-/** A whole reply as the stream that the caller asked for. */
-export interface Replay {
-  readonly usage: Usage | undefined
-  readonly text: string
-  readonly events: string
 }
 
 /** `complete`: everything but the terminal event has been passed on. Or all that is to be passed on; or why the stream ended early. */

@@ -123,7 +123,7 @@ function pass(format: StreamFormat, chunks: Buffer[], more: { hideUsage?: boolea
   if (rest !== '') passed += tap.take(rest)
   return {
     passed: Buffer.from(passed, 'latin1').toString(),
-    terminal: tap.terminal ?? '',
+    terminal: tap.isEnded ? tap.ending() : '',
     usage: tap.usage,
     error: tap.error,
     text: tap.text(),

@@ -1,18 +1,19 @@
 import type { Usage } from '../../contract/usage.ts'
 import { type EventText, eventAround, eventsIn, readEvents, toByteText } from '../lib/sse.ts'
 import { isObject, type JsonObject, type StreamFormat, type UpstreamErrorFacts } from '../protocols/wire-format.ts'
+import type { Tap } from './passage.ts'
 
 /**
  * Looks at a stream of byte text that passes through: usage, first output, errors, the end. All goes on as it came, except that the terminal
  * event is kept back until the charge is durable, a usage event that the caller did not ask for is taken out, and the model name is
  * the one that the caller used. Events are only parsed where a search says that it matters.
  */
-export class StreamTap {
+export class StreamTap implements Tap {
   usage: Usage | undefined
   error: UpstreamErrorFacts | undefined
   hasOutput = false
   /** Kept back until the charge is durable; set once the terminal event has come. */
-  terminal: string | undefined
+  #terminal: string | undefined
   readonly #format: StreamFormat
   readonly #hideUsage: boolean
   readonly #renameTo: string | undefined
@@ -29,20 +30,28 @@ export class StreamTap {
 
   /** Takes whole events and gives what may go to the caller now. Nothing passes behind the terminal event or an error. */
   take(block: string): string {
-    if (this.terminal || this.error) return ''
+    if (this.#terminal || this.error) return ''
     this.#keep(block)
     return this.#edit(block, this.#renameTo === undefined ? this.#eventsThatMatter(block) : eventsIn(block))
   }
 
-  /** What came behind the last blank line, with one behind it; nothing when it is only a part of an event. */
-  whole(rest: string): string {
+  get isEnded(): boolean {
+    return this.#terminal !== undefined
+  }
+
+  ending(): string {
+    return this.#terminal ?? this.#format.terminalText
+  }
+
+  /** What came behind the last blank line is taken with one behind it, unless it is only a part of an event. */
+  finish(rest: string): string {
     const isWhole = eventsIn(rest).every((event) => this.#format.isTerminal(event) || parse(event.data) !== undefined)
-    return rest !== '' && isWhole ? `${rest}\n\n` : ''
+    return rest !== '' && isWhole ? this.take(`${rest}\n\n`) : ''
   }
 
   /** Whether the upstream said that the reply is complete, by a terminal event or by a finish reason. */
   isComplete(): boolean {
-    if (this.terminal) return true
+    if (this.#terminal) return true
     this.#readKept()
     return this.#isFinished && this.error === undefined
   }
@@ -84,7 +93,7 @@ export class StreamTap {
       if (data) this.#read(data)
       if (isEnd || this.error) {
         // An error of the upstream is told in our own words: what it says may hold the channel's key.
-        if (isEnd) this.terminal = this.#terminalOf(event, block)
+        if (isEnd) this.#terminal = this.#terminalOf(event, block)
         return passed + block.slice(from, event.start)
       }
       const replaced = data && this.#replacement(event, data)

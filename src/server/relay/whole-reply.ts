@@ -1,19 +1,18 @@
-import type { Usage } from '../../contract/usage.ts'
-import { membersOf, memberValue, spliceMembers } from '../lib/splice-json.ts'
+import { membersOf, memberValue } from '../lib/splice-json.ts'
 import { isObject, type JsonObject, type WireFormat } from '../protocols/wire-format.ts'
 import { type Receiver, readHiddenError } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
-import { gathered } from './other-form.ts'
+import type { Passage, Whole } from './passage.ts'
 
 /** Collects a whole JSON answer, checks that it is one, and reads its usage. Nothing goes to the caller before the charge. */
 export class WholeReply implements Receiver {
-  readonly #format: WireFormat
+  readonly #passage: Passage
   readonly #done: (outcome: Whole | UpstreamFailure) => void
   readonly #chunks: Buffer[] = []
   #contentType = 'application/json'
 
-  constructor(format: WireFormat, done: (outcome: Whole | UpstreamFailure) => void) {
-    this.#format = format
+  constructor(passage: Passage, done: (outcome: Whole | UpstreamFailure) => void) {
+    this.#passage = passage
     this.#done = done
   }
 
@@ -29,7 +28,7 @@ export class WholeReply implements Receiver {
   end(): void {
     const [first] = this.#chunks
     const body = this.#chunks.length === 1 && first ? first : Buffer.concat(this.#chunks)
-    this.#done(tryReading(() => readWhole(this.#format, gathered(this.#format, body), this.#contentType)))
+    this.#done(tryReading(() => this.#passage.readWhole(body, this.#contentType)))
   }
 
   fail(failure: UpstreamFailure): void {
@@ -46,20 +45,14 @@ export function tryReading<Read>(read: () => Read): Read | UpstreamFailure {
   }
 }
 
-export interface Whole {
-  readonly body: Buffer
-  readonly contentType: string
-  readonly usage: Usage | undefined
-  /** The text of the answer; '' when there is a usage and nobody needs it. */
-  readonly text: string
-  /** The body with another model name. */
-  renamed(model: string): Buffer
-}
-
 const parseWholeBelow = 64 * 1024
 
 /** Throws an UpstreamFailure when the body is an error, or anything but an answer of the format. */
-export function readWhole(format: WireFormat, body: Buffer, contentType: string): Whole {
+export function readWhole(
+  format: WireFormat,
+  body: Buffer,
+  contentType: string,
+): Omit<Whole, 'write'> & { readonly body: Buffer } {
   const isSmall = body.length < parseWholeBelow
   const reply = isSmall ? parseObject(body) : readNeeded(body, format.answerIn)
   const error = readHiddenError(reply)
@@ -72,8 +65,6 @@ export function readWhole(format: WireFormat, body: Buffer, contentType: string)
     contentType,
     usage,
     text: usage || !format.stream ? '' : format.replyText(isSmall ? reply : parseObject(body)),
-    renamed: (model) =>
-      membersOf(body)?.some((member) => member.key === 'model') ? spliceMembers(body, { model: JSON.stringify(model) }) : body,
   }
 }
 

@@ -1,0 +1,49 @@
+import type { CallerFormat, Format } from '../protocols/format.ts'
+import { codecs, inbounds } from '../protocols/index.ts'
+import type { JsonObject } from '../protocols/wire-format.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { RunningChannel } from './model-index.ts'
+
+/**
+ * The format in which a channel is asked: the caller's own when the provider speaks it, so that nothing is rewritten; else the first of
+ * those that it can be translated to. Undefined when there is none. Pure. Without `body` it tells whether there is any.
+ */
+export function upstreamFormat(
+  { provider }: Pick<RunningChannel, 'provider'>,
+  asked: { readonly format: CallerFormat; readonly model: string; readonly body?: JsonObject },
+): Format | undefined {
+  const { format, model, body } = asked
+  const wished = body && provider.prefers?.(format, model, body)
+  if (wished !== undefined && isTranslatable(format, wished)) return wished
+  if (speaks(provider, format, model)) return format
+  return conversations.find((other) => speaks(provider, other, model) && isTranslatable(format, other))
+}
+
+/** Whether a channel's settings ask for answers that are written anew, even in the caller's own format. */
+export function isRewritten({ setting }: Pick<RunningChannel, 'setting'>, format: Format): boolean {
+  return format === 'openai.chat' && (setting.force_format === true || setting.thinking_to_content === true)
+}
+
+function speaks(provider: Provider, format: Format, model: string): boolean {
+  return provider.speaks[format] !== undefined && (provider.speaksWith?.(format, model) ?? true)
+}
+
+function isTranslatable(from: CallerFormat, to: Format): boolean {
+  return inbounds[from] !== undefined && codecs[to] !== undefined
+}
+
+/** In the order in which they are chosen, the most expressive of a provider first. */
+const conversations: readonly Format[] = [
+  'anthropic.messages',
+  'bedrock.converse',
+  'openai.chat',
+  'cohere.chat',
+  'ollama.chat',
+  'dashscope.chat',
+  'hunyuan.chat',
+  'spark.chat',
+  'ernie.chat',
+  'dify.chat',
+  'coze.chat',
+  'replicate.predict',
+]

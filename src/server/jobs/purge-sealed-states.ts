@@ -1,0 +1,13 @@
+import type { Job } from './runner.ts'
+
+/** Removes sealed states of conversations that nobody went on with. */
+export const purgeSealedStates: Job = {
+  name: 'purge-sealed-states',
+  on: 'one-node',
+  everyMs: () => 30 * 60_000,
+  deadlineMs: 60_000,
+  async run({ sealedStates }) {
+    await sealedStates.purge()
+    return 'purged'
+  },
+}

@@ -1,0 +1,67 @@
+import type { ReplyEvent } from './reply-events.ts'
+
+/**
+ * Turns reasoning into a part of the text, between `<think>` tags, for clients that show nothing but text. A model that did not think
+ * leaves no tags. One function for each reply; it keeps the grammar of `ReplyEvent`.
+ */
+export function thinkingToContent() {
+  /** Block of the reply to block that is written. */
+  const written = new Map<number, number>()
+  const thoughts = new Set<number>()
+  /** Thoughts of which something came. */
+  const opening = new Set<number>()
+  let next = 0
+  let text: number | undefined
+
+  const opened = (index: number) => {
+    written.set(index, next)
+    return next++
+  }
+  const endText = (): ReplyEvent[] => {
+    if (text === undefined) return []
+    const closed = text
+    text = undefined
+    return [{ type: 'close', index: closed }]
+  }
+
+  return (event: ReplyEvent): ReplyEvent[] => {
+    switch (event.type) {
+      case 'open': {
+        if (event.block !== 'text' && event.block !== 'reasoning') {
+          const before = endText()
+          return [...before, { ...event, index: opened(event.index) }]
+        }
+        const isThought = event.block === 'reasoning'
+        if (isThought) thoughts.add(event.index)
+        const begins: ReplyEvent[] = []
+        if (text === undefined) {
+          text = next
+          begins.push({ type: 'open', index: opened(event.index), block: 'text' })
+        } else written.set(event.index, text)
+        return begins
+      }
+      case 'delta': {
+        const index = written.get(event.index) ?? event.index
+        if (!thoughts.has(event.index)) return [{ ...event, index }]
+        const isFirst = !opening.has(event.index)
+        opening.add(event.index)
+        return [{ type: 'delta', index, text: isFirst ? `<think>\n${event.text}` : event.text }]
+      }
+      case 'opaque':
+        return thoughts.has(event.index) ? [] : [{ ...event, index: written.get(event.index) ?? event.index }]
+      case 'cite':
+        return []
+      case 'close': {
+        const index = written.get(event.index) ?? event.index
+        if (opening.has(event.index)) return [{ type: 'delta', index, text: '\n</think>\n' }]
+        // A text stays open: what follows may be text again.
+        return index === text ? [] : [{ type: 'close', index }]
+      }
+      case 'finish':
+      case 'end':
+        return [...endText(), event]
+      default:
+        return [event]
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import type { Usage } from '../../contract/usage.ts'
+import type { WrittenRequest } from '../protocols/codec.ts'
+import { repairReply } from '../protocols/repair-reply.ts'
+import type { OpenEvent, ReplyEvent } from '../protocols/reply-events.ts'
+import { thinkingToContent } from '../protocols/thinking-to-content.ts'
+import type { UpstreamErrorFacts } from '../protocols/wire-format.ts'
+import { SealedParts, type SealedState } from './sealed-parts.ts'
+
+/** Follows a reply in neutral events: repairs them for the caller, and gathers what is to be known of it. */
+export class Followed {
+  usage: Usage | undefined
+  error: UpstreamErrorFacts | undefined
+  hasOutput = false
+  isEnded = false
+  readonly #texts: string[] = []
+  /** Blocks whose deltas are bytes. */
+  readonly #bytes = new Set<number>()
+  readonly #sealed = new SealedParts()
+  readonly #steps: readonly ((event: ReplyEvent) => ReplyEvent[])[]
+
+  constructor(written: WrittenRequest, thinksInContent: boolean) {
+    const repair = repairReply(written)
+    this.#steps = thinksInContent ? [repair, thinkingToContent()] : [repair]
+  }
+
+  /** All text that came, for a count when there is no usage. */
+  get text(): string {
+    return this.#texts.join('')
+  }
+
+  /** What belongs to a call of this reply and must be put back when the caller goes on. */
+  get state(): SealedState | undefined {
+    return this.#sealed.state
+  }
+
+  /** The events as the caller is to get them. Nothing comes behind the end or an error. */
+  take(events: readonly ReplyEvent[]): ReplyEvent[] {
+    const taken: ReplyEvent[] = []
+    for (const event of events) {
+      if (this.error || this.isEnded) break
+      this.#note(event)
+      let repaired = [event]
+      for (const step of this.#steps) repaired = repaired.flatMap(step)
+      taken.push(...repaired)
+    }
+    return taken
+  }
+
+  #note(event: ReplyEvent): void {
+    this.#sealed.note(event)
+    switch (event.type) {
+      case 'usage':
+        this.usage = event.usage
+        return
+      case 'error':
+        this.error = event.error
+        return
+      case 'end':
+        this.isEnded = true
+        return
+      case 'finish':
+        this.hasOutput = true
+        return
+      case 'open':
+        this.#noteBlock(event)
+        return
+      case 'delta':
+        if (event.text === '') return
+        this.hasOutput = true
+        if (!this.#bytes.has(event.index)) this.#texts.push(event.text)
+        return
+      default:
+        return
+    }
+  }
+
+  #noteBlock(event: OpenEvent): void {
+    if (event.block === 'image' || event.block === 'audio') this.#bytes.add(event.index)
+    if (event.block !== 'tool-call' && event.block !== 'custom-tool-call') return
+    this.hasOutput = true
+    this.#texts.push(event.name)
+  }
+}

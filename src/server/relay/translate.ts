@@ -1,0 +1,77 @@
+import type { RunningChannel } from '../channels/model-index.ts'
+import { AppError } from '../lib/failure.ts'
+import type { Codec, Inbound, WrittenRequest } from '../protocols/codec.ts'
+import type { Dialogue } from '../protocols/dialogue.ts'
+import type { Format } from '../protocols/format.ts'
+import { codecs, inbounds } from '../protocols/index.ts'
+import { UpstreamFailure } from './failure.ts'
+import { inlineMedia } from './inline-media.ts'
+import type { Written } from './passage.ts'
+import type { RelayParts, Work } from './relay-parts.ts'
+import { translated } from './translated.ts'
+
+/**
+ * Writes the caller's request anew in a format of the upstream. What that cannot say is a failure of this channel only: another one may
+ * speak the caller's own format. Notes in `work` what was lost on the way. Throws what is wrong with the request itself.
+ */
+export async function translate(
+  app: RelayParts,
+  work: Work,
+  channel: RunningChannel,
+  to: { format: Format; model: string },
+): Promise<Written | UpstreamFailure> {
+  const { provider } = channel
+  const { codec, inbound } = pairOf(work, to.format)
+  const dropped = new Set<string>()
+  let written: WrittenRequest
+  let dialogue: Dialogue
+  try {
+    dialogue = await dialogueFor(app, work, codec, inbound)
+    const stream = dialogue.stream || provider.alwaysStreams === true
+    written = codec.writeRequest(
+      { ...dialogue, stream, wantsUsage: true },
+      { model: to.model, quirks: provider.quirks, settings: settingsOf(app), lose: (field) => dropped.add(field) },
+    )
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'untranslatable') throw error
+    return new UpstreamFailure('untranslatable', { own: error })
+  }
+
+  work.translation = { format: to.format, dropped: [...dropped].sort() }
+  work.call.tell('x-sluice-dropped', work.translation.dropped.join(', '))
+  const adjusted = provider.adjustBody?.(written.body, to.format, to.model) ?? {}
+  const model = adjusted.model ?? written.body.model
+  const stream = dialogue.stream || provider.alwaysStreams === true
+  return {
+    body: Buffer.from(JSON.stringify({ ...written.body, ...adjusted })),
+    upstreamModel: typeof model === 'string' ? model : to.model,
+    stream,
+    passage: translated(app, work, channel, { codec, inbound, dialogue, written }),
+  }
+}
+
+/** Selection only picks channels for which there is a pair. */
+function pairOf(work: Work, format: Format): { codec: Codec; inbound: Inbound } {
+  const codec = codecs[format]
+  const inbound = inbounds[work.format.format]
+  if (!codec || !inbound) throw new Error(`${work.format.format} cannot be translated to ${format}`)
+  return { codec, inbound }
+}
+
+/** The request in its neutral form, with what the caller could not send back put in its place again. */
+async function dialogueFor(app: RelayParts, work: Work, codec: Codec, inbound: Inbound): Promise<Dialogue> {
+  work.dialogue ??= inbound.readRequest(work.body.json, { model: work.facts.model, stream: work.facts.stream })
+  const complete = await app.sealedStates.restore(work.dialogue, work.caller)
+  return inlineMedia(app.upstream, complete, codec.inlines)
+}
+
+function settingsOf({ options }: RelayParts) {
+  const { current } = options
+  return {
+    claudeDefaultMaxTokens: current['claude.default_max_tokens'],
+    claudeThinkingShare: current['claude.thinking_adapter_enabled']
+      ? current['claude.thinking_adapter_budget_tokens_percentage']
+      : undefined,
+    geminiSafety: current['gemini.safety_settings'],
+  }
+}

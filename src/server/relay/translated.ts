@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto'
+import type { Usage } from '../../contract/usage.ts'
+import type { RunningChannel } from '../channels/model-index.ts'
+import { seconds } from '../lib/clock.ts'
+import { background } from '../lib/logger.ts'
+import { eventsIn, toByteText } from '../lib/sse.ts'
+import type { Codec, EventReader, Inbound, ReadContext, WriteContext, WrittenRequest } from '../protocols/codec.ts'
+import type { Dialogue } from '../protocols/dialogue.ts'
+import type { ReplyEvent } from '../protocols/reply-events.ts'
+import { UpstreamFailure } from './failure.ts'
+import { Followed } from './follow-reply.ts'
+import { formOf } from './other-form.ts'
+import type { Passage, Replay, Whole } from './passage.ts'
+import type { RelayParts, Work } from './relay-parts.ts'
+import type { SealedState } from './sealed-parts.ts'
+import { TranslatingTap } from './translating-tap.ts'
+import { parseObject } from './whole-reply.ts'
+
+interface Pair {
+  readonly codec: Codec
+  readonly inbound: Inbound
+  readonly dialogue: Dialogue
+  readonly written: WrittenRequest
+}
+
+/** An answer of another format: read into neutral events, and written as the caller's format says. */
+export function translated(app: RelayParts, work: Work, channel: RunningChannel, pair: Pair): Passage {
+  const { codec, inbound, dialogue, written } = pair
+  const reading: ReadContext = { newCallId: () => `call_${randomId()}`, quirks: channel.provider.quirks }
+  const writing: WriteContext = {
+    id: work.call.id,
+    createdAt: seconds(app.now()),
+    model: work.facts.model,
+    dialogue,
+    newId: (prefix) => `${prefix}${randomId()}`,
+  }
+  const follow = () => new Followed(written, channel.setting.thinking_to_content === true)
+  const keep = (state: SealedState) =>
+    background(app.logger, 'keep the sealed state of a reply', app.sealedStates.keep(work.caller, state))
+
+  const readAll = (body: Buffer) => {
+    const followed = follow()
+    const events = followed.take(
+      formOf(body) === 'events' ? readStream(codec.readEvents(reading), body) : codec.readReply(parseObject(body), reading),
+    )
+    const { error, usage, text, state } = followed
+    if (error) throw new UpstreamFailure('status', { status: error.status || 502, facts: error })
+    if (!followed.isEnded) throw new UpstreamFailure('cut')
+    if (state) keep(state)
+    return { usage, text, counted: (billed: Usage) => (usage ? events : withUsage(events, billed)) }
+  }
+
+  return {
+    readWhole(body): Whole {
+      const { usage, text, counted } = readAll(body)
+      return {
+        usage,
+        text,
+        contentType: 'application/json',
+        write: (billed) => Buffer.from(JSON.stringify(inbound.writeReply(counted(billed), writing))),
+      }
+    },
+    readReplay(body): Replay {
+      const { usage, text, counted } = readAll(body)
+      const writer = inbound.writeEvents(writing)
+      return {
+        usage,
+        text,
+        write: (billed) =>
+          toByteText(
+            counted(billed)
+              .map((event) => writer.push(event))
+              .join(''),
+          ),
+      }
+    },
+    openTap: () => new TranslatingTap(codec.readEvents(reading), inbound.writeEvents(writing), follow(), keep),
+    heartbeat: work.format.stream?.heartbeat ?? '',
+  }
+}
+
+function readStream(reader: EventReader, body: Buffer): ReplyEvent[] {
+  const events = eventsIn(body.toString('latin1')).flatMap((event) => reader.push(event))
+  return [...events, ...reader.finish()]
+}
+
+/** For upstreams that report no usage: what is charged is what the caller is told. */
+function withUsage(events: readonly ReplyEvent[], usage: Usage): ReplyEvent[] {
+  return events.flatMap((event): ReplyEvent[] => (event.type === 'end' ? [{ type: 'usage', usage }, event] : [event]))
+}
+
+function randomId(): string {
+  return randomBytes(12).toString('hex')
+}
