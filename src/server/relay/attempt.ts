@@ -1,12 +1,13 @@
 import type { Usage } from '../../contract/usage.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { endingOf, owedSoFar } from './ending.ts'
-import { Exchange, type Target } from './exchange.ts'
+import { Exchange, type Receiver, type Running, type Target } from './exchange.ts'
 import { UpstreamFailure, withCleanFacts } from './failure.ts'
 import type { Came, Passage, Whole } from './passage.ts'
 import { prepare } from './prepare.ts'
 import { chargeFor, type Ending } from './record.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
+import { SocketExchange } from './socket-exchange.ts'
 import { type StreamOutcome, StreamReply } from './stream-reply.ts'
 import { WholeReply } from './whole-reply.ts'
 
@@ -37,9 +38,9 @@ export async function attempt(app: RelayParts, work: Work, channel: RunningChann
 async function attemptWhole(running: Try, target: Target, passage: Passage): Promise<Result> {
   const { app, work, channel } = running
   const { call } = work
-  let exchange: Exchange | undefined
+  let exchange: Running | undefined
   const outcome = await new Promise<Whole | UpstreamFailure | 'gone'>((resolve) => {
-    const started = new Exchange(app.deadlines, target, new WholeReply(passage, resolve))
+    const started = exchangeOf(app, target, new WholeReply(passage, resolve))
     exchange = started
     call.whenGone(() => {
       started.abort()
@@ -67,7 +68,7 @@ async function attemptStream(running: Try, target: Target, passage: Passage): Pr
     finish = resolve
   })
   const reply = new StreamReply(call, { passage, now: app.now, done: finish })
-  const exchange = new Exchange(app.deadlines, target, reply)
+  const exchange = exchangeOf(app, target, reply)
   reply.attach(exchange)
   call.whenGone(() => {
     exchange.abort()
@@ -93,7 +94,7 @@ async function attemptStream(running: Try, target: Target, passage: Passage): Pr
 
 async function completeStream(
   running: Try,
-  exchange: Exchange,
+  exchange: Running,
   reply: StreamReply,
   came: Came,
   write = (billed: Usage) => reply.tap.ending(billed),
@@ -112,11 +113,17 @@ async function completeStream(
  * The caller left: what the upstream may bill is charged, the prompt and the output that had come. A request that never reached the
  * upstream costs nothing.
  */
-async function settleGone(running: Try, exchange: Exchange | undefined, came: Came): Promise<Result> {
+async function settleGone(running: Try, exchange: Running | undefined, came: Came): Promise<Result> {
   const { app, work } = running
   if (exchange?.wasSent) await settle(running, await endingOf(work, came, 'client'))
   else await app.ledger.release(work.hold)
   return 'answered'
+}
+
+function exchangeOf({ deadlines }: RelayParts, target: Target, receiver: Receiver): Running {
+  return target.framing === 'websocket'
+    ? new SocketExchange(deadlines, target, receiver)
+    : new Exchange(deadlines, target, receiver)
 }
 
 function settle({ app, work, channel, upstreamModel }: Try, ending: Ending): Promise<void> {
@@ -133,7 +140,7 @@ function whole({ usage, text }: Pick<Whole, 'usage' | 'text'>): Came {
  * Every five seconds: a heartbeat after ten silent ones, a note of what the stream owes so far should this process die, and a look at
  * the caller. Who has taken nothing for minutes has left, whatever their connection says.
  */
-function keepAlive({ app, work, channel, upstreamModel }: Try, exchange: Exchange, reply: StreamReply, heartbeat: string) {
+function keepAlive({ app, work, channel, upstreamModel }: Try, exchange: Running, reply: StreamReply, heartbeat: string) {
   const { call } = work
   const beat = () => {
     if (call.isGone) return

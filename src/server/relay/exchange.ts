@@ -17,6 +17,19 @@ export interface Receiver {
   fail(failure: UpstreamFailure): void
 }
 
+/** An exchange under way. */
+export interface Running {
+  /** Whether the request reached the upstream's socket, so that the upstream may bill it. */
+  readonly wasSent: boolean
+  readonly isOver: boolean
+  start(): void
+  /** Breaks off: the upstream's socket is destroyed at once and the receiver hears nothing more. */
+  abort(): void
+  /** Lets the upstream wait, without counting the time as its silence. */
+  pause(): void
+  resume(): void
+}
+
 export interface Limits {
   readonly headersMs: number
   readonly idleMs: number
@@ -37,7 +50,7 @@ export interface Target {
  * One HTTP exchange with an upstream: one request, one answer, with deadlines for the headers, for silence and for the whole, and an
  * end in every case. Redirects are not followed. An error status is read, bounded, and becomes an UpstreamFailure.
  */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class Exchange implements Running, Dispatcher.DispatchHandler {
   readonly #target: Target
   readonly #receiver: Receiver
   readonly #deadlines: Deadlines
@@ -65,7 +78,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#total = deadlines.after(target.limits.totalMs, () => this.#finish(new UpstreamFailure('timeout')))
   }
 
-  /** Whether the request reached the upstream's socket, so that the upstream may bill it. */
   get wasSent(): boolean {
     return this.#wasSent
   }
@@ -83,14 +95,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** Breaks off: the upstream's socket is destroyed at once and the receiver hears nothing more. */
   abort(): void {
     if (this.#isOver) return
     this.#close()
     this.#controller?.abort(new Error('The exchange was broken off'))
   }
 
-  /** Lets the upstream wait, without counting the time as its silence. */
   pause(): void {
     if (this.#isOver) return
     this.#isPaused = true

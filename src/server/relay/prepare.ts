@@ -93,7 +93,7 @@ async function targetOf(
   return {
     dispatcher: app.upstream.for({
       id: channel.id,
-      origin: url.origin,
+      origin: url.origin.replace(/^ws/, 'http'),
       proxy: setting.proxy ?? '',
       connectTimeoutMs: setting.connect_timeout_ms ?? defaults.connectMs,
     }),

@@ -1,6 +1,6 @@
 import { EventBlocks } from '../lib/sse.ts'
 import type { Call } from './call.ts'
-import type { Exchange, Receiver } from './exchange.ts'
+import type { Receiver, Running } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
 import { type Form, formOf } from './other-form.ts'
 import type { Passage, Replay, Tap } from './passage.ts'
@@ -16,7 +16,7 @@ export class StreamReply implements Receiver {
   readonly #call: Call
   readonly #facts: StreamFacts
   readonly #blocks = new EventBlocks(eventBytesMax)
-  #exchange: Exchange | undefined
+  #exchange: Running | undefined
   #waiting = ''
   #early = ''
   #isScheduled = false
@@ -31,7 +31,7 @@ export class StreamReply implements Receiver {
     this.tap = facts.passage.openTap()
   }
 
-  attach(exchange: Exchange): void {
+  attach(exchange: Running): void {
     this.#exchange = exchange
   }
 
