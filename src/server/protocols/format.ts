@@ -1,5 +1,5 @@
 /** A wire format that callers speak: which dialect and which call of it. */
-export type CallerFormat = 'openai.chat' | 'openai.completions' | 'openai.embeddings' | 'anthropic.messages'
+export type CallerFormat = 'openai.chat' | 'openai.completions' | 'openai.embeddings' | 'openai.responses' | 'anthropic.messages'
 
 /** A wire format of upstreams that no caller speaks. */
 export type UpstreamFormat =

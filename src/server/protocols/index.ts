@@ -4,6 +4,7 @@ import { openAiCompletions } from './direct/completions.ts'
 import { openAiEmbeddings } from './direct/embeddings.ts'
 import type { CallerFormat, Format } from './format.ts'
 import { openAiChat } from './openai-chat/chat.ts'
+import { openAiResponses } from './openai-responses/responses.ts'
 import type { WireFormat } from './wire-format.ts'
 
 /** Every wire format that callers speak. A new one is its folder and one line here. */
@@ -11,6 +12,7 @@ export const wireFormats: Readonly<Record<CallerFormat, WireFormat>> = {
   'openai.chat': openAiChat,
   'openai.completions': openAiCompletions,
   'openai.embeddings': openAiEmbeddings,
+  'openai.responses': openAiResponses,
   'anthropic.messages': anthropicMessages,
 }
 

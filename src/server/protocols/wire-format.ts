@@ -59,6 +59,8 @@ export interface StreamFormat {
   deltaText(data: JsonObject): string
   /** An error that the upstream sent inside of the stream. */
   readError(data: JsonObject): UpstreamErrorFacts | undefined
+  /** An error as the last event, where the form of the dialect's other streams does not do. */
+  errorEvent?(error: UpstreamErrorFacts): string
   /** A whole reply as the events of a stream, the terminal event left out, for an upstream that does not stream. */
   replay(reply: JsonObject): readonly JsonObject[]
   /** The whole reply that the events of a stream make, for an upstream that streams unasked. */

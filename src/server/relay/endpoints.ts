@@ -29,6 +29,7 @@ const entries = new Map<string, Entry>(
     relay('/pg/chat/completions', 'openai.chat', 'openai', 'session'),
     relay('/v1/completions', 'openai.completions', 'openai'),
     relay('/v1/embeddings', 'openai.embeddings', 'openai'),
+    relay('/v1/responses', 'openai.responses', 'openai'),
     relay('/v1/messages', 'anthropic.messages', 'anthropic'),
     { method: 'GET' as const, endpoint: { path: '/v1/models', kind: 'models' as const, dialect: 'openai' as const } },
   ].map((entry) => [entry.endpoint.path, entry]),
@@ -36,7 +37,7 @@ const entries = new Map<string, Entry>(
 
 /** Calls of the dialects that this program does not answer yet: told plainly, in the dialect. */
 const notOffered =
-  /^\/v1\/(responses|moderations|images|audio|rerank|realtime|files|uploads|batches|fine-tunes|fine_tuning|assistants|threads|vector_stores|edits|messages\/)/
+  /^\/v1\/(responses\/|moderations|images|audio|rerank|realtime|files|uploads|batches|fine-tunes|fine_tuning|assistants|threads|vector_stores|edits|messages\/)/
 
 /** Whether a path belongs to the relay rather than to the console. */
 export function isRelayPath(url: string): boolean {

@@ -86,7 +86,7 @@ async function attemptUntilAnswered(app: RelayParts, work: Work): Promise<void> 
   if (!last) fail('no_channel', { model: work.facts.model, group: work.group })
   // Who has been tried for on several channels must not multiply that by tries of their own.
   const told = last.forCaller()
-  call.sendError(attempts.length > 1 ? { ...told, final: true } : told)
+  call.sendError(attempts.length > 1 ? { ...told, final: true } : told, work.format.stream?.errorEvent)
 }
 
 function nextChannel(app: RelayParts, work: Work, tried: ReadonlySet<number>): RunningChannel | undefined {

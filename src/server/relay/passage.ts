@@ -58,7 +58,7 @@ export interface Tap extends Came {
   /** What closes the stream for the caller, with the usage that is charged where the upstream told none. */
   ending(billed: Usage): string
   /** An error as an event of the stream, where the format tells it with what came before; else the dialect's own is sent. */
-  writeError?(error: UpstreamErrorFacts): string
+  writeError?(error: UpstreamErrorFacts): string | undefined
 }
 
 /** The request as the upstream gets it, and the way back of its answer. */

@@ -43,6 +43,10 @@ export class StreamTap implements Tap {
     return this.#terminal ?? this.#format.terminalText
   }
 
+  writeError(error: UpstreamErrorFacts): string | undefined {
+    return this.#format.errorEvent?.(error)
+  }
+
   /** What came behind the last blank line is taken with one behind it, unless it is only a part of an event. */
   finish(rest: string): string {
     const isWhole = eventsIn(rest).every((event) => this.#format.isTerminal(event) || parse(event.data) !== undefined)
@@ -89,14 +93,14 @@ export class StreamTap implements Tap {
     let from = 0
     for (const event of events) {
       const isEnd = this.#format.isTerminal(event)
-      const data = isEnd ? undefined : parse(event.data)
+      const data = parse(event.data)
       if (data) this.#read(data)
+      const replaced = data && this.#replacement(event, data)
       if (isEnd || this.error) {
         // An error of the upstream is told in our own words: what it says may hold the channel's key.
-        if (isEnd) this.#terminal = this.#terminalOf(event, block)
+        if (isEnd) this.#terminal = replaced ?? this.#terminalOf(event, block)
         return passed + block.slice(from, event.start)
       }
-      const replaced = data && this.#replacement(event, data)
       if (replaced === undefined) continue
       passed += block.slice(from, event.start) + replaced
       from = event.end
@@ -107,7 +111,7 @@ export class StreamTap implements Tap {
   /** The terminal event as it came, or as it should have come: clients are strict about it. */
   #terminalOf(event: EventText, block: string): string {
     const isExact = event.data === event.data.trim() && block[event.end - 1] === '\n'
-    return isExact ? block.slice(event.start, event.end) : this.#format.terminalText
+    return isExact || this.#format.terminalText === '' ? block.slice(event.start, event.end) : this.#format.terminalText
   }
 
   #read(data: JsonObject): void {

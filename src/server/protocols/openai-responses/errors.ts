@@ -1,0 +1,54 @@
+import { readOpenAiError } from '../openai-chat/errors.ts'
+import { type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
+
+/**
+ * An error inside of a stream: the event `error`, flat as it is published or nested as it is sent; the event `response.failed`; or a bare
+ * error object, as other OpenAI streams have it. Source: types of the official SDK 7.51.
+ */
+export function readResponsesError(data: JsonObject): UpstreamErrorFacts | undefined {
+  if (data.type === 'response.failed') return readFailedResponse(objectAt(data, 'response') ?? {})
+  if (data.type !== 'error' && !data.error) return undefined
+  const facts = readOpenAiError(data)
+  return withStatus({ ...facts, type: facts.type === 'error' ? '' : facts.type })
+}
+
+/** What a response with the status `failed` says of itself. */
+export function readFailedResponse(response: JsonObject): UpstreamErrorFacts {
+  const facts = readOpenAiError({ error: objectAt(response, 'error') ?? {} })
+  const state = textAt(response, 'status') || 'failed'
+  return withStatus({ ...facts, message: facts.message || `the response is ${state}` })
+}
+
+/** An error as the last event of a stream of which only the format is known: flat for one half of the clients, nested for the other. */
+export function errorEventText({ message, type, code, param }: UpstreamErrorFacts): string {
+  const told = { message, param, code: code || null }
+  const data = { type: 'error', sequence_number: 0, ...told, error: { ...told, type: type || 'server_error' } }
+  return `event: error\ndata: ${JSON.stringify(data)}\n\n`
+}
+
+function withStatus(facts: UpstreamErrorFacts): UpstreamErrorFacts {
+  return facts.status > 0 ? facts : { ...facts, status: statusOfCode.get(facts.code) ?? 0 }
+}
+
+/** The codes of a failed response that are not the server's own fault; every other one is. */
+const statusOfCode: ReadonlyMap<string, number> = new Map([
+  ['rate_limit_exceeded', 429],
+  ['context_length_exceeded', 400],
+  ['invalid_prompt', 400],
+  ['bio_policy', 400],
+  ['misalignment_policy_violation', 400],
+  ['invalid_image', 400],
+  ['invalid_image_format', 400],
+  ['invalid_base64_image', 400],
+  ['invalid_image_url', 400],
+  ['image_too_large', 400],
+  ['image_too_small', 400],
+  ['image_parse_error', 400],
+  ['image_content_policy_violation', 400],
+  ['invalid_image_mode', 400],
+  ['image_file_too_large', 400],
+  ['unsupported_image_media_type', 400],
+  ['empty_image_file', 400],
+  ['failed_to_download_image', 400],
+  ['image_file_not_found', 400],
+])

@@ -1,0 +1,144 @@
+import { fail } from '../../lib/failure.ts'
+import { membersOf, spliceMembers } from '../../lib/splice-json.ts'
+import { collectText, outputTokensLimit, readCount, readFlag, readModel } from '../read-request.ts'
+import {
+  arrayAt,
+  isObject,
+  type JsonObject,
+  objectAt,
+  type RequestFacts,
+  type StreamEvent,
+  textAt,
+  type WireFormat,
+} from '../wire-format.ts'
+import { errorEventText, readResponsesError } from './errors.ts'
+import { gatherResponse, replayResponse } from './forms.ts'
+import { readResponsesUsage } from './usage.ts'
+
+/** OpenAI Responses. Source: types of the official SDK 7.51 and protocols notes 1.3, read 2026-11. */
+export const openAiResponses: WireFormat = {
+  format: 'openai.responses',
+  dialect: 'openai',
+  readRequest: readFacts,
+  promptText: (body) => readPrompt(body).texts,
+  answerIn: 'output',
+  readUsage: (reply) => readResponsesUsage(objectAt(reply, 'usage')),
+  replyText: (reply) => arrayAt(reply, 'output').filter(isObject).map(itemText).join('\n'),
+
+  stream: {
+    marks: /"usage"\s*:\s*\{|"error"|response\.(?:completed|incomplete|failed)/g,
+    hasNamedEvents: true,
+    isTerminal: (event) => terminalTypes.has(terminalTypeOf(event)),
+    // The terminal event repeats the whole reply: without it there is no good end.
+    terminalText: '',
+    readUsage: (data, before) => readResponsesUsage(objectAt(objectAt(data, 'response') ?? {}, 'usage')) ?? before,
+    isUsageOnly: () => false,
+    hasOutput: ({ type }) => typeof type === 'string' && outputTypes.test(type),
+    isFinish: ({ type }) => typeof type === 'string' && terminalTypes.has(type),
+    deltaText,
+    readError: readResponsesError,
+    errorEvent: errorEventText,
+    replay: replayResponse,
+    gather: gatherResponse,
+    renameModel: renameNestedModel,
+    heartbeat: ': keep-alive\n\n',
+  },
+}
+
+/** A response that failed is an error, not an end. */
+const terminalTypes: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete'])
+const outputTypes = /\.delta$|^response\.(output_item\.done|completed|incomplete)$/
+
+function readFacts(body: JsonObject): RequestFacts {
+  requireInput(body)
+  const streamOptions = body.stream_options
+  if (streamOptions !== undefined && streamOptions !== null && !isObject(streamOptions)) {
+    fail('field_invalid', { field: 'stream_options', reason: 'must be an object' })
+  }
+  const stream = readFlag(body, 'stream')
+  // Such an answer is fetched later, from a call that nobody would be charged for.
+  if (readFlag(body, 'background') && !stream) {
+    fail('field_invalid', {
+      field: 'background',
+      reason: { zh: '仅支持与 stream 一起使用', en: 'only works together with stream' },
+    })
+  }
+  const maximum = readCount(body, 'max_output_tokens', { min: 0, max: outputTokensLimit })
+
+  return {
+    model: readModel(body),
+    stream,
+    outputTokensMax: maximum === 0 ? undefined : maximum,
+    mediaParts: readPrompt(body).media,
+    reasoningEffort: textAt(objectAt(body, 'reasoning') ?? {}, 'effort') || undefined,
+    wantsUsage: true,
+    streamOptions: isObject(streamOptions) ? streamOptions : undefined,
+  }
+}
+
+/** A text or a list of items. It may only be absent where the vendor keeps the conversation or the prompt. */
+function requireInput({ input, previous_response_id, conversation, prompt }: JsonObject): void {
+  const isKeptElsewhere = Boolean(previous_response_id || conversation || prompt)
+  if (input === undefined || input === null) {
+    if (!isKeptElsewhere) fail('field_invalid', { field: 'input', reason: 'is required' })
+    return
+  }
+  if (typeof input === 'string') return
+  if (!Array.isArray(input)) fail('field_invalid', { field: 'input', reason: 'must be a text or a list' })
+  if (input.length === 0 && !isKeptElsewhere)
+    fail('field_invalid', { field: 'input', reason: 'must be a list with at least one entry' })
+  if (!input.every(isObject)) fail('field_invalid', { field: 'input', reason: 'every item must be an object' })
+}
+
+/** Everything that the model reads. Sealed state is not text, and a picture that an earlier turn made is media. */
+function readPrompt(body: JsonObject): { texts: string[]; media: number } {
+  const found = { texts: [] as string[], media: 0 }
+  const { input } = body
+  for (const part of [body.instructions, typeof input === 'string' ? input : undefined, body.tools, body.text, body.prompt])
+    collectText(part, found)
+  for (const item of arrayAt(body, 'input')) {
+    const { encrypted_content: _, ...open } = isObject(item) ? item : { item }
+    if (open.type === 'image_generation_call') found.media++
+    else collectText(open, found)
+  }
+  return found
+}
+
+/** The type of an event that names the end, when all of its data has come: a cut one must not pass for an end. */
+function terminalTypeOf({ data }: StreamEvent): string {
+  if (!terminalMark.test(data)) return ''
+  try {
+    const value: unknown = JSON.parse(data)
+    return isObject(value) ? textAt(value, 'type') : ''
+  } catch {
+    return ''
+  }
+}
+
+const terminalMark = /"type"\s*:\s*"response\.(?:completed|incomplete)"/
+
+function deltaText(data: JsonObject): string {
+  if (data.type === 'response.output_item.added') return textAt(objectAt(data, 'item') ?? {}, 'name')
+  const isText = typeof data.type === 'string' && data.type.endsWith('.delta') && data.type !== 'response.audio.delta'
+  return isText ? textAt(data, 'delta') : ''
+}
+
+function itemText(item: JsonObject): string {
+  const parts = [...arrayAt(item, 'content'), ...arrayAt(item, 'summary')].filter(isObject)
+  return [
+    ...parts.map((part) => textAt(part, 'text') + textAt(part, 'refusal')),
+    textAt(item, 'name') + textAt(item, 'arguments') + textAt(item, 'input'),
+  ].join('')
+}
+
+/** Events name the model inside of their response, a whole reply at the top. */
+function renameNestedModel(data: Buffer, model: string): Buffer | undefined {
+  const members = membersOf(data)
+  const named = JSON.stringify(model)
+  if (members?.some((member) => member.key === 'model')) return spliceMembers(data, { model: named })
+  const response = members?.find((member) => member.key === 'response')
+  if (!response) return undefined
+  const inner = data.subarray(response.valueStart, response.end)
+  if (!membersOf(inner)?.some((member) => member.key === 'model')) return undefined
+  return spliceMembers(data, { response: spliceMembers(inner, { model: named }).toString() })
+}

@@ -1,0 +1,47 @@
+import { noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
+import { areCounts, countAt, type JsonObject, objectAt } from '../wire-format.ts'
+
+/**
+ * Usage of Responses in disjoint buckets, in tokens. `input_tokens` contains what was read from and written to the cache. A host that
+ * leaves reasoning out of `output_tokens` is seen by a total that is larger than the sum. Undefined when nothing is reported or a
+ * number cannot be meant. Source: types of the official SDK 7.51, protocols notes 1.3 and 3.12.
+ */
+export function readResponsesUsage(usage: JsonObject | undefined): Usage | undefined {
+  if (!usage || !areCounts(usage, ['input_tokens', 'output_tokens', 'total_tokens'])) return undefined
+  const hasInput = typeof usage.input_tokens === 'number'
+  const hasOutput = typeof usage.output_tokens === 'number'
+  if (!hasInput && !hasOutput) return undefined
+
+  const total = countAt(usage, 'total_tokens')
+  const output = hasOutput ? countAt(usage, 'output_tokens') : Math.max(0, total - countAt(usage, 'input_tokens'))
+  const input = hasInput ? countAt(usage, 'input_tokens') : Math.max(0, total - output)
+  const details = objectAt(usage, 'input_tokens_details')
+  const cached = countAt(details, 'cached_tokens')
+  const written = Math.min(countAt(details, 'cache_write_tokens'), Math.max(0, input - cached))
+  const writtenLong = Math.min(written, countAt(objectAt(details ?? {}, 'cache_write_tokens_details'), 'ttl_12h_tokens'))
+  const reasoning = countAt(objectAt(usage, 'output_tokens_details'), 'reasoning_tokens')
+  const splitOut = reasoning > 0 && total === input + output + reasoning
+
+  // More from the cache than was read means that the host counts the cached tokens beside the input.
+  return {
+    ...noUsage,
+    input: Math.max(0, input - cached - written),
+    cacheRead: cached,
+    cacheWrite: written - writtenLong,
+    cacheWrite1h: writtenLong,
+    output: splitOut ? output + reasoning : output,
+    reasoning,
+  }
+}
+
+/** The same as Responses reports it. Strict clients need both objects of details. */
+export function writeResponsesUsage(usage: Usage): JsonObject {
+  const input = promptTokens(usage)
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: usage.cacheWrite + usage.cacheWrite1h },
+    output_tokens: usage.output,
+    output_tokens_details: { reasoning_tokens: usage.reasoning },
+    total_tokens: input + usage.output,
+  }
+}
