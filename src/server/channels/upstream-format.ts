@@ -37,6 +37,7 @@ const conversations: readonly Format[] = [
   'anthropic.messages',
   'bedrock.converse',
   'openai.chat',
+  'openai.responses',
   'cohere.chat',
   'ollama.chat',
   'dashscope.chat',

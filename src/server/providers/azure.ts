@@ -1,9 +1,12 @@
 import { models } from './models.ts'
-import { adjustForReasoning } from './openai.ts'
-import { defineProvider, openaiPaths, pathOf, same } from './openai-compatible.ts'
+import { adjustForOpenai } from './openai.ts'
+import { defineProvider, pathOf, responsesPaths, same } from './openai-compatible.ts'
+import { prefersResponses } from './responses.ts'
 
 /** Used when the channel names no version of its own. */
 const defaultApiVersion = '2024-12-01-preview'
+/** Responses came later, and names the deployment in the body. */
+const responsesApiVersion = '2025-04-01-preview'
 
 /**
  * Azure serves deployments, not models: the deployment bears the name of the (mapped) model. Azure writes `gpt-35-turbo`.
@@ -18,9 +21,12 @@ export const azure = defineProvider({
   needsBaseUrl: true,
   models: models.openai,
   otherLabel: { zh: '默认 API 版本', en: 'Default API version' },
+  speaks: responsesPaths,
   url(channel, format, model) {
-    const path = pathOf(openaiPaths, format).replace('/v1', '')
+    const path = pathOf(responsesPaths, format).replace('/v1', '')
     if (channel.baseUrl.endsWith('/openai/v1')) return channel.baseUrl + path
+    if (format === 'openai.responses')
+      return `${channel.baseUrl}/openai${path}?api-version=${encodeURIComponent(channel.other || responsesApiVersion)}`
 
     const deployment = encodeURIComponent(model.replace('gpt-3.5', 'gpt-35'))
     const version = encodeURIComponent(channel.other || defaultApiVersion)
@@ -28,6 +34,7 @@ export const azure = defineProvider({
     return `${channel.baseUrl}${deployments}/${deployment}${path}?api-version=${version}`
   },
   headers: (channel) => ({ 'api-key': channel.key }),
-  adjustBody: (body, format, model) => (format === 'openai.chat' ? adjustForReasoning(body, model) : {}),
+  prefers: prefersResponses,
+  adjustBody: adjustForOpenai,
   modelsPath: null,
 })

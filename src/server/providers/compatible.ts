@@ -1,5 +1,6 @@
 import { models } from './models.ts'
 import { defineProvider, openaiPaths, same } from './openai-compatible.ts'
+import { adjustResponses } from './responses.ts'
 
 /** Vendors that speak OpenAI's dialect (some of them Anthropic's too) and differ in address, paths and models only. */
 const chatOnly = { 'openai.chat': '/v1/chat/completions' }
@@ -33,7 +34,13 @@ export const openrouter = defineProvider({
   docs: 'https://openrouter.ai/docs/api-reference',
   baseUrl: 'https://openrouter.ai/api',
   offered: false,
-  speaks: { ...chatOnly, 'openai.completions': '/v1/completions', 'anthropic.messages': '/v1/messages' },
+  speaks: {
+    ...chatOnly,
+    'openai.completions': '/v1/completions',
+    'openai.responses': '/v1/responses',
+    'anthropic.messages': '/v1/messages',
+  },
+  adjustBody: (body, format, model) => (format === 'openai.responses' ? adjustResponses(body, model) : {}),
 })
 
 export const fastgpt = defineProvider({

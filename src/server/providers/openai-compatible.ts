@@ -9,6 +9,9 @@ export const openaiPaths = {
   'openai.embeddings': '/v1/embeddings',
 } as const satisfies Provider['speaks']
 
+/** The same with Responses, which only few speak besides their maker. */
+export const responsesPaths = { ...openaiPaths, 'openai.responses': '/v1/responses' } as const satisfies Provider['speaks']
+
 type Required = 'id' | 'key' | 'label' | 'color'
 type Declaration = Pick<Provider, Required> & Partial<Omit<Provider, Required | 'modelsUrl' | 'testable'>>
 

@@ -1,6 +1,8 @@
+import type { Format } from '../protocols/format.ts'
 import { models } from './models.ts'
-import { bearer, defineProvider, joinUrl, openaiPaths, pathOf, same } from './openai-compatible.ts'
+import { bearer, defineProvider, joinUrl, pathOf, responsesPaths, same } from './openai-compatible.ts'
 import type { Provider } from './provider.ts'
+import { adjustResponses, prefersResponses } from './responses.ts'
 
 /** Behind this gateway the address already says which vendor and version is meant. */
 const cloudflareGateway = 'https://gateway.ai.cloudflare.com'
@@ -13,8 +15,9 @@ export const openai = defineProvider({
   docs: 'https://platform.openai.com/docs/api-reference',
   baseUrl: 'https://api.openai.com',
   models: models.openai,
+  speaks: responsesPaths,
   url(channel, format) {
-    const path = pathOf(openaiPaths, format)
+    const path = pathOf(responsesPaths, format)
     if (channel.baseUrl.startsWith(cloudflareGateway)) return channel.baseUrl + path.replace('/v1', '')
     return joinUrl(channel.baseUrl, path, ['/v1'])
   },
@@ -22,15 +25,21 @@ export const openai = defineProvider({
     ...bearer(channel.key),
     ...(channel.organization === '' ? {} : { 'openai-organization': channel.organization }),
   }),
-  adjustBody: (body, format, model) => (format === 'openai.chat' ? adjustForReasoning(body, model) : {}),
+  prefers: prefersResponses,
+  adjustBody: adjustForOpenai,
 })
+
+export function adjustForOpenai(body: Readonly<Record<string, unknown>>, format: Format, model: string): Record<string, unknown> {
+  if (format === 'openai.responses') return adjustResponses(body, model)
+  return format === 'openai.chat' ? adjustForReasoning(body, model) : {}
+}
 
 /**
  * What OpenAI's reasoning models want otherwise than the rest: `max_completion_tokens` for `max_tokens`, no sampling, and the effort
  * that a name ending in `-high`, `-medium` or `-low` asks for (`o3-mini-high` is the model `o3-mini`).
  * Source: OpenAI API reference and the parameter table of `@ai-sdk/openai` 4.0.118.
  */
-export function adjustForReasoning(body: Readonly<Record<string, unknown>>, model: string): Record<string, unknown> {
+function adjustForReasoning(body: Readonly<Record<string, unknown>>, model: string): Record<string, unknown> {
   if (!/^(o[1-9]|gpt-[5-9])/.test(model) || /^gpt-5(\.\d+)?-chat/.test(model)) return {}
   const [, name, effort] = /^(o[1-9].*)-(high|medium|low)$/.exec(model) ?? []
   const changes: Record<string, unknown> = name ? { model: name, reasoning_effort: effort } : {}

@@ -8,6 +8,7 @@ const chat = 'openai.chat'
 const completions = 'openai.completions'
 const embeddings = 'openai.embeddings'
 const messages = 'anthropic.messages'
+const responses = 'openai.responses'
 
 /** One row per URL: type, format, URL, and what of the channel or model matters for it. */
 type Row = [type: number, format: Format, url: string, given?: { base?: string; other?: string; model?: string }]
@@ -44,6 +45,22 @@ const urls: Row[] = [
     'https://gateway.ai.cloudflare.com/v1/a/g/azure-openai/r/m/chat/completions?api-version=2024-12-01-preview',
     { base: 'https://gateway.ai.cloudflare.com/v1/a/g/azure-openai/r' },
   ],
+  [
+    1,
+    responses,
+    'https://gateway.ai.cloudflare.com/v1/a/g/openai/responses',
+    { base: 'https://gateway.ai.cloudflare.com/v1/a/g/openai' },
+  ],
+  [1, responses, 'https://api.openai.com/v1/responses'],
+  [3, responses, 'https://r.openai.azure.com/openai/v1/responses', { base: 'https://r.openai.azure.com/openai/v1' }],
+  [
+    3,
+    responses,
+    'https://r.openai.azure.com/openai/responses?api-version=2025-04-01-preview',
+    { base: 'https://r.openai.azure.com' },
+  ],
+  [20, responses, 'https://openrouter.ai/api/v1/responses'],
+  [45, responses, 'https://ark.cn-beijing.volces.com/api/v3/responses'],
   [4, chat, 'http://localhost:11434/v1/chat/completions'],
   [6, chat, 'https://api.openaimax.com/v1/chat/completions'],
   [7, chat, 'https://api.ohmygpt.com/v1/chat/completions'],
@@ -171,6 +188,48 @@ describe('reasoning models of OpenAI', () => {
   it('are not taken for others', () => {
     for (const model of ['gpt-4o', 'gpt-5-chat-latest', 'openchat', 'omni']) expect(adjust(model, { max_tokens: 5 })).toEqual({})
     expect(provider(1).adjustBody?.({ max_tokens: 5 }, completions, 'o3')).toEqual({})
+  })
+})
+
+describe('requests in Responses', () => {
+  const adjust = (body: Record<string, unknown>, model = 'gpt-5.2') => provider(1).adjustBody?.(body, responses, model)
+
+  it('[199] raise an output limit that the vendor refuses, [203] and never ask for usage', () => {
+    expect(adjust({ max_output_tokens: 5, stream_options: { include_usage: true } })).toEqual({
+      max_output_tokens: 16,
+      stream_options: undefined,
+    })
+    expect(adjust({ max_output_tokens: 16, stream_options: { include_obfuscation: false } })).toEqual({})
+  })
+
+  it('leave out the reasoning that a model of another vendor gave to the caller', () => {
+    const own = { type: 'reasoning', summary: [], encrypted_content: 'gAAAAA' }
+    const foreign = { type: 'reasoning', summary: [], encrypted_content: 'sluice:anthropic:signature::abc' }
+    expect(adjust({ input: [own, foreign, { role: 'user', content: 'hi' }] })).toEqual({
+      input: [own, { role: 'user', content: 'hi' }],
+    })
+    expect(adjust({ input: [own] })).toEqual({})
+  })
+
+  it('take the effort from the name of the model', () => {
+    expect(adjust({ reasoning: { summary: 'auto' } }, 'o3-mini-high')).toEqual({
+      model: 'o3-mini',
+      reasoning: { summary: 'auto', effort: 'high' },
+    })
+  })
+
+  it('[113] take the place of Chat for the models that refuse tools there, or Chat altogether', () => {
+    const prefers = (model: string, body: Record<string, unknown>, format: typeof chat | typeof responses = chat) =>
+      provider(1).prefers?.(format, model, body)
+    const tools = [{ type: 'function', function: { name: 'f' } }]
+    expect(prefers('gpt-5.4', { tools })).toBe(responses)
+    expect(prefers('gpt-6-sol', { functions: [{ name: 'f' }] })).toBe(responses)
+    expect(prefers('gpt-5.1-codex', {})).toBe(responses)
+    expect(prefers('gpt-5.4', {})).toBeUndefined()
+    expect(prefers('gpt-5.4', { tools, reasoning_effort: 'none' })).toBeUndefined()
+    expect(prefers('gpt-4o', { tools })).toBeUndefined()
+    expect(prefers('gpt-5.2', { tools })).toBeUndefined()
+    expect(prefers('gpt-5.4', { tools }, responses)).toBeUndefined()
   })
 })
 

@@ -1,7 +1,12 @@
 import { models } from './models.ts'
 import { defineProvider, joinUrl, pathOf } from './openai-compatible.ts'
+import { adjustResponses } from './responses.ts'
 
-const speaks = { 'openai.chat': '/api/v3/chat/completions', 'openai.embeddings': '/api/v3/embeddings' }
+const speaks = {
+  'openai.chat': '/api/v3/chat/completions',
+  'openai.embeddings': '/api/v3/embeddings',
+  'openai.responses': '/api/v3/responses',
+}
 
 export const volcengine = defineProvider({
   id: 45,
@@ -12,6 +17,7 @@ export const volcengine = defineProvider({
   baseUrl: 'https://ark.cn-beijing.volces.com',
   models: models.volcengine,
   speaks,
+  adjustBody: (body, format, model) => (format === 'openai.responses' ? adjustResponses(body, model) : {}),
   /** A bot is addressed like a model, by a name that begins with `bot`, at a path of its own. */
   url(channel, format, model) {
     const bot = format === 'openai.chat' && model.startsWith('bot')

@@ -1,0 +1,35 @@
+import type { CallerFormat, Format } from '../protocols/format.ts'
+import { isEnvelope } from '../protocols/openai-responses/envelope.ts'
+import { rulesOf } from '../protocols/openai-responses/models.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
+
+/**
+ * What a request in Responses must not hold for the vendor, who would answer 400: an output limit below 16, `include_usage`, and reasoning
+ * that a model of another vendor gave to the caller earlier in the conversation. The effort may stand in the name of the model, as
+ * on Chat. Source: OpenAI API reference, read 2026-11.
+ */
+export function adjustResponses(body: JsonObject, model: string): Record<string, unknown> {
+  const changes: Record<string, unknown> = {}
+  const [, name, effort] = /^(o[1-9].*)-(high|medium|low)$/.exec(model) ?? []
+  if (name) Object.assign(changes, { model: name, reasoning: { ...objectAt(body, 'reasoning'), effort } })
+
+  const limit = body.max_output_tokens
+  if (typeof limit === 'number' && limit < outputTokensMin) changes.max_output_tokens = outputTokensMin
+  if (isObject(body.stream_options) && 'include_usage' in body.stream_options) {
+    const { include_usage: _, ...options } = body.stream_options
+    changes.stream_options = Object.keys(options).length > 0 ? options : undefined
+  }
+  const items = arrayAt(body, 'input')
+  if (items.some(isEnvelope)) changes.input = items.filter((item) => !isEnvelope(item))
+  return changes
+}
+
+const outputTokensMin = 16
+
+/** The models that are not on Chat, or not with tools while they reason, are asked in Responses. */
+export function prefersResponses(format: CallerFormat, model: string, body: JsonObject): Format | undefined {
+  const needs = format === 'openai.responses' ? 'never' : (rulesOf(model)?.needsResponses ?? 'never')
+  if (needs === 'always') return 'openai.responses'
+  const hasTools = arrayAt(body, 'tools').length > 0 || arrayAt(body, 'functions').length > 0
+  return needs === 'with-tools' && hasTools && textAt(body, 'reasoning_effort') !== 'none' ? 'openai.responses' : undefined
+}
