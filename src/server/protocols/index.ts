@@ -3,6 +3,7 @@ import type { Codec, Inbound } from './codec.ts'
 import { openAiCompletions } from './direct/completions.ts'
 import { openAiEmbeddings } from './direct/embeddings.ts'
 import type { CallerFormat, Format } from './format.ts'
+import { ollamaChat } from './ollama-chat/codec.ts'
 import { openAiChat } from './openai-chat/chat.ts'
 import { openAiResponses } from './openai-responses/responses.ts'
 import type { WireFormat } from './wire-format.ts'
@@ -17,7 +18,9 @@ export const wireFormats: Readonly<Record<CallerFormat, WireFormat>> = {
 }
 
 /** The formats of conversations that are translated. A new one is its folder and one line here. */
-export const codecs: Readonly<Partial<Record<Format, Codec>>> = {}
+export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
+  'ollama.chat': ollamaChat,
+}
 
 /** Of those that callers speak: how their requests are read and answered. */
 export const inbounds: Readonly<Partial<Record<CallerFormat, Inbound>>> = {}

@@ -1,0 +1,81 @@
+import type { Dialogue, ToolCallPart } from './dialogue.ts'
+import { inputObject, inputText } from './tool-input.ts'
+import { nameTools, type ToolNameRule, type ToolNames } from './tool-names.ts'
+import type { JsonObject } from './wire-format.ts'
+
+/** The tools of a request for formats that only know functions with a JSON schema and a plain choice. */
+export interface FunctionTools {
+  /** Those that may be called: narrowed to what the choice allows, none when it says none. */
+  readonly offered: readonly FunctionTool[]
+  /** What remains of the choice once it has narrowed the tools; undefined when there are none. */
+  readonly choice: 'auto' | 'required' | undefined
+  readonly names: ToolNames
+  /** Upstream names of tools whose input is free text for the caller. */
+  readonly customTools: ReadonlySet<string>
+}
+
+export interface FunctionTool {
+  readonly name: string
+  readonly description: string | undefined
+  readonly schema: JsonObject
+  readonly strict: boolean
+}
+
+/**
+ * Tools as functions: a free-text tool becomes one with the text `input`, a choice of one tool leaves only that one, which then must be
+ * called. A later tool of the same name is left out. Source: protocols notes 3.3.
+ */
+export function functionTools({ tools, toolChoice, turns }: Dialogue, rule: ToolNameRule): FunctionTools {
+  const called = turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'tool-call' ? [part.name] : [])))
+  const names = nameTools([...tools.map(({ name }) => name), ...called], rule)
+  const custom = tools.filter((tool) => tool.custom !== undefined)
+  const offered = tools
+    .filter(({ name }, at) => isChosen(name, toolChoice) && tools.findIndex((tool) => tool.name === name) === at)
+    .map((tool) => ({
+      name: names.toUpstream(tool.name),
+      description: tool.description,
+      schema: tool.custom ? freeTextSchema : objectSchema(tool.schema),
+      strict: tool.strict === true,
+    }))
+
+  return {
+    offered,
+    choice: offered.length === 0 ? undefined : mustCall(toolChoice) ? 'required' : 'auto',
+    names,
+    customTools: new Set(custom.map(({ name }) => names.toUpstream(name))),
+  }
+}
+
+/** The members of `WrittenRequest` that undo the naming in the reply. */
+export function undoing({ names, customTools }: FunctionTools) {
+  return {
+    ...(names.toCaller.size > 0 ? { toolNames: names.toCaller } : {}),
+    ...(customTools.size > 0 ? { customTools } : {}),
+  }
+}
+
+/** The input of a call in the history as an object; free text stands in its member `input`. */
+export function callObject({ input, isCustom }: ToolCallPart): JsonObject {
+  return isCustom ? { input } : inputObject(input)
+}
+
+/** The same as JSON text. */
+export function callText({ input, isCustom }: ToolCallPart): string {
+  return isCustom ? JSON.stringify({ input }) : inputText(input)
+}
+
+function isChosen(name: string, choice: Dialogue['toolChoice']): boolean {
+  if (choice?.kind === 'none') return false
+  if (choice?.kind === 'tool') return choice.name === name
+  return choice?.kind !== 'allowed' || choice.names.includes(name)
+}
+
+function mustCall(choice: Dialogue['toolChoice']): boolean {
+  return choice?.kind === 'required' || choice?.kind === 'tool' || (choice?.kind === 'allowed' && choice.isRequired)
+}
+
+const freeTextSchema: JsonObject = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] }
+
+function objectSchema(schema: JsonObject | undefined): JsonObject {
+  return schema === undefined ? { type: 'object', properties: {} } : 'type' in schema ? schema : { type: 'object', ...schema }
+}

@@ -1,0 +1,113 @@
+import type { RequestContext } from './codec.ts'
+import type { Dialogue, Part } from './dialogue.ts'
+import type { Format } from './format.ts'
+
+/** What a conversation may ask for besides its turns, as far as formats differ in having a word for it. */
+export type Field =
+  | 'temperature'
+  | 'topP'
+  | 'topK'
+  | 'presencePenalty'
+  | 'frequencyPenalty'
+  | 'seed'
+  | 'stop'
+  | 'outputTokensMax'
+  | 'reasoning'
+  | 'output'
+  | 'search'
+  | 'tools'
+  | 'toolChoice'
+  | 'parallelTools'
+  | 'user'
+  | 'cacheKey'
+  | 'cache'
+  | 'turns'
+
+/**
+ * Names everything that the caller asked for and the format cannot say: what is not in `carried`. What asks for nothing, such as an
+ * empty list, is not missed. Members that only mean something to the caller's own family are always named.
+ */
+export function loseAllBut(dialogue: Dialogue, context: RequestContext, carried: readonly Field[]): void {
+  for (const field of askedFields(dialogue)) if (!carried.includes(field)) lose(dialogue, context, field)
+  for (const [member, value] of Object.entries(dialogue.extra)) if (asksForSomething(value)) context.lose(member)
+}
+
+/** Names one field by the caller's word for it. */
+export function lose(dialogue: Dialogue, context: RequestContext, field: Field): void {
+  context.lose(wordFor(dialogue.from, field))
+}
+
+/** The caller's word for a field: what stands in their request. */
+export function wordFor(from: Format, field: Field): string {
+  return words[field][dialectOf(from)]
+}
+
+function askedFields({ sampling, ...dialogue }: Dialogue): Field[] {
+  const asked: Readonly<Record<Field, boolean>> = {
+    temperature: sampling.temperature !== undefined,
+    topP: sampling.topP !== undefined,
+    topK: sampling.topK !== undefined,
+    presencePenalty: Boolean(sampling.presencePenalty),
+    frequencyPenalty: Boolean(sampling.frequencyPenalty),
+    seed: sampling.seed !== undefined,
+    stop: dialogue.stop.length > 0,
+    outputTokensMax: dialogue.outputTokensMax !== undefined,
+    reasoning: dialogue.reasoning !== undefined && dialogue.reasoning.mode !== 'auto',
+    output: dialogue.output !== undefined,
+    search: dialogue.search !== undefined,
+    tools: dialogue.tools.length > 0 && dialogue.toolChoice?.kind !== 'none',
+    toolChoice: dialogue.tools.length > 0 && dialogue.toolChoice !== undefined && dialogue.toolChoice.kind !== 'auto',
+    parallelTools: dialogue.tools.length > 0 && dialogue.parallelTools === false,
+    user: Boolean(dialogue.user),
+    cacheKey: Boolean(dialogue.cacheKey),
+    cache: hasCacheMarks(dialogue),
+    turns: false,
+  }
+  return fields.filter((field) => asked[field])
+}
+
+function hasCacheMarks({ system, turns, tools }: Omit<Dialogue, 'sampling'>): boolean {
+  const isMarked = (part: Part) => 'cache' in part && part.cache !== undefined
+  return (
+    system.some(isMarked) || tools.some(({ cache }) => cache !== undefined) || turns.some(({ parts }) => parts.some(isMarked))
+  )
+}
+
+function asksForSomething(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== false && !(Array.isArray(value) && value.length === 0)
+}
+
+type CallerDialect = 'chat' | 'responses' | 'anthropic' | 'google'
+
+function dialectOf(from: Format): CallerDialect {
+  if (from.startsWith('anthropic.')) return 'anthropic'
+  if (from.startsWith('gemini.') || from.startsWith('google.')) return 'google'
+  return from.startsWith('openai.responses') ? 'responses' : 'chat'
+}
+
+const word = (chat: string, responses: string, anthropic: string, google: string) => ({ chat, responses, anthropic, google })
+const everywhere = (name: string) => word(name, name, name, name)
+
+const words: Readonly<Record<Field, Readonly<Record<CallerDialect, string>>>> = {
+  temperature: everywhere('temperature'),
+  topP: word('top_p', 'top_p', 'top_p', 'topP'),
+  topK: word('top_k', 'top_k', 'top_k', 'topK'),
+  presencePenalty: word('presence_penalty', 'presence_penalty', 'presence_penalty', 'presencePenalty'),
+  frequencyPenalty: word('frequency_penalty', 'frequency_penalty', 'frequency_penalty', 'frequencyPenalty'),
+  seed: everywhere('seed'),
+  stop: word('stop', 'stop', 'stop_sequences', 'stopSequences'),
+  outputTokensMax: word('max_tokens', 'max_output_tokens', 'max_tokens', 'maxOutputTokens'),
+  reasoning: word('reasoning_effort', 'reasoning', 'thinking', 'thinkingConfig'),
+  output: word('response_format', 'text.format', 'output_config.format', 'responseSchema'),
+  search: word('web_search_options', 'tools.web_search', 'tools.web_search', 'tools.googleSearch'),
+  tools: everywhere('tools'),
+  toolChoice: word('tool_choice', 'tool_choice', 'tool_choice', 'toolConfig'),
+  parallelTools: word('parallel_tool_calls', 'parallel_tool_calls', 'tool_choice.disable_parallel_tool_use', 'toolConfig'),
+  user: word('user', 'user', 'metadata.user_id', 'labels'),
+  cacheKey: everywhere('prompt_cache_key'),
+  cache: word('cache_control', 'prompt_cache_breakpoint', 'cache_control', 'cachedContent'),
+  turns: word('messages', 'input', 'messages', 'contents'),
+}
+
+// The members of a record are its fields: `words` is declared for each of them.
+const fields = Object.keys(words) as Field[]

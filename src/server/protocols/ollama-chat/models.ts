@@ -1,0 +1,19 @@
+/**
+ * Families that can think. Ollama answers 400 when any other is told to: "does not support thinking". A name may carry a namespace
+ * before it and a size behind it. Source: the thinking capability in Ollama's model library, read 2026-11.
+ */
+const thinkers =
+  /^(gpt-oss|qwen3(?!-(coder|embedding))|deepseek-(r1|v3\.[1-9])|magistral|cogito|glm-\d|kimi-k2-thinking|nemotron)/
+
+export function canThink(model: string): boolean {
+  return thinkers.test(nameOf(model))
+}
+
+/** Those that take a level where the others only take yes or no. */
+export function thinksInLevels(model: string): boolean {
+  return nameOf(model).startsWith('gpt-oss')
+}
+
+function nameOf(model: string): string {
+  return model.slice(model.lastIndexOf('/') + 1).toLowerCase()
+}

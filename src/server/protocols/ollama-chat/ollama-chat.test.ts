@@ -1,0 +1,178 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import {
+  assistantTurn,
+  readContext,
+  readerFaults,
+  readFrames,
+  summary,
+  tideTool,
+  toolTurns,
+  userTurn,
+  written,
+} from '../../../../test/helpers/codecs.ts'
+import type { MediaPart } from '../dialogue.ts'
+import { ollamaChat } from './codec.ts'
+
+const fixture = (name: string) => readFileSync(new URL(`fixtures/${name}.ndjson`, import.meta.url), 'utf8')
+const lines = (name: string) => fixture(name).trim().split('\n')
+const usage = { input: 18, output: 7 }
+
+describe('a reply of Ollama', () => {
+  it('is read line by line', () => {
+    expect(summary(readFrames(ollamaChat, lines('text')))).toMatchObject({
+      blocks: [{ block: 'text', text: 'The harbor is calm. 🌊' }],
+      finish: 'stop',
+      usage,
+      isComplete: true,
+    })
+  })
+
+  it('tells thinking before the call, gives the call an id, and stops for it', () => {
+    expect(summary(readFrames(ollamaChat, lines('tools_thinking')))).toMatchObject({
+      blocks: [
+        { block: 'reasoning', text: 'Need tide.' },
+        { block: 'tool-call', name: 'get_tide', callId: 'call_made_1', text: '{"port":"Rye"}' },
+      ],
+      finish: 'tool-calls',
+    })
+  })
+
+  it('[249] is an error from the line that tells one, and nothing behind it', () => {
+    const events = readFrames(ollamaChat, [...lines('error_midstream'), ...lines('text')])
+    expect(events.at(-1)).toMatchObject({ type: 'error', error: { message: expect.stringContaining('running the model') } })
+    expect(summary(events).blocks).toEqual([{ block: 'text', text: 'The' }])
+  })
+
+  it('is read whole like its stream', () => {
+    const reply = {
+      message: { role: 'assistant', content: 'Hi', thinking: 'Hm', tool_calls: [{ function: { name: 'f', arguments: {} } }] },
+      done: true,
+      done_reason: 'length',
+      prompt_eval_count: 3,
+      eval_count: 2,
+    }
+    expect(summary(ollamaChat.readReply(reply, readContext()))).toMatchObject({
+      blocks: [
+        { block: 'reasoning', text: 'Hm' },
+        { block: 'text', text: 'Hi' },
+        { block: 'tool-call', text: '{}' },
+      ],
+      finish: 'length',
+    })
+  })
+
+  it('has no usage when the prompt was not counted, so that it is counted here', () => {
+    const [first = ''] = lines('text')
+    expect(summary(readFrames(ollamaChat, [first, '{"done":true,"eval_count":7}'])).usage).toBeUndefined()
+  })
+
+  it.each(['load', 'unload'])('is an error when the model only did %s', (done_reason) => {
+    expect(ollamaChat.readReply({ done: true, done_reason }, readContext()).at(-1)?.type).toBe('error')
+  })
+
+  it('is not complete without its last line', () => {
+    expect(summary(readFrames(ollamaChat, lines('text').slice(0, 2))).isComplete).toBe(false)
+    expect(ollamaChat.readReply({ message: { content: 'Hi' } }, readContext()).at(-1)?.type).toBe('error')
+  })
+
+  it('keeps the grammar for anything that may come', () => {
+    const samples = ['text', 'tools_thinking', 'error_midstream'].flatMap(lines).map((data) => ({ name: '', data }))
+    expect(readerFaults(ollamaChat, samples)).toEqual([])
+  })
+})
+
+describe('a request to Ollama', () => {
+  it('has its limits and sampling among the options', () => {
+    const { body, lost } = written(ollamaChat, {
+      system: [{ kind: 'text', text: 'Be brief' }],
+      sampling: { temperature: 0.2, topP: 0.9, topK: 40, seed: 7 },
+      outputTokensMax: 50,
+      stop: ['END'],
+      output: { kind: 'json' },
+      stream: true,
+    })
+    expect(body).toEqual({
+      model: 'm',
+      messages: [
+        { role: 'system', content: 'Be brief' },
+        { role: 'user', content: 'Hello' },
+      ],
+      stream: true,
+      format: 'json',
+      options: { num_predict: 50, temperature: 0.2, top_p: 0.9, top_k: 40, seed: 7, stop: ['END'] },
+    })
+    expect(lost).toEqual([])
+  })
+
+  it('says that it is not to be streamed: streaming is the default', () => {
+    expect(written(ollamaChat, {}).body.stream).toBe(false)
+  })
+
+  it('[250] carries images as bytes beside the text, after their addresses were fetched', () => {
+    expect(ollamaChat.inlines).toContain('image')
+    const image: MediaPart = {
+      kind: 'media',
+      media: 'image',
+      source: { kind: 'base64', mediaType: 'image/png', data: 'iVBORw0K' },
+    }
+    const { body } = written(ollamaChat, { turns: [{ role: 'user', parts: [{ kind: 'text', text: 'What is it?' }, image] }] })
+    expect(body.messages).toEqual([{ role: 'user', content: 'What is it?', images: ['iVBORw0K'] }])
+  })
+
+  it('refuses media that it cannot carry, by their name', () => {
+    const audio: MediaPart = { kind: 'media', media: 'audio', source: { kind: 'base64', mediaType: 'audio/mp3', data: 'SUQz' } }
+    expect(() => written(ollamaChat, { turns: [{ role: 'user', parts: [audio] }] })).toThrow('takes no audio')
+  })
+
+  it('tells calls with their input as an object and results by the name of the tool', () => {
+    const { body } = written(ollamaChat, {
+      tools: [tideTool],
+      turns: [userTurn('Tide?'), ...toolTurns(), assistantTurn('High.')],
+    })
+    expect(body.messages).toEqual([
+      { role: 'user', content: 'Tide?' },
+      {
+        role: 'assistant',
+        content: '',
+        tool_calls: [{ function: { name: 'get_tide', arguments: { port: 'Rye' } } }],
+      },
+      { role: 'tool', content: 'high', tool_name: 'get_tide' },
+      { role: 'assistant', content: 'High.' },
+    ])
+    expect(body.tools).toEqual([
+      { type: 'function', function: { name: 'get_tide', description: 'Tide of a port', parameters: tideTool.schema } },
+    ])
+  })
+
+  it('offers no tools when none may be called, and only the chosen one', () => {
+    expect(written(ollamaChat, { tools: [tideTool], toolChoice: { kind: 'none' } }).body).not.toHaveProperty('tools')
+    const chosen = written(ollamaChat, {
+      tools: [tideTool, { ...tideTool, name: 'other' }],
+      toolChoice: { kind: 'tool', name: 'other' },
+    })
+    expect(chosen.body.tools).toMatchObject([{ function: { name: 'other' } }])
+    expect(chosen.lost).toEqual(['tool_choice'])
+  })
+
+  it('never tells a model to think that cannot: Ollama would answer 400', () => {
+    const reasoning = { mode: { effort: 'high' }, show: undefined } as const
+    expect(written(ollamaChat, { reasoning }, { model: 'llama3' })).toMatchObject({ lost: ['reasoning_effort'] })
+    expect(written(ollamaChat, { reasoning }, { model: 'llama3' }).body).not.toHaveProperty('think')
+    expect(written(ollamaChat, { reasoning }, { model: 'library/qwen3:8b' }).body.think).toBe(true)
+    expect(written(ollamaChat, { reasoning }, { model: 'gpt-oss:20b' }).body.think).toBe('high')
+    expect(written(ollamaChat, { reasoning: { mode: 'off', show: undefined } }, { model: 'llama3' }).body.think).toBe(false)
+  })
+
+  it('names what it cannot carry in the words of the caller', () => {
+    const given = {
+      parallelTools: false,
+      tools: [tideTool],
+      user: 'u',
+      cacheKey: 'k',
+      extra: { logit_bias: { 1: 2 }, store: false, metadata: null },
+    }
+    expect(written(ollamaChat, given).lost).toEqual(['logit_bias', 'parallel_tool_calls', 'prompt_cache_key', 'user'])
+    expect(written(ollamaChat, { ...given, from: 'anthropic.messages', extra: {} }).lost).toContain('metadata.user_id')
+  })
+})

@@ -1,0 +1,151 @@
+import { fail } from '../lib/failure.ts'
+import type { Dialogue, MediaPart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from './dialogue.ts'
+import { wordFor } from './lost-fields.ts'
+import { mergeTurns, repairToolResults } from './turns.ts'
+
+/** The messages of a conversation as most vendors have them: one text each, with media, calls or the result of one call. */
+export type PlainMessage =
+  | { readonly role: 'system'; readonly text: string }
+  | { readonly role: 'user'; readonly parts: readonly (TextPart | MediaPart)[] }
+  | { readonly role: 'assistant'; readonly text: string; readonly reasoning: string; readonly calls: readonly ToolCallPart[] }
+  | { readonly role: 'tool'; readonly callId: string; readonly name: string; readonly text: string }
+
+export interface PlainRule {
+  /** Where instructions may stand: anywhere, only at the head, or nowhere, so that they become text of the user. */
+  readonly system: 'anywhere' | 'head' | 'never'
+  /** Whether calls of tools and their results have members of their own; else they are told as text. */
+  readonly tools: boolean
+}
+
+/**
+ * The turns as plain messages. Calls and results fit together and neighbours of one role are one message; media in the result of a tool
+ * follow in a message of the user, as a tool message holds text alone. Source: protocols notes 3.1 to 3.4.
+ */
+export function plainMessages(dialogue: Dialogue, rule: PlainRule): PlainMessage[] {
+  const head = joinedText(dialogue.system, '\n\n')
+  const turns = dialogue.turns.map((turn) => (turn.role === 'system' && rule.system !== 'anywhere' ? reminded(turn) : turn))
+  const leading: Turn[] = head !== '' && rule.system === 'never' ? [{ role: 'user', parts: [text(head)] }] : []
+  const repaired = repairToolResults([...leading, ...turns])
+  const merged = mergeTurns(rule.tools ? repaired : repaired.map(toldAsText))
+
+  const messages = merged.flatMap(messagesOf)
+  return head !== '' && rule.system !== 'never' ? [{ role: 'system', text: head }, ...messages] : messages
+}
+
+/** Text of a message of the user whose media stand elsewhere. */
+export function userText(parts: readonly (TextPart | MediaPart)[]): string {
+  return joinedText(
+    parts.flatMap((part) => (part.kind === 'text' ? [part] : textOfDocument(part))),
+    '\n',
+  )
+}
+
+/** Media of a message that are not plain text. */
+export function mediaOf(parts: readonly (TextPart | MediaPart)[]): MediaPart[] {
+  return parts.filter((part) => part.kind === 'media').filter((part) => part.source.kind !== 'text')
+}
+
+/** For formats that take no media of this kind. Throws `untranslatable`. */
+export function refuseMedia({ from }: Dialogue, { media, source }: MediaPart): never {
+  const kinds = { image: '图片', audio: '音频', video: '视频', document: '文件' } as const
+  const way = source.kind === 'file' ? { zh: '（文件编号）', en: ' by file id' } : { zh: '', en: '' }
+  return fail('untranslatable', {
+    field: wordFor(from, 'turns'),
+    reason: { zh: `该协议不接受${kinds[media]}${way.zh}`, en: `that protocol takes no ${media}${way.en}` },
+  })
+}
+
+/** For formats that only answer the user: a conversation that ends with the model's own words cannot be meant. Throws `untranslatable`. */
+export function requireLastFromUser({ from }: Dialogue, messages: readonly PlainMessage[]): void {
+  const last = messages.at(-1)
+  if (last?.role === 'user' || last?.role === 'tool') return
+  fail('untranslatable', {
+    field: wordFor(from, 'turns'),
+    reason: { zh: '最后一条消息必须来自用户', en: 'the last message must be from the user' },
+  })
+}
+
+/** Begins with the user, for formats that want it. */
+export function beganByUser(messages: readonly PlainMessage[]): PlainMessage[] {
+  const first = messages.findIndex(({ role }) => role !== 'system')
+  if (messages[first]?.role === 'user') return [...messages]
+  return messages.toSpliced(Math.max(first, 0), 0, { role: 'user', parts: [text('.')] })
+}
+
+function messagesOf({ role, parts }: Turn): PlainMessage[] {
+  if (role === 'system') return [{ role, text: joinedText(parts.filter(isText), '\n\n') }]
+  if (role === 'assistant') {
+    const calls = parts.filter((part) => part.kind === 'tool-call')
+    const reasoning = parts.flatMap((part) => (part.kind === 'reasoning' && part.text !== '' ? [part.text] : [])).join('\n\n')
+    const text = spokenText(parts)
+    return text === '' && calls.length === 0 ? [] : [{ role, text, reasoning, calls }]
+  }
+  const results = parts.filter((part) => part.kind === 'tool-result')
+  const said = parts.filter((part) => part.kind === 'text' || part.kind === 'media').filter(saysSomething)
+  const shown = [...results.flatMap((result) => result.parts.filter((part) => part.kind === 'media')), ...said]
+  return [
+    ...results.map((result) => ({
+      role: 'tool' as const,
+      callId: result.callId,
+      name: result.name ?? '',
+      text: resultText(result),
+    })),
+    ...(shown.length > 0 ? [{ role, parts: shown }] : []),
+  ]
+}
+
+/** What a tool answered, as text: an error says so, since these formats have no mark for it. */
+function resultText({ parts, isError }: ToolResultPart): string {
+  const text = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [`[${part.media} attached]`])).join('\n')
+  return isError ? `Error: ${text}` : text
+}
+
+/** Pieces of one text are one text; what stands on both sides of a call are two. */
+function spokenText(parts: readonly Part[]): string {
+  let text = ''
+  let before: Part | undefined
+  for (const part of parts) {
+    if (part.kind === 'text' || part.kind === 'refusal') {
+      const isApart = text !== '' && before !== undefined && before.kind !== part.kind
+      text += (isApart ? '\n\n' : '') + part.text
+    }
+    before = part
+  }
+  return text
+}
+
+/** Instructions in the middle, for formats that have none there. */
+function reminded({ parts }: Turn): Turn {
+  return { role: 'user', parts: [text(`<system-reminder>\n${joinedText(parts.filter(isText), '\n\n')}\n</system-reminder>`)] }
+}
+
+function toldAsText(turn: Turn): Turn {
+  const parts = turn.parts.flatMap((part, at): Part[] => {
+    const line = at > 0 ? '\n' : ''
+    if (part.kind === 'tool-call') return [text(`${line}[Called the tool ${part.name} with ${part.input || '{}'}]`)]
+    if (part.kind !== 'tool-result') return [part]
+    const media = part.parts.filter((inner) => inner.kind === 'media')
+    return [text(`${line}[The tool ${part.name ?? ''} answered] ${resultText(part)}`), ...media]
+  })
+  return { ...turn, parts }
+}
+
+function text(value: string): TextPart {
+  return { kind: 'text', text: value }
+}
+
+function joinedText(parts: readonly { readonly text: string }[], between: string): string {
+  return parts.flatMap(({ text }) => (text === '' ? [] : [text])).join(between)
+}
+
+function textOfDocument({ source, title }: MediaPart): TextPart[] {
+  return source.kind === 'text' ? [text(title ? `${title}:\n${source.text}` : source.text)] : []
+}
+
+function isText(part: Part): part is TextPart {
+  return part.kind === 'text'
+}
+
+function saysSomething(part: TextPart | MediaPart): boolean {
+  return part.kind === 'media' || part.text !== ''
+}

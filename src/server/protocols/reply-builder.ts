@@ -1,0 +1,196 @@
+import type { Usage } from '../../contract/usage.ts'
+import type { EventReader } from './codec.ts'
+import type { Citation, FinishReason, OpenEvent, ReplyEvent } from './reply-events.ts'
+import { isObject, type JsonObject, type StreamEvent, type UpstreamErrorFacts } from './wire-format.ts'
+
+/**
+ * Makes the events of one reply in the grammar of `ReplyEvent`, in whatever order the upstream tells its pieces: opens blocks when they
+ * say something, closes them when another kind begins, keeps the finish reason to the end. Calls of tools are known by a key of the
+ * reader's choice. Behind `end` or `fail` nothing is made.
+ */
+export class ReplyBuilder {
+  #made: ReplyEvent[] = []
+  #hasStarted = false
+  #isOver = false
+  #blocks = 0
+  #calls = 0
+  #open: { readonly index: number; readonly block: 'text' | 'reasoning' } | undefined
+  readonly #openCalls = new Map<string, number>()
+  #finish: { readonly reason: FinishReason | 'unknown'; readonly explanation?: string } | undefined
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** Whether anything was said or called. */
+  get hasOutput(): boolean {
+    return this.#blocks > 0
+  }
+
+  /** What was made since the last time. */
+  take(): ReplyEvent[] {
+    const made = this.#made
+    this.#made = []
+    return made
+  }
+
+  text(text: string): void {
+    this.#say('text', text)
+  }
+
+  reasoning(text: string): void {
+    this.#say('reasoning', text)
+  }
+
+  /** A source of the text that is open; nothing when none is. */
+  cite(citation: Citation): void {
+    if (this.#open?.block === 'text') this.#add({ type: 'cite', index: this.#open.index, citation })
+  }
+
+  openCall(key: string, call: { readonly callId: string; readonly name: string }): void {
+    if (this.#openCalls.has(key)) return
+    this.#closeText()
+    const index = this.#openBlock({ type: 'open', index: this.#blocks, block: 'tool-call', ...call })
+    this.#openCalls.set(key, index)
+    this.#calls++
+  }
+
+  /** More of the input of an open call. */
+  callInput(key: string, text: string): void {
+    const index = this.#openCalls.get(key)
+    if (index !== undefined && text !== '') this.#add({ type: 'delta', index, text })
+  }
+
+  closeCall(key: string): void {
+    const index = this.#openCalls.get(key)
+    if (index === undefined) return
+    this.#openCalls.delete(key)
+    this.#add({ type: 'close', index })
+  }
+
+  /** A call that came whole. */
+  call(call: { readonly callId: string; readonly name: string; readonly input: string }): void {
+    const { callId, name, input } = call
+    const key = `whole ${this.#calls}`
+    this.openCall(key, { callId, name })
+    this.callInput(key, input)
+    this.closeCall(key)
+  }
+
+  usage(usage: Usage): void {
+    this.#add({ type: 'usage', usage })
+  }
+
+  /** Why the reply stops. The first reason that is known stands. */
+  stop(reason: FinishReason | 'unknown', explanation?: string): void {
+    if (this.#finish === undefined || this.#finish.reason === 'unknown') {
+      this.#finish = { reason, ...(explanation ? { explanation } : {}) }
+    }
+  }
+
+  fail(error: UpstreamErrorFacts): void {
+    if (this.#isOver) return
+    this.#made.push({ type: 'error', error })
+    this.#isOver = true
+  }
+
+  /** The upstream has said that the reply is complete. An unknown reason is a stop when anything was said, else an error. */
+  end(): void {
+    if (this.#isOver) return
+    if (this.#finish?.reason === 'unknown' && !this.hasOutput) {
+      this.fail(errorFacts('the upstream gave no answer'))
+      return
+    }
+    this.#closeAll()
+    if (this.#finish) this.#add({ type: 'finish', ...this.#finish, reason: this.#settledReason(this.#finish.reason) })
+    this.#add({ type: 'end' })
+    this.#isOver = true
+  }
+
+  /** The connection ended: a reply is only complete when it has said why it stops. */
+  cut(): void {
+    if (this.#finish) this.end()
+    else if (!this.#isOver) this.#closeAll()
+    this.#isOver = true
+  }
+
+  /** Protocols notes 3.10: a reply with calls stops for them, unless it was cut short; one without never does. */
+  #settledReason(reason: FinishReason | 'unknown'): FinishReason {
+    if (reason === 'unknown' || reason === 'stop' || reason === 'tool-calls') return this.#calls > 0 ? 'tool-calls' : 'stop'
+    return reason
+  }
+
+  #say(block: 'text' | 'reasoning', text: string): void {
+    if (text === '' || this.#isOver) return
+    if (this.#open?.block !== block) {
+      this.#closeAll()
+      this.#open = { block, index: this.#openBlock({ type: 'open', index: this.#blocks, block }) }
+    }
+    this.#add({ type: 'delta', index: this.#open.index, text })
+  }
+
+  #openBlock(event: OpenEvent): number {
+    this.#add(event)
+    this.#blocks++
+    return event.index
+  }
+
+  #closeText(): void {
+    if (this.#open) this.#add({ type: 'close', index: this.#open.index })
+    this.#open = undefined
+  }
+
+  #closeAll(): void {
+    this.#closeText()
+    for (const key of [...this.#openCalls.keys()]) this.closeCall(key)
+  }
+
+  #add(event: ReplyEvent): void {
+    if (this.#isOver) return
+    if (!this.#hasStarted) this.#made.push({ type: 'start' })
+    this.#hasStarted = true
+    this.#made.push(event)
+  }
+}
+
+/** A reader of streams out of a function that reads one event whose data is a JSON object. Other events say nothing. */
+export function readerOf(read: (reply: ReplyBuilder, data: JsonObject, event: StreamEvent) => void): EventReader {
+  const reply = new ReplyBuilder()
+  return {
+    push(event) {
+      const data = reply.isOver ? undefined : parseData(event.data)
+      if (data) read(reply, data, event)
+      return reply.take()
+    },
+    finish() {
+      reply.cut()
+      return reply.take()
+    },
+  }
+}
+
+/** The events of a whole reply out of a function that reads it. What is left incomplete is no reply. */
+export function wholeReply(read: (reply: ReplyBuilder) => void): ReplyEvent[] {
+  const reply = new ReplyBuilder()
+  read(reply)
+  reply.cut()
+  const events = reply.take()
+  const last = events.at(-1)?.type
+  return last === 'end' || last === 'error' ? events : [{ type: 'error', error: errorFacts('the upstream sent no valid answer') }]
+}
+
+export function errorFacts(message: string, more: Partial<UpstreamErrorFacts> = {}): UpstreamErrorFacts {
+  return { message, type: '', code: '', param: null, status: 0, ...more }
+}
+
+/** The data of an event as an object; undefined when it is none. */
+export function parseData(data: string): JsonObject | undefined {
+  const text = data.trim()
+  if (!text.startsWith('{')) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
