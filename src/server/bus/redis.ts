@@ -1,7 +1,6 @@
 import type { Logger } from '../lib/logger.ts'
+import { newRedisClient } from './redis-client.ts'
 import type { Receiver, Transport } from './transport.ts'
-
-const reconnectMs = { first: 100, most: 3000 }
 
 /**
  * News by Redis publish and subscribe. Redis only makes news faster; without it nothing is lost and nothing waits. `prefix` keeps
@@ -11,22 +10,8 @@ export async function openRedisNews(
   { url, prefix, logger }: { url: string; prefix: string; logger: Logger },
   receiver: Receiver,
 ): Promise<Transport> {
-  // Only those who use Redis load its client.
-  const { createClient } = await import('@redis/client')
   const channel = `${prefix}:news`
-  const publisher = createClient({
-    url,
-    RESP: 2,
-    disableOfflineQueue: true,
-    commandsQueueMaxLength: 1000,
-    pingInterval: 2000,
-    socket: {
-      connectTimeout: 3000,
-      socketTimeout: 5000,
-      reconnectStrategy: (retries) =>
-        Math.min(reconnectMs.first * 2 ** Math.min(retries, 10), reconnectMs.most) * (0.5 + Math.random() / 2),
-    },
-  })
+  const publisher = await newRedisClient({ url, commandsMax: 1000 })
   const subscriber = publisher.duplicate()
   let isSubscribed = false
   let isUp = false

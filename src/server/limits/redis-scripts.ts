@@ -1,0 +1,132 @@
+/**
+ * What `window.ts` and `memory-windows.ts` do, in Redis, where a script is one step for all nodes. Time is that of Redis, so that
+ * nodes whose clocks differ count alike. Two keys per rule: the window, packed, and the ids of the requests that run, each with the
+ * time at which it no longer counts unless its node says again that it runs.
+ */
+const common = `
+local fields, pieces = 5, 16
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local function load(key, span)
+  local packed = redis.call('GET', key)
+  local window = packed and cmsgpack.unpack(packed) or {}
+  local gone = 0
+  while gone < #window and math.abs(now - window[gone + 2]) >= span do gone = gone + fields end
+  if gone == 0 then return window end
+  local kept = {}
+  for at = gone + 1, #window do kept[at - gone] = window[at] end
+  return kept
+end
+
+local function save(key, window, span)
+  if #window == 0 then return redis.call('DEL', key) end
+  redis.call('SET', key, cmsgpack.pack(window), 'PX', span + 1000)
+end
+
+local function sum(window, field)
+  local total = 0
+  for at = field, #window, fields do total = total + window[at] end
+  return total
+end
+
+local function current(window, span)
+  local at = #window - fields
+  if at < 0 or math.abs(now - window[at + 1]) >= span / pieces then
+    at = #window
+    for field, value in ipairs({ now, now, 0, 0, 0 }) do window[at + field] = value end
+  end
+  window[at + 2] = math.max(now, window[at + 2])
+  return at
+end
+
+local function add(window, at, counts)
+  for field = 1, 3 do window[at + 2 + field] = math.max(0, window[at + 2 + field] + counts[field]) end
+end
+`
+
+/**
+ * KEYS: by rule, its window and its running requests. ARGV: the request's id, how long it counts as running, the retry of a full house;
+ * then by rule its span, the most of requests, successes, tokens and concurrency, and the tokens that are wanted.
+ * Answers the rule that refuses (0 for none), its measure and its retry; then by rule the place, what is used, and the reset.
+ */
+export const takeScript = `${common}
+local function wait(window, field, over, span)
+  for at = 0, #window - 1, fields do
+    over = over - window[at + field]
+    if over <= 0 then return math.max(1, window[at + 2] + span - now) end
+  end
+  return span
+end
+
+local reply, windows, rules = { 0, 0, 0 }, {}, {}
+for rule = 1, #KEYS / 2 do
+  local read = {}
+  for at = 1, 6 do read[at] = tonumber(ARGV[3 + (rule - 1) * 6 + at]) end
+  rules[rule] = read
+  local span, concurrency, most = read[1], read[5], { read[2], read[3], read[4] }
+  local isWindow = most[1] > 0 or most[2] > 0 or most[3] > 0
+  windows[rule] = isWindow and load(KEYS[rule * 2 - 1], span) or nil
+
+  for measure = 1, 3 do
+    local wanted = measure == 3 and read[6] or 1
+    local over = most[measure] > 0 and sum(windows[rule], 2 + measure) + wanted - most[measure] or 0
+    if reply[1] == 0 and over > 0 then reply = { rule, measure, wait(windows[rule], 2 + measure, over, span) } end
+  end
+  if reply[1] == 0 and concurrency > 0 then
+    redis.call('ZREMRANGEBYSCORE', KEYS[rule * 2], '-inf', now)
+    if redis.call('ZCARD', KEYS[rule * 2]) >= concurrency then reply = { rule, 4, tonumber(ARGV[3]) } end
+  end
+end
+
+local isRefused = reply[1] > 0
+for rule, read in ipairs(rules) do
+  local window, span, place = windows[rule], read[1], 0
+  if not isRefused then
+    if window then
+      local at = current(window, span)
+      add(window, at, { 1, 1, read[6] })
+      place = window[at + 1]
+      save(KEYS[rule * 2 - 1], window, span)
+    end
+    if read[5] > 0 then
+      redis.call('ZADD', KEYS[rule * 2], now + ARGV[2], ARGV[1])
+      redis.call('PEXPIRE', KEYS[rule * 2], ARGV[2])
+    end
+  end
+  window = window or {}
+  local reset = #window > 0 and math.max(0, window[#window - fields + 2] + span - now) or 0
+  for _, value in ipairs({ place, sum(window, 3), sum(window, 4), sum(window, 5), reset }) do reply[#reply + 1] = value end
+end
+return reply
+`
+
+/** KEYS as above. ARGV: the request's id; then by rule its span (0 without a window), the place, and the change of each count. */
+export const endScript = `${common}
+for rule = 1, #KEYS / 2 do
+  local read = {}
+  for at = 1, 5 do read[at] = tonumber(ARGV[1 + (rule - 1) * 5 + at]) end
+  local span, place, tokens = read[1], read[2], read[5]
+  redis.call('ZREM', KEYS[rule * 2], ARGV[1])
+  if span > 0 then
+    local window = load(KEYS[rule * 2 - 1], span)
+    local found = nil
+    for at = 0, #window - 1, fields do
+      if window[at + 1] == place then found = at break end
+    end
+    if found then add(window, found, { read[3], read[4], tokens })
+    elseif tokens > 0 then add(window, current(window, span), { 0, 0, tokens }) end
+    save(KEYS[rule * 2 - 1], window, span)
+  end
+end
+`
+
+/** KEYS: running requests of rules. ARGV: how long they count, then by key the id of a request that still runs. */
+export const renewScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+for at, key in ipairs(KEYS) do
+  redis.call('ZADD', key, now + ARGV[1], ARGV[1 + at])
+  redis.call('PEXPIRE', key, ARGV[1])
+end
+`

@@ -1,0 +1,202 @@
+import { createClient } from '@redis/client'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { type RedisServer, startRedis } from '../../../test/helpers/redis-server.ts'
+import { newLogger } from '../lib/logger.ts'
+import { Counters, type Decision, type Taken } from './counters.ts'
+import { RedisWindows } from './redis-windows.ts'
+import type { Rule } from './rule.ts'
+
+const rule = (more: Partial<Rule> = {}): Rule => ({
+  key: 'user:1',
+  whose: 'user',
+  windowMs: 60_000,
+  requests: 0,
+  successes: 0,
+  tokens: 0,
+  concurrency: 0,
+  ...more,
+})
+
+const redis = await startRedis()
+afterAll(() => redis?.stop())
+
+describe.skipIf(!redis)('over several nodes', () => {
+  // The tests are skipped without it.
+  const server = redis as RedisServer
+  let ids = 0
+  let admin: ReturnType<typeof createClient>
+  beforeAll(async () => {
+    admin = createClient({ url: server.url })
+    admin.on('error', () => {})
+    await admin.connect()
+  })
+  afterAll(() => void admin.destroy())
+  beforeEach(() => void admin.flushAll())
+
+  /** A patient node: what is tested here is counting, and this machine may be busy. */
+  async function node(timing: object = {}, prefix = 'test') {
+    const logged: string[] = []
+    const logger = newLogger('info', { write: (line: string) => void logged.push(line) })
+    const patient = { waitMs: 20_000, ...timing }
+    const shared = await RedisWindows.open({ url: server.url, prefix, logger, timing: patient })
+    const counters = new Counters({ now: Date.now, shared })
+    onTestFinished(() => counters.close())
+
+    const take = async (rules: readonly Rule[], inputTokens = 0, outputTokens = 0): Promise<Decision> =>
+      counters.take(rules, { id: String(ids++), inputTokens, outputTokens })
+    const passed = async (rules: readonly Rule[], times: number) => {
+      const decisions = await Promise.all(Array.from({ length: times }, () => take(rules)))
+      return decisions.filter(({ taken }) => taken).length
+    }
+    const end = (taken: Taken | undefined, succeeded: boolean, tokens = 0) => {
+      if (!taken) throw new Error('It was not let in')
+      counters.end(taken, { succeeded, tokens })
+    }
+    const connected = () =>
+      eventually(async () => (await take([rule({ key: `probe:${ids}`, requests: 1 })])).taken?.shared !== undefined)
+    await connected()
+    return { take, passed, end, logged, connected, close: () => counters.close() }
+  }
+
+  it('1,000 requests that come together on two nodes pass exactly as often as the limit says', async () => {
+    const [a, b] = await Promise.all([node(), node()])
+    const rules = [rule({ requests: 300 }), rule({ key: 'group:default', whose: 'group', requests: 5000 })]
+    const counts = await Promise.all([a.passed(rules, 500), b.passed(rules, 500)])
+    expect(counts[0] + counts[1]).toBe(300)
+    expect(Math.min(...counts)).toBeGreaterThan(0)
+    expect((await b.take([rule({ key: 'group:default', requests: 5000 })])).standings).toMatchObject([{ requests: 301 }])
+  })
+
+  it('says when requests pass again, and lets them pass then', async () => {
+    const [a, b] = await Promise.all([node(), node()])
+    const rules = [rule({ requests: 10, windowMs: 700 })]
+    expect(await a.passed(rules, 10)).toBe(10)
+    const { refusal } = await b.take(rules)
+    expect(refusal).toMatchObject({ measure: 'requests', rule: { key: 'user:1' } })
+    const retryMs = Number(refusal?.retryMs)
+    expect(retryMs).toBeGreaterThan(0)
+    expect(retryMs).toBeLessThanOrEqual(700)
+    await new Promise((resolve) => setTimeout(resolve, 720))
+    expect((await a.passed(rules, 20)) + (await b.passed(rules, 20))).toBe(10)
+  })
+
+  it('a request that another node refuses is not counted on this one', async () => {
+    const [a, b] = await Promise.all([node(), node()])
+    const rules = [rule({ requests: 1 })]
+    const user = [rule({ key: 'user:2', requests: 5 })]
+    expect(await a.passed(rules, 1)).toBe(1)
+    expect(await b.passed([...rules, ...user], 10)).toBe(0)
+    expect(await b.passed(user, 10)).toBe(5)
+  })
+
+  it('successes that failed and tokens that were not used are free on the other node', async () => {
+    const [a, b] = await Promise.all([node(), node()])
+    const rules = [rule({ successes: 1, tokens: 1000 })]
+    const first = await a.take(rules, 400, 400)
+    expect((await b.take(rules)).refusal?.measure).toBe('successes')
+    a.end(first.taken, false, 0)
+    const second = await retried(() => b.take(rules, 500, 500))
+    b.end(second.taken, true, 300)
+    const freed = [rule({ tokens: 1000 })]
+    expect((await retried(() => a.take(freed, 700, 0))).standings).toMatchObject([{ tokens: 1000 }])
+    expect((await b.take(freed, 1, 0)).refusal?.measure).toBe('tokens')
+  })
+
+  it('tokens beyond what was held count once they are known, also when the window has passed', async () => {
+    const [a, b] = await Promise.all([node(), node()])
+    const rules = [rule({ tokens: 1000, windowMs: 300 })]
+    const first = await a.take(rules, 10, 10)
+    await new Promise((resolve) => setTimeout(resolve, 350))
+    a.end(first.taken, true, 1500)
+    await eventually(async () => (await b.take(rules, 10, 0)).refusal?.measure === 'tokens')
+  })
+
+  it('requests at once are counted together, and are free when they end', async () => {
+    const [a, b] = await Promise.all([node(), node()])
+    const rules = [rule({ concurrency: 4 })]
+    const all = await Promise.all([a, b].flatMap((one) => Array.from({ length: 50 }, () => one.take(rules))))
+    const running = all.filter(({ taken }) => taken)
+    expect(running.length).toBe(4)
+    const onA = all.slice(0, 50).find(({ taken }) => taken)
+    ;(onA ? a : b).end(running[0]?.taken, false)
+    expect((await retried(() => a.take(rules))).taken).toBeDefined()
+    expect((await b.take(rules)).refusal).toMatchObject({ measure: 'concurrency', retryMs: 1000 })
+  })
+
+  it('what ran on a node that died counts no longer after a while; what runs on a living one counts on', async () => {
+    const timing = { runsForMs: 600, renewEveryMs: 100 }
+    const [a, b] = await Promise.all([node(timing), node(timing)])
+    const rules = [rule({ concurrency: 2 })]
+    await a.take(rules)
+    await b.take(rules)
+    expect((await b.take(rules)).refusal?.measure).toBe('concurrency')
+    await a.close()
+    expect((await retried(() => b.take(rules))).taken).toBeDefined()
+    await new Promise((resolve) => setTimeout(resolve, 700))
+    expect((await b.take(rules)).refusal?.measure).toBe('concurrency')
+  })
+
+  it('what runs is said again after Redis has lost it', async () => {
+    const [a, b] = await Promise.all([node({ renewEveryMs: 50 }), node()])
+    const rules = [rule({ concurrency: 2 })]
+    await a.passed(rules, 2)
+    await admin.flushAll()
+    await eventually(async () => (await b.take([rule({ concurrency: 2 })])).refusal?.measure === 'concurrency')
+  })
+
+  it('without Redis each node counts on its own, with what it let in before, and says so once', async () => {
+    const [a, b] = await Promise.all([node({ waitMs: 200 }), node({ waitMs: 200 })])
+    const rules = [rule({ requests: 10 })]
+    expect((await a.passed(rules, 4)) + (await b.passed(rules, 2))).toBe(6)
+    await server.kill()
+    await eventually(async () => (await a.take([])).taken !== undefined && a.logged.length > 0)
+    expect([await a.passed(rules, 100), await b.passed(rules, 100)]).toEqual([6, 8])
+    await Promise.all(Array.from({ length: 50 }, () => a.take([rule({ key: 'other', requests: 100 })])))
+    const warnings = () => a.logged.filter((line) => line.includes('REDIS IS AWAY'))
+    expect(warnings().length).toBe(1)
+
+    await server.start()
+    await a.connected()
+    expect(a.logged.filter((line) => line.includes('Redis is back')).length).toBe(1)
+  })
+
+  it('while Redis hangs one request waits a bounded time, and the others not at all', async () => {
+    const a = await node({ waitMs: 100, pauseMs: 60_000 })
+    await server.kill('SIGSTOP')
+    onTestFinished(() => server.kill('SIGCONT'))
+    let askedMs = 0
+    let count = 0
+    for (let isAsked = true; isAsked; count++) {
+      const startedAt = performance.now()
+      isAsked = (await a.take([rule({ requests: 1000 })])).taken?.shared !== undefined
+      askedMs = performance.now() - startedAt
+      if (isAsked) await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    expect(askedMs).toBeLessThan(5000)
+    expect(await a.passed([rule({ requests: 1000 })], 2000)).toBe(1000 - count)
+  })
+
+  it('installations that share a Redis count apart', async () => {
+    const [a, b] = await Promise.all([node({}, 'one'), node({}, 'two')])
+    const rules = [rule({ requests: 5 })]
+    expect([await a.passed(rules, 9), await b.passed(rules, 9)]).toEqual([5, 5])
+  })
+})
+
+async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + 15_000
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error('It did not come to pass')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+/** Ends are told to Redis without waiting, so that the next request may come before them. */
+async function retried(take: () => Promise<Decision>): Promise<Decision> {
+  let last = await take()
+  await eventually(async () => {
+    if (!last.taken) last = await take()
+    return last.taken !== undefined
+  })
+  return last
+}

@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto'
+import { newRedisClient, type RedisClient } from '../bus/redis-client.ts'
+import type { Logger } from '../lib/logger.ts'
+import { changeOf, concurrencyRetryMs } from './memory-windows.ts'
+import { endScript, renewScript, takeScript } from './redis-scripts.ts'
+import { type Ended, hasWindow, type Measure, type Need, type Refusal, type Rule, tokensWanted, type Verdict } from './rule.ts'
+
+export interface RedisWindowsParts {
+  readonly url: string
+  /** Keeps installations apart that share one Redis. */
+  readonly prefix: string
+  readonly logger: Logger
+  readonly timing?: Partial<typeof defaultTiming>
+}
+
+/** More commands than that on their way mean that Redis does not keep up. */
+const commandsMax = 20_000
+const defaultTiming = {
+  /** A request waits no longer than this for Redis. */
+  waitMs: 200,
+  /** After Redis was late, it is left alone for so long, and then asked by one request. */
+  pauseMs: 1000,
+  /** The running requests of a node that died count for so long. */
+  runsForMs: 60_000,
+  renewEveryMs: 20_000,
+}
+const renewedAtOnce = 500
+
+/**
+ * Counts the requests of all nodes in Redis. Every answer is `undefined` while Redis is away or late, and nobody waits for it for
+ * long: then each node counts on its own. Never throws.
+ */
+export class RedisWindows {
+  readonly #client: RedisClient
+  readonly #prefix: string
+  readonly #logger: Logger
+  readonly #timing: typeof defaultTiming
+  /** Requests of this node that count as running, with the keys that say so. */
+  readonly #running = new Map<string, readonly string[]>()
+  readonly #renewing: NodeJS.Timeout
+  #isAway = false
+  #isWarned = false
+  #pausedUntil = 0
+  #isProbing = false
+
+  static async open(parts: RedisWindowsParts): Promise<RedisWindows> {
+    return new RedisWindows(await newRedisClient({ url: parts.url, commandsMax }), parts)
+  }
+
+  private constructor(client: RedisClient, { prefix, logger, timing }: RedisWindowsParts) {
+    this.#client = client
+    this.#prefix = prefix
+    this.#logger = logger
+    this.#timing = { ...defaultTiming, ...timing }
+    this.#renewing = setInterval(() => this.#renew(), this.#timing.renewEveryMs).unref()
+    client.on('error', (error: unknown) => this.#away(error))
+    client.on('ready', () => {
+      this.#isAway = false
+      this.#renew()
+    })
+    client.connect().catch(() => {})
+  }
+
+  /** Counts a request under all rules, or under none. Undefined at once when Redis is away, and after a short while when it is late. */
+  take(rules: readonly Rule[], need: Need): Promise<Verdict | undefined> | undefined {
+    const open = rules.filter(({ concurrency }) => concurrency > 0).map((rule) => this.#openKey(rule))
+    if (open.length > 0) this.#running.set(need.id, open)
+    if (!this.#mayAsk()) return undefined
+
+    const ofRules = rules.flatMap((rule) => {
+      const { windowMs, requests, successes, tokens, concurrency } = rule
+      return [windowMs, requests, successes, tokens, concurrency, tokensWanted(rule, need)]
+    })
+    return this.#ask(take, this.#keysOf(rules), [need.id, this.#timing.runsForMs, concurrencyRetryMs, ...ofRules]).then(
+      (numbers) => {
+        const verdict = numbers && readVerdict(rules, numbers)
+        if (verdict?.refusal) this.#running.delete(need.id)
+        return verdict
+      },
+    )
+  }
+
+  /** Corrects the counts of a request that was let in. `places` are undefined when Redis did not say in time that it was. */
+  end(rules: readonly Rule[], places: readonly number[] | undefined, need: Need, ended: Ended): void {
+    this.#running.delete(need.id)
+    if (!this.#client.isReady) return
+    const ofRules = rules.flatMap((rule, index) => {
+      const { requests, successes, tokens } = changeOf(rule, need, ended)
+      return [hasWindow(rule) ? rule.windowMs : 0, places?.[index] ?? 0, requests, successes, tokens]
+    })
+    this.#run(end, this.#keysOf(rules), [need.id, ...ofRules]).catch(() => {})
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#renewing)
+    this.#client.destroy()
+  }
+
+  #mayAsk(): boolean {
+    if (!this.#client.isReady) return false
+    if (!this.#isAway) return true
+    if (this.#isProbing || performance.now() < this.#pausedUntil) return false
+    this.#isProbing = true
+    return true
+  }
+
+  async #ask(script: Script, keys: string[], values: readonly (string | number)[]): Promise<number[] | undefined> {
+    try {
+      const numbers = await inTime(this.#run(script, keys, values), this.#timing.waitMs)
+      if (numbers) this.#back()
+      else this.#away(new Error('Redis did not answer in time'))
+      return numbers
+    } catch (error) {
+      this.#away(error)
+      return undefined
+    } finally {
+      this.#isProbing = false
+    }
+  }
+
+  async #run({ text, hash }: Script, keys: string[], values: readonly (string | number)[]): Promise<number[]> {
+    const options = { keys, arguments: values.map(String) }
+    const reply = await this.#client.evalSha(hash, options).catch((error: unknown) => {
+      if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return this.#client.eval(text, options)
+      throw error
+    })
+    // The scripts answer lists of integers; of those that answer nothing, nobody reads it.
+    return reply as unknown as number[]
+  }
+
+  /** Says again what runs here, so that it counts on, also after Redis has lost what it knew. */
+  #renew(): void {
+    const pairs = [...this.#running].flatMap(([id, keys]) => keys.map((key) => ({ id, key })))
+    for (let from = 0; from < pairs.length && this.#client.isReady; from += renewedAtOnce) {
+      const some = pairs.slice(from, from + renewedAtOnce)
+      const keys = some.map(({ key }) => key)
+      this.#run(renew, keys, [this.#timing.runsForMs, ...some.map(({ id }) => id)]).catch(() => {})
+    }
+  }
+
+  #away(error: unknown): void {
+    this.#isAway = true
+    this.#pausedUntil = performance.now() + this.#timing.pauseMs
+    if (!this.#isWarned)
+      this.#logger.warn({ error }, 'REDIS IS AWAY OR LATE. Request limits are counted by each node on its own until it is back')
+    this.#isWarned = true
+  }
+
+  #back(): void {
+    this.#isAway = false
+    if (this.#isWarned) this.#logger.info('Redis is back: request limits are counted over all nodes again')
+    this.#isWarned = false
+  }
+
+  #keysOf(rules: readonly Rule[]): string[] {
+    return rules.flatMap((rule) => [`${this.#prefix}:limit:${rule.key}`, this.#openKey(rule)])
+  }
+
+  #openKey({ key }: Rule): string {
+    return `${this.#prefix}:running:${key}`
+  }
+}
+
+interface Script {
+  readonly text: string
+  readonly hash: string
+}
+
+const [take, end, renew] = [takeScript, endScript, renewScript].map(hashed) as [Script, Script, Script]
+
+function hashed(text: string): Script {
+  return { text, hash: createHash('sha1').update(text).digest('hex') }
+}
+
+const measures: readonly Measure[] = ['requests', 'successes', 'tokens', 'concurrency']
+
+function readVerdict(rules: readonly Rule[], [refused = 0, measure = 0, retryMs = 0, ...rest]: readonly number[]): Verdict {
+  const ofRules = rules.map((rule, index) => {
+    const [place = 0, requests = 0, successes = 0, tokens = 0, resetMs = 0] = rest.slice(index * 5, index * 5 + 5)
+    return { place, standing: { rule, requests, successes, tokens, resetMs } }
+  })
+  const rule = rules[refused - 1]
+  const refusal: Refusal | undefined = rule && { rule, measure: measures[measure - 1] ?? 'requests', retryMs }
+  return {
+    refusal,
+    standings: ofRules.map(({ standing }) => standing).filter((standing) => hasWindow(standing.rule)),
+    places: ofRules.map(({ place }) => place),
+  }
+}
+
+/** What `work` comes to, or undefined when it takes longer. What has come while this process was busy is in time. */
+function inTime<Value>(work: Promise<Value>, limitMs: number): Promise<Value | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => setImmediate(resolve, undefined), limitMs)
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}

@@ -1,0 +1,70 @@
+/**
+ * What is limited, under one name that all nodes share: requests, successes and tokens in a window that slides, and how many requests
+ * run at once. 0 is no limit.
+ */
+export interface Rule {
+  readonly key: string
+  readonly whose: 'user' | 'group' | 'token' | 'client'
+  readonly windowMs: number
+  /** All that were let in, failed ones too. */
+  readonly requests: number
+  /** Those that were answered. One that still runs counts until it has failed, so that no two share the last place. */
+  readonly successes: number
+  readonly tokens: number
+  readonly concurrency: number
+}
+
+export type Measure = 'requests' | 'successes' | 'tokens' | 'concurrency'
+
+/** What one request asks of the rules. */
+export interface Need {
+  /** Unique among all requests of all nodes. */
+  readonly id: string
+  readonly inputTokens: number
+  readonly outputTokens: number
+}
+
+export interface Refusal {
+  readonly rule: Rule
+  readonly measure: Measure
+  /** When the same request may be let in; never when it alone is more than the rule allows. */
+  readonly retryMs: number | 'never'
+}
+
+/** How much of a rule is used, this request included when it was let in. */
+export interface Standing {
+  readonly rule: Rule
+  readonly requests: number
+  readonly successes: number
+  readonly tokens: number
+  /** Until all that is counted now has left the window. */
+  readonly resetMs: number
+}
+
+/** Either a refusal, and then nothing was counted; or where each rule counted the request, for when it ends. */
+export interface Verdict {
+  readonly refusal: Refusal | undefined
+  readonly standings: readonly Standing[]
+  /** By rule, the name of the piece of its window; 0 where the rule has no window. */
+  readonly places: readonly number[]
+}
+
+/** How a request that was let in has ended. */
+export interface Ended {
+  readonly succeeded: boolean
+  /** It is not to count at all: another counter refused it. */
+  readonly undone: boolean
+  readonly tokens: number
+}
+
+export function hasWindow({ requests, successes, tokens }: Rule): boolean {
+  return requests > 0 || successes > 0 || tokens > 0
+}
+
+/**
+ * The tokens that a request takes when it is let in, until its true number is known: all that it may use, but no more than the rule
+ * has, lest a generous output limit of the caller lock them out. A prompt that is longer than the rule allows is left as it is.
+ */
+export function tokensWanted(rule: Rule, { inputTokens, outputTokens }: Need): number {
+  return rule.tokens === 0 ? 0 : Math.max(inputTokens, Math.min(inputTokens + outputTokens, rule.tokens))
+}

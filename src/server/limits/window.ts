@@ -1,0 +1,85 @@
+/**
+ * A window that slides, as a flat list of pieces, oldest first: when the piece began, when something was last counted in it, and the
+ * requests, successes and tokens of it. A piece takes what comes within a sixteenth of the window and leaves the window as a whole, a
+ * window's length after its last entry: so never more than the limit is in any window of that length, bursts leave it to the
+ * millisecond, and a steady stream waits at most a sixteenth longer. `redis-scripts.ts` does the same in Redis.
+ */
+export type Window = number[]
+
+export const pieceFields = 5
+export const piecesPerWindow = 16
+/** Where the counts stand in a piece. */
+export const fieldOf = { requests: 2, successes: 3, tokens: 4 } as const
+export type Counted = keyof typeof fieldOf
+
+/** Takes out what has left the window. A clock that was put back by more than a window makes everything leave. */
+export function dropOld(window: Window, windowMs: number, nowMs: number): void {
+  let gone = 0
+  while (gone < window.length && Math.abs(nowMs - numberAt(window, gone + 1)) >= windowMs) gone += pieceFields
+  if (gone > 0) window.splice(0, gone)
+}
+
+export function sumOf(window: Window, counted: Counted): number {
+  let sum = 0
+  for (let at = fieldOf[counted]; at < window.length; at += pieceFields) sum += numberAt(window, at)
+  return sum
+}
+
+/** Counts a request that wants so many tokens, and answers the name of its piece. */
+export function addRequest(window: Window, windowMs: number, nowMs: number, tokens: number): number {
+  const at = currentPiece(window, windowMs, nowMs)
+  add(window, at, { requests: 1, successes: 1, tokens })
+  return numberAt(window, at)
+}
+
+/** Changes the counts of a piece. When it has left the window, what comes to more than was taken counts from now on. */
+export function correct(
+  window: Window,
+  place: number,
+  windowMs: number,
+  nowMs: number,
+  change: Readonly<Record<Counted, number>>,
+): void {
+  let at = 0
+  while (at < window.length && numberAt(window, at) !== place) at += pieceFields
+  if (at < window.length) add(window, at, change)
+  else if (change.tokens > 0)
+    add(window, currentPiece(window, windowMs, nowMs), { requests: 0, successes: 0, tokens: change.tokens })
+}
+
+/** Where the piece begins into which everything goes that comes now. */
+function currentPiece(window: Window, windowMs: number, nowMs: number): number {
+  const at = window.length - pieceFields
+  if (at < 0 || Math.abs(nowMs - numberAt(window, at)) >= windowMs / piecesPerWindow) {
+    window.push(nowMs, nowMs, 0, 0, 0)
+    return at + pieceFields
+  }
+  window[at + 1] = Math.max(nowMs, numberAt(window, at + 1))
+  return at
+}
+
+/** How long until `over` of what is counted has left the window. */
+export function waitFor(window: Window, counted: Counted, over: number, windowMs: number, nowMs: number): number {
+  let left = over
+  for (let at = 0; at < window.length; at += pieceFields) {
+    left -= numberAt(window, at + fieldOf[counted])
+    if (left <= 0) return Math.max(1, numberAt(window, at + 1) + windowMs - nowMs)
+  }
+  return windowMs
+}
+
+/** How long until the window is empty. */
+export function resetOf(window: Window, windowMs: number, nowMs: number): number {
+  return window.length === 0 ? 0 : Math.max(0, numberAt(window, window.length - pieceFields + 1) + windowMs - nowMs)
+}
+
+function add(window: Window, at: number, change: Readonly<Record<Counted, number>>): void {
+  for (const counted of ['requests', 'successes', 'tokens'] as const) {
+    const place = at + fieldOf[counted]
+    window[place] = Math.max(0, numberAt(window, place) + change[counted])
+  }
+}
+
+function numberAt(window: Window, at: number): number {
+  return window[at] ?? 0
+}
