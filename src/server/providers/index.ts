@@ -2,6 +2,7 @@ import { channelColors } from '../../contract/entities/channel-status.ts'
 import { ali } from './ali.ts'
 import { anthropic } from './anthropic.ts'
 import { azure } from './azure.ts'
+import { bedrock } from './bedrock.ts'
 import { cloudflare } from './cloudflare.ts'
 import * as compatible from './compatible.ts'
 import { custom } from './custom.ts'
@@ -18,7 +19,7 @@ export const providers: readonly Provider[] = Object.freeze([
   own.music,
   compatible.ollama,
   anthropic,
-  own.bedrock,
+  bedrock,
   own.vertex,
   azure,
   compatible.cohere,

@@ -92,16 +92,6 @@ export const gemini = own({
   keyRefusedBy: [401, 403],
 })
 
-export const bedrock = own({
-  id: 33,
-  key: 'bedrock',
-  label: same('AWS Claude'),
-  color: 'indigo',
-  docs: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/welcome.html',
-  models: models.bedrock,
-  keyFormat: same('Ak|Sk|Region'),
-})
-
 export const music = own({
   id: 36,
   key: 'music',

@@ -11,7 +11,7 @@ const messages = 'anthropic.messages'
 const responses = 'openai.responses'
 
 /** One row per URL: type, format, URL, and what of the channel or model matters for it. */
-type Row = [type: number, format: Format, url: string, given?: { base?: string; other?: string; model?: string }]
+type Row = [type: number, format: Format, url: string, given?: { base?: string; other?: string; model?: string; key?: string }]
 
 const urls: Row[] = [
   [1, chat, 'https://api.openai.com/v1/chat/completions'],
@@ -84,6 +84,7 @@ const urls: Row[] = [
   [26, messages, 'https://api.z.ai/api/anthropic/v1/messages', { base: 'https://api.z.ai/api/paas/v4' }],
   [27, chat, 'https://api.perplexity.ai/chat/completions'],
   [31, chat, 'https://api.lingyiwanwu.com/v1/chat/completions'],
+  [33, 'bedrock.converse', 'https://bedrock-runtime.us-east-1.amazonaws.com/model/m/converse', { key: 'ak|sk|us-east-1' }],
   [34, chat, 'https://api.cohere.ai/compatibility/v1/chat/completions'],
   [35, chat, 'https://api.minimax.chat/v1/text/chatcompletion_v2'],
   [38, embeddings, 'https://api.jina.ai/v1/embeddings'],
@@ -273,6 +274,14 @@ function provider(type: number) {
   return found
 }
 
-function channel(type: number, { base, other }: { base?: string; other?: string } = {}): Upstream {
-  return { id: 1, type, key: 'k', baseUrl: base ?? provider(type).baseUrl, organization: '', other: other ?? '', setting: {} }
+function channel(type: number, { base, other, key }: { base?: string; other?: string; key?: string } = {}): Upstream {
+  return {
+    id: 1,
+    type,
+    key: key ?? 'k',
+    baseUrl: base ?? provider(type).baseUrl,
+    organization: '',
+    other: other ?? '',
+    setting: {},
+  }
 }
