@@ -106,6 +106,12 @@ export const errors = {
     '修改渠道地址的主机后须重新填写密钥',
     'Enter the key again after changing the host of the channel address',
   ),
+  channel_key_last: kind(400, '渠道至少需要保留一个密钥', 'A channel needs at least one key'),
+  channel_has_keys: kind(
+    400,
+    '该渠道有多个密钥，请在密钥列表中增删',
+    'This channel has several keys; add and remove them in its list of keys',
+  ),
   channel_test_failed: kind(502, '测试失败：{reason}', 'Test failed: {reason}', { onConsole: undefined }),
   channel_not_testable: kind(400, '该类型的渠道不支持测试', 'Channels of this type cannot be tested'),
   channel_list_unsupported: kind(400, '该类型的渠道不提供模型列表', 'Channels of this type offer no model list'),

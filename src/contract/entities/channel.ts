@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { bodyRules, headerOverrides } from './channel-overrides.ts'
 import { channelPriorityMin, channelStatus } from './channel-status.ts'
 
 /** A channel as admins see it: its key is never part of it. Texts named `…mapping`, `setting`, `other_info` hold JSON. */
@@ -29,8 +30,23 @@ export const channel = z.object({
   balance: z.number(),
   balance_updated_time: z.int(),
   used_quota: z.int(),
+  /** How many keys it has, and how many of them are in use. */
+  keys_total: z.int(),
+  keys_enabled: z.int(),
 })
 export type Channel = z.output<typeof channel>
+
+/** One key of a channel as admins see it: never the key itself. A status of 3 comes with the reason and the time. */
+export const channelKey = z.object({
+  id: z.int(),
+  /** `…` and the last four characters. */
+  tail: z.string(),
+  status: z.int(),
+  status_reason: z.string(),
+  status_time: z.int(),
+  created_time: z.int(),
+})
+export type ChannelKey = z.output<typeof channelKey>
 
 /** What `model_mapping` holds: requested to upstream model. */
 export const modelMapping = z.record(z.string().min(1).max(255), z.string().min(1).max(255))
@@ -47,6 +63,23 @@ export const channelSetting = z
   .object({
     proxy: z.string().max(500),
     force_format: z.boolean(),
+    /** Which of several keys a request gets: any, one after the other, or the same for the whole of a conversation. */
+    key_mode: z.enum(['random', 'round-robin', 'session']),
+    /** For streams: without output by then, another channel takes over. */
+    first_byte_timeout_ms: z.int().min(100).max(3_600_000),
+    /** Of the whole channel, on each node: requests at a time, and what begins or is used within a minute. */
+    max_concurrency: z.int().min(1).max(1_000_000),
+    max_requests_per_minute: z.int().min(1).max(1e9),
+    max_tokens_per_minute: z.int().min(1).max(1e12),
+    /** Units that its requests may be charged within a day (UTC), on all nodes. */
+    max_quota_per_day: z.int().min(1).max(1e13),
+    /** What the upstream takes, as a part of the model's price: decides where the cheapest channel is wanted. */
+    cost_ratio: z.number().min(0).max(1000),
+    param_override: bodyRules,
+    header_override: headerOverrides,
+    system_prompt: z.string().max(100_000),
+    /** In front of the caller's own instructions, or only where there are none. */
+    system_prompt_mode: z.enum(['prepend', 'fill']),
     thinking_to_content: z.boolean(),
     connect_timeout_ms: z.int().min(100).max(600_000),
     headers_timeout_ms: z.int().min(100).max(3_600_000),
@@ -74,6 +107,8 @@ const fields = {
   type: looseInt(1, 100_000),
   name: text(100).trim(),
   key: text(200_000),
+  /** All lines of `key` are keys of this one channel. Otherwise a new channel is made for each. */
+  multi_key: z.boolean(),
   openai_organization: optionalText(200),
   test_model: optionalText(255),
   max_input_tokens: looseInt(0, 1e9),
@@ -99,7 +134,10 @@ const fields = {
 export const channelInput = z.object(fields).partial().required({ type: true, name: true, key: true, models: true })
 export type ChannelInput = z.output<typeof channelInput>
 
-/** An edit: what is absent stays as it is; an empty key keeps the stored one. */
+/**
+ * An edit: what is absent stays as it is; an empty key keeps what is stored. A key takes the place of the one that is there; with
+ * `multi_key`, the lines take the place of all.
+ */
 export const channelPatch = z
   .object(fields)
   .partial()

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { channel, channelInput, channelPatch, channelType } from '../entities/channel.ts'
+import { channel, channelInput, channelKey, channelPatch, channelType } from '../entities/channel.ts'
 import { model } from '../entities/model.ts'
 import { arrayOrPage, idParams, queryFlag, queryInt, queryText, zeroBasedPage } from '../envelope.ts'
 import { routes } from '../route.ts'
@@ -8,6 +8,9 @@ const sort = { id_sort: queryFlag.optional(), tag_mode: queryFlag.optional() }
 const filters = { keyword: queryText, group: queryText, model: queryText, status: queryInt, type: queryInt, tag: queryText }
 const testModel = z.object({ model: queryText })
 const seconds = z.object({ time: z.number() })
+const ids = z.array(z.int().positive()).min(1).max(1000)
+const status = z.union([z.literal(1), z.literal(2)])
+const keyParams = idParams.extend({ key: idParams.shape.id })
 
 export const channelRoutes = routes({
   'GET /api/channel/': {
@@ -43,7 +46,7 @@ export const channelRoutes = routes({
   'GET /api/channel/:id': { access: 'admin', summary: 'One channel', params: idParams, reply: channel },
   'POST /api/channel/': {
     access: 'admin',
-    summary: 'Add channels, one per line of the key; answers their ids',
+    summary: 'Add channels, one per line of the key, or one with all of them as multi_key; answers their ids',
     body: channelInput,
     reply: z.array(z.int()),
   },
@@ -59,14 +62,40 @@ export const channelRoutes = routes({
   'POST /api/channel/batch': {
     access: 'admin',
     summary: 'Delete several channels; answers how many',
-    body: z.object({ ids: z.array(z.int().positive()).min(1).max(1000) }),
+    body: z.object({ ids }),
     reply: z.int(),
   },
   'POST /api/channel/batch/status': {
     access: 'admin',
     summary: 'Enable or disable several channels; answers how many changed',
-    body: z.object({ ids: z.array(z.int().positive()).min(1).max(1000), status: z.union([z.literal(1), z.literal(2)]) }),
+    body: z.object({ ids, status }),
     reply: z.int(),
+  },
+  'GET /api/channel/:id/keys': {
+    access: 'admin',
+    summary: 'Keys of a channel, without the keys themselves',
+    params: idParams,
+    reply: z.array(channelKey),
+  },
+  'POST /api/channel/:id/keys': {
+    access: 'admin',
+    summary: 'Add keys to a channel, one per line, passing over those that it has; answers their ids',
+    params: idParams,
+    body: z.object({ key: z.string().max(200_000) }),
+    reply: z.array(z.int()),
+  },
+  'POST /api/channel/:id/keys/status': {
+    access: 'admin',
+    summary: 'Enable or disable keys of a channel; answers how many changed',
+    params: idParams,
+    body: z.object({ ids, status }),
+    reply: z.int(),
+  },
+  'DELETE /api/channel/:id/keys/:key': {
+    access: 'admin',
+    summary: 'Remove a key from a channel that has others',
+    params: keyParams,
+    reply: z.null(),
   },
   'GET /api/channel/test/:id': {
     access: 'admin',

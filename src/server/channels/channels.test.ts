@@ -33,7 +33,10 @@ eachDatabase('channels', (fresh) => {
   const add = async (given: object = {}) => (await addAll(given))[0] ?? 0
   const edit = (id: number, given: object) => editChannel(core, { caller, patch: channelPatch.parse({ id, ...given }) })
   const rowOf = (id: number) => core.db.selectFrom('channels').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
-  const keyOf = async (id: number) => openKey(core, await rowOf(id))
+  const keyRowsOf = (id: number) =>
+    core.db.selectFrom('channel_keys').selectAll().where('channel_id', '=', id).orderBy('id').execute()
+  const keysOf = async (id: number) => (await keyRowsOf(id)).map((row) => openKey(core, row))
+  const keyOf = async (id: number) => (await keysOf(id)).join()
   const setRow = (id: number, values: object) => core.db.updateTable('channels').set(values).where('id', '=', id).execute()
   const code = (expected: string) => expect.objectContaining({ code: expected })
   const lastAudit = () => core.db.selectFrom('audit').selectAll().orderBy('id', 'desc').limit(1).executeTakeFirstOrThrow()
@@ -68,6 +71,8 @@ eachDatabase('channels', (fresh) => {
         balance: 0,
         balance_updated_time: 0,
         used_quota: 0,
+        keys_total: 1,
+        keys_enabled: 1,
       })
       expect(published).toEqual([0])
       expect(await lastAudit()).toMatchObject({ actor_id: 1, action: 'channel.add', target: `channel:${id}` })
@@ -205,7 +210,12 @@ eachDatabase('channels', (fresh) => {
 
     it('cannot be moved to another row', async () => {
       const [one = 0, two = 0] = await addAll({ key: 'k-1\nk-2' })
-      await setRow(two, { key_sealed: (await rowOf(one)).key_sealed })
+      const [row] = await keyRowsOf(one)
+      await core.db
+        .updateTable('channel_keys')
+        .set({ key_sealed: row?.key_sealed ?? '' })
+        .where('channel_id', '=', two)
+        .execute()
       await expect(keyOf(two)).rejects.toThrow()
     })
   })
@@ -309,7 +319,8 @@ eachDatabase('channels', (fresh) => {
 
     it('repairs a row that is broken', async () => {
       const id = await add({ base_url: 'http://models.example' })
-      await setRow(id, { setting: '{', key_sealed: 'broken' })
+      await setRow(id, { setting: '{' })
+      await core.db.updateTable('channel_keys').set({ key_sealed: 'broken' }).where('channel_id', '=', id).execute()
       expect(await edit(id, { setting: '', key: 'k' })).toMatchObject({ setting: '' })
       expect(await keyOf(id)).toBe('k')
     })

@@ -6,15 +6,17 @@ import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
+import { followKeys, insertKeys, replaceKeys, reviveKeys } from './channel-keys.ts'
 import { destinationOf, type Fields, readFields, requireBaseUrl, requireProvider } from './fields.ts'
 import { findRow, presentChannel } from './find-channels.ts'
-import { openKey, readKeys, readOneKey, sealKey } from './keys.ts'
-import { cut } from './values.ts'
+import { openKey, readKeys, readOneKey } from './keys.ts'
+import { type Locked, lockChannel, lockedIds } from './locks.ts'
+import { cut, readSetting } from './values.ts'
 
 /**
- * The channels: configured upstreams with their keys, addresses, models and groups. This folder owns the table `channels` (but for
- * `used_quota`, which is the ledger's), chooses the channel of a request and takes broken ones out of service. Every change is
- * audited in its transaction and published after its commit. Not here: talking to an upstream for a caller (relay).
+ * The channels: configured upstreams with their keys, addresses, models and groups. This folder owns the tables `channels` (but for
+ * `used_quota`, which is the ledger's) and `channel_keys`, chooses the channel of a request and takes broken ones out of service. Every
+ * change is audited in its transaction and published after its commit. Not here: talking to an upstream for a caller (relay).
  */
 interface Act {
   readonly caller: Caller
@@ -23,11 +25,12 @@ interface Act {
 const nameLengthMax = 100
 
 /**
- * Makes one channel for each key, all alike; answers their ids. Throws `channel_name_required`, `channel_models_required`,
- * `channel_type_unknown`, `channel_url_required`, `channel_url_invalid`, `channel_mapping_loop`, `json_text_invalid` or `field_invalid`.
+ * Makes one channel for each key, all alike, or with `multi_key` one for all of them; answers their ids. Throws `channel_name_required`,
+ * `channel_models_required`, `channel_type_unknown`, `channel_url_required`, `channel_url_invalid`, `channel_mapping_loop`,
+ * `json_text_invalid` or `field_invalid`.
  */
 export async function addChannels(core: Core, { caller, input }: Act & { input: ChannelInput }): Promise<number[]> {
-  const { key, ...given } = input
+  const { key, multi_key = false, ...given } = input
   const provider = requireProvider(given.type)
   const keys = readKeys(provider, key)
   const fields = readFields(core.env, provider, { group: '', other: '', ...given })
@@ -35,7 +38,8 @@ export async function addChannels(core: Core, { caller, input }: Act & { input: 
 
   const ids = await core.db.transaction().execute(async (within) => {
     const made: number[] = []
-    for (const each of keys) made.push(await insertChannel(core, within, { ...fields, type: given.type, name: given.name }, each))
+    for (const own of multi_key ? [keys] : keys.map((each) => [each]))
+      made.push(await insertChannel(core, within, { ...fields, type: given.type, name: given.name }, own))
     await recordAudit(core, within, { caller, action: 'channel.add', target: targetOf(made), after: shown(fields) })
     return made
   })
@@ -44,53 +48,59 @@ export async function addChannels(core: Core, { caller, input }: Act & { input: 
 }
 
 /**
- * Writes the fields that are given. An empty key keeps the stored one, but not when the key would then go elsewhere than before:
- * `channel_key_reenter`. A status of 1 or 2 also forgets why the channel was disabled. Throws `not_found` and what `addChannels` throws.
+ * Writes the fields that are given. An empty key keeps what is stored, but not when it would then go elsewhere than before:
+ * `channel_key_reenter`. A status of 1 or 2 also forgets why the channel was disabled. Throws `not_found`, `channel_has_keys` and what
+ * `addChannels` throws.
  */
 export async function editChannel(core: Core, { caller, patch }: Act & { patch: ChannelPatch }): Promise<Channel> {
-  const { id, key = '', status, ...given } = patch
+  const { id, key = '', multi_key = false, status, ...given } = patch
 
   const { before, after } = await core.db.transaction().execute(async (within) => {
     const before = await lockChannel(core, within, id)
     const provider = requireProvider(given.type ?? before.type)
-    const newKey = key.trim() === '' ? undefined : readOneKey(provider, key)
+    const keys = key.trim() === '' ? undefined : (multi_key ? readKeys : readOneKey)(provider, key)
     const fields = changesOf(before, {
       ...readFields(core.env, provider, given.type === undefined ? given : { ...given, other: given.other ?? before.other }),
       ...(status === undefined || status === before.status ? {} : { status, other_info: '' }),
     })
     const wanted = { ...before, ...fields }
     if (given.type !== undefined || given.base_url !== undefined) requireBaseUrl(provider, wanted.base_url)
-    if (newKey === undefined && destinationOf(wanted) !== destinationOf(before)) fail('channel_key_reenter')
-    if (newKey === undefined && Object.keys(fields).length === 0) return { before, after: before }
+    if (!keys && destinationOf(wanted) !== destinationOf(before)) fail('channel_key_reenter')
+    if (!keys && Object.keys(fields).length === 0) return { before, after: before }
 
-    const changes = { ...fields, ...(newKey === undefined ? {} : { key_sealed: sealKey(core, id, newKey) }) }
-    const after = await within.updateTable('channels').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
+    // The column of the version before must not keep a key that was replaced.
+    const changes = { ...fields, ...(keys ? { key_sealed: '' } : {}) }
+    await within.updateTable('channels').set(changes).where('id', '=', id).execute()
+    if (keys) await followKeys(core, within, id, () => replaceKeys(core, within, { id, keys, isForAll: multi_key }))
+    if (fields.status === channelStatus.enabled) await reviveKeys(within, [id])
     await recordAudit(core, within, {
       caller,
       action: 'channel.edit',
       target: targetOf([id]),
       before: shown(Object.fromEntries(Object.entries(before).filter(([column]) => column in fields))),
-      after: shown({ ...fields, ...(newKey === undefined ? {} : { key: '(new)' }) }),
+      after: shown({ ...fields, ...(keys ? { key: '(new)' } : {}) }),
     })
-    return { before, after }
+    return { before, after: await findRow(within, id) }
   })
   if (after !== before) core.bus.publish('channels', id)
-  return presentChannel(after)
+  return presentChannel(core.db, after)
 }
 
-/** Makes a disabled channel with the same key and settings, and no history. Throws `not_found`. */
+/** Makes a disabled channel with the same keys and settings, and no history. Throws `not_found`. */
 export async function copyChannel(core: Core, { caller, id, suffix }: Act & { id: number; suffix: string }): Promise<Channel> {
   const copy = await core.db.transaction().execute(async (within) => {
     const row = await findRow(within, id)
     const { id: _id, key_sealed: _sealed, test_time: _tested, response_time: _took, balance: _balance, ...more } = row
     const { balance_updated_time: _updated, used_quota: _used, other_info: _info, created_time: _created, ...fields } = more
     const name = cut(row.name, nameLengthMax - suffix.length) + suffix
-    const made = await insertChannel(core, within, { ...fields, name, status: channelStatus.disabled }, openKey(core, row))
+    const keys = await within.selectFrom('channel_keys').selectAll().where('channel_id', '=', id).orderBy('id').execute()
+    const opened = keys.map((key) => openKey(core, key))
+    const made = await insertChannel(core, within, { ...fields, name, status: channelStatus.disabled }, opened)
     await recordAudit(core, within, { caller, action: 'channel.copy', target: targetOf([id]), after: targetOf([made]) })
     return findRow(within, made)
   })
   core.bus.publish('channels', copy.id)
-  return presentChannel(copy)
+  return presentChannel(core.db, copy)
 }
 
 /** Answers how many there were. */
@@ -116,6 +126,7 @@ export async function setChannelStatus(
       .returning('id')
       .execute()
     const changed = rows.map(({ id }) => id)
+    if (status === channelStatus.enabled) await reviveKeys(within, changed)
     if (changed.length > 0)
       await recordAudit(core, within, { caller, action: 'channel.status', target: targetOf(changed), after: shown({ status }) })
     return changed.length
@@ -126,22 +137,16 @@ export async function setChannelStatus(
 
 type NewChannel = Omit<NewRow<'channels'>, 'key_sealed' | 'created_time'>
 
-/** The ciphertext of a key is bound to its row's id, which exists only after the insert. */
-async function insertChannel(core: Core, within: Within, fields: NewChannel, key: string): Promise<number> {
+/** The ciphertext of a key is bound to its channel's id, which exists only after the insert. */
+async function insertChannel(core: Core, within: Within, fields: NewChannel, keys: readonly string[]): Promise<number> {
   const { id } = await within
     .insertInto('channels')
     .values({ ...fields, key_sealed: '', created_time: seconds(core.now()) })
     .returning('id')
     .executeTakeFirstOrThrow()
-  await within
-    .updateTable('channels')
-    .set({ key_sealed: sealKey(core, id, key) })
-    .where('id', '=', id)
-    .execute()
+  await insertKeys(core, within, id, keys)
   return id
 }
-
-type Locked = ReturnType<typeof lockedIds>
 
 async function deleteWhere(core: Core, caller: Caller, which: (rows: Locked) => Locked): Promise<number> {
   const deleted = await core.db.transaction().execute(async (within) => {
@@ -151,31 +156,15 @@ async function deleteWhere(core: Core, caller: Caller, which: (rows: Locked) => 
       .returning(['id', 'name', 'type', 'base_url'])
       .execute()
     if (rows.length > 0) {
-      const target = targetOf(rows.map(({ id }) => id))
+      const ids = rows.map(({ id }) => id)
+      await within.deleteFrom('channel_keys').where('channel_id', 'in', ids).execute()
+      const target = targetOf(ids)
       await recordAudit(core, within, { caller, action: 'channel.delete', target, before: shown(rows) })
     }
     return rows.length
   })
   if (deleted > 0) core.bus.publish('channels')
   return deleted
-}
-
-/** On PostgreSQL rows are locked in the order of their ids, as the ledger does: neither waits for the other in a circle. */
-function lockedIds(core: Core, within: Within) {
-  return within
-    .selectFrom('channels')
-    .select('id')
-    .$if(core.database.dialect === 'postgres', (query) => query.orderBy('id').forUpdate())
-}
-
-async function lockChannel(core: Core, within: Within, id: number): Promise<Row<'channels'>> {
-  const row = await within
-    .selectFrom('channels')
-    .selectAll()
-    .where('id', '=', id)
-    .$if(core.database.dialect === 'postgres', (query) => query.forUpdate())
-    .executeTakeFirst()
-  return row ?? fail('not_found')
 }
 
 function changesOf(before: Row<'channels'>, fields: Fields): Fields {
@@ -187,7 +176,19 @@ function targetOf(ids: readonly number[]): string {
   return `channel:${ids.join(',')}`
 }
 
-/** As the audit keeps it: no key, and no login of a proxy. */
+/** As the audit keeps it: no key, no login of a proxy, and no values of headers, which may hold secrets. */
 function shown(fields: object): string {
-  return JSON.stringify(fields).replace(/\/\/[^/@"\s]*@/g, '//…@')
+  const safe =
+    'setting' in fields && typeof fields.setting === 'string' ? { ...fields, setting: withoutHeaders(fields.setting) } : fields
+  return JSON.stringify(safe).replace(/\/\/[^/@"\s]*@/g, '//…@')
+}
+
+function withoutHeaders(setting: string): string {
+  try {
+    const { header_override: headers = {}, ...rest } = readSetting(setting)
+    const names = Object.keys(headers)
+    return names.length === 0 ? setting : JSON.stringify({ ...rest, header_override: names })
+  } catch {
+    return '(broken)'
+  }
 }

@@ -8,7 +8,7 @@ import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
 import { readNames } from './values.ts'
 
-/** Reading channels for the console. Nothing here opens a key, and `presentChannel` is the only way a row leaves. */
+/** Reading channels for the console. Nothing here opens a key, and `presentChannels` is the only way a row leaves. */
 export interface ChannelFilter {
   /** The id, or part of the name in any case; '' for any, as for all texts here. */
   readonly keyword: string
@@ -52,12 +52,12 @@ export async function findChannels(
     .$if(tagMode, (query) => query.where('tag', '<>', ''))
     .select((eb) => (tagMode ? eb.fn.count<number>('tag').distinct() : eb.fn.countAll<number>()).as('total'))
     .executeTakeFirstOrThrow()
-  return { items: rows.map(presentChannel), total }
+  return { items: await presentChannels(core.db, rows), total }
 }
 
 /** Throws `not_found`. */
 export async function findChannel(core: Core, id: number): Promise<Channel> {
-  return presentChannel(await findRow(core.db, id))
+  return presentChannel(core.db, await findRow(core.db, id))
 }
 
 /** Throws `not_found`. */
@@ -77,9 +77,30 @@ export async function enabledModels(core: Core): Promise<string[]> {
   return [...new Set(rows.flatMap(({ models }) => readNames(models)))].sort()
 }
 
-/** A channel as the console shows it: without its key in any form. */
-export function presentChannel({ key_sealed: _sealed, ...row }: Row<'channels'>): Channel {
-  return { ...row, key: '' }
+/** A channel as the console shows it: without its keys in any form. */
+export async function presentChannel(db: Queries, row: Row<'channels'>): Promise<Channel> {
+  const [shown] = await presentChannels(db, [row])
+  return shown ?? fail('not_found')
+}
+
+async function presentChannels(db: Queries, rows: readonly Row<'channels'>[]): Promise<Channel[]> {
+  if (rows.length === 0) return []
+  const enabled = sql<number>`sum(case when status = ${channelStatus.enabled} then 1 else 0 end)`
+  const counts = await db
+    .selectFrom('channel_keys')
+    .where(
+      'channel_id',
+      'in',
+      rows.map(({ id }) => id),
+    )
+    .select(({ fn }) => ['channel_id', fn.countAll<number>().as('total'), enabled.as('enabled')])
+    .groupBy('channel_id')
+    .execute()
+  const ofChannel = new Map(counts.map((count) => [count.channel_id, count]))
+  return rows.map(({ key_sealed: _sealed, ...row }) => {
+    const { total = 0, enabled = 0 } = ofChannel.get(row.id) ?? {}
+    return { ...row, key: '', keys_total: total, keys_enabled: enabled }
+  })
 }
 
 function matching(db: Queries, { keyword, model, group, tag, status, type }: ChannelFilter) {

@@ -1,11 +1,13 @@
 import { channelStatus } from '../../contract/entities/channel-status.ts'
 import { logType } from '../../contract/entities/log.ts'
 import { linesOf } from '../../contract/options/lists.ts'
+import type { Within } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import { redact } from '../lib/logger.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
+import { lockedIds } from './locks.ts'
 import type { RunningChannel } from './model-index.ts'
 import { cut } from './values.ts'
 
@@ -27,42 +29,94 @@ const fatalTypes = new Set([
   'forbidden',
 ])
 const reasonLengthMax = 500
+const { enabled } = channelStatus
 
 /**
- * Disables a channel automatically when its failure says that it will not recover by itself: a refused key, an account without
- * balance, or a keyword of the options. Answers whether this call did it: of many failures at once one does. A failure with a key
- * that was replaced since, or of a channel that is disabled already, changes nothing.
+ * Disables a key automatically when its failure says that it will not recover by itself: it is refused, its account is without balance,
+ * or a keyword of the options. The channel goes with its last key. Answers whether this call did it: of many failures at once one does.
+ * A failure with a key that was replaced or disabled since, or of a channel that is disabled already, changes nothing.
  */
 export async function reportFailure(core: Core, channel: RunningChannel, failure: ChannelFailure): Promise<boolean> {
   const { AutomaticDisableChannelEnabled, AutomaticDisableKeywords } = core.options.current
   if (!AutomaticDisableChannelEnabled || !channel.autoBan) return false
   if (!isFatal(channel, failure, linesOf(AutomaticDisableKeywords))) return false
+  return disableKey(core, channel, reasonOf(channel, failure))
+}
 
+/** As `reportFailure`, for a reason that was found already. */
+export async function disableKey(core: Core, channel: RunningChannel, reason: string): Promise<boolean> {
   const at = seconds(core.now())
-  const reason = reasonOf(channel, failure)
   const disabled = await core.db.transaction().execute(async (within) => {
-    const row = await within
-      .updateTable('channels')
-      .set({ status: channelStatus.autoDisabled, other_info: JSON.stringify({ status_reason: reason, status_time: at }) })
-      .where('id', '=', channel.id)
-      .where('status', '=', channelStatus.enabled)
-      .where('key_sealed', '=', channel.keySealed)
-      .returning('id')
-      .executeTakeFirst()
-    if (!row) return false
+    const locked = await lockedIds(core, within).where('id', '=', channel.id).where('status', '=', enabled).executeTakeFirst()
+    const key = locked && (await noteOnKey(within, channel, { reason, at }))
+    if (!key) return false
 
-    const content = `渠道 ${channel.name}（#${channel.id}）已被自动禁用 / Channel ${channel.name} (#${channel.id}) was disabled automatically: ${reason}`
-    await recordLog(within, { type: logType.system, at, userId: 0, username: '', content })
-    await recordAudit(core, within, {
-      caller: undefined,
-      action: 'channel.auto-disable',
-      target: `channel:${channel.id}`,
-      after: reason,
-    })
+    const left = await within
+      .selectFrom('channel_keys')
+      .select('id')
+      .where('channel_id', '=', channel.id)
+      .where('status', '=', enabled)
+      .limit(1)
+      .executeTakeFirst()
+    if (left) await record(core, within, { channel, of: 'key', reason, at })
+    else await noteOnChannel(core, within, { channel, reason, at })
     return true
   })
   if (disabled) core.bus.publish('channels', channel.id)
   return disabled
+}
+
+/** Disables a channel as a whole: its keys are not to blame. Answers whether this call did it. */
+export async function disableChannel(core: Core, channel: RunningChannel, reason: string): Promise<boolean> {
+  const at = seconds(core.now())
+  const disabled = await core.db.transaction().execute((within) => noteOnChannel(core, within, { channel, reason, at }))
+  if (disabled) core.bus.publish('channels', channel.id)
+  return disabled
+}
+
+function noteOnKey(within: Within, channel: RunningChannel, { reason, at }: { reason: string; at: number }) {
+  return within
+    .updateTable('channel_keys')
+    .set({ status: channelStatus.autoDisabled, status_reason: reason, status_time: at })
+    .where('id', '=', channel.keyId)
+    .where('status', '=', enabled)
+    .where('key_sealed', '=', channel.keySealed)
+    .returning('id')
+    .executeTakeFirst()
+}
+
+interface Disabling {
+  readonly channel: RunningChannel
+  readonly reason: string
+  readonly at: number
+}
+
+async function noteOnChannel(core: Core, within: Within, { channel, reason, at }: Disabling): Promise<boolean> {
+  const row = await within
+    .updateTable('channels')
+    .set({ status: channelStatus.autoDisabled, other_info: JSON.stringify({ status_reason: reason, status_time: at }) })
+    .where('id', '=', channel.id)
+    .where('status', '=', enabled)
+    .returning('id')
+    .executeTakeFirst()
+  if (row) await record(core, within, { channel, of: 'channel', reason, at })
+  return row !== undefined
+}
+
+/** Tells the people who look after the channels. */
+async function record(core: Core, within: Within, { channel, of, reason, at }: Disabling & { of: 'key' | 'channel' }) {
+  const { id, name, keyId } = channel
+  const content =
+    of === 'channel'
+      ? `渠道 ${name}（#${id}）已被自动禁用 / Channel ${name} (#${id}) was disabled automatically: ${reason}`
+      : `渠道 ${name}（#${id}）的密钥 #${keyId} 已被自动禁用 / Key #${keyId} of channel ${name} (#${id}) was disabled automatically: ${reason}`
+  await recordLog(within, { type: logType.system, at, userId: 0, username: '', content })
+  await recordAudit(core, within, {
+    caller: undefined,
+    action: of === 'channel' ? 'channel.auto-disable' : 'channel.key-auto-disable',
+    target: of === 'channel' ? `channel:${id}` : `channel:${id}/key:${keyId}`,
+    after: reason,
+  })
 }
 
 /** Remembers when a channel was tested and how long it took. Published to nobody: it decides nothing. */

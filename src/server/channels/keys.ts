@@ -3,18 +3,18 @@ import { fail } from '../lib/failure.ts'
 import type { Secrets } from '../lib/secrets.ts'
 import type { Provider } from '../providers/provider.ts'
 
-/** Keys of channels: read from what an admin typed, sealed at rest. A key is bound to its row, and never leaves but to its upstream. */
+/** Keys of channels: read from what an admin typed, sealed at rest. A key is bound to its channel, and never leaves but to its upstream. */
 type Opener = { readonly secrets: Secrets }
 
 const keysAtOnceMax = 1000
 
-export function sealKey({ secrets }: Opener, id: number, key: string): string {
-  return secrets.seal(key, place(id))
+export function sealKey({ secrets }: Opener, channelId: number, key: string): string {
+  return secrets.seal(key, place(channelId))
 }
 
 /** Throws when the row was tampered with or another master key sealed it. */
-export function openKey({ secrets }: Opener, row: Pick<Row<'channels'>, 'id' | 'key_sealed'>): string {
-  return secrets.open(row.key_sealed, place(row.id))
+export function openKey({ secrets }: Opener, row: Pick<Row<'channel_keys'>, 'channel_id' | 'key_sealed'>): string {
+  return secrets.open(row.key_sealed, place(row.channel_id))
 }
 
 /** One key per line, or the whole text for providers whose keys have lines. Throws `channel_name_required` or `field_invalid`. */
@@ -27,11 +27,17 @@ export function readKeys({ keyHasLines }: Provider, text: string): string[] {
   return keys
 }
 
-/** For a channel that exists: exactly one key. */
-export function readOneKey(provider: Provider, text: string): string {
-  const [key = '', ...more] = readKeys(provider, text)
-  if (more.length > 0) refuse({ zh: '已有渠道只能有一个密钥', en: 'a channel that exists has one key' })
-  return key
+/** For a channel that has one key and is to keep one. */
+export function readOneKey(provider: Provider, text: string): string[] {
+  const keys = readKeys(provider, text)
+  if (keys.length > 1)
+    refuse({ zh: '该渠道只有一个密钥；多个密钥请在密钥列表中添加', en: 'this channel has one key; add more in its list of keys' })
+  return keys
+}
+
+/** The end of a key, by which an admin knows it again; of a short key nothing, since its end would give too much of it away. */
+export function tailOf(key: string): string {
+  return key.length < 12 ? '…' : `…${key.slice(-4)}`
 }
 
 /** Whether a text can stand in a header. */
@@ -43,6 +49,7 @@ function refuse(reason: { zh: string; en: string }): never {
   fail('field_invalid', { field: { zh: '密钥', en: 'key' }, reason })
 }
 
-function place(id: number) {
-  return { table: 'channels', column: 'key_sealed', row: id }
+/** Named after the column that held the one key of a channel at first: what was sealed then opens still. */
+function place(channelId: number) {
+  return { table: 'channels', column: 'key_sealed', row: channelId }
 }

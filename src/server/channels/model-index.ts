@@ -6,11 +6,16 @@ import { Snapshot } from '../lib/snapshot.ts'
 import type { Core } from '../options/core.ts'
 import { checkProviders, providerById } from '../providers/index.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
+import { findRow } from './find-channels.ts'
 import { openKey } from './keys.ts'
 import { readModelMapping, readNames, readSetting, readStatusCodeMapping } from './values.ts'
 
-/** A channel as the relay uses it: read from the snapshot without I/O, with its key opened. */
+/**
+ * A channel with one of its keys, as the relay uses it: read from the snapshot without I/O, with the key opened. A channel with several
+ * usable keys is there once for each of them.
+ */
 export interface RunningChannel extends Upstream {
+  readonly keyId: number
   readonly name: string
   readonly provider: Provider
   readonly models: ReadonlySet<string>
@@ -32,9 +37,11 @@ export interface RunningChannel extends Upstream {
 
 /** All enabled channels, arranged for selection. Built anew on every change. */
 export interface ChannelIndex {
-  /** Enabled channels by id. */
+  /** Enabled channels by id, each with its first key. */
   readonly byId: ReadonlyMap<number, RunningChannel>
-  /** Enabled channels that serve a model to a group, highest priority first, one array per priority. */
+  /** A channel once for each of its usable keys. */
+  keysOf(channelId: number): readonly RunningChannel[]
+  /** Enabled channels that serve a model to a group, each with its first key, highest priority first, one array per priority. */
   candidates(group: string, model: string): readonly (readonly RunningChannel[])[]
   /** Names of the models that a group can use, sorted. */
   modelsOf(group: string): readonly string[]
@@ -49,7 +56,7 @@ export async function openChannels(core: Core, upstream: UpstreamAgents): Promis
   let last = indexChannels([])
   const channels = new Snapshot(async () => {
     const index = await loadChannels(core)
-    for (const channel of last.byId.values()) if (!isSameWay(channel, index.byId.get(channel.id))) upstream.forget(channel.id)
+    for (const id of last.byId.keys()) if (!isSameWay(last.keysOf(id), index.keysOf(id))) upstream.forget(id)
     last = index
     return index
   })
@@ -58,40 +65,73 @@ export async function openChannels(core: Core, upstream: UpstreamAgents): Promis
   return channels
 }
 
-/** Reads all enabled channels. One that cannot be used is left out with an error in the log, and never stops the others. */
+/** Reads all enabled channels. What cannot be used is left out with an error in the log, and never stops the others. */
 export async function loadChannels(core: Core): Promise<ChannelIndex> {
   const rows = await core.db.selectFrom('channels').selectAll().where('status', '=', channelStatus.enabled).execute()
-  return indexChannels(rows.flatMap((row) => readUsable(core, row)))
+  const keys = await core.db
+    .selectFrom('channel_keys')
+    .selectAll()
+    .where('status', '=', channelStatus.enabled)
+    .orderBy('id')
+    .execute()
+  const keysOf = groupBy(keys, ({ channel_id }) => channel_id)
+  return indexChannels(rows.flatMap((row) => readUsable(core, row, keysOf.get(row.id) ?? [])))
 }
 
-function readUsable(core: Core, row: Row<'channels'>): RunningChannel[] {
-  try {
-    return [readChannel(core, row)]
-  } catch (error) {
-    core.logger.error({ error, channel: row.id, name: row.name }, 'a channel cannot be used: its row is broken')
+/**
+ * A channel that is saved, enabled or not, once for each of its keys: those in use first. Throws `not_found`, or what a broken row
+ * throws.
+ */
+export async function openChannel(core: Core, id: number): Promise<{ row: Row<'channels'>; keys: RunningChannel[] }> {
+  const row = await findRow(core.db, id)
+  const keys = await core.db.selectFrom('channel_keys').selectAll().where('channel_id', '=', id).orderBy('id').execute()
+  const first = keys.filter(({ status }) => status === channelStatus.enabled)
+  const rest = keys.filter(({ status }) => status !== channelStatus.enabled)
+  return { row, keys: [...first, ...rest].map((key) => readChannel(core, row, key)) }
+}
+
+type KeyRow = Pick<Row<'channel_keys'>, 'id' | 'channel_id' | 'key_sealed'>
+
+function readUsable(core: Core, row: Row<'channels'>, keys: readonly KeyRow[]): RunningChannel[] {
+  const unusable = (error: unknown): [] => {
+    core.logger.error({ error, channel: row.id, name: row.name }, 'a channel cannot be used: its row or a key is broken')
     return []
+  }
+  try {
+    const channel = readRow(row)
+    if (keys.length === 0) throw new Error('It has no key')
+    return keys.flatMap((key) => {
+      try {
+        return withKey(core, channel, key)
+      } catch (error) {
+        return unusable(error)
+      }
+    })
+  } catch (error) {
+    return unusable(error)
   }
 }
 
-/** A row with everything in it opened and parsed. Throws when something in it is broken. */
-export function readChannel(core: Core, row: Row<'channels'>): RunningChannel {
+/** A row with everything in it parsed, and one of its keys opened. Throws when something in it is broken. */
+export function readChannel(core: Core, row: Row<'channels'>, key: KeyRow): RunningChannel {
+  return withKey(core, readRow(row), key)
+}
+
+type ChannelRow = ReturnType<typeof readRow>
+
+function readRow(row: Row<'channels'>) {
   const provider = providerById(row.type)
   if (!provider) throw new Error(`Unknown channel type ${row.type}`)
 
-  const upstream: Upstream = {
+  return {
     id: row.id,
     type: row.type,
-    key: openKey(core, row),
+    name: row.name,
+    provider,
     baseUrl: row.base_url || provider.baseUrl,
     organization: row.openai_organization,
     other: row.other,
     setting: readSetting(row.setting),
-  }
-  return {
-    ...upstream,
-    name: row.name,
-    provider: provider.forChannel?.(upstream) ?? provider,
-    keySealed: row.key_sealed,
     models: new Set(readNames(row.models)),
     groups: new Set(readNames(row.group)),
     modelMapping: readModelMapping(row.model_mapping),
@@ -105,12 +145,19 @@ export function readChannel(core: Core, row: Row<'channels'>): RunningChannel {
   }
 }
 
+function withKey(core: Core, channel: ChannelRow, row: KeyRow): RunningChannel {
+  const keyed = { ...channel, key: openKey(core, row), keyId: row.id, keySealed: row.key_sealed }
+  return { ...keyed, provider: channel.provider.forChannel?.(keyed) ?? channel.provider }
+}
+
 type Tiers = RunningChannel[][]
 
 /** Arranges channels by group, model and priority. Pure. */
 export function indexChannels(channels: readonly RunningChannel[]): ChannelIndex {
+  const keys = groupBy(channels, ({ id }) => id)
+  const firsts = [...keys.values()].flatMap(([first]) => first ?? [])
   const groups = new Map<string, Map<string, Tiers>>()
-  for (const channel of channels.toSorted((a, b) => b.priority - a.priority || a.id - b.id)) {
+  for (const channel of firsts.toSorted((a, b) => b.priority - a.priority || a.id - b.id)) {
     for (const group of channel.groups) {
       const models = entry(groups, group, () => new Map<string, Tiers>())
       for (const model of channel.models)
@@ -122,7 +169,8 @@ export function indexChannels(channels: readonly RunningChannel[]): ChannelIndex
   }
 
   return {
-    byId: new Map(channels.map((channel) => [channel.id, channel])),
+    byId: new Map(firsts.map((channel) => [channel.id, channel])),
+    keysOf: (channelId) => keys.get(channelId) ?? [],
     candidates: (group, model) => groups.get(group)?.get(model) ?? [],
     modelsOf: (group) => [...(groups.get(group)?.keys() ?? [])].sort(),
   }
@@ -135,6 +183,12 @@ function place(tiers: Tiers, channel: RunningChannel): void {
   else tiers.push([channel])
 }
 
+function groupBy<Key, Value>(values: readonly Value[], keyOf: (value: Value) => Key): Map<Key, Value[]> {
+  const groups = new Map<Key, Value[]>()
+  for (const value of values) entry(groups, keyOf(value), () => []).push(value)
+  return groups
+}
+
 function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
   const found = map.get(key)
   if (found !== undefined) return found
@@ -143,6 +197,11 @@ function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): V
   return made
 }
 
-function isSameWay(before: RunningChannel, after: RunningChannel | undefined): boolean {
-  return after?.keySealed === before.keySealed && after.baseUrl === before.baseUrl && after.setting.proxy === before.setting.proxy
+/** Whether every key of a channel still goes the same way. */
+function isSameWay(before: readonly RunningChannel[], after: readonly RunningChannel[]): boolean {
+  return before.every((old) =>
+    after.some(
+      (now) => now.keySealed === old.keySealed && now.baseUrl === old.baseUrl && now.setting.proxy === old.setting.proxy,
+    ),
+  )
 }

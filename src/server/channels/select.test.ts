@@ -102,6 +102,7 @@ function running(id: number, given: Partial<RunningChannel> = {}): RunningChanne
     provider,
     name: `channel ${id}`,
     key: 'k',
+    keyId: id,
     keySealed: '',
     baseUrl: provider.baseUrl,
     organization: '',

@@ -6,9 +6,8 @@ import type { Core } from '../options/core.ts'
 import type { Format } from '../protocols/format.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
 import { readFields, requireBaseUrl, requireProvider } from './fields.ts'
-import { findRow } from './find-channels.ts'
 import { readKeys } from './keys.ts'
-import { readChannel } from './model-index.ts'
+import { openChannel } from './model-index.ts'
 
 /** Asking an upstream which models it has. A stored key only ever goes to the address that is stored beside it. */
 type Parts = Core & { readonly upstream: UpstreamAgents }
@@ -17,8 +16,9 @@ const limits = { timeoutMs: 15_000, sizeBytesMax: 4 * 1024 * 1024 }
 
 /** For a channel that is saved. Throws `not_found`, `channel_list_unsupported` or `channel_list_failed`. */
 export async function listModelsOfChannel(parts: Parts, { id }: { id: number }): Promise<string[]> {
-  const channel = readChannel(parts, await findRow(parts.db, id))
-  return askForModels(parts.upstream, channel.provider, channel)
+  const { keys } = await openChannel(parts, id)
+  const [channel] = keys
+  return channel ? askForModels(parts.upstream, channel.provider, channel) : fail('not_found')
 }
 
 /** For a form that is not saved: with the first key that it holds, and no other. Throws as above, and what saving throws. */

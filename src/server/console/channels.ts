@@ -1,5 +1,6 @@
 import type { Handlers } from '../../contract/route.ts'
 import type { channelRoutes } from '../../contract/routes/channels.ts'
+import { addKeys, listKeys, removeKey, setKeyStatus } from '../channels/channel-keys.ts'
 import { builtInModelsByType, listBuiltInModels, listChannelTypes } from '../channels/channel-types.ts'
 import {
   addChannels,
@@ -56,6 +57,16 @@ export const channelHandlers: Handlers<typeof channelRoutes, Context> = {
     applied(context, deleteChannels(context.app, { ...by(context), ids: body.ids })),
   'POST /api/channel/batch/status': (context, { body }) =>
     applied(context, setChannelStatus(context.app, { ...by(context), ...body })),
+
+  'GET /api/channel/:id/keys': ({ app }, { params }) => listKeys(app, params.id),
+  'POST /api/channel/:id/keys': (context, { params, body }) =>
+    applied(context, addKeys(context.app, { ...by(context), channelId: params.id, key: body.key })),
+  'POST /api/channel/:id/keys/status': (context, { params, body }) =>
+    applied(context, setKeyStatus(context.app, { ...by(context), channelId: params.id, ...body })),
+  async 'DELETE /api/channel/:id/keys/:key'(context, { params }) {
+    await applied(context, removeKey(context.app, { ...by(context), channelId: params.id, keyId: params.key }))
+    return null
+  },
 
   'GET /api/channel/test/:id': ({ app }, { params, query }) => test(app, params.id, query.model),
   'POST /api/channel/test/:id': ({ app }, { params, query }) => test(app, params.id, query.model),

@@ -10,6 +10,7 @@ export interface Tables {
   login_failures: LoginFailuresTable
   tokens: TokensTable
   channels: ChannelsTable
+  channel_keys: ChannelKeysTable
   options: { key: string; value: string }
   redemptions: RedemptionsTable
   top_ups: TopUpsTable
@@ -104,6 +105,7 @@ interface TokensTable {
 interface ChannelsTable {
   id: Generated<number>
   type: number
+  /** Only nodes of the version before `channel_keys` read it; '' since a key was changed. */
   key_sealed: string
   openai_organization: Generated<string>
   test_model: Generated<string>
@@ -128,6 +130,18 @@ interface ChannelsTable {
   other_info: Generated<string>
   tag: Generated<string>
   setting: Generated<string>
+}
+
+/** Keys of channels. A channel that is enabled has at least one that is. */
+interface ChannelKeysTable {
+  id: Generated<number>
+  channel_id: number
+  key_sealed: string
+  /** As of channels: 1 enabled, 2 disabled by an admin, 3 disabled automatically, with the reason and the time. */
+  status: Generated<number>
+  status_reason: Generated<string>
+  status_time: Generated<number>
+  created_time: number
 }
 
 interface RedemptionsTable {

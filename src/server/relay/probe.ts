@@ -1,5 +1,5 @@
 import { reportTest } from '../channels/health.ts'
-import { type RunningChannel, readChannel } from '../channels/model-index.ts'
+import { openChannel, type RunningChannel } from '../channels/model-index.ts'
 import { resolveModel } from '../channels/select.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { CallFailure, callConfigured } from '../lib/http-client.ts'
@@ -18,9 +18,9 @@ export async function probeChannel(
   app: RelayParts,
   { channelId, model }: { channelId: number; model: string },
 ): Promise<{ seconds: number }> {
-  const row = await app.db.selectFrom('channels').selectAll().where('id', '=', channelId).executeTakeFirst()
-  if (!row) fail('not_found')
-  const channel = readChannel(app, row)
+  const { keys } = await openChannel(app, channelId)
+  const [channel] = keys
+  if (!channel) fail('not_found')
   const asked = model || channel.testModel || [...channel.models][0] || ''
   const format = formatFor(channel, asked)
   if (!channel.provider.testable || !format || asked === '') fail('channel_not_testable')

@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import { says } from '../options/shapes.ts'
+
+/** What a channel changes in the bodies and headers that go to its upstream. */
+
+/**
+ * Where a member stands: `a.b`, `a[0]`, `a[*].b` for each entry, `a["x.y"]` for other names; `$.` may stand in front. `model` and
+ * `stream` are not for rules: the redirection and the caller decide them, and the gateway reads the answer by them.
+ */
+const segment = String.raw`[\w-]+|\["[^"\\]{1,100}"\]|\[(?:\d{1,4}|\*)\]`
+const pathForm = new RegExp(String.raw`^(?:\$\.?)?(?:${segment})(?:\.(?:[\w-]+)|\["[^"\\]{1,100}"\]|\[(?:\d{1,4}|\*)\])*$`)
+const path = z
+  .string()
+  .max(300)
+  .regex(pathForm, says('不是有效的路径', 'is not a path'))
+  .refine(
+    (text) => !/^(\$\.?)?(\["(model|stream)"\]|(model|stream)(?![\w-]))/.test(text),
+    says('不能改写 model 与 stream', 'cannot change model or stream'),
+  )
+
+/** Any characters for each `*`. */
+const pattern = z.string().min(1).max(255)
+
+/** When a rule holds: for models of these names, for bodies with this member. All of what is given must hold. */
+const condition = z.strictObject({
+  model: z.union([pattern, z.array(pattern).min(1).max(100)]).optional(),
+  path: z.string().max(300).regex(pathForm, says('不是有效的路径', 'is not a path')).optional(),
+  /** Of the member at `path`. Without it and `exists`, the member must be there. */
+  equals: z.json().optional(),
+  exists: z.boolean().optional(),
+})
+const when = condition.optional()
+
+export const bodyRule = z.union([
+  z.strictObject({ set: path, to: z.json(), when }),
+  z.strictObject({ default: path, to: z.json(), when }),
+  z.strictObject({ remove: path, when }),
+  z.strictObject({ rename: path, to: path, when }),
+])
+export type BodyRule = z.output<typeof bodyRule>
+export type RuleCondition = z.output<typeof condition>
+
+/** A list of rules, in their order; or an object whose members are all set. */
+export const bodyRules = z.union([
+  z.array(bodyRule).max(200),
+  z
+    .record(z.string().min(1).max(100), z.json())
+    .refine(
+      (members) => !('model' in members || 'stream' in members),
+      says('不能改写 model 与 stream', 'cannot change model or stream'),
+    )
+    .transform((members) => Object.entries(members).map(([name, to]): BodyRule => ({ set: `["${name}"]`, to }))),
+])
+
+/** What the connection itself needs stays with the gateway. */
+const ownHeaders = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'transfer-encoding',
+  'accept-encoding',
+  'keep-alive',
+  'upgrade',
+  'te',
+  'trailer',
+  'expect',
+])
+
+/** Name to value, in which `{api_key}` stands for the key of the request; null takes a header out. */
+export const headerOverrides = z
+  .record(
+    z
+      .string()
+      .max(100)
+      .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, says('不是有效的请求头名称', 'is not the name of a header')),
+    z
+      .string()
+      .max(4000)
+      .regex(/^[\x20-\x7e]*$/, says('含有无效字符', 'has invalid characters'))
+      .nullable(),
+  )
+  .refine(
+    (headers) => Object.keys(headers).every((name) => !ownHeaders.has(name.toLowerCase())),
+    says('含有不可改写的请求头', 'names a header that cannot be changed'),
+  )
+export type HeaderOverrides = z.output<typeof headerOverrides>
