@@ -95,7 +95,7 @@ describe('errors of the door, in the dialect of the route', () => {
 
   it('Gemini paths, which are not offered yet, answer as Gemini does', async () => {
     const { server, token } = await door()
-    const answer = await ask(server, token.key, {}, '/v1beta/models/gemini-2.0-flash:generateContent')
+    const answer = await ask(server, token.key, {}, '/v1beta/models/gemini-2.0-flash:embedContent')
     expect([answer.status, JSON.parse(answer.text).error.status]).toEqual([501, 'UNIMPLEMENTED'])
   })
 

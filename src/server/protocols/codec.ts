@@ -1,7 +1,7 @@
 import type { Dialogue, MediaPart } from './dialogue.ts'
 import type { Format } from './format.ts'
 import type { ReplyEvent } from './reply-events.ts'
-import type { JsonObject, StreamEvent } from './wire-format.ts'
+import type { JsonObject, PathFacts, StreamEvent } from './wire-format.ts'
 
 /**
  * How conversations of a format are read into the neutral form and written from it. Every format of an upstream writes requests and
@@ -28,11 +28,7 @@ export interface Inbound {
   writeEvents(context: WriteContext): EventWriter
 }
 
-/** What the address of the call said, where the format puts it there. */
-export interface PathFacts {
-  readonly model?: string
-  readonly stream?: boolean
-}
+export type { PathFacts } from './wire-format.ts'
 
 export interface RequestContext {
   /** The model as the upstream names it. */

@@ -1,5 +1,11 @@
 /** A wire format that callers speak: which dialect and which call of it. */
-export type CallerFormat = 'openai.chat' | 'openai.completions' | 'openai.embeddings' | 'openai.responses' | 'anthropic.messages'
+export type CallerFormat =
+  | 'openai.chat'
+  | 'openai.completions'
+  | 'openai.embeddings'
+  | 'openai.responses'
+  | 'anthropic.messages'
+  | 'gemini.generate'
 
 /** A wire format of upstreams that no caller speaks. */
 export type UpstreamFormat =

@@ -3,6 +3,7 @@ import type { Codec, Inbound } from './codec.ts'
 import { openAiCompletions } from './direct/completions.ts'
 import { openAiEmbeddings } from './direct/embeddings.ts'
 import type { CallerFormat, Format } from './format.ts'
+import { geminiGenerate } from './gemini-generate/generate.ts'
 import { ollamaChat } from './ollama-chat/codec.ts'
 import { openAiChat } from './openai-chat/chat.ts'
 import { openAiResponses } from './openai-responses/responses.ts'
@@ -15,6 +16,7 @@ export const wireFormats: Readonly<Record<CallerFormat, WireFormat>> = {
   'openai.embeddings': openAiEmbeddings,
   'openai.responses': openAiResponses,
   'anthropic.messages': anthropicMessages,
+  'gemini.generate': geminiGenerate,
 }
 
 /** The formats of conversations that are translated. A new one is its folder and one line here. */

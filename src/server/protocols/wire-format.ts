@@ -10,11 +10,15 @@ export interface WireFormat {
   readonly format: CallerFormat
   readonly dialect: Dialect
   /** Checks and reads the request. Throws `model_required`, `field_invalid` or `amount_out_of_range`. */
-  readRequest(body: JsonObject): RequestFacts
+  readRequest(body: JsonObject, path?: PathFacts): RequestFacts
   /** All text of the request that the model reads, for estimates and counts. */
   promptText(body: JsonObject): string[]
   /** The list that every whole reply has at the top; what lacks it is no reply. */
   readonly answerIn: string
+  /** An object that stands in place of that list when there is nothing to list. */
+  readonly answersWithout?: string
+  /** The member of a whole reply that names the model, where it is not `model`. */
+  readonly replyModelIn?: string
   /** Usage of a whole reply; undefined when the upstream reported none. */
   readUsage(reply: JsonObject): Usage | undefined
   /** Text that a whole reply produced, for a count when the upstream reported no usage. */
@@ -24,6 +28,12 @@ export interface WireFormat {
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>
+
+/** What the address of the call said, where the format puts it there. */
+export interface PathFacts {
+  readonly model?: string
+  readonly stream?: boolean
+}
 
 export interface RequestFacts {
   readonly model: string
@@ -46,6 +56,10 @@ export interface StreamFormat {
   /** Whether each event says its type in an `event:` line. */
   readonly hasNamedEvents: boolean
   isTerminal(event: StreamEvent): boolean
+  /** No event ends the stream, the end of the body does: from a finish on, what may be the end of the reply is kept back. */
+  readonly endsWithBody?: boolean
+  /** What ends an event that is written here; by default a blank line with LF. */
+  readonly eventEnd?: string
   /** What must be sent when the upstream ended well without a terminal event; '' when that cannot be made up. */
   readonly terminalText: string
   /** Usage so far after this event; `before` when the event has none. */
@@ -68,6 +82,14 @@ export interface StreamFormat {
   /** The same event with another model name; undefined when it names none. */
   renameModel(data: Buffer, model: string): Buffer | undefined
   readonly heartbeat: string
+}
+
+/** Another framing of a stream on its way to the caller: byte text of events in, in any pieces, and byte text out. */
+export interface Reframing {
+  readonly contentType: string
+  push(byteText: string): string
+  /** What closes it, whatever came before. */
+  end(): string
 }
 
 export interface StreamEvent {

@@ -7,7 +7,7 @@ import { toByteText } from '../lib/sse.ts'
 import type { CallerError } from '../protocols/error-body.ts'
 import { errorBody, errorEvent, errorHeaders, ownError, statusFor } from '../protocols/error-body.ts'
 import type { Dialect } from '../protocols/format.ts'
-import type { UpstreamErrorFacts } from '../protocols/wire-format.ts'
+import type { Reframing, UpstreamErrorFacts } from '../protocols/wire-format.ts'
 
 /**
  * One request of a caller and the way back to them: its id, its times, whether they are still there, and writing with back-pressure.
@@ -30,10 +30,19 @@ export class Call {
   #framesChunks = false
   #waitsForDrain = false
   readonly #headers: Record<string, string> = {}
+  readonly #reframing: Reframing | undefined
 
   constructor(
     exchange: { request: IncomingMessage; response: ServerResponse },
-    facts: { id: string; dialect: Dialect; language: Language; client: Client; nowMs: number },
+    facts: {
+      id: string
+      dialect: Dialect
+      language: Language
+      client: Client
+      nowMs: number
+      /** For a caller who takes streams in another framing than that of events. */
+      reframing?: Reframing | undefined
+    },
   ) {
     this.request = exchange.request
     this.response = exchange.response
@@ -41,6 +50,7 @@ export class Call {
     this.dialect = facts.dialect
     this.language = facts.language
     this.client = facts.client
+    this.#reframing = facts.reframing
     this.startedMs = facts.nowMs
     this.lastWriteMs = facts.nowMs
     const left = () => {
@@ -79,7 +89,8 @@ export class Call {
 
   /** Opens an answer that is sent in pieces. */
   begin(headers: Record<string, string>): void {
-    this.response.writeHead(200, { ...headers, ...this.idHeaders() })
+    const type = this.#reframing ? { 'content-type': this.#reframing.contentType } : {}
+    this.response.writeHead(200, { ...headers, ...type, ...this.idHeaders() })
     this.#framesChunks = takeOverChunking(this.response)
   }
 
@@ -87,7 +98,8 @@ export class Call {
   write(byteText: string, nowMs: number): boolean {
     if (this.firstByteMs === 0) this.firstByteMs = nowMs
     this.lastWriteMs = nowMs
-    return this.response.write(this.#framesChunks ? chunkOf(byteText) : byteText, 'latin1')
+    const out = this.#reframing ? this.#reframing.push(byteText) : byteText
+    return this.response.write(this.#framesChunks ? chunkOf(out) : out, 'latin1')
   }
 
   /** Calls `listener` once, when the caller has taken what was written. One waits at a time; a second is not called. */
@@ -112,7 +124,8 @@ export class Call {
 
   /** Writes the last piece of the answer. */
   end(byteText: string): void {
-    this.response.end(this.#framesChunks ? chunkOf(byteText) + lastChunk : byteText, 'latin1')
+    const out = this.#reframing ? this.#reframing.push(byteText) + this.#reframing.end() : byteText
+    this.response.end(this.#framesChunks ? chunkOf(out) + lastChunk : out, 'latin1')
   }
 
   /** Sends a whole answer. */

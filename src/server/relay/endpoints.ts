@@ -1,17 +1,34 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { CallerFormat, Dialect } from '../protocols/format.ts'
+import { ArrayFraming } from '../protocols/gemini-generate/array-framing.ts'
+import type { PathFacts, Reframing } from '../protocols/wire-format.ts'
+import { asksForEvents, decodePath, plainModel, readGeminiPath } from './gemini-paths.ts'
 
 /**
  * The relay: from a caller's request to a channel's answer and a durable charge, in one straight line (`handle.ts`). It knows no
  * provider by name and no money beyond hold, settle and release. This table is the only place that knows relay paths.
  */
 export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
-  | { readonly kind: 'relay'; readonly format: CallerFormat; readonly from: 'token' | 'session' }
+  | {
+      readonly kind: 'relay'
+      readonly format: CallerFormat
+      readonly from: 'token' | 'session'
+      /** What the address says beside the body. */
+      readonly said?: PathFacts
+      /** How streams of this address are framed, where not as events. */
+      readonly reframe?: () => Reframing
+    }
   | { readonly kind: 'models' }
   | { readonly kind: 'model'; readonly model: string }
   | { readonly kind: 'not-offered' }
   | { readonly kind: 'unknown' }
 )
+
+interface WrongMethod {
+  readonly wrongMethod: string
+  readonly allowed: string
+  readonly dialect: Dialect
+}
 
 interface Entry {
   readonly method: 'GET' | 'POST'
@@ -32,6 +49,7 @@ const entries = new Map<string, Entry>(
     relay('/v1/responses', 'openai.responses', 'openai'),
     relay('/v1/messages', 'anthropic.messages', 'anthropic'),
     { method: 'GET' as const, endpoint: { path: '/v1/models', kind: 'models' as const, dialect: 'openai' as const } },
+    { method: 'GET' as const, endpoint: { path: '/v1beta/models', kind: 'models' as const, dialect: 'gemini' as const } },
   ].map((entry) => [entry.endpoint.path, entry]),
 )
 
@@ -48,44 +66,59 @@ export function isRelayPath(url: string): boolean {
  * The endpoint of a request, or the method that the path would take. A doubled `/v1` prefix, a trailing slash and unknown query keys
  * are tolerated. A model name may contain `/`, `:` and `@`.
  */
-export function findEndpoint(
-  method: string,
-  url: string,
-  headers: IncomingHttpHeaders,
-): Endpoint | { readonly wrongMethod: string; readonly allowed: string; readonly dialect: Dialect } {
+export function findEndpoint(method: string, url: string, headers: IncomingHttpHeaders): Endpoint | WrongMethod {
   const path = cleanPath(url)
   const entry = entries.get(path)
   if (entry) {
     const endpoint =
-      entry.endpoint.kind === 'models' && headers['anthropic-version'] !== undefined
-        ? { ...entry.endpoint, dialect: 'anthropic' as const }
-        : entry.endpoint
+      entry.endpoint.kind === 'models' ? { ...entry.endpoint, dialect: listDialect(path, headers) } : entry.endpoint
     return entry.method === method ? endpoint : { wrongMethod: method, allowed: entry.method, dialect: endpoint.dialect }
   }
 
+  const gemini = method === 'GET' && !/generateContent$/i.test(path) ? undefined : readGeminiPath(path)
+  if (gemini) return geminiEndpoint(method, url, path, gemini)
   const dialect: Dialect =
     path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined
       ? 'anthropic'
-      : path.startsWith('/v1beta')
+      : /^\/v1(beta|alpha)/.test(path)
         ? 'gemini'
-        : 'openai'
-  const model = /^\/v1\/models\/(.+)$/.exec(path)?.[1]
-  if (model && method === 'GET') return { path, dialect, kind: 'model', model: decode(model) }
+        : listDialect(path, headers)
+  const model = /^\/v1(?:beta)?\/((?:models|tunedModels)\/.+)$/.exec(path)?.[1]
+  if (model && method === 'GET') return { path, dialect, kind: 'model', model: plainModel(decodePath(model)) }
   if (dialect === 'gemini' || notOffered.test(path)) return { path, dialect, kind: 'not-offered' }
   return { path, dialect, kind: 'unknown' }
 }
 
-function cleanPath(url: string): string {
-  const query = url.indexOf('?')
-  let path = query < 0 ? url : url.slice(0, query)
-  if (path.startsWith('/v1/v1/')) path = path.slice(3)
-  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+/** Nothing but the two methods that generate is ever taken for a generation. */
+function geminiEndpoint(
+  method: string,
+  url: string,
+  path: string,
+  said: { model: string; method: string },
+): Endpoint | WrongMethod {
+  const stream = said.method === 'streamGenerateContent'
+  if (!stream && said.method !== 'generateContent') return { path, dialect: 'gemini', kind: 'not-offered' }
+  if (method !== 'POST') return { wrongMethod: method, allowed: 'POST', dialect: 'gemini' }
+  return {
+    path,
+    dialect: 'gemini',
+    kind: 'relay',
+    format: 'gemini.generate',
+    from: 'token',
+    said: { model: said.model, stream },
+    ...(stream && !asksForEvents(url) ? { reframe: () => new ArrayFraming() } : {}),
+  }
 }
 
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+/** The list of models has one address for two dialects and is told apart by what their clients send. */
+function listDialect(path: string, headers: IncomingHttpHeaders): Dialect {
+  if (path.startsWith('/v1beta')) return 'gemini'
+  if (headers['anthropic-version'] !== undefined) return 'anthropic'
+  return path.startsWith('/v1/models') && headers['x-goog-api-key'] !== undefined ? 'gemini' : 'openai'
+}
+
+function cleanPath(url: string): string {
+  const query = url.indexOf('?')
+  const path = (query < 0 ? url : url.slice(0, query)).replace(/^\/v1(?:beta)?(?=\/v1(?:beta)?\/)/, '')
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
 }

@@ -46,7 +46,7 @@ async function release(app: RelayParts, { hold }: Work): Promise<void> {
 /** Admits, prices and holds. Everything that may refuse the request happens here, before any upstream byte. */
 async function openWork(app: RelayParts, endpoint: RelayEndpoint, call: Call, caller: RelayCaller, body: Body): Promise<Work> {
   const format = wireFormats[endpoint.format]
-  const facts = format.readRequest(body.json)
+  const facts = format.readRequest(body.json, endpoint.said)
   const group = admit(app, caller, { model: facts.model, format: endpoint.format })
   const price = app.catalog.priceOf({ model: facts.model, group, acceptsUnpriced: caller.acceptsUnpriced })
   const inputTokens = estimateInput(format.promptText(body.json), facts)

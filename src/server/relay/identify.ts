@@ -13,15 +13,21 @@ export function authenticateCall(
   call: Call,
 ): Promise<RelayCaller> | RelayCaller {
   if (endpoint.from === 'session') return callerOfSession(app, call)
-  return app.authenticator.authenticate(keysIn(call.request.headers, call.dialect), call.client.address)
+  return app.authenticator.authenticate(keysIn(call.request.headers, call.dialect, call.request.url), call.client.address)
 }
 
 /** Where a key may be, in the order of the dialect. Each distinct one is tried, so that a placeholder does not hide a valid key. */
-export function keysIn(headers: IncomingHttpHeaders, dialect: Dialect): string[] {
+export function keysIn(headers: IncomingHttpHeaders, dialect: Dialect, url = ''): string[] {
   const bearer = headers.authorization
   const apiKey = textOf(headers['x-api-key'])
-  const others = [textOf(headers['x-goog-api-key']), textOf(headers['api-key'])]
-  const ordered = dialect === 'anthropic' ? [apiKey, bearer, ...others] : [bearer, apiKey, ...others]
+  const googleKey = textOf(headers['x-goog-api-key'])
+  const azureKey = textOf(headers['api-key'])
+  const ordered = {
+    openai: [bearer, apiKey, googleKey, azureKey],
+    anthropic: [apiKey, bearer, googleKey, azureKey],
+    // Only here the address may hold one, which is read and then forgotten: addresses end in logs.
+    gemini: [googleKey, keyInQuery(url), bearer, apiKey, azureKey],
+  }[dialect]
   return ordered.filter((key) => key !== undefined && key !== '').map(String)
 }
 
@@ -45,6 +51,11 @@ async function callerOfSession(app: RelayParts, call: Call): Promise<RelayCaller
     expiresAt: -1,
     pinnedChannel: 0,
   }
+}
+
+function keyInQuery(url: string): string | undefined {
+  const query = url.indexOf('?')
+  return query < 0 ? undefined : (new URLSearchParams(url.slice(query)).get('key') ?? undefined)
 }
 
 function textOf(header: string | string[] | undefined): string | undefined {

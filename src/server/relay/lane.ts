@@ -63,7 +63,14 @@ async function serve(
   const language = 'from' in found && found.from === 'session' ? languageOf(request.headers['accept-language']) : 'en'
   const call = new Call(
     { request, response },
-    { id: newRequestId(nowMs), dialect: found.dialect, language, client: readClient(request), nowMs },
+    {
+      id: newRequestId(nowMs),
+      dialect: found.dialect,
+      language,
+      client: readClient(request),
+      nowMs,
+      reframing: 'reframe' in found ? found.reframe?.() : undefined,
+    },
   )
   const format = 'format' in found ? found.format : 'other'
 

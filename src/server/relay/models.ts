@@ -14,14 +14,16 @@ export async function listModels(app: RelayParts, call: Call): Promise<void> {
     sendJson(call, { data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null })
     return
   }
-  sendJson(call, { success: true, object: 'list', data: names.map(openAiModel) })
+  if (call.dialect === 'gemini') sendJson(call, { models: names.map(geminiModel) })
+  else sendJson(call, { success: true, object: 'list', data: names.map(openAiModel) })
 }
 
 /** `GET /v1/models/{id}`. Throws `model_not_found` for a model that this key cannot use. */
 export async function showModel(app: RelayParts, call: Call, model: string): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
   if (!usableModels(app, caller).includes(model)) fail('model_not_found', { model })
-  sendJson(call, call.dialect === 'anthropic' ? anthropicModel(model) : openAiModel(model))
+  const shapes = { openai: openAiModel, anthropic: anthropicModel, gemini: geminiModel }
+  sendJson(call, shapes[call.dialect](model))
 }
 
 function usableModels(app: RelayParts, caller: RelayCaller): string[] {
@@ -39,6 +41,14 @@ function openAiModel(id: string) {
 
 function anthropicModel(id: string) {
   return { type: 'model', id, display_name: id, created_at: new Date(createdAt * 1000).toISOString() }
+}
+
+function geminiModel(id: string) {
+  return {
+    name: id.startsWith('tunedModels/') ? id : `models/${id}`,
+    displayName: id,
+    supportedGenerationMethods: ['generateContent', 'streamGenerateContent'],
+  }
 }
 
 function sendJson(call: Call, value: unknown): void {

@@ -35,7 +35,8 @@ export function gathered({ stream }: WireFormat, body: Buffer): Buffer {
 export function toldAsStream(format: StreamFormat, reply: JsonObject, { hideUsage }: { hideUsage: boolean }): string {
   const events = format.replay(reply).filter((event) => !(hideUsage && format.isUsageOnly(event)))
   const texts = events.map(
-    (event) => `${format.hasNamedEvents ? `event: ${event.type}\n` : ''}data: ${JSON.stringify(event)}\n\n`,
+    (event) =>
+      `${format.hasNamedEvents ? `event: ${event.type}\n` : ''}data: ${JSON.stringify(event)}${format.eventEnd ?? '\n\n'}`,
   )
   return toByteText(texts.join('')) + format.terminalText
 }

@@ -17,7 +17,7 @@ export function passThrough(format: WireFormat, edit: { hideUsage: boolean; rena
     readReplay(body) {
       const { usage, text } = readWhole(format, body, '')
       const reply = parseObject(body)
-      const named = renameTo === undefined ? reply : { ...reply, model: renameTo }
+      const named = renameTo === undefined ? reply : { ...reply, [modelIn(format)]: renameTo }
       return { usage, text, write: () => toldAsStream(stream, named, { hideUsage }) }
     },
     heartbeat: stream.heartbeat,
@@ -28,14 +28,18 @@ function wholeOnly(format: WireFormat, renameTo: string | undefined): Pick<Passa
   return {
     readWhole(body, contentType) {
       const whole = readWhole(format, gathered(format, body), contentType)
-      return { ...whole, write: () => (renameTo === undefined ? whole.body : renamed(whole.body, renameTo)) }
+      return { ...whole, write: () => (renameTo === undefined ? whole.body : renamed(whole.body, modelIn(format), renameTo)) }
     },
   }
 }
 
-function renamed(body: Buffer, model: string): Buffer {
-  const namesModel = membersOf(body)?.some((member) => member.key === 'model')
-  return namesModel ? spliceMembers(body, { model: JSON.stringify(model) }) : body
+function renamed(body: Buffer, member: string, model: string): Buffer {
+  const namesModel = membersOf(body)?.some(({ key }) => key === member)
+  return namesModel ? spliceMembers(body, { [member]: JSON.stringify(model) }) : body
+}
+
+function modelIn({ replyModelIn }: WireFormat): string {
+  return replyModelIn ?? 'model'
 }
 
 function notStreamed(): never {

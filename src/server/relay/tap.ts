@@ -14,6 +14,8 @@ export class StreamTap implements Tap {
   hasOutput = false
   /** Kept back until the charge is durable; set once the terminal event has come. */
   #terminal: string | undefined
+  /** Of a stream that ends with its body: what may be the end of the reply. */
+  #heldEnd = ''
   readonly #format: StreamFormat
   readonly #hideUsage: boolean
   readonly #renameTo: string | undefined
@@ -32,6 +34,7 @@ export class StreamTap implements Tap {
   take(block: string): string {
     if (this.#terminal || this.error) return ''
     this.#keep(block)
+    if (this.#format.endsWithBody) return this.#passButEnd(block)
     return this.#edit(block, this.#renameTo === undefined ? this.#eventsThatMatter(block) : eventsIn(block))
   }
 
@@ -40,7 +43,7 @@ export class StreamTap implements Tap {
   }
 
   ending(): string {
-    return this.#terminal ?? this.#format.terminalText
+    return this.#terminal ?? (this.#heldEnd || this.#format.terminalText)
   }
 
   writeError(error: UpstreamErrorFacts): string | undefined {
@@ -108,6 +111,36 @@ export class StreamTap implements Tap {
     return from === 0 ? block : passed + block.slice(from)
   }
 
+  /** Only whole events of JSON go on, each alone: clients of such streams take nothing else. */
+  #passButEnd(block: string): string {
+    let passed = ''
+    for (const event of eventsIn(block)) {
+      const data = parse(event.data)
+      if (!data) continue
+      this.#read(data)
+      if (this.error) return passed
+      const raw = block.slice(event.start, event.end)
+      passed += this.#holdEnd(this.#replacement(event, data) ?? (oneLineEvent.test(raw) ? raw : this.#eventText(event)), data)
+    }
+    return passed
+  }
+
+  /** A finish is kept back with what comes behind it; more of the answer shows that it was not the end. */
+  #holdEnd(text: string, data: JsonObject): string {
+    const isFinish = this.#format.isFinish(data)
+    if ((isFinish || this.#heldEnd !== '') && this.#format.deltaText(data) === '') {
+      this.#heldEnd += text
+      return ''
+    }
+    const before = this.#heldEnd
+    this.#heldEnd = isFinish ? text : ''
+    return isFinish ? before : before + text
+  }
+
+  #eventText({ name, data }: Pick<EventText, 'name' | 'data'>): string {
+    return `${name === '' ? '' : `event: ${toByteText(name)}\n`}data: ${toByteText(data)}${this.#format.eventEnd ?? '\n\n'}`
+  }
+
   /** The terminal event as it came, or as it should have come: clients are strict about it. */
   #terminalOf(event: EventText, block: string): string {
     const isExact = event.data === event.data.trim() && block[event.end - 1] === '\n'
@@ -125,8 +158,7 @@ export class StreamTap implements Tap {
     if (this.#renameTo === undefined) return undefined
     const renamed = this.#format.renameModel(Buffer.from(event.data), this.#renameTo)
     if (!renamed) return undefined
-    const head = event.name === '' ? 'data: ' : `event: ${toByteText(event.name)}\ndata: `
-    return `${head}${renamed.toString('latin1')}\n\n`
+    return this.#eventText({ name: event.name, data: renamed.toString() })
   }
 
   /** Keeps what came, as it is, until it is asked for or too much; then only what it says is kept. */
@@ -150,6 +182,7 @@ export class StreamTap implements Tap {
   }
 }
 
+const oneLineEvent = /^data:[^\n]*\n\r?\n$/
 const keptBytesMax = 32 * 1024
 
 export function parse(text: string): JsonObject | undefined {

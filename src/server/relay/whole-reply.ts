@@ -57,7 +57,7 @@ export function readWhole(
   const reply = isSmall ? parseObject(body) : readNeeded(body, format.answerIn)
   const error = readHiddenError(reply)
   if (error) throw new UpstreamFailure('status', { status: error.status || 502, facts: error })
-  if (!Array.isArray(reply[format.answerIn])) throw badReply(`the answer has no list ${format.answerIn}`)
+  if (!isAnswer(format, reply)) throw badReply(`the answer has no list ${format.answerIn}`)
 
   const usage = format.readUsage(reply)
   return {
@@ -68,11 +68,15 @@ export function readWhole(
   }
 }
 
+function isAnswer({ answerIn, answersWithout }: WireFormat, reply: JsonObject): boolean {
+  return Array.isArray(reply[answerIn]) || (answersWithout !== undefined && isObject(reply[answersWithout]))
+}
+
 /** Of a large answer, as of many embeddings, only the members that matter are parsed; of its list, whether it is one. */
 function readNeeded(body: Buffer, list: string): JsonObject {
   const members = membersOf(body)
   if (!members) throw badReply('the answer is not a JSON object')
-  const parsed = ['usage', 'error', 'type', 'base_resp'].map((key) => [key, memberValue(body, members, key)])
+  const parsed = ['usage', 'usageMetadata', 'error', 'type', 'base_resp'].map((key) => [key, memberValue(body, members, key)])
   const start = members.findLast((member) => member.key === list)?.valueStart ?? 0
   return { ...Object.fromEntries(parsed), ...(body[start] === openBracket ? { [list]: [] } : {}) }
 }

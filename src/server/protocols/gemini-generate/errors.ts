@@ -1,0 +1,29 @@
+import { arrayAt, isObject, type JsonObject, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
+
+/**
+ * What an error of Google's interfaces says: `{"error":{"code":503,"message","status":"UNAVAILABLE","details"}}`, alone or as the only
+ * entry of a list. The code of the facts is the reason in the details, or else the status in words. Source: protocols notes 1.0, 2.5.
+ */
+export function readGeminiError(body: unknown): UpstreamErrorFacts {
+  const outer = Array.isArray(body) ? body[0] : body
+  const error: JsonObject = isObject(outer) && isObject(outer.error) ? outer.error : {}
+  const status = Number(error.code)
+  return {
+    message: textAt(error, 'message'),
+    type: '',
+    code: readGoogleDetails(body).reason || textAt(error, 'status'),
+    param: null,
+    status: Number.isInteger(status) && status >= 400 && status <= 599 ? status : 0,
+  }
+}
+
+/** What the details of a Google error add: the reason (`API_KEY_INVALID`), and after how many seconds a retry is welcome, 0 if unsaid. */
+export function readGoogleDetails(body: unknown): { reason: string; retryAfterSeconds: number } {
+  const outer = Array.isArray(body) ? body[0] : body
+  const error = isObject(outer) && isObject(outer.error) ? outer.error : {}
+  const details = arrayAt(error, 'details').filter(isObject)
+  const reasons = details.map((detail) => textAt(detail, 'reason')).filter((reason) => reason !== '')
+  const delays = details.map((detail) => /^(\d{1,6}(?:\.\d+)?)s$/.exec(textAt(detail, 'retryDelay'))?.[1])
+  const delay = delays.find((text) => text !== undefined)
+  return { reason: reasons[0] ?? '', retryAfterSeconds: delay === undefined ? 0 : Math.min(Math.ceil(Number(delay)), 3600) }
+}
