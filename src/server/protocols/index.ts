@@ -1,5 +1,6 @@
 import { anthropicMessages } from './anthropic-messages/messages.ts'
 import type { Codec, Inbound } from './codec.ts'
+import { cohereChat } from './cohere-chat/codec.ts'
 import { openAiCompletions } from './direct/completions.ts'
 import { openAiEmbeddings } from './direct/embeddings.ts'
 import type { CallerFormat, Format } from './format.ts'
@@ -22,6 +23,7 @@ export const wireFormats: Readonly<Record<CallerFormat, WireFormat>> = {
 /** The formats of conversations that are translated. A new one is its folder and one line here. */
 export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
   'ollama.chat': ollamaChat,
+  'cohere.chat': cohereChat,
 }
 
 /** Of those that callers speak: how their requests are read and answered. */

@@ -1,4 +1,5 @@
 import { fail } from '../lib/failure.ts'
+import type { Quirks } from './codec.ts'
 import type { Dialogue, MediaPart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from './dialogue.ts'
 import { wordFor } from './lost-fields.ts'
 import { mergeTurns, repairToolResults } from './turns.ts'
@@ -43,6 +44,11 @@ export function userText(parts: readonly (TextPart | MediaPart)[]): string {
 /** Media of a message that are not plain text. */
 export function mediaOf(parts: readonly (TextPart | MediaPart)[]): MediaPart[] {
   return parts.filter((part) => part.kind === 'media').filter((part) => part.source.kind !== 'text')
+}
+
+/** Whether the upstream wants reasoning of earlier turns back. */
+export function replaysReasoning({ replayReasoning }: Quirks, calls: readonly ToolCallPart[]): boolean {
+  return replayReasoning === 'always' || (replayReasoning === 'tool-turns' && calls.length > 0)
 }
 
 /** For formats that take no media of this kind. Throws `untranslatable`. */

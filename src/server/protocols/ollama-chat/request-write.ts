@@ -2,7 +2,7 @@ import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue, MediaPart } from '../dialogue.ts'
 import { callObject, type FunctionTools, functionTools, undoing } from '../function-tools.ts'
 import { type Field, lose, loseAllBut } from '../lost-fields.ts'
-import { mediaOf, type PlainMessage, plainMessages, refuseMedia, userText } from '../plain-messages.ts'
+import { mediaOf, type PlainMessage, plainMessages, refuseMedia, replaysReasoning, userText } from '../plain-messages.ts'
 import { levelOf } from '../reasoning-level.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { canThink, thinksInLevels } from './models.ts'
@@ -58,11 +58,10 @@ function writeMessage(dialogue: Dialogue, { quirks }: RequestContext, tools: Fun
       return { role: 'tool', content: message.text, tool_name: tools.names.toUpstream(message.name) }
     case 'assistant': {
       const { text, reasoning, calls } = message
-      const isReplayed = quirks.replayReasoning === 'always' || (quirks.replayReasoning === 'tool-turns' && calls.length > 0)
       return {
         role: 'assistant',
         content: text,
-        ...(isReplayed && reasoning !== '' ? { thinking: reasoning } : {}),
+        ...(reasoning !== '' && replaysReasoning(quirks, calls) ? { thinking: reasoning } : {}),
         ...(calls.length > 0
           ? {
               tool_calls: calls.map((call) => ({

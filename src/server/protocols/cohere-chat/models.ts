@@ -1,0 +1,12 @@
+/** Models that think before they answer, and take `thinking`. Source: Cohere's list of models, read 2026-11. */
+export function canThink(model: string): boolean {
+  return /command-a-reasoning/.test(model)
+}
+
+/** The parameter came with Command R7B; older models answer 400 to it. Source: Cohere's reference of `tool_choice`, read 2026-11. */
+export function takesToolChoice(model: string): boolean {
+  return !/^(command$|command-nightly|command-light|command-r$|command-r-0|command-r-plus|c4ai-aya-(23|expanse))/.test(model)
+}
+
+/** Cohere asks to leave a thousand of the 32 000 tokens of a reply for what comes behind the thinking. */
+export const thinkingBudgetMax = 31_000

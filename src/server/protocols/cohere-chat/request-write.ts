@@ -1,0 +1,140 @@
+import type { RequestContext, WrittenRequest } from '../codec.ts'
+import type { Dialogue, MediaPart, TextPart } from '../dialogue.ts'
+import { callText, type FunctionTools, functionTools, undoing } from '../function-tools.ts'
+import { jsonInstruction } from '../json-answer.ts'
+import { type Field, lose, loseAllBut } from '../lost-fields.ts'
+import { writeDataUrl } from '../media.ts'
+import { mediaOf, type PlainMessage, plainMessages, refuseMedia, replaysReasoning, userText } from '../plain-messages.ts'
+import { budgetOf } from '../reasoning-level.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { canThink, takesToolChoice, thinkingBudgetMax } from './models.ts'
+
+/** A conversation as Cohere takes it. Throws `untranslatable` for media other than images and plain text. */
+export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
+  loseAllBut(dialogue, context, carried)
+  const tools = functionTools(dialogue, nameRule)
+  const { output, system } = dialogue
+  // Cohere refuses JSON answers beside tools.
+  const isTold = output !== undefined && tools.offered.length > 0
+  if (isTold) lose(dialogue, context, 'output')
+  const told: TextPart[] = isTold ? [{ kind: 'text', text: jsonInstruction(output) }] : []
+  const messages = plainMessages({ ...dialogue, system: [...system, ...told] }, { system: 'anywhere', tools: true })
+
+  return {
+    body: {
+      model: context.model,
+      messages: messages.map((message) => writeMessage(dialogue, context, tools, message)),
+      stream: dialogue.stream,
+      ...toolsOf(dialogue, context, tools),
+      ...samplingOf(dialogue, context),
+      ...(output && !isTold ? { response_format: formatOf(output) } : {}),
+      ...thinkingOf(dialogue, context),
+    },
+    ...undoing(tools),
+  }
+}
+
+const carried: readonly Field[] = [
+  'temperature',
+  'topP',
+  'topK',
+  'presencePenalty',
+  'frequencyPenalty',
+  'seed',
+  'stop',
+  'outputTokensMax',
+  'reasoning',
+  'output',
+  'tools',
+  'toolChoice',
+]
+
+const nameRule = { allowed: /[a-zA-Z0-9_-]/, lengthMax: 64 }
+
+function writeMessage(dialogue: Dialogue, { quirks }: RequestContext, tools: FunctionTools, message: PlainMessage): JsonObject {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: message.text }
+    case 'user':
+      return { role: 'user', content: contentOf(dialogue, message.parts) }
+    case 'tool':
+      return { role: 'tool', tool_call_id: message.callId, content: message.text }
+    case 'assistant': {
+      const { text, reasoning, calls } = message
+      if (calls.length === 0) return { role: 'assistant', content: text }
+      return {
+        role: 'assistant',
+        ...(text === '' ? {} : { content: text }),
+        ...(reasoning !== '' && replaysReasoning(quirks, calls) ? { tool_plan: reasoning } : {}),
+        tool_calls: calls.map((call) => ({
+          id: call.callId,
+          type: 'function',
+          function: { name: tools.names.toUpstream(call.name), arguments: callText(call) },
+        })),
+      }
+    }
+  }
+}
+
+function contentOf(dialogue: Dialogue, parts: readonly (TextPart | MediaPart)[]): string | JsonObject[] {
+  if (mediaOf(parts).length === 0) return userText(parts)
+  return parts.map((part) => {
+    if (part.kind === 'text' || part.source.kind === 'text') return { type: 'text', text: userText([part]) }
+    if (part.media !== 'image' || part.source.kind === 'file') return refuseMedia(dialogue, part)
+    const detail = part.detail === 'original' ? 'high' : part.detail
+    return { type: 'image_url', image_url: { url: writeDataUrl(part.source), ...(detail ? { detail } : {}) } }
+  })
+}
+
+function toolsOf(dialogue: Dialogue, context: RequestContext, { offered, choice }: FunctionTools): JsonObject {
+  if (offered.length === 0) return {}
+  const isForced = choice === 'required'
+  if (isForced && !takesToolChoice(context.model)) lose(dialogue, context, 'toolChoice')
+  return {
+    tools: offered.map(({ name, description, schema }) => ({
+      type: 'function',
+      function: { name, ...(description === undefined ? {} : { description }), parameters: schema },
+    })),
+    ...(isForced && takesToolChoice(context.model) ? { tool_choice: 'REQUIRED' } : {}),
+    ...(offered.every(({ strict }) => strict) ? { strict_tools: true } : {}),
+  }
+}
+
+/** Values outside of Cohere's ranges are moved to their edge; a penalty that rewards has none. */
+function samplingOf(dialogue: Dialogue, context: RequestContext): JsonObject {
+  const { sampling, stop, outputTokensMax } = dialogue
+  if (stop.length > stopsMax) lose(dialogue, context, 'stop')
+  const penalty = (field: 'presencePenalty' | 'frequencyPenalty') => {
+    const value = sampling[field]
+    if (value !== undefined && value < 0) lose(dialogue, context, field)
+    return value === undefined || value < 0 ? undefined : Math.min(value, 1)
+  }
+  const members = {
+    max_tokens: outputTokensMax,
+    stop_sequences: stop.length > 0 ? stop.slice(0, stopsMax) : undefined,
+    temperature: sampling.temperature,
+    p: sampling.topP === undefined ? undefined : Math.min(Math.max(sampling.topP, 0.01), 0.99),
+    k: sampling.topK === undefined ? undefined : Math.min(sampling.topK, 500),
+    seed: sampling.seed,
+    presence_penalty: penalty('presencePenalty'),
+    frequency_penalty: penalty('frequencyPenalty'),
+  }
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}
+
+const stopsMax = 5
+
+function formatOf(output: NonNullable<Dialogue['output']>): JsonObject {
+  return { type: 'json_object', ...(output.kind === 'schema' ? { json_schema: output.schema } : {}) }
+}
+
+function thinkingOf(dialogue: Dialogue, context: RequestContext): JsonObject {
+  const mode = dialogue.reasoning?.mode
+  if (mode === undefined || mode === 'auto') return {}
+  if (!canThink(context.model)) {
+    if (mode !== 'off') lose(dialogue, context, 'reasoning')
+    return {}
+  }
+  if (mode === 'off') return { thinking: { type: 'disabled' } }
+  return { thinking: { type: 'enabled', token_budget: Math.min(budgetOf(mode), thinkingBudgetMax) } }
+}
