@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Text } from '../text.ts'
+import { limitSecondsMax, requestCountMax } from './request-limit.ts'
 
 export const tokenStatus = { enabled: 1, disabled: 2, expired: 3, exhausted: 4 } as const
 
@@ -31,10 +32,16 @@ export const token = z.object({
   model_limits: z.string(),
   allow_ips: z.string(),
   group: z.string(),
+  /** Requests, tokens and requests at once within so many seconds; 0 is no limit. */
+  limit_seconds: z.int(),
+  limit_requests: z.int(),
+  limit_tokens: z.int(),
+  limit_concurrency: z.int(),
 })
 export type Token = z.output<typeof token>
 
 const quota = z.int().min(0).max(1e15)
+const limit = z.int().min(0).max(requestCountMax).default(0)
 const text = (lengthMax: number) =>
   z
     .string()
@@ -63,5 +70,9 @@ export const tokenInput = z.object({
     .nullish()
     .transform((list) => list ?? ''),
   group: text(64).default(''),
+  limit_seconds: z.int().min(1).max(limitSecondsMax).default(60),
+  limit_requests: limit,
+  limit_tokens: limit,
+  limit_concurrency: limit,
 })
 export type TokenInput = z.output<typeof tokenInput>

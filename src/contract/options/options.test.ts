@@ -116,6 +116,33 @@ describe('the string form of options', () => {
     expect(refused('claude.thinking_adapter_budget_tokens_percentage', '1')).toBe(false)
   })
 
+  it('reads limits of groups, one or several, with what is not said as no limit', () => {
+    const whole = { seconds: 60, requests: 0, tokens: 0, concurrency: 0 }
+    expect(
+      decode('UserRequestLimits', '{"*": {"requests": 5}, "vip": [{"seconds": 1, "tokens": 9}, {"concurrency": 2}]}'),
+    ).toEqual({
+      value: {
+        '*': [{ ...whole, requests: 5 }],
+        vip: [
+          { ...whole, seconds: 1, tokens: 9 },
+          { ...whole, concurrency: 2 },
+        ],
+      },
+    })
+    for (const text of [
+      '{"a": {"request": 5}}',
+      '{"a": {"requests": -1}}',
+      '{"a": {"seconds": 0}}',
+      '{"a": 5}',
+      '{"a": []}',
+      '[]',
+    ])
+      expect(refused('GroupRequestLimits', text), text).toBe(text !== '{"a": []}')
+    expect(decode('ModelRequestRateLimitGroup', '{"vip": [0, 1000]}')).toEqual({ value: { vip: [0, 1000] } })
+    for (const text of ['{"vip": [0, 0]}', '{"vip": [1]}', '{"vip": [-1, 5]}', '{"vip": 5}'])
+      expect(refused('ModelRequestRateLimitGroup', text), text).toBe(true)
+  })
+
   it('keeps the group and the entry that everything else falls back to', () => {
     expect(refused('GroupRatio', '{"vip":1}')).toBe(true)
     expect(decode('claude.default_max_tokens', '{"claude-x":4096}')).toEqual({ value: { default: 8192, 'claude-x': 4096 } })

@@ -1,7 +1,25 @@
+import { z } from 'zod'
+import { limitSecondsMax, type RequestLimit, requestCountMax } from '../entities/request-limit.ts'
 import { option, section } from './define.ts'
-import { integer, toggle, units } from './shapes.ts'
+import { integer, map, toggle, units } from './shapes.ts'
 
-const countMax = 1_000_000_000
+const count = z.int().min(0).max(requestCountMax)
+const limit: z.ZodType<RequestLimit> = z.strictObject({
+  seconds: z.int().min(1).max(limitSecondsMax).default(60),
+  requests: count.default(0),
+  tokens: count.default(0),
+  concurrency: count.default(0),
+})
+
+/** Groups to their limits; a single limit stands for a list of one. */
+const limitsOfGroups: z.ZodType<Readonly<Record<string, readonly RequestLimit[]>>> = map(
+  z.preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(limit).max(4)),
+)
+
+/** By group, the most requests and the most successful ones. */
+const countsOfGroups: z.ZodType<Readonly<Record<string, readonly [number, number]>>> = map(
+  z.tuple([count, z.int().min(1).max(requestCountMax)]),
+)
 
 export const rateLimit = section(
   { name: 'rate-limit', tab: 'ratelimit', label: { zh: '模型请求速率限制', en: 'Model request rate limit' }, writer: 'admin' },
@@ -20,14 +38,44 @@ export const rateLimit = section(
       help: { zh: '限制所统计的时间长度。', en: 'Length of the period that the limits count.' },
     }),
     ModelRequestRateLimitCount: option({
-      ...integer(0, { min: 0, max: countMax, unit: units.times }),
+      ...integer(0, { min: 0, max: requestCountMax, unit: units.times }),
       label: { zh: '用户每周期最多请求次数', en: 'Requests of a user per period' },
       help: { zh: '包括失败的请求，0 代表不限制。', en: 'Counts failed requests too; 0 means unlimited.' },
     }),
     ModelRequestRateLimitSuccessCount: option({
-      ...integer(1000, { min: 1, max: countMax, unit: units.times }),
+      ...integer(1000, { min: 1, max: requestCountMax, unit: units.times }),
       label: { zh: '用户每周期最多请求完成次数', en: 'Completed requests of a user per period' },
       help: { zh: '只统计成功的请求。', en: 'Counts successful requests only.' },
+    }),
+    ModelRequestRateLimitGroup: option({
+      default: {},
+      schema: countsOfGroups,
+      widget: 'json',
+      label: { zh: '分组速率限制', en: 'Rate limit by group' },
+      help: {
+        zh: '分组名到 [最多请求次数, 最多请求完成次数] 的映射，优先于以上两项，周期相同。例：{"vip": [0, 1000]}',
+        en: 'Group to [requests, completed requests] in the same period; comes before both numbers above. Example: {"vip": [0, 1000]}',
+      },
+    }),
+    UserRequestLimits: option({
+      default: {},
+      schema: limitsOfGroups,
+      widget: 'json',
+      label: { zh: '每个用户的限制', en: 'Limits of each user' },
+      help: {
+        zh: '分组名到一个或多个限制的映射，* 为其余分组；对该分组中的每个用户分别计数，0 代表不限制。例：{"*": {"seconds": 60, "requests": 60, "tokens": 200000, "concurrency": 5}}',
+        en: 'Group to one or several limits, * for every other group; counted for each user of the group, 0 is unlimited. Example: {"*": {"seconds": 60, "requests": 60, "tokens": 200000, "concurrency": 5}}',
+      },
+    }),
+    GroupRequestLimits: option({
+      default: {},
+      schema: limitsOfGroups,
+      widget: 'json',
+      label: { zh: '每个分组的限制', en: 'Limits of each group' },
+      help: {
+        zh: '写法同上；对该分组的所有请求合并计数。',
+        en: 'Written in the same way; counted for all requests in the group together.',
+      },
     }),
   },
 )

@@ -99,6 +99,11 @@ interface TokensTable {
   model_limits: Generated<string>
   allow_ips: Generated<string>
   group: Generated<string>
+  /** Limits of the token's own within so many seconds; 0 is no limit. */
+  limit_seconds: Generated<number>
+  limit_requests: Generated<number>
+  limit_tokens: Generated<number>
+  limit_concurrency: Generated<number>
   deleted_at: number | null
 }
 

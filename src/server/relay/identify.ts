@@ -49,6 +49,7 @@ async function callerOfSession(app: RelayParts, call: Call): Promise<RelayCaller
     modelLimits: null,
     allowedAddresses: null,
     expiresAt: -1,
+    limits: null,
     pinnedChannel: 0,
   }
 }

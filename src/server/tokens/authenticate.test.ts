@@ -75,8 +75,17 @@ eachDatabase('authenticate', (fresh, kind) => {
       modelLimits: null,
       allowedAddresses: null,
       expiresAt: nowSeconds + 60,
+      limits: null,
       pinnedChannel: 0,
     })
+  })
+
+  it('brings the limits of the token itself, and null when it has none', async () => {
+    const limited = await aToken({ limit_seconds: 10, limit_concurrency: 2 })
+    expect(await authenticate(limited.key)).toMatchObject({
+      limits: { seconds: 10, requests: 0, tokens: 0, concurrency: 2 },
+    })
+    expect(await authenticate((await aToken({ limit_seconds: 10 })).key)).toMatchObject({ limits: null })
   })
 
   it('answers without a promise once the token is known', async () => {

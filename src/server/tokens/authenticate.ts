@@ -1,3 +1,4 @@
+import type { RequestLimit } from '../../contract/entities/request-limit.ts'
 import { tokenStatus } from '../../contract/entities/token.ts'
 import { userStatus } from '../../contract/entities/user.ts'
 import { isAdmin } from '../../contract/roles.ts'
@@ -9,7 +10,7 @@ import { sha256 } from '../lib/secrets.ts'
 import type { Core } from '../options/core.ts'
 import { openAccessTimes } from './access-times.ts'
 import { KnownTokens, type Owned } from './known-tokens.ts'
-import { readModelList, statusNow } from './state.ts'
+import { readLimits, readModelList, statusNow } from './state.ts'
 
 /** Who calls the relay: a user, by one of their tokens or (token id 0) from the playground. */
 export interface RelayCaller {
@@ -29,6 +30,8 @@ export interface RelayCaller {
   readonly allowedAddresses: AddressList | null
   /** Unix seconds, -1 never. */
   readonly expiresAt: number
+  /** Of the token itself; null when it has none. */
+  readonly limits: RequestLimit | null
   /** Channel that an admin asked for with `sk-<key>-<id>`; 0 for none. */
   readonly pinnedChannel: number
 }
@@ -177,6 +180,7 @@ async function loadToken(core: Core, hash: string): Promise<Known | null> {
       modelLimits: row.model_limits_enabled === 1 ? new Set(readModelList(row.model_limits)) : null,
       allowedAddresses: readAllowedAddresses(row.allow_ips),
       expiresAt: row.expired_time,
+      limits: readLimits(row),
       pinnedChannel: 0,
     }),
   }

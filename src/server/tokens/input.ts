@@ -31,5 +31,9 @@ export function readInput(input: TokenInput) {
       .filter(Boolean)
       .join('\n'),
     group: input.group,
+    limit_seconds: input.limit_seconds,
+    limit_requests: input.limit_requests,
+    limit_tokens: input.limit_tokens,
+    limit_concurrency: input.limit_concurrency,
   }
 }

@@ -1,7 +1,9 @@
+import type { RequestLimit } from '../../contract/entities/request-limit.ts'
 import { neverExpires, tokenStatus } from '../../contract/entities/token.ts'
 import type { Row } from '../db/schema.ts'
 
 type Times = Pick<Row<'tokens'>, 'expired_time'>
+type Limits = Pick<Row<'tokens'>, 'limit_seconds' | 'limit_requests' | 'limit_tokens' | 'limit_concurrency'>
 type Balance = Pick<Row<'tokens'>, 'unlimited_quota' | 'remain_quota'>
 
 /** The last second of a token's life is its `expired_time`. */
@@ -24,4 +26,10 @@ export function statusNow(token: Times & Balance & { status: number }, nowSecond
 export function readModelList(text: string): string[] {
   const names = text.split(/[,\r\n]+/).map((name) => name.trim())
   return [...new Set(names)].filter((name) => name !== '')
+}
+
+/** The limits of a token's own; null when it has none. */
+export function readLimits(token: Limits): RequestLimit | null {
+  const { limit_seconds: seconds, limit_requests: requests, limit_tokens: tokens, limit_concurrency: concurrency } = token
+  return requests > 0 || tokens > 0 || concurrency > 0 ? { seconds, requests, tokens, concurrency } : null
 }

@@ -188,6 +188,16 @@ eachDatabase('tokens', (fresh) => {
     expect((await make({ model_limits_enabled: false, model_limits: '' })).model_limits).toBe('')
   })
 
+  it('keeps limits of its own, none unless they are given, and refuses those that no counter could hold', async () => {
+    expect(await make()).toMatchObject({ limit_seconds: 60, limit_requests: 0, limit_tokens: 0, limit_concurrency: 0 })
+    const limits = { limit_seconds: 3600, limit_requests: 100, limit_tokens: 200_000, limit_concurrency: 3 }
+    const { id } = await make(limits)
+    expect(await findToken(core, { userId: ada, id })).toMatchObject(limits)
+    expect(await edit(id, { ...limits, limit_tokens: 0 })).toMatchObject({ ...limits, limit_tokens: 0 })
+    for (const wrong of [{ limit_seconds: 0 }, { limit_seconds: 1e9 }, { limit_requests: -1 }, { limit_tokens: 0.5 }])
+      expect(() => input(wrong)).toThrow()
+  })
+
   it('writes all fields of an edit and leaves key, usage and holds alone', async () => {
     const token = await make({ group: 'vip', model_limits_enabled: true, model_limits: 'm', allow_ips: '10.0.0.1' })
     await setRow(token.id, { used_quota: 30, held: 20 })

@@ -1,0 +1,11 @@
+/** How much may be asked in a window of so many seconds, and how much at once. 0 is no limit. */
+export interface RequestLimit {
+  readonly seconds: number
+  readonly requests: number
+  readonly tokens: number
+  readonly concurrency: number
+}
+
+/** 31 days. */
+export const limitSecondsMax = 2_678_400
+export const requestCountMax = 1_000_000_000

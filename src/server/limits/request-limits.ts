@@ -1,0 +1,65 @@
+import type { RequestLimit } from '../../contract/entities/request-limit.ts'
+import type { OptionValues } from '../../contract/options/index.ts'
+import type { Core } from '../options/core.ts'
+import { derived } from '../options/derived.ts'
+import type { RelayCaller } from '../tokens/authenticate.ts'
+import type { Counters } from './counters.ts'
+import type { Rule } from './rule.ts'
+import { Turn } from './turn.ts'
+
+export type LimitedCaller = Pick<RelayCaller, 'userId' | 'tokenId' | 'userGroup' | 'tokenGroup' | 'limits'>
+
+/** How often and how much model requests may be made: by user, by group and by token, as the options of this moment say. */
+export class RequestLimits {
+  readonly #counters: Counters
+  readonly #areSet: () => boolean
+  readonly #options: Core['options']
+
+  constructor({ options }: Pick<Core, 'options'>, counters: Counters) {
+    this.#counters = counters
+    this.#options = options
+    this.#areSet = derived(options, areSet)
+  }
+
+  /** The place of a request among the limits; undefined when nothing limits this caller, as long as they make it. */
+  turnOf(caller: LimitedCaller, requestId: string): Turn | undefined {
+    if (!this.#areSet() && caller.limits === null) return undefined
+    const rulesIn = (group: string) => rulesOf(this.#options.current, caller, group)
+    return new Turn(this.#counters, requestId, { rulesIn, ownGroup: caller.tokenGroup || caller.userGroup })
+  }
+}
+
+function areSet(values: OptionValues): boolean {
+  const { ModelRequestRateLimitEnabled, UserRequestLimits, GroupRequestLimits } = values
+  return ModelRequestRateLimitEnabled || [UserRequestLimits, GroupRequestLimits].some((map) => Object.keys(map).length > 0)
+}
+
+function rulesOf(values: OptionValues, { userId, tokenId, limits }: LimitedCaller, group: string): Rule[] {
+  return [
+    ...modelRules(values, userId, group),
+    ...limitsIn(values.UserRequestLimits, group).map((limit, index) => ruleOf('user', `user:${userId}:${index}`, limit)),
+    ...limitsIn(values.GroupRequestLimits, group).map((limit, index) => ruleOf('group', `group:${group}:${index}`, limit)),
+    ...(limits ? [ruleOf('token', `token:${tokenId}`, limits)] : []),
+  ]
+}
+
+/** The limits that accustomed settings know: of each user, with other numbers for some groups. A period of 0 minutes limits nothing. */
+function modelRules(values: OptionValues, userId: number, group: string): Rule[] {
+  const windowMs = values.ModelRequestRateLimitDurationMinutes * 60_000
+  if (!values.ModelRequestRateLimitEnabled || windowMs === 0) return []
+  const [requests, successes] = values.ModelRequestRateLimitGroup[group] ?? [
+    values.ModelRequestRateLimitCount,
+    values.ModelRequestRateLimitSuccessCount,
+  ]
+  return [{ key: `user:${userId}:model:${windowMs}`, whose: 'user', windowMs, requests, successes, tokens: 0, concurrency: 0 }]
+}
+
+function limitsIn(map: OptionValues['UserRequestLimits'], group: string): readonly RequestLimit[] {
+  return map[group] ?? map['*'] ?? []
+}
+
+/** Another window counts anew, so that its length is part of the name. */
+function ruleOf(whose: Rule['whose'], name: string, { seconds, requests, tokens, concurrency }: RequestLimit): Rule {
+  const windowMs = seconds * 1000
+  return { key: `${name}:${windowMs}`, whose, windowMs, requests, successes: 0, tokens, concurrency }
+}
