@@ -79,6 +79,13 @@ eachDatabase('the health of channels', (fresh) => {
     expect(await reportFailure(withOptions(), gemini, { ...refusedKey, status: 403 })).toBe(true)
   })
 
+  it('[255] counts API_KEY_INVALID under status 400 as a refused key where the vendor means that', async () => {
+    const refused = { status: 400, code: 'API_KEY_INVALID', type: '', message: 'API key not valid' }
+    expect(await reportFailure(withOptions(), await make({ type: 24 }), refused)).toBe(true)
+    expect(await reportFailure(withOptions(), await make({ type: 24 }), { ...refused, code: 'INVALID_ARGUMENT' })).toBe(false)
+    expect(await reportFailure(withOptions(), await make(), refused)).toBe(false)
+  })
+
   it('obeys the option, the keywords of the option and the switch of the channel', async () => {
     const channel = await make()
     expect(await reportFailure(withOptions({ AutomaticDisableChannelEnabled: false }), channel, refusedKey)).toBe(false)

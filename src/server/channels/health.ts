@@ -133,7 +133,8 @@ function isFatal(
   { status, code, type, message }: ChannelFailure,
   keywords: readonly string[],
 ): boolean {
-  if (provider.keyRefusedBy.includes(status) || fatalCodes.has(code) || fatalTypes.has(type)) return true
+  if (provider.keyRefusedBy.includes(status) || provider.refusesKey?.({ status, code })) return true
+  if (fatalCodes.has(code) || fatalTypes.has(type)) return true
   const said = message.toLowerCase()
   return keywords.some((keyword) => said.includes(keyword.toLowerCase()))
 }

@@ -53,6 +53,15 @@ eachDatabase('the models of an upstream', (fresh) => {
     expect(heard).toMatchObject([{ path: '/v1/models', headers: { authorization: 'Bearer stored-key' } }])
   })
 
+  it('are read as Google lists them, by their names without the collection', async () => {
+    answer = {
+      status: 200,
+      body: '{"models":[{"name":"models/gemini-a"},{"name":"tunedModels/b"},{"id":"x"}],"nextPageToken":""}',
+    }
+    expect(await listModelsOfChannel(parts, { id: await save({ type: 24 }) })).toEqual(['gemini-a', 'tunedModels/b'])
+    expect(heard).toMatchObject([{ path: '/v1beta/models?pageSize=1000', headers: { 'x-goog-api-key': 'stored-key' } }])
+  })
+
   it('are asked for in the dialect of the vendor', async () => {
     await listModelsOfChannel(parts, { id: await save({ type: 14 }) })
     expect(heard).toMatchObject([
@@ -76,7 +85,7 @@ eachDatabase('the models of an upstream', (fresh) => {
     ['a refusal', { status: 401, body: '{"error":{"message":"bad key typed-key"}}' }],
     ['a redirect, which is not followed', { status: 302, body: '', location: 'http://127.0.0.1:1/' }],
     ['no JSON', { status: 200, body: '<html>' }],
-    ['another form', { status: 200, body: '{"models":[]}' }],
+    ['another form', { status: 200, body: '{"items":[]}' }],
     ['too much', { status: 200, body: ' '.repeat(5 * 1024 * 1024) }],
   ])('fail with a reason and without the key on %s', async (_what, told) => {
     answer = told

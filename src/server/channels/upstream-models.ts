@@ -46,15 +46,22 @@ async function askForModels(upstream: UpstreamAgents, provider: Provider, channe
   }
 }
 
-const named = z.object({ id: z.string().min(1).max(255) })
-const listing = z.union([z.object({ data: z.array(z.unknown()) }).transform(({ data }) => data), z.array(z.unknown())])
+const name = z.string().min(1).max(255)
+const withId = z.object({ id: name }).transform(({ id }) => id)
+const withName = z.object({ name }).transform((model) => model.name.replace(/^models\//, ''))
+const listing = z.union([
+  z.object({ data: z.array(z.unknown()) }).transform(({ data }) => ({ entries: data, named: withId })),
+  z.object({ models: z.array(z.unknown()) }).transform(({ models }) => ({ entries: models, named: withName })),
+  z.array(z.unknown()).transform((entries) => ({ entries, named: withId })),
+])
 
-/** OpenAI's form `{ data: [{ id }] }`, or the bare array. Entries without a name are passed over. */
+/** OpenAI's form `{ data: [{ id }] }`, Google's `{ models: [{ name: 'models/…' }] }`, or the bare array. Entries without a name are passed over. */
 function readModelList({ status, body }: Reply): string[] {
   if (status < 200 || status > 299) failed({ zh: `上游返回状态码 ${status}`, en: `the upstream answered with status ${status}` })
   const list = listing.safeParse(parseJson(body))
   if (!list.success) return failed({ zh: '上游的回答不是模型列表', en: 'the answer is not a list of models' })
-  const models = list.data.flatMap((entry) => named.safeParse(entry).data?.id ?? [])
+  const { entries, named } = list.data
+  const models = entries.flatMap((entry) => named.safeParse(entry).data ?? [])
   return [...new Set(models)]
 }
 

@@ -6,9 +6,11 @@ import { bedrock } from './bedrock.ts'
 import { cloudflare } from './cloudflare.ts'
 import * as compatible from './compatible.ts'
 import { custom } from './custom.ts'
+import { gemini } from './gemini.ts'
 import { openai, resellers } from './openai.ts'
 import * as own from './own-protocols.ts'
 import type { Provider } from './provider.ts'
+import { vertex } from './vertex.ts'
 import { volcengine } from './volcengine.ts'
 
 /** Every kind of upstream: first those that the console offers, in the order of its menu, then those that only old channels have. */
@@ -20,7 +22,7 @@ export const providers: readonly Provider[] = Object.freeze([
   compatible.ollama,
   anthropic,
   bedrock,
-  own.vertex,
+  vertex,
   azure,
   compatible.cohere,
   cloudflare,
@@ -31,7 +33,7 @@ export const providers: readonly Provider[] = Object.freeze([
   own.xunfei,
   own.zhipuClassic,
   compatible.zhipu,
-  own.gemini,
+  gemini,
   own.palm,
   volcengine,
   compatible.moonshot,

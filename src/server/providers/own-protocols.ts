@@ -81,17 +81,6 @@ export const tencent = own({
   keyFormat: same('AppId|SecretId|SecretKey'),
 })
 
-export const gemini = own({
-  id: 24,
-  key: 'gemini',
-  label: same('Google Gemini'),
-  color: 'orange',
-  docs: 'https://ai.google.dev/api',
-  baseUrl: 'https://generativelanguage.googleapis.com',
-  models: models.gemini,
-  keyRefusedBy: [401, 403],
-})
-
 export const music = own({
   id: 36,
   key: 'music',
@@ -108,16 +97,4 @@ export const dify = own({
   color: 'teal',
   docs: 'https://docs.dify.ai',
   baseUrl: 'https://api.dify.ai',
-})
-
-export const vertex = own({
-  id: 41,
-  key: 'vertex',
-  label: same('Vertex AI'),
-  color: 'blue',
-  docs: 'https://cloud.google.com/vertex-ai/docs/reference/rest',
-  models: models.vertex,
-  keyFormat: { zh: '服务账号的 JSON', en: 'JSON of the service account' },
-  keyHasLines: true,
-  otherLabel: { zh: '部署地区（或按模型的 JSON，含 default）', en: 'Region (or JSON by model, with default)' },
 })

@@ -8,6 +8,7 @@ const chat = 'openai.chat'
 const completions = 'openai.completions'
 const embeddings = 'openai.embeddings'
 const messages = 'anthropic.messages'
+const generate = 'gemini.generate'
 const responses = 'openai.responses'
 
 /** One row per URL: type, format, URL, and what of the channel or model matters for it. */
@@ -77,6 +78,25 @@ const urls: Row[] = [
   [20, chat, 'https://openrouter.ai/api/v1/chat/completions'],
   [20, messages, 'https://openrouter.ai/api/v1/messages'],
   [22, chat, 'https://fastgpt.run/api/openapi/v1/chat/completions'],
+  [
+    24,
+    generate,
+    'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-pro:generateContent',
+    { model: 'gemini-2.5-pro' },
+  ],
+  [
+    24,
+    generate,
+    'https://generativelanguage.googleapis.com/v1/models/gemini-1.0-pro:generateContent',
+    { model: 'gemini-1.0-pro' },
+  ],
+  [24, generate, 'https://g.example/v1/models/m:generateContent', { base: 'https://g.example', other: 'v1' }],
+  [
+    24,
+    generate,
+    'https://g.example/v1beta/tunedModels/a%3Ab:generateContent',
+    { base: 'https://g.example/v1beta', model: 'tunedModels/a:b' },
+  ],
   [25, chat, 'https://api.moonshot.cn/v1/chat/completions'],
   [25, messages, 'https://api.moonshot.cn/anthropic/v1/messages', { base: 'https://api.moonshot.cn/v1' }],
   [26, chat, 'https://open.bigmodel.cn/api/paas/v4/chat/completions'],
@@ -91,6 +111,12 @@ const urls: Row[] = [
   [39, chat, 'https://api.cloudflare.com/client/v4/accounts/a%2F1/ai/v1/chat/completions', { other: 'a/1' }],
   [39, embeddings, 'https://api.cloudflare.com/client/v4/accounts/a1/ai/v1/embeddings', { other: 'a1' }],
   [40, embeddings, 'https://api.siliconflow.cn/v1/embeddings'],
+  [
+    41,
+    'gemini.generate',
+    'https://aiplatform.googleapis.com/v1/publishers/google/models/gemini-x:generateContent',
+    { model: 'gemini-x' },
+  ],
   [42, chat, 'https://api.mistral.ai/v1/chat/completions'],
   [43, chat, 'https://api.deepseek.com/v1/chat/completions'],
   [43, completions, 'https://api.deepseek.com/beta/completions'],

@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici'
 import { type Framing, openFraming, type Unframe } from '../lib/frames.ts'
 import { wasKeptTooLong } from '../lib/http-client.ts'
 import type { Deadline, Deadlines } from '../lib/timer-wheel.ts'
+import { readGoogleDetails } from '../protocols/gemini-generate/errors.ts'
 import { readOpenAiError } from '../protocols/openai-chat/errors.ts'
 import { isObject } from '../protocols/wire-format.ts'
 import { UpstreamFailure } from './failure.ts'
@@ -235,13 +236,15 @@ export class Exchange implements Running, Dispatcher.DispatchHandler {
   }
 
   #statusFailure(): UpstreamFailure {
-    const facts = readOpenAiError(parse(Buffer.concat(this.#errorBody)))
+    const body = parse(Buffer.concat(this.#errorBody))
+    const facts = readOpenAiError(body)
+    const { reason, retryAfterSeconds } = readGoogleDetails(body)
     const mapped = this.#target.statusCodeMapping.get(this.#errorStatus)
     return new UpstreamFailure('status', {
       status: mapped ?? this.#errorStatus,
       isMapped: mapped !== undefined,
-      facts,
-      retryAfter: secondsIn(this.#errorHeaders['retry-after']),
+      facts: reason === '' ? facts : { ...facts, code: reason },
+      retryAfter: secondsIn(this.#errorHeaders['retry-after']) || retryAfterSeconds,
     })
   }
 }

@@ -54,6 +54,7 @@ export class UpstreamFailure extends Error {
       this.status === 401 ||
       this.status === 403 ||
       this.facts.type === 'authentication_error' ||
+      this.facts.code === 'API_KEY_INVALID' ||
       /API_KEY_INVALID|API key not valid/i.test(this.facts.message)
     )
   }

@@ -67,7 +67,7 @@ function judge(channel: RunningChannel, { status, body }: { status: number; body
     const message = (error ?? readOpenAiError(said)).message || body.toString('utf8').slice(0, 300)
     fail('channel_test_failed', { reason: withoutSecrets(`${status} ${message}`, channel) })
   }
-  const isReply = isObject(said) && ['choices', 'content', 'data'].some((key) => Array.isArray(said[key]))
+  const isReply = isObject(said) && ['choices', 'content', 'data', 'candidates'].some((key) => Array.isArray(said[key]))
   if (!isReply) fail('channel_test_failed', { reason: 'the upstream sent no valid answer' })
 }
 
@@ -75,12 +75,14 @@ function judge(channel: RunningChannel, { status, body }: { status: number; body
 function formatFor(channel: RunningChannel, model: string): Format | undefined {
   const wanted: Format[] = /embed|bge-|^m3e/i.test(model)
     ? ['openai.embeddings']
-    : ['openai.chat', 'anthropic.messages', 'openai.embeddings']
+    : ['openai.chat', 'anthropic.messages', 'gemini.generate', 'openai.embeddings']
   return wanted.find((format) => channel.provider.speaks[format] !== undefined)
 }
 
 function smallRequest(format: Format, model: string): Record<string, unknown> {
   if (format === 'openai.embeddings') return { model, input: ['hello world'] }
+  if (format === 'gemini.generate')
+    return { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], generationConfig: { maxOutputTokens: 16 } }
   const messages = [{ role: 'user', content: 'hi' }]
   const isReasoning = /^(o[1-9]|gpt-[5-9])/.test(model)
   return isReasoning ? { model, messages, max_completion_tokens: 16 } : { model, messages, max_tokens: 16 }

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { gemini } from './gemini.ts'
+import type { Upstream } from './provider.ts'
+
+const channel: Upstream = {
+  id: 1,
+  type: 24,
+  key: 'AIza-1',
+  baseUrl: gemini.baseUrl,
+  organization: '',
+  other: '',
+  setting: {},
+}
+
+describe('Gemini as an upstream', () => {
+  it('always streams as events', () => {
+    expect(gemini.url(channel, 'gemini.generate', 'gemini-2.5-flash', true)).toBe(
+      'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse',
+    )
+  })
+
+  it('has its key in a header, never in the address', () => {
+    expect(gemini.headers(channel, 'gemini.generate', { 'x-goog-api-key': 'of-the-caller' })).toEqual({
+      'x-goog-api-key': 'AIza-1',
+    })
+    expect(gemini.headers({ ...channel, key: '' }, 'gemini.generate', {})).toEqual({})
+    expect(gemini.url(channel, 'gemini.generate', 'm', true)).not.toContain('AIza')
+  })
+
+  it('asks for all models at once', () => {
+    expect(gemini.modelsUrl(channel)).toBe('https://generativelanguage.googleapis.com/v1beta/models?pageSize=1000')
+  })
+
+  it('[255] takes the status 400 with API_KEY_INVALID for a refused key, and no other', () => {
+    expect(gemini.refusesKey?.({ status: 400, code: 'API_KEY_INVALID' })).toBe(true)
+    expect(gemini.refusesKey?.({ status: 400, code: 'INVALID_ARGUMENT' })).toBe(false)
+  })
+
+  it('refuses what is no version in the channel', () => {
+    expect(() => gemini.checkOther?.('v1beta')).not.toThrow()
+    expect(() => gemini.checkOther?.('')).not.toThrow()
+    expect(() => gemini.checkOther?.('https://x')).toThrow()
+  })
+})

@@ -1,0 +1,44 @@
+import { fail } from '../lib/failure.ts'
+import { models } from './models.ts'
+import { defineProvider, joinUrl, pathOf, same } from './openai-compatible.ts'
+import type { Upstream } from './provider.ts'
+
+/** Google's Gemini interface. The model stands in the address, and the key in a header: an address with a key ends in logs. */
+export const gemini = defineProvider({
+  id: 24,
+  key: 'gemini',
+  label: same('Google Gemini'),
+  color: 'orange',
+  docs: 'https://ai.google.dev/api',
+  baseUrl: 'https://generativelanguage.googleapis.com',
+  models: models.gemini,
+  otherLabel: { zh: '接口版本（如 v1，留空为 v1beta）', en: 'API version (such as v1; empty for v1beta)' },
+  checkOther(other) {
+    if (other !== '' && !version.test(other)) fail('field_invalid', { field: 'other', reason: versionReason })
+  },
+  speaks: { 'gemini.generate': '/v1beta/models' },
+  url(channel, format, model, stream) {
+    const path = pathOf({ 'gemini.generate': `/${versionFor(channel, model)}` }, format)
+    const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
+    return joinUrl(channel.baseUrl, `${path}/${geminiModelPath(model)}:${method}`)
+  },
+  headers: (channel): Record<string, string> => (channel.key === '' ? {} : { 'x-goog-api-key': channel.key }),
+  keyRefusedBy: [401, 403],
+  refusesKey: ({ status, code }) => status === 400 && code === 'API_KEY_INVALID',
+  modelsPath: '/v1beta/models?pageSize=1000',
+})
+
+/** The resource of a model: under `models`, unless its name says that it is of another collection. */
+export function geminiModelPath(model: string): string {
+  const resource = /^(models|tunedModels|publishers)\//.test(model) ? model : `models/${model}`
+  return resource.split('/').map(encodeURIComponent).join('/')
+}
+
+const version = /^v\d[a-z0-9]{0,20}$/
+const versionReason = { zh: '须为 v1 或 v1beta 这样的版本', en: 'must be a version like v1 or v1beta' }
+
+/** What the channel says, else the newest: the oldest models only answer under v1. */
+function versionFor({ other }: Upstream, model: string): string {
+  if (version.test(other)) return other
+  return /^(models\/)?gemini-1\.0-pro/.test(model) ? 'v1' : 'v1beta'
+}
