@@ -49,6 +49,17 @@ describe('the bill in the log', () => {
         cache_creation_tokens: upTo(2) * upTo(100_000),
         cache_creation_1h_tokens: upTo(2) * upTo(100_000),
         output_tokens: upTo(50_000),
+        audio_ratio: ratio(),
+        audio_completion_ratio: ratio(),
+        image_ratio: ratio(),
+        image_completion_ratio: ratio(),
+        audio_input: upTo(2) * upTo(10_000),
+        audio_output: upTo(2) * upTo(10_000),
+        image_input: upTo(2) * upTo(10_000),
+        image_output: upTo(2) * upTo(10_000),
+        calls: upTo(2) === 0 ? 1 : ratio(),
+        searches: upTo(3),
+        search_price: ratio(),
       }
       const price = {
         model: 'm',
@@ -58,6 +69,11 @@ describe('the bill in the log', () => {
         completionRatio: row.completion_ratio,
         cacheRatio: row.cache_ratio,
         createCacheRatio: row.create_cache_ratio,
+        audioRatio: row.audio_ratio,
+        audioCompletionRatio: row.audio_completion_ratio,
+        imageRatio: row.image_ratio,
+        imageCompletionRatio: row.image_completion_ratio,
+        searchUsd: row.search_price,
         groupRatio: row.group_ratio,
         quotaPerUnit: row.quota_per_unit,
         unpriced: false,
@@ -69,6 +85,12 @@ describe('the bill in the log', () => {
         cacheWrite: row.cache_creation_tokens,
         cacheWrite1h: row.cache_creation_1h_tokens,
         output: row.output_tokens,
+        audioInput: row.audio_input,
+        audioOutput: row.audio_output,
+        imageInput: row.image_input,
+        imageOutput: row.image_output,
+        calls: row.calls,
+        searches: row.searches,
       }
       const quota = costOf(price, usage)
       expect(billOf({ quota, factors: row })).toMatchObject({ units: quota, agrees: true })

@@ -1,27 +1,57 @@
 /**
- * What one finished call used, in tokens, as disjoint buckets: the sum of the input buckets is everything the model read, `output`
- * is everything it produced. `reasoning` is the part of `output` that was reasoning, for information only.
+ * What one finished call used, as disjoint buckets of tokens: the sum of the input buckets is everything the model read, the sum of the
+ * output buckets everything it produced. `reasoning` is the part of `output` that was reasoning, for information only. Every reader of a
+ * wire format gives `{ ...noUsage, … }`, with a source for each number beside it.
  *
- * | bucket        | OpenAI Chat                                            | Anthropic Messages                                   |
- * |---------------|--------------------------------------------------------|------------------------------------------------------|
- * | input         | prompt_tokens − cached_tokens − cache_write_tokens      | input_tokens                                         |
- * | cacheRead     | prompt_tokens_details.cached_tokens                    | cache_read_input_tokens                              |
- * | cacheWrite    | prompt_tokens_details.cache_write_tokens               | cache_creation.ephemeral_5m_input_tokens, or all     |
- * | cacheWrite1h  | –                                                      | cache_creation.ephemeral_1h_input_tokens             |
- * | output        | completion_tokens                                      | output_tokens                                        |
- * | reasoning     | completion_tokens_details.reasoning_tokens             | output_tokens_details.thinking_tokens                |
+ * | bucket        | OpenAI Chat                                             | Anthropic Messages                                   |
+ * |---------------|---------------------------------------------------------|------------------------------------------------------|
+ * | input         | prompt_tokens without all that is below                 | input_tokens                                         |
+ * | cacheRead     | prompt_tokens_details.cached_tokens                     | cache_read_input_tokens                              |
+ * | cacheWrite    | prompt_tokens_details.cache_write_tokens                | cache_creation.ephemeral_5m_input_tokens, or all     |
+ * | cacheWrite1h  | –                                                       | cache_creation.ephemeral_1h_input_tokens             |
+ * | audioInput    | prompt_tokens_details.audio_tokens                      | –                                                    |
+ * | imageInput    | prompt_tokens_details.image_tokens                      | –                                                    |
+ * | output        | completion_tokens without all that is below             | output_tokens                                        |
+ * | audioOutput   | completion_tokens_details.audio_tokens                  | –                                                    |
+ * | imageOutput   | completion_tokens_details.image_tokens                  | –                                                    |
+ * | reasoning     | completion_tokens_details.reasoning_tokens              | output_tokens_details.thinking_tokens                |
  */
 export interface Usage {
   readonly input: number
   readonly cacheRead: number
   readonly cacheWrite: number
   readonly cacheWrite1h: number
+  readonly audioInput: number
+  readonly imageInput: number
   readonly output: number
+  readonly audioOutput: number
+  readonly imageOutput: number
   readonly reasoning: number
+  /** How often a price per call is due: images, weighted by size and quality. A decimal; token prices ignore it. */
+  readonly calls: number
+  /** Web searches that the vendor made for the call and bills apart. */
+  readonly searches: number
 }
 
-export const noUsage: Usage = Object.freeze({ input: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, output: 0, reasoning: 0 })
+export const noUsage: Usage = Object.freeze({
+  input: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cacheWrite1h: 0,
+  audioInput: 0,
+  imageInput: 0,
+  output: 0,
+  audioOutput: 0,
+  imageOutput: 0,
+  reasoning: 0,
+  calls: 1,
+  searches: 0,
+})
 
 export function promptTokens(usage: Usage): number {
-  return usage.input + usage.cacheRead + usage.cacheWrite + usage.cacheWrite1h
+  return usage.input + usage.cacheRead + usage.cacheWrite + usage.cacheWrite1h + usage.audioInput + usage.imageInput
+}
+
+export function completionTokens(usage: Usage): number {
+  return usage.output + usage.audioOutput + usage.imageOutput
 }

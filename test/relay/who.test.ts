@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { LogOther } from '../../src/contract/entities/log.ts'
+import { noUsage } from '../../src/contract/usage.ts'
 import { costOf } from '../../src/server/pricing/quote.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
@@ -178,8 +179,14 @@ eachDatabase('groups, pins and the playground', (_fresh, kind) => {
         groupRatio: other.group_ratio,
         quotaPerUnit: other.quota_per_unit,
         unpriced: other.unpriced ?? false,
+        audioRatio: other.audio_ratio ?? 1,
+        audioCompletionRatio: other.audio_completion_ratio ?? 1,
+        imageRatio: other.image_ratio ?? 1,
+        imageCompletionRatio: other.image_completion_ratio ?? 1,
+        searchUsd: other.search_price ?? 0,
       }
       const usage = {
+        ...noUsage,
         input: other.input_tokens,
         cacheRead: other.cache_tokens,
         cacheWrite: other.cache_creation_tokens,

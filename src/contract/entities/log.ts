@@ -56,6 +56,20 @@ export interface LogOther {
   cache_creation_1h_tokens?: number
   output_tokens: number
   reasoning_tokens?: number
+  /** Audio and images that were counted apart, each with its factor. */
+  audio_input?: number
+  audio_output?: number
+  audio_ratio?: number
+  audio_completion_ratio?: number
+  image_input?: number
+  image_output?: number
+  image_ratio?: number
+  image_completion_ratio?: number
+  /** How often the price per call was due; absent when it was once. */
+  calls?: number
+  /** Web searches of the vendor, and US dollars of each. */
+  searches?: number
+  search_price?: number
   /** Milliseconds from the request's arrival to the first byte of the answer. */
   frt: number
   use_time_ms: number

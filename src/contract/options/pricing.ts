@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { option, section } from './define.ts'
-import { map, ratios, says } from './shapes.ts'
+import { map, number, ratios, says } from './shapes.ts'
 
 export const groups = section(
   { name: 'groups', tab: 'operation', label: { zh: '分组设置', en: 'Group settings' }, writer: 'admin' },
@@ -73,6 +73,55 @@ export const prices = section(
       help: {
         zh: '写入缓存（5 分钟）的输入 Token 相对普通输入的倍率，未列出的模型为 1.25；写入 1 小时缓存为其 1.6 倍。',
         en: 'Ratio of input tokens written to a five-minute cache to other input tokens; 1.25 for models that are not listed, and 1.6 times as much for a one-hour cache.',
+      },
+    }),
+    AudioRatio: option({
+      default: {},
+      schema: ratios,
+      widget: 'ratio-map',
+      label: { zh: '音频输入倍率', en: 'Audio input ratio' },
+      help: {
+        zh: '读入的音频 Token 相对文本输入的倍率；未列出的模型使用其系列的内置倍率，否则为 1。',
+        en: 'Ratio of audio tokens that are read to text input; models that are not listed have the built-in ratio of their family, else 1.',
+      },
+    }),
+    AudioCompletionRatio: option({
+      default: {},
+      schema: ratios,
+      widget: 'ratio-map',
+      label: { zh: '音频补全倍率', en: 'Audio completion ratio' },
+      help: {
+        zh: '输出的音频 Token 相对读入的音频的倍率，未列出的模型为 2。',
+        en: 'Ratio of audio tokens that are written to those that are read; 2 for models that are not listed.',
+      },
+    }),
+    ImageRatio: option({
+      default: { 'gpt-image-1': 2 },
+      schema: ratios,
+      widget: 'ratio-map',
+      label: { zh: '图片输入倍率', en: 'Image input ratio' },
+      help: {
+        zh: '上游单独计数的图片输入 Token 相对文本输入的倍率，未列出的模型为 1。',
+        en: 'Ratio of image tokens, where the upstream counts them apart, to text input; 1 for models that are not listed.',
+      },
+    }),
+    ImageCompletionRatio: option({
+      default: {},
+      schema: ratios,
+      widget: 'ratio-map',
+      label: { zh: '图片补全倍率', en: 'Image completion ratio' },
+      help: {
+        zh: '输出的图片 Token 相对文本输入的倍率；未列出的模型与补全倍率相同。',
+        en: 'Ratio of image tokens that are written to text input; as the completion ratio for models that are not listed.',
+      },
+    }),
+    WebSearchPrice: option({
+      ...number(0.01, { min: 0, max: 100 }),
+      label: { zh: '联网搜索价格', en: 'Price of a web search' },
+      unit: { zh: '美元/次', en: 'USD each' },
+      help: {
+        zh: '上游为一次请求进行并单独计费的每次联网搜索的价格。',
+        en: 'Price of each web search that the upstream makes for a request and bills apart.',
       },
     }),
   },

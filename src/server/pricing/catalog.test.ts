@@ -25,6 +25,11 @@ describe('the price of a model', () => {
       completionRatio: 4,
       cacheRatio: 0.5,
       createCacheRatio: 1.25,
+      audioRatio: 1,
+      audioCompletionRatio: 2,
+      imageRatio: 1,
+      imageCompletionRatio: 4,
+      searchUsd: 0.01,
       groupRatio: 0.8,
       quotaPerUnit: 1000,
       unpriced: false,
@@ -34,6 +39,11 @@ describe('the price of a model', () => {
       completionRatio: 5,
       cacheRatio: 0.1,
       createCacheRatio: 1.25,
+      audioRatio: 1,
+      audioCompletionRatio: 2,
+      imageRatio: 1,
+      imageCompletionRatio: 4,
+      searchUsd: 0.01,
     })
     expect(priceOf('llama-3-sonar-large-32k-chat').modelRatio).toBe(0.5)
   })
@@ -120,6 +130,11 @@ describe('the price of a model', () => {
       completionRatio: 4,
       cacheRatio: 0.5,
       createCacheRatio: 1.25,
+      audioRatio: 1,
+      audioCompletionRatio: 2,
+      imageRatio: 1,
+      imageCompletionRatio: 4,
+      searchUsd: 0.01,
     })
     expect(catalog.modelPriceOf('made-up')).toBeUndefined()
   })

@@ -2,7 +2,7 @@ import type { OptionValues } from '../../contract/options/index.ts'
 import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
 import { derived } from '../options/derived.ts'
-import { familyCompletionRatio } from './completion-rules.ts'
+import { familyAudioRatio, familyCompletionRatio } from './completion-rules.ts'
 import { groupRatio } from './groups.ts'
 import type { Price } from './quote.ts'
 
@@ -27,6 +27,8 @@ export const fallbackModelRatio = 37.5
 
 const cacheRatioDefault = 1
 const createCacheRatioDefault = 1.25
+/** Audio that a model writes costs twice as much as audio that it reads, with every vendor that sold both in April 2025. */
+const audioCompletionRatioDefault = 2
 
 export function openCatalog({ options }: Pick<Core, 'options'>): Catalog {
   const table = derived(options, priceTable)
@@ -77,12 +79,18 @@ function setPrice(options: OptionValues, name: string): ModelPrice | undefined {
 }
 
 function ratioPrice(options: OptionValues, name: string, modelRatio: number): ModelPrice {
+  const completionRatio = options.CompletionRatio[name] ?? familyCompletionRatio(name)
   return {
     model: name,
     fixedUsd: -1,
     modelRatio,
-    completionRatio: options.CompletionRatio[name] ?? familyCompletionRatio(name),
+    completionRatio,
     cacheRatio: options.CacheRatio[name] ?? cacheRatioDefault,
     createCacheRatio: options.CreateCacheRatio[name] ?? createCacheRatioDefault,
+    audioRatio: options.AudioRatio[name] ?? familyAudioRatio(name),
+    audioCompletionRatio: options.AudioCompletionRatio[name] ?? audioCompletionRatioDefault,
+    imageRatio: options.ImageRatio[name] ?? 1,
+    imageCompletionRatio: options.ImageCompletionRatio[name] ?? completionRatio,
+    searchUsd: options.WebSearchPrice,
   }
 }

@@ -36,3 +36,17 @@ const rules: readonly (readonly [pattern: RegExp, ratio: number])[] = [
 export function familyCompletionRatio(model: string): number {
   return rules.find(([pattern]) => pattern.test(model))?.[1] ?? 1
 }
+
+/** What audio that is read costs relative to text that is read. Source: OpenAI's price list, April 2025. */
+const audioRules: readonly (readonly [pattern: RegExp, ratio: number])[] = [
+  [/^gpt-4o-mini.*realtime/, 16.67],
+  [/^gpt-4o.*realtime-preview(-2024-12-17)?$/, 8],
+  [/realtime/, 8],
+  [/^gpt-4o-mini-audio/, 66.67],
+  [/^gpt-4o-audio-preview-2024-10-01$/, 40],
+  [/^gpt-4o-audio/, 16],
+]
+
+export function familyAudioRatio(model: string): number {
+  return audioRules.find(([pattern]) => pattern.test(model))?.[1] ?? 1
+}

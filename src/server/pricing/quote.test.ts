@@ -11,6 +11,11 @@ const price = (over: Partial<Price> = {}): Price => ({
   completionRatio: 1,
   cacheRatio: 1,
   createCacheRatio: 1.25,
+  audioRatio: 1,
+  audioCompletionRatio: 2,
+  imageRatio: 1,
+  imageCompletionRatio: 1,
+  searchUsd: 0.01,
   groupRatio: 1,
   quotaPerUnit: 500_000,
   unpriced: false,
@@ -33,9 +38,25 @@ describe('the cost of a call', () => {
     expect(costOf(claude, usage({ cacheRead: 10_000 }))).toBe(1500)
     expect(costOf(claude, usage({ cacheWrite: 10_000 }))).toBe(18_750)
     expect(costOf(claude, usage({ cacheWrite1h: 10_000 }))).toBe(30_000)
-    expect(costOf(claude, { input: 100, cacheRead: 1000, cacheWrite: 100, cacheWrite1h: 10, output: 20, reasoning: 20 })).toBe(
-      668,
-    )
+    const all = { input: 100, cacheRead: 1000, cacheWrite: 100, cacheWrite1h: 10, output: 20, reasoning: 20 }
+    expect(costOf(claude, usage(all))).toBe(668)
+  })
+
+  it('prices audio and images by their own ratios', () => {
+    const omni = price({ modelRatio: 1.25, completionRatio: 4, audioRatio: 16, audioCompletionRatio: 2, imageRatio: 2 })
+    expect(costOf(omni, usage({ audioInput: 100 }))).toBe(2000)
+    expect(costOf(omni, usage({ audioOutput: 100 }))).toBe(4000)
+    expect(costOf(omni, usage({ imageInput: 100 }))).toBe(250)
+    expect(costOf({ ...omni, imageCompletionRatio: 12 }, usage({ imageOutput: 100 }))).toBe(1500)
+  })
+
+  it('takes a price per call as often as it is due, and web searches on top of either kind', () => {
+    const image = price({ fixedUsd: 0.04 })
+    expect(costOf(image, usage({ calls: 3 }))).toBe(60_000)
+    expect(costOf(image, usage({ calls: 0.45, input: 500 }))).toBe(9000)
+    expect(costOf(image, usage({ searches: 2 }))).toBe(30_000)
+    expect(costOf(price({ groupRatio: 0.5 }), usage({ input: 10, searches: 2 }))).toBe(5005)
+    expect(() => costOf(image, usage({ calls: 100_000 }))).toThrow()
   })
 
   it('takes decimals as they are written', () => {
@@ -140,12 +161,21 @@ function exactCost(wanted: Price, used: Usage): bigint {
     times(whole(used.cacheRead), read(wanted.cacheRatio)),
     times(whole(used.cacheWrite), createCache),
     times(whole(used.cacheWrite1h), createCache, [16n, 10n]),
+    times(whole(used.audioInput), read(wanted.audioRatio)),
+    times(whole(used.imageInput), read(wanted.imageRatio)),
     times(whole(used.output), read(wanted.completionRatio)),
+    times(whole(used.audioOutput), read(wanted.audioRatio), read(wanted.audioCompletionRatio)),
+    times(whole(used.imageOutput), read(wanted.imageCompletionRatio)),
   ].reduce(plus)
-  const [top, bottom] =
-    wanted.fixedUsd >= 0
-      ? times(read(wanted.fixedUsd), read(wanted.quotaPerUnit), read(wanted.groupRatio))
-      : times(weighted, read(wanted.modelRatio), read(wanted.groupRatio))
+  const searched = times(whole(used.searches), read(wanted.searchUsd), read(wanted.quotaPerUnit), read(wanted.groupRatio))
+  const called = times(
+    read(wanted.fixedUsd < 0 ? 0 : wanted.fixedUsd),
+    read(used.calls),
+    read(wanted.quotaPerUnit),
+    read(wanted.groupRatio),
+  )
+  const metered = times(weighted, read(wanted.modelRatio), read(wanted.groupRatio))
+  const [top, bottom] = plus(wanted.fixedUsd >= 0 ? called : metered, searched)
   return top / bottom + (top % bottom === 0n ? 0n : 1n)
 }
 

@@ -1,4 +1,4 @@
-import { type Decimal, digitsAt, product, roundedUp } from '../../contract/decimal.ts'
+import { type Decimal, digitsAt, product, roundedUp, sumOf } from '../../contract/decimal.ts'
 import { oneHourWriteFactor } from '../../contract/quota.ts'
 import { noUsage, type Usage } from '../../contract/usage.ts'
 import { fail } from '../lib/failure.ts'
@@ -21,6 +21,14 @@ export interface Price {
   readonly completionRatio: number
   readonly cacheRatio: number
   readonly createCacheRatio: number
+  /** Audio that is read, and audio that is written beside audio that is read. */
+  readonly audioRatio: number
+  readonly audioCompletionRatio: number
+  /** Images that are read, and images that are written, both beside text that is read. */
+  readonly imageRatio: number
+  readonly imageCompletionRatio: number
+  /** USD of one web search that the vendor makes. */
+  readonly searchUsd: number
   readonly groupRatio: number
   /** Quota units of one US dollar. */
   readonly quotaPerUnit: number
@@ -32,79 +40,93 @@ export interface Price {
  * Cost of one finished call in quota units, rounded up once at the end. Pure: same input, same answer.
  *
  * By tokens, a ratio of 1 is one unit per token whatever QuotaPerUnit is:
- *   (input + cacheRead × cacheRatio + cacheWrite × createCacheRatio + cacheWrite1h × createCacheRatio × 1.6 + output × completionRatio)
+ *   (input + cacheRead × cacheRatio + cacheWrite × createCacheRatio + cacheWrite1h × createCacheRatio × 1.6
+ *     + audioInput × audioRatio + imageInput × imageRatio
+ *     + output × completionRatio + audioOutput × audioRatio × audioCompletionRatio + imageOutput × imageCompletionRatio)
  *   × modelRatio × groupRatio
- * A fixed price ignores the usage: fixedUsd × quotaPerUnit × groupRatio.
+ * A fixed price ignores the tokens: fixedUsd × calls × quotaPerUnit × groupRatio. Both add searches × searchUsd × quotaPerUnit × groupRatio.
  *
  * Throws `amount_out_of_range` for a count that is no integer from 0 to a billion, and for a cost beyond the exact integers.
  */
 export function costOf(price: Price, usage: Usage): number {
   const rate = rateOf(price)
-  if ('fixed' in rate) return rate.fixed
+  if (price.fixedUsd >= 0) return fixedCost(price, rate, usage)
 
-  const total =
-    rate.input * tokens('input', usage.input) +
-    rate.cacheRead * tokens('cacheRead', usage.cacheRead) +
-    rate.cacheWrite * tokens('cacheWrite', usage.cacheWrite) +
-    rate.cacheWrite1h * tokens('cacheWrite1h', usage.cacheWrite1h) +
-    rate.output * tokens('output', usage.output)
-  return wholeUnits({ digits: total, places: rate.places })
+  let digits = 0n
+  for (const bucket of buckets) {
+    const count = usage[bucket]
+    if (count !== 0) digits += rate[bucket] * tokens(bucket, count)
+  }
+  return wholeUnits({ digits, places: rate.places })
 }
 
 /**
  * What to hold for a call before it starts, in quota units: its input at the plain input ratio and the most output that it may
- * produce. A request that declares no limit has none; the caller then gives the number of tokens to reserve for it.
+ * produce, at the dearest ratio that the model's output has. A request that declares no limit has none; the caller then gives the number
+ * of tokens to reserve for it. `calls` is how often a price per call may become due.
  *
  * Throws `amount_out_of_range` as `costOf` does.
  */
 export function estimateOf(
   price: Price,
-  { inputTokens, outputTokensMax }: { inputTokens: number; outputTokensMax: number },
+  { inputTokens, outputTokensMax, calls = 1 }: { inputTokens: number; outputTokensMax: number; calls?: number },
 ): number {
-  return costOf(price, { ...noUsage, input: inputTokens, output: outputTokensMax })
+  return costOf(price, { ...noUsage, input: inputTokens, output: outputTokensMax, calls })
 }
 
 const tokensMax = 1_000_000_000
 const unitsMax = BigInt(Number.MAX_SAFE_INTEGER)
 
-/** Units per token of each bucket, as the digits of decimals with the same number of places. */
-type Rate =
-  | (Readonly<Record<'input' | 'cacheRead' | 'cacheWrite' | 'cacheWrite1h' | 'output', bigint>> & { readonly places: number })
-  | { readonly fixed: number }
+/** What is counted, in the order of the bill. */
+const buckets = [
+  'input',
+  'cacheRead',
+  'cacheWrite',
+  'cacheWrite1h',
+  'audioInput',
+  'imageInput',
+  'output',
+  'audioOutput',
+  'imageOutput',
+  'searches',
+] as const satisfies readonly (keyof Usage)[]
+
+/** Units of one of each bucket, as the digits of decimals with the same number of places. */
+type Rate = Readonly<Record<(typeof buckets)[number], bigint>> & { readonly places: number }
 
 const rates = new WeakMap<Price, Rate>()
 
 function rateOf(price: Price): Rate {
   const known = rates.get(price)
   if (known) return known
-  const rate = price.fixedUsd >= 0 ? fixedRate(price) : tokenRate(price)
-  rates.set(price, rate)
-  return rate
-}
-
-function fixedRate({ fixedUsd, quotaPerUnit, groupRatio }: Price): Rate {
-  return { fixed: wholeUnits(product(fixedUsd, quotaPerUnit, groupRatio)) }
-}
-
-function tokenRate({ modelRatio, groupRatio, completionRatio, cacheRatio, createCacheRatio }: Price): Rate {
-  const buckets = {
+  const { modelRatio, groupRatio, completionRatio, cacheRatio, createCacheRatio, audioRatio, audioCompletionRatio } = price
+  const each: Readonly<Record<(typeof buckets)[number], Decimal>> = {
     input: product(modelRatio, groupRatio),
     cacheRead: product(modelRatio, groupRatio, cacheRatio),
     cacheWrite: product(modelRatio, groupRatio, createCacheRatio),
     cacheWrite1h: product(modelRatio, groupRatio, createCacheRatio, oneHourWriteFactor),
+    audioInput: product(modelRatio, groupRatio, audioRatio),
+    imageInput: product(modelRatio, groupRatio, price.imageRatio),
     output: product(modelRatio, groupRatio, completionRatio),
+    audioOutput: product(modelRatio, groupRatio, audioRatio, audioCompletionRatio),
+    imageOutput: product(modelRatio, groupRatio, price.imageCompletionRatio),
+    searches: product(price.searchUsd, price.quotaPerUnit, groupRatio),
   }
-  const places = Math.max(...Object.values(buckets).map((bucket) => bucket.places))
-
-  return {
-    input: digitsAt(buckets.input, places),
-    cacheRead: digitsAt(buckets.cacheRead, places),
-    cacheWrite: digitsAt(buckets.cacheWrite, places),
-    cacheWrite1h: digitsAt(buckets.cacheWrite1h, places),
-    output: digitsAt(buckets.output, places),
-    places,
-  }
+  const places = Math.max(...Object.values(each).map((decimal) => decimal.places))
+  const digits = Object.fromEntries(buckets.map((bucket) => [bucket, digitsAt(each[bucket], places)]))
+  // One entry for each bucket was made in the line above.
+  const rate = { ...digits, places } as Rate
+  rates.set(price, rate)
+  return rate
 }
+
+function fixedCost({ fixedUsd, quotaPerUnit, groupRatio }: Price, rate: Rate, { calls, searches }: Usage): number {
+  if (!(calls >= 0 && calls <= callsMax)) fail('amount_out_of_range', { field: 'n' })
+  const searched = { digits: rate.searches * tokens('searches', searches), places: rate.places }
+  return wholeUnits(sumOf([product(fixedUsd, quotaPerUnit, groupRatio, calls), searched]))
+}
+
+const callsMax = 10_000
 
 function tokens(field: string, count: number): bigint {
   if (!Number.isInteger(count) || count < 0 || count > tokensMax) fail('amount_out_of_range', { field })

@@ -1,6 +1,6 @@
 import type { LogOther } from '../../contract/entities/log.ts'
 import { logType } from '../../contract/entities/log.ts'
-import { promptTokens, type Usage } from '../../contract/usage.ts'
+import { completionTokens, promptTokens, type Usage } from '../../contract/usage.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { seconds } from '../lib/clock.ts'
 import { costOf, type Price } from '../pricing/quote.ts'
@@ -22,12 +22,13 @@ export function chargeFor(app: RelayParts, work: Work, channel: RunningChannel, 
   const at = seconds(nowMs)
   const amount = costOf(price, usage)
   const tokensIn = promptTokens(usage)
+  const tokensOut = completionTokens(usage)
 
   return {
     amount,
     at,
     channelId: channel.id,
-    rollup: { username: caller.username, model: price.model, group: work.group, tokens: tokensIn + usage.output },
+    rollup: { username: caller.username, model: price.model, group: work.group, tokens: tokensIn + tokensOut },
     log: app.options.current.LogConsumeEnabled
       ? {
           user_id: caller.userId,
@@ -40,7 +41,7 @@ export function chargeFor(app: RelayParts, work: Work, channel: RunningChannel, 
           model_name: price.model,
           quota: amount,
           prompt_tokens: tokensIn,
-          completion_tokens: usage.output,
+          completion_tokens: tokensOut,
           use_time: Math.max(0, Math.round((nowMs - call.startedMs) / 1000)),
           is_stream: work.facts.stream ? 1 : 0,
           channel_id: channel.id,
@@ -69,6 +70,7 @@ function factors(work: Work, channel: RunningChannel, upstreamModel: string, end
     ...(usage.cacheWrite1h > 0 ? { cache_creation_1h_tokens: usage.cacheWrite1h } : {}),
     output_tokens: usage.output,
     ...(usage.reasoning > 0 ? { reasoning_tokens: usage.reasoning } : {}),
+    ...apart(price, usage),
     frt: call.firstByteMs === 0 ? Math.max(0, nowMs - call.startedMs) : Math.max(0, call.firstByteMs - call.startedMs),
     use_time_ms: Math.max(0, nowMs - call.startedMs),
     ...(ending.isEstimated ? { estimated: true as const } : {}),
@@ -83,6 +85,19 @@ function factors(work: Work, channel: RunningChannel, upstreamModel: string, end
       ...(work.attempts.length > 0 ? { attempts: work.attempts } : {}),
       address: call.client.address,
     },
+  }
+}
+
+/** What is not plain text in and out, with its factors, as far as there is any. */
+function apart(price: Price, usage: Usage): Partial<LogOther> {
+  const { audioInput, audioOutput, imageInput, imageOutput, calls, searches } = usage
+  return {
+    ...(audioInput > 0 || audioOutput > 0 ? { audio_ratio: price.audioRatio, audio_input: audioInput } : {}),
+    ...(audioOutput > 0 ? { audio_completion_ratio: price.audioCompletionRatio, audio_output: audioOutput } : {}),
+    ...(imageInput > 0 ? { image_ratio: price.imageRatio, image_input: imageInput } : {}),
+    ...(imageOutput > 0 ? { image_completion_ratio: price.imageCompletionRatio, image_output: imageOutput } : {}),
+    ...(calls !== 1 ? { calls } : {}),
+    ...(searches > 0 ? { searches, search_price: price.searchUsd } : {}),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Usage } from '../../../contract/usage.ts'
+import { noUsage, type Usage } from '../../../contract/usage.ts'
 import { fail } from '../../lib/failure.ts'
 import { membersOf, spliceMembers } from '../../lib/splice-json.ts'
 import { collectText, outputTokensLimit, readCount, readFlag, readModel, requireArray } from '../read-request.ts'
@@ -90,12 +90,14 @@ export function readMessagesUsage(usage: JsonObject | undefined, before: Usage |
   const thinking = objectAt(usage, 'output_tokens_details')
 
   return {
+    ...noUsage,
     input: has('input_tokens') ? countAt(usage, 'input_tokens') : (before?.input ?? 0),
     cacheRead: has('cache_read_input_tokens') ? countAt(usage, 'cache_read_input_tokens') : (before?.cacheRead ?? 0),
     cacheWrite: written,
     cacheWrite1h: written1h,
     output: has('output_tokens') ? countAt(usage, 'output_tokens') : (before?.output ?? 0),
     reasoning: thinking ? countAt(thinking, 'thinking_tokens') : (before?.reasoning ?? 0),
+    searches: countAt(objectAt(usage, 'server_tool_use'), 'web_search_requests') || (before?.searches ?? 0),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Usage } from '../../../contract/usage.ts'
+import { noUsage, type Usage } from '../../../contract/usage.ts'
 import { fail } from '../../lib/failure.ts'
 import { membersOf, memberValue, spliceMembers } from '../../lib/splice-json.ts'
 import { collectText, outputTokensLimit, readCount, readFlag, readModel, requireArray } from '../read-request.ts'
@@ -104,14 +104,28 @@ export function readChatUsage(usage: JsonObject | undefined): Usage | undefined 
 
   // More from the cache than was read means that the vendor counts the cached tokens beside the prompt.
   const cacheWrite = Math.min(written, Math.max(0, prompt - cached))
+  const plain = Math.max(0, prompt - cached - cacheWrite)
+  const read = partsOf(plain, details)
+  const said = partsOf(splitOut ? completion + reasoning : completion, objectAt(usage, 'completion_tokens_details'))
   return {
-    input: Math.max(0, prompt - cached - cacheWrite),
+    ...noUsage,
+    input: read.text,
     cacheRead: cached,
     cacheWrite,
-    cacheWrite1h: 0,
-    output: splitOut ? completion + reasoning : completion,
+    audioInput: read.audio,
+    imageInput: read.image,
+    output: said.text,
+    audioOutput: said.audio,
+    imageOutput: said.image,
     reasoning,
   }
+}
+
+/** What of these tokens is audio and images. Cached audio counts as cached: it cannot be told apart. */
+export function partsOf(tokens: number, details: JsonObject | undefined): { text: number; audio: number; image: number } {
+  const audio = Math.min(tokens, countAt(details, 'audio_tokens'))
+  const image = Math.min(tokens - audio, countAt(details, 'image_tokens'))
+  return { text: tokens - audio - image, audio, image }
 }
 
 export function renameTopLevelModel(data: Buffer, model: string): Buffer | undefined {

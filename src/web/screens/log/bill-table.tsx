@@ -1,6 +1,6 @@
 import { IconCheck } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
-import { type Decimal, decimalText } from '../../../contract/decimal.ts'
+import { type Decimal, decimalText, product } from '../../../contract/decimal.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { Notice } from '../../ui/notice.tsx'
@@ -33,6 +33,7 @@ export function BillTable({ row }: { row: LogRow }) {
           </thead>
           <tbody>
             {bill.kind === 'fixed' ? <FixedLine bill={bill} usdOf={usdOf} /> : <TokenLines bill={bill} usdOf={usdOf} />}
+            <SearchLine bill={bill} usdOf={usdOf} />
           </tbody>
           <tfoot>
             <SumRow name={say('subtotal')} usd={usdOf(numberOf(bill.subtotal))} units={unitsText(bill.subtotal)} />
@@ -75,13 +76,35 @@ function TokenLines({ bill, usdOf }: LineProps<TokenBill>) {
 
 function FixedLine({ bill, usdOf }: LineProps<FixedBill>) {
   const say = useText(texts)
+  const units = product(bill.usd, bill.calls, bill.perUsd)
   return (
     <tr>
-      <th scope="row">{say('fixed')}</th>
+      <th scope="row">
+        {say('fixed')}
+        {bill.calls === 1 ? null : <small>{say('timesCalls', { calls: bill.calls })}</small>}
+      </th>
       <td />
       <td />
-      <td>{usdOf(numberOf(bill.subtotal))}</td>
-      <td>{unitsText(bill.subtotal)}</td>
+      <td>{usdOf(numberOf(units))}</td>
+      <td>{unitsText(units)}</td>
+    </tr>
+  )
+}
+
+function SearchLine({ bill, usdOf }: LineProps<Bill>) {
+  const say = useText(texts)
+  if (!bill.searches) return null
+  const { count, usd, units } = bill.searches
+  return (
+    <tr>
+      <th scope="row">
+        {say('searches')}
+        <small>{say('searchesEach', { count, usd })}</small>
+      </th>
+      <td />
+      <td />
+      <td>{usdOf(numberOf(units))}</td>
+      <td>{unitsText(units)}</td>
     </tr>
   )
 }

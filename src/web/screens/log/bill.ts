@@ -11,6 +11,8 @@ import { tidy } from './prices.ts'
 export type Bill = TokenBill | FixedBill
 
 interface Total {
+  /** Web searches that the vendor bills apart; undefined when there were none. */
+  readonly searches: { readonly count: number; readonly usd: number; readonly units: Decimal } | undefined
   /** Quota units of one US dollar. */
   readonly perUsd: number
   /** Units before the group ratio. */
@@ -33,9 +35,20 @@ export interface TokenBill extends Total {
 export interface FixedBill extends Total {
   readonly kind: 'fixed'
   readonly usd: number
+  /** How often it was due. */
+  readonly calls: number
 }
 
-export type Bucket = 'input' | 'cacheRead' | 'cacheWrite' | 'cacheWrite1h' | 'output'
+export type Bucket =
+  | 'input'
+  | 'cacheRead'
+  | 'cacheWrite'
+  | 'cacheWrite1h'
+  | 'audioInput'
+  | 'imageInput'
+  | 'output'
+  | 'audioOutput'
+  | 'imageOutput'
 
 export interface BillLine {
   readonly bucket: Bucket
@@ -56,12 +69,15 @@ export function billOf({ quota, factors }: { quota: Log['quota']; factors: Facto
     quota_per_unit: perUsd = quotaPerUsd,
   } = factors
   if (groupRatio === undefined) return undefined
-  const totalOf = (subtotal: Decimal): Total => {
+  const searches = searchesOf(factors, perUsd)
+  const totalOf = (before: Decimal): Total => {
+    const subtotal = searches ? sumOf([before, searches.units]) : before
     const exact = times(subtotal, decimalOf(groupRatio))
     const units = Number(roundedUp(exact))
-    return { perUsd, subtotal, groupRatio, exact, units, agrees: units === quota }
+    return { searches, perUsd, subtotal, groupRatio, exact, units, agrees: units === quota }
   }
-  if (usd >= 0) return { kind: 'fixed', usd, ...totalOf(product(usd, perUsd)) }
+  const { calls = 1 } = factors
+  if (usd >= 0) return { kind: 'fixed', usd, calls, ...totalOf(product(usd, perUsd, calls)) }
 
   if (modelRatio === undefined) return undefined
   const lines = linesOf(factors, modelRatio, perUsd)
@@ -76,13 +92,18 @@ function linesOf(factors: Factors, modelRatio: number, perUsd: number): BillLine
     ['cacheRead', factors.cache_tokens ?? 0, factors.cache_ratio],
     ['cacheWrite', factors.cache_creation_tokens ?? 0, writeRatio],
     ['cacheWrite1h', factors.cache_creation_1h_tokens ?? 0, writeRatio],
+    ['audioInput', factors.audio_input ?? 0, factors.audio_ratio],
+    ['imageInput', factors.image_input ?? 0, factors.image_ratio],
     ['output', output, factors.completion_ratio],
+    ['audioOutput', factors.audio_output ?? 0, factors.audio_ratio],
+    ['imageOutput', factors.image_output ?? 0, factors.image_completion_ratio],
   ]
   const used = buckets.filter(([bucket, tokens]) => tokens > 0 || bucket === 'input' || bucket === 'output')
   if (used.some(([, , ratio]) => ratio === undefined)) return undefined
 
   return used.map(([bucket, tokens, ratio = 1]) => {
-    const factor = bucket === 'cacheWrite1h' ? oneHourWriteFactor : 1
+    const factor =
+      bucket === 'cacheWrite1h' ? oneHourWriteFactor : bucket === 'audioOutput' ? (factors.audio_completion_ratio ?? 1) : 1
     return {
       bucket,
       tokens,
@@ -91,4 +112,9 @@ function linesOf(factors: Factors, modelRatio: number, perUsd: number): BillLine
       units: product(tokens, modelRatio, ratio, factor),
     }
   })
+}
+
+function searchesOf({ searches = 0, search_price: usd }: Factors, perUsd: number): Total['searches'] {
+  if (searches === 0 || usd === undefined) return undefined
+  return { count: searches, usd, units: product(searches, usd, perUsd) }
 }
