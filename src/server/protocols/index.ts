@@ -1,6 +1,7 @@
 import { anthropicMessages } from './anthropic-messages/messages.ts'
 import type { Codec, Inbound } from './codec.ts'
 import { cohereChat } from './cohere-chat/codec.ts'
+import { difyChat } from './dify-chat/codec.ts'
 import { openAiCompletions } from './direct/completions.ts'
 import { openAiEmbeddings } from './direct/embeddings.ts'
 import type { CallerFormat, Format } from './format.ts'
@@ -24,6 +25,7 @@ export const wireFormats: Readonly<Record<CallerFormat, WireFormat>> = {
 export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
   'ollama.chat': ollamaChat,
   'cohere.chat': cohereChat,
+  'dify.chat': difyChat,
 }
 
 /** Of those that callers speak: how their requests are read and answered. */

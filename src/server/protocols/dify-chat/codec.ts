@@ -1,0 +1,15 @@
+import type { Codec } from '../codec.ts'
+import { readReply, readStreamEvents } from './reply-read.ts'
+import { writeRequest } from './request-write.ts'
+
+/**
+ * Applications of Dify, for upstreams only: chats, completions and workflows. What model answers, with which tools and how, is fixed in
+ * the application. Source: Dify's interface reference and protocols notes 2.11, read 2026-11.
+ */
+export const difyChat: Codec = {
+  format: 'dify.chat',
+  inlines: [],
+  writeRequest,
+  readReply,
+  readEvents: readStreamEvents,
+}

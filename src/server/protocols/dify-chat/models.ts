@@ -1,0 +1,10 @@
+/**
+ * The kind of application behind a key is told by the name that the operator gave its model, as is the custom: `workflow…` and
+ * `completion…`, `agent…` for agents, anything else for a chat or a chatflow.
+ */
+export type AppKind = 'chat' | 'agent' | 'completion' | 'workflow'
+
+export function appKindOf(model: string): AppKind {
+  const kind = /^(agent|completion|workflow)/.exec(model)?.[1]
+  return kind === 'agent' || kind === 'completion' || kind === 'workflow' ? kind : 'chat'
+}

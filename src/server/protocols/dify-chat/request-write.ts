@@ -1,0 +1,47 @@
+import { fail } from '../../lib/failure.ts'
+import type { RequestContext, WrittenRequest } from '../codec.ts'
+import type { Dialogue, MediaPart, TextPart } from '../dialogue.ts'
+import { jsonInstruction } from '../json-answer.ts'
+import { loseAllBut, wordFor } from '../lost-fields.ts'
+import { mediaOf, plainMessages, refuseMedia } from '../plain-messages.ts'
+import { refuseForcedTools, transcript } from '../transcript.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { appKindOf } from './models.ts'
+
+/**
+ * A conversation as the query of an application: the gateway keeps no conversation there, so earlier turns stand in the query with
+ * their roles. Agents only answer in streams. Throws `untranslatable` for tools that must be called and for files that have no address.
+ */
+export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
+  refuseForcedTools(dialogue)
+  loseAllBut(dialogue, context, ['user'])
+  const told: TextPart[] = dialogue.output ? [{ kind: 'text', text: jsonInstruction(dialogue.output) }] : []
+  const messages = plainMessages({ ...dialogue, system: [...dialogue.system, ...told] }, { system: 'head', tools: false })
+  const query = transcript(messages)
+  const files = messages
+    .flatMap((message) => (message.role === 'user' ? mediaOf(message.parts) : []))
+    .map((part) => writeFile(dialogue, part))
+
+  const kind = appKindOf(context.model)
+  return {
+    body: {
+      ...(kind === 'workflow' || kind === 'completion' ? { inputs: { query } } : { inputs: {}, query }),
+      response_mode: dialogue.stream || kind === 'agent' ? 'streaming' : 'blocking',
+      user: dialogue.user ?? defaultUser,
+      ...(files.length > 0 ? { files } : {}),
+    },
+  }
+}
+
+/** Dify demands a name; this is the accustomed one for callers who give none. */
+const defaultUser = 'api-user'
+
+function writeFile(dialogue: Dialogue, part: MediaPart): JsonObject {
+  const { media, source } = part
+  if (source.kind === 'url') return { type: media, transfer_method: 'remote_url', url: source.url }
+  if (source.kind === 'file') return refuseMedia(dialogue, part)
+  return fail('untranslatable', {
+    field: wordFor(dialogue.from, 'turns'),
+    reason: { zh: 'Dify 只接受以网址给出的文件', en: 'Dify takes files by their address only' },
+  })
+}

@@ -1,0 +1,31 @@
+import { fail } from '../lib/failure.ts'
+import type { Dialogue } from './dialogue.ts'
+import { wordFor } from './lost-fields.ts'
+import { type PlainMessage, userText } from './plain-messages.ts'
+
+/**
+ * A conversation as one text, for upstreams that take nothing else: a single message as it is, several with the role before each.
+ * Messages of tools have to be told as text before.
+ */
+export function transcript(messages: readonly PlainMessage[]): string {
+  const [first] = messages
+  if (messages.length === 1 && first?.role === 'user') return userText(first.parts)
+  return messages.map((message) => `${labels[message.role]}: ${textOf(message)}`).join('\n\n')
+}
+
+/** For upstreams without tools: one that must be called cannot be left out. Throws `untranslatable`. */
+export function refuseForcedTools({ from, tools, toolChoice }: Dialogue): void {
+  const isForced =
+    toolChoice?.kind === 'required' || toolChoice?.kind === 'tool' || (toolChoice?.kind === 'allowed' && toolChoice.isRequired)
+  if (tools.length === 0 || !isForced) return
+  fail('untranslatable', {
+    field: wordFor(from, 'toolChoice'),
+    reason: { zh: '该协议没有工具', en: 'that protocol has no tools' },
+  })
+}
+
+const labels = { system: 'System', user: 'User', assistant: 'Assistant', tool: 'Tool' } as const
+
+function textOf(message: PlainMessage): string {
+  return message.role === 'user' ? userText(message.parts) : message.text
+}
