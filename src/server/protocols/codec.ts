@@ -120,6 +120,10 @@ export interface Quirks {
   readonly thinkTags?: boolean
   /** The shape of the switch for reasoning. */
   readonly thinkingSwitch?: 'reasoning_effort' | 'thinking-type' | 'enable_thinking' | 'reasoning-object' | 'none'
+  /** User and assistant have to take turns, and no user may speak right behind the result of a tool. */
+  readonly strictTurns?: boolean
+  /** The member of a last message of the assistant that makes it the beginning of the answer. */
+  readonly prefill?: 'prefix' | 'partial'
   /** Gemini: tool schemas in the older OpenAPI form instead of JSON schema. */
   readonly openApiSchemas?: boolean
 }
