@@ -42,7 +42,7 @@ describe('the price of a model', () => {
       audioRatio: 1,
       audioCompletionRatio: 2,
       imageRatio: 1,
-      imageCompletionRatio: 4,
+      imageCompletionRatio: 5,
       searchUsd: 0.01,
     })
     expect(priceOf('llama-3-sonar-large-32k-chat').modelRatio).toBe(0.5)
