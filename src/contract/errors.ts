@@ -180,6 +180,36 @@ export const errors = {
     'Field {field} cannot be carried to the protocol of this model: {reason}',
   ),
   sensitive_words: kind(400, '内容包含敏感词', 'The content contains sensitive words'),
+  rate_limit_requests: kind(
+    429,
+    '{whose}已达到总请求数限制：{window}内最多请求 {count} 次，包括失败次数，请检查您的请求是否正确',
+    '{whose} reached the limit of all requests: at most {count} within {window}, failed ones included; check that they are correct',
+    { type: 'rate_limit_exceeded' },
+  ),
+  rate_limit_successes: kind(
+    429,
+    '{whose}已达到请求数限制：{window}内最多成功请求 {count} 次',
+    '{whose} reached the limit of successful requests: at most {count} within {window}',
+    { type: 'rate_limit_exceeded' },
+  ),
+  rate_limit_tokens: kind(
+    429,
+    '{whose}已达到 Token 数限制：{window}内最多 {count} 个',
+    '{whose} reached the limit of tokens: at most {count} within {window}',
+    { type: 'rate_limit_exceeded' },
+  ),
+  rate_limit_prompt: kind(
+    429,
+    '提示过长：{whose}在{window}内最多使用 {count} 个 Token',
+    'The prompt is too long: {whose} at most {count} tokens within {window}',
+    { type: 'rate_limit_exceeded', final: true },
+  ),
+  rate_limit_concurrency: kind(
+    429,
+    '{whose}同时进行的请求过多，最多 {count} 个',
+    '{whose} too many requests running at once; at most {count} may',
+    { type: 'rate_limit_exceeded' },
+  ),
   playground_needs_session: kind(400, '操练场不支持访问令牌', 'The playground cannot be used with an access token'),
 } as const satisfies Record<string, ErrorKind>
 

@@ -17,6 +17,8 @@ import { type Logger, newLogger } from './lib/logger.ts'
 import { newMetrics } from './lib/metrics.ts'
 import { Deadlines } from './lib/timer-wheel.ts'
 import { version } from './lib/version.ts'
+import { openCounters } from './limits/counters.ts'
+import { RequestLimits } from './limits/request-limits.ts'
 import type { Core } from './options/core.ts'
 import { openOptions } from './options/store.ts'
 import type { App } from './parts.ts'
@@ -65,6 +67,8 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const ledger = await openLedger(core)
   await ledger.expire()
   const catalog = openCatalog(core)
+  const counters = await openCounters(core)
+  const limits = new RequestLimits(core, counters)
   const upstream = new UpstreamAgents({ blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS })
   const channels = await openChannels(core, upstream)
   const deadlines = new Deadlines()
@@ -76,6 +80,8 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     authenticator,
     ledger,
     catalog,
+    counters,
+    limits,
     channels,
     upstream,
     deadlines,
@@ -96,6 +102,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
       await runner.stop()
       await ledger.close()
       await upstream.close()
+      await counters.close()
       await authenticator.close()
       sessions.close()
       options.close()

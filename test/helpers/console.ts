@@ -10,6 +10,7 @@ import type { Env } from '../../src/server/env.ts'
 import { buildConsoleServer } from '../../src/server/http/console-server.ts'
 import { fail } from '../../src/server/lib/failure.ts'
 import { newLogger } from '../../src/server/lib/logger.ts'
+import { Counters } from '../../src/server/limits/counters.ts'
 import type { App } from '../../src/server/parts.ts'
 import { newClock, type TestClock } from './clock.ts'
 import { testCore } from './core.ts'
@@ -60,7 +61,8 @@ export async function startConsole(
   const sessions = new Sessions(core)
 
   // The parts that no handler of these tests reaches are left out.
-  const app = { ...core, passwords, sessions, version: 'test', startedAt: 0 } as unknown as App
+  const counters = new Counters({ now: core.now })
+  const app = { ...core, passwords, sessions, counters, version: 'test', startedAt: 0 } as unknown as App
   const missing = Object.fromEntries(Object.keys(allRoutes as Routes).map((line) => [line, () => fail('not_implemented')]))
   // Handlers of all lines, whose types are not known here one by one.
   const handlers = { ...missing, ...sessionHandlers, ...userHandlers, ...given.handlers } as never

@@ -37,8 +37,7 @@ export async function admit(
   { line, route, request }: { line: string; route: Route; request: FastifyRequest },
 ): Promise<Admitted> {
   const client = gate.clientOf(request.raw)
-  gate.requests.count('every', client.address)
-  if (route.limit) gate.requests.count(route.limit, client.address)
+  await gate.requests.count(route.limit ? ['every', route.limit] : ['every'], client.address)
 
   if (route.access === 'public') {
     if (isWriting(line, route)) requireOwnOrigin(app, request.headers)

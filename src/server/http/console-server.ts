@@ -62,7 +62,7 @@ export function buildConsoleServer(
 
   addHealth(server, app, { clientOf, isStopping: options.isStopping ?? (() => false) })
   server.get('/api/openapi.json', (_request, reply) => reply.send(openApi(app.version)))
-  mountRoutes(server, { app, routes: allRoutes, handlers, gate: { clientOf, requests: new ConsoleRequests(app.now) } })
+  mountRoutes(server, { app, routes: allRoutes, handlers, gate: { clientOf, requests: new ConsoleRequests(app.counters) } })
   return server
 }
 

@@ -1,10 +1,10 @@
-import { LRUCache } from 'lru-cache'
 import { addressBlock } from '../lib/addresses.ts'
-import type { Clock } from '../lib/clock.ts'
-import { fail } from '../lib/failure.ts'
+import { AppError } from '../lib/failure.ts'
+import type { Counters } from './counters.ts'
+import type { Rule } from './rule.ts'
 
 /**
- * How often one client address may call the console. Counted in the memory of this node: these limits keep the server breathing,
+ * How often one client address may call the console, over all nodes when there is a Redis. These limits keep the server breathing,
  * they do not guard passwords (that is `accounts/throttle`, in the database).
  */
 const minute = 60_000
@@ -16,43 +16,35 @@ export const consoleLimits = {
 
 export type ConsoleLimit = keyof typeof consoleLimits
 
-/** Requests in the window that runs and in the one before. */
-interface Counter {
-  window: number
-  count: number
-  before: number
-}
-
-const countersMax = 100_000
+const need = { id: '', inputTokens: 0, outputTokens: 0 }
 
 export class ConsoleRequests {
-  readonly #now: Clock
-  readonly #counters = new LRUCache<string, Counter>({ max: countersMax })
+  readonly #counters: Counters
 
-  constructor(now: Clock) {
-    this.#now = now
+  constructor(counters: Counters) {
+    this.#counters = counters
   }
 
-  /**
-   * Counts a request of this client. The window slides: what was counted in the last whole window still weighs by the share of it
-   * that is less than a window ago. Refused requests are not counted. Throws `too_many_requests`.
-   */
-  count(limit: ConsoleLimit, address: string): void {
-    const { count: countMax, windowMs } = consoleLimits[limit]
-    const now = this.#now()
-    const window = Math.floor(now / windowMs)
-    const counter = this.#counter(`${limit} ${addressBlock(address)}`, window)
-
-    const share = 1 - (now % windowMs) / windowMs
-    if (counter.count + counter.before * share >= countMax) fail('too_many_requests')
-    counter.count++
+  /** Counts a request of this client under all of the limits, or under none when one refuses it. Throws `too_many_requests`. */
+  async count(limits: readonly ConsoleLimit[], address: string): Promise<void> {
+    const client = addressBlock(address)
+    const { refusal } = await this.#counters.take(
+      limits.map((limit) => ruleOf(limit, client)),
+      need,
+    )
+    if (refusal) throw new AppError('too_many_requests', { seconds: Math.ceil(Number(refusal.retryMs) / 1000) })
   }
+}
 
-  #counter(key: string, window: number): Counter {
-    const known = this.#counters.get(key)
-    if (known?.window === window) return known
-    const counter = { window, count: 0, before: known?.window === window - 1 ? known.count : 0 }
-    this.#counters.set(key, counter)
-    return counter
+function ruleOf(limit: ConsoleLimit, client: string): Rule {
+  const { count, windowMs } = consoleLimits[limit]
+  return {
+    key: `console:${limit}:${client}`,
+    whose: 'client',
+    windowMs,
+    requests: count,
+    successes: 0,
+    tokens: 0,
+    concurrency: 0,
   }
 }

@@ -127,7 +127,9 @@ function exchangeOf({ deadlines }: RelayParts, target: Target, receiver: Receive
 }
 
 function settle({ app, work, channel, upstreamModel }: Try, ending: Ending): Promise<void> {
-  return app.ledger.settle(work.hold, chargeFor(app, work, channel, upstreamModel, ending))
+  const charge = chargeFor(app, work, channel, upstreamModel, ending)
+  work.turn?.used(charge.rollup.tokens)
+  return app.ledger.settle(work.hold, charge)
 }
 
 const noReply: Came = { usage: undefined, isComplete: () => false, text: () => '' }

@@ -3,6 +3,7 @@ import type { RunningChannel } from '../channels/model-index.ts'
 import { selectChannel } from '../channels/select.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { background } from '../lib/logger.ts'
+import type { Turn } from '../limits/turn.ts'
 import { estimateOf } from '../pricing/quote.ts'
 import { estimateInput } from '../protocols/count-tokens.ts'
 import { wireFormats } from '../protocols/index.ts'
@@ -13,19 +14,32 @@ import type { Call } from './call.ts'
 import type { Endpoint } from './endpoints.ts'
 import type { UpstreamFailure } from './failure.ts'
 import { authenticateCall } from './identify.ts'
+import { enterLimits, withinLimits } from './limits.ts'
 import { readPlayground } from './playground.ts'
-import { type Body, readBody } from './read-body.ts'
+import { readBody } from './read-body.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
 
 export type RelayEndpoint = Extract<Endpoint, { kind: 'relay' }>
 
 /** The straight line of a relay request: authenticate, read, admit, quote, hold, attempt until answered, settle. */
 export async function handleRelay(app: RelayParts, endpoint: RelayEndpoint, call: Call): Promise<void> {
-  const arrived = await authenticateCall(app, endpoint, call)
+  const caller = await authenticateCall(app, endpoint, call)
+  const turn = app.limits.turnOf(caller, call.id)
+  if (turn) await withinLimits(app, call, turn, () => answerCaller(app, endpoint, call, caller, turn))
+  else await answerCaller(app, endpoint, call, caller, undefined)
+}
+
+async function answerCaller(
+  app: RelayParts,
+  endpoint: RelayEndpoint,
+  call: Call,
+  arrived: RelayCaller,
+  turn: Turn | undefined,
+): Promise<void> {
   const sent = await readBody(call.request)
   const { caller, body } = endpoint.from === 'session' ? readPlayground(app, arrived, sent) : { caller: arrived, body: sent }
 
-  const work = await openWork(app, endpoint, call, caller, body)
+  const work = await openWork(app, endpoint, { call, caller, body, turn })
   try {
     await attemptUntilAnswered(app, work)
   } catch (error) {
@@ -43,20 +57,23 @@ async function release(app: RelayParts, { hold }: Work): Promise<void> {
   }
 }
 
+/** What came from the caller. */
+type Asked = Pick<Work, 'call' | 'caller' | 'body' | 'turn'>
+
 /** Admits, prices and holds. Everything that may refuse the request happens here, before any upstream byte. */
-async function openWork(app: RelayParts, endpoint: RelayEndpoint, call: Call, caller: RelayCaller, body: Body): Promise<Work> {
+async function openWork(app: RelayParts, endpoint: RelayEndpoint, asked: Asked): Promise<Work> {
+  const { call, caller, body, turn } = asked
   const format = wireFormats[endpoint.format]
   const facts = format.readRequest(body.json, endpoint.said)
   const group = admit(app, caller, { model: facts.model, format: endpoint.format })
-  const price = app.catalog.priceOf({ model: facts.model, group, acceptsUnpriced: caller.acceptsUnpriced })
   const inputTokens = estimateInput(format.promptText(body.json), facts)
-  const amount = estimateOf(price, {
-    inputTokens,
-    outputTokensMax: facts.outputTokensMax ?? app.options.current.PreConsumedQuota,
-  })
+  const outputTokens = facts.outputTokensMax ?? app.options.current.PreConsumedQuota
+  if (turn) await enterLimits(app, call, turn, { group, inputTokens, outputTokens })
+  const price = app.catalog.priceOf({ model: facts.model, group, acceptsUnpriced: caller.acceptsUnpriced })
+  const amount = estimateOf(price, { inputTokens, outputTokensMax: outputTokens })
   const hold = { requestId: call.id, userId: caller.userId, tokenId: caller.tokenId, amount }
   await app.ledger.hold(hold)
-  return { call, caller, body, format, facts, group, price, inputTokens, hold, attempts: [] }
+  return { call, caller, body, format, facts, group, price, inputTokens, hold, turn, attempts: [] }
 }
 
 /** Tries channels until one answers. Never again on a channel that failed while another is left; never after the first byte. */

@@ -3,6 +3,8 @@ import type { ChannelIndex } from '../channels/model-index.ts'
 import type { UpstreamAgents } from '../lib/http-client.ts'
 import type { Snapshot } from '../lib/snapshot.ts'
 import type { Deadlines } from '../lib/timer-wheel.ts'
+import type { RequestLimits } from '../limits/request-limits.ts'
+import type { Turn } from '../limits/turn.ts'
 import type { Core } from '../options/core.ts'
 import type { Catalog } from '../pricing/catalog.ts'
 import type { Price } from '../pricing/quote.ts'
@@ -22,6 +24,7 @@ export interface RelayParts extends Core {
   readonly authenticator: Authenticator
   readonly ledger: Ledger
   readonly catalog: Catalog
+  readonly limits: RequestLimits
   readonly channels: Snapshot<ChannelIndex>
   readonly upstream: UpstreamAgents
   readonly deadlines: Deadlines
@@ -41,6 +44,8 @@ export interface Work {
   /** Estimated length of the prompt in tokens. */
   readonly inputTokens: number
   readonly hold: Hold
+  /** The place of the request among its limits; undefined when it has none. */
+  readonly turn: Turn | undefined
   readonly attempts: Attempt[]
   /** The request in its neutral form, once an attempt needed it. */
   dialogue?: Dialogue
