@@ -1,6 +1,7 @@
 import { anthropicMessages } from './anthropic-messages/messages.ts'
 import type { Codec, Inbound } from './codec.ts'
 import { cohereChat } from './cohere-chat/codec.ts'
+import { cozeChat } from './coze-chat/codec.ts'
 import { difyChat } from './dify-chat/codec.ts'
 import { openAiCompletions } from './direct/completions.ts'
 import { openAiEmbeddings } from './direct/embeddings.ts'
@@ -26,6 +27,7 @@ export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
   'ollama.chat': ollamaChat,
   'cohere.chat': cohereChat,
   'dify.chat': difyChat,
+  'coze.chat': cozeChat,
 }
 
 /** Of those that callers speak: how their requests are read and answered. */

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import {
+  assistantTurn,
+  readContext,
+  readerFaults,
+  readSse,
+  summary,
+  tideTool,
+  userTurn,
+  written,
+} from '../../../../test/helpers/codecs.ts'
+import { eventsIn } from '../../lib/sse.ts'
+import type { MediaPart } from '../dialogue.ts'
+import { cozeChat } from './codec.ts'
+
+const event = (name: string, data: object | string) => `event:${name}\ndata:${JSON.stringify(data)}\n\n`
+const delta = (content: string, more = {}) =>
+  event('conversation.message.delta', { id: 'm1', role: 'assistant', type: 'answer', content, content_type: 'text', ...more })
+const completed = (type: string, content: string, id = 'm1') =>
+  event('conversation.message.completed', { id, role: 'assistant', type, content, content_type: 'text' })
+const end =
+  event('conversation.chat.completed', {
+    id: 'c',
+    status: 'completed',
+    usage: { token_count: 30, output_count: 10, input_count: 20 },
+  }) + event('done', '[DONE]')
+const stream =
+  event('conversation.chat.created', { id: 'c', status: 'created' }) +
+  event('conversation.chat.in_progress', { id: 'c', status: 'in_progress' }) +
+  delta('', { reasoning_content: 'Hm.' }) +
+  delta('The harbor') +
+  delta(' is calm.') +
+  completed('answer', 'The harbor is calm.')
+
+describe('a reply of Coze', () => {
+  it('is its answer once, with reasoning before it', () => {
+    expect(summary(readSse(cozeChat, stream + end))).toMatchObject({
+      blocks: [
+        { block: 'reasoning', text: 'Hm.' },
+        { block: 'text', text: 'The harbor is calm.' },
+      ],
+      usage: { input: 20, output: 10 },
+      finish: 'stop',
+      isComplete: true,
+    })
+  })
+
+  it.each(['follow_up', 'verbose', 'function_call', 'tool_response'])(
+    '[245] has no message of the type %s in its text',
+    (type) => {
+      const others = delta('no', { type, id: 'm2' }) + completed(type, '{"msg_type":"generate_answer_finish"}', 'm2')
+      expect(summary(readSse(cozeChat, stream + others + end)).blocks.map(({ text }) => text)).toEqual([
+        'Hm.',
+        'The harbor is calm.',
+      ])
+    },
+  )
+
+  it('takes the whole message when no piece of it came', () => {
+    expect(summary(readSse(cozeChat, completed('answer', 'At once.') + end)).blocks).toEqual([
+      { block: 'text', text: 'At once.' },
+    ])
+  })
+
+  it.each([
+    [4100, 401],
+    [4013, 429],
+    [4028, 402],
+    [9999, 0],
+  ])('is an error of its code %i under HTTP 200, with status %i', (code, status) => {
+    expect(summary(cozeChat.readReply({ code, msg: 'no' }, readContext())).error).toMatchObject({
+      code: String(code),
+      message: 'no',
+      status,
+    })
+  })
+
+  it('is an error when the chat failed, or wants a tool to be run', () => {
+    const failed = event('conversation.chat.failed', { last_error: { code: 4028, msg: 'quota' } })
+    expect(summary(readSse(cozeChat, delta('x') + failed + end)).error).toMatchObject({ message: 'quota', status: 402 })
+    expect(summary(readSse(cozeChat, event('conversation.chat.requires_action', { id: 'c' }))).error).toBeDefined()
+  })
+
+  it('is not complete when its stream is cut off', () => {
+    expect(summary(readSse(cozeChat, stream)).isComplete).toBe(false)
+  })
+
+  it('keeps the grammar for anything that may come', () => {
+    const failed = event('conversation.chat.failed', { last_error: { code: 5000, msg: 'm' } })
+    expect(readerFaults(cozeChat, eventsIn(stream + end + failed))).toEqual([])
+  })
+})
+
+describe('a request to Coze', () => {
+  it('names the bot by the model and is always streamed', () => {
+    const { body, lost } = written(cozeChat, { stream: false, sampling: { temperature: 1 } }, { model: '7342' })
+    expect(body).toEqual({
+      bot_id: '7342',
+      user_id: 'api-user',
+      stream: true,
+      auto_save_history: false,
+      additional_messages: [{ role: 'user', type: 'question', content: 'Hello', content_type: 'text' }],
+    })
+    expect(lost).toEqual(['temperature'])
+  })
+
+  it('has instructions as text of the user, and every turn', () => {
+    const { body } = written(cozeChat, {
+      system: [{ kind: 'text', text: 'Be brief' }],
+      turns: [userTurn('Hi'), assistantTurn('Hello.'), userTurn('Well?')],
+      user: 'u-7',
+    })
+    expect(body).toMatchObject({
+      user_id: 'u-7',
+      additional_messages: [
+        { role: 'user', content: 'Be brief\nHi' },
+        { role: 'assistant', type: 'answer', content: 'Hello.' },
+        { role: 'user', content: 'Well?' },
+      ],
+    })
+  })
+
+  it('passes images by address as an object, and refuses bytes', () => {
+    const image: MediaPart = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.example/b.png' } }
+    const { body } = written(cozeChat, { turns: [{ role: 'user', parts: [{ kind: 'text', text: 'See' }, image] }] })
+    expect(body.additional_messages).toMatchObject([
+      {
+        content_type: 'object_string',
+        content: '[{"type":"text","text":"See"},{"type":"image","file_url":"https://a.example/b.png"}]',
+      },
+    ])
+    const bytes: MediaPart = { ...image, source: { kind: 'base64', mediaType: 'image/png', data: 'iVBO' } }
+    expect(() => written(cozeChat, { turns: [{ role: 'user', parts: [bytes] }] })).toThrow('by their address')
+  })
+
+  it('refuses what a bot cannot do: a tool that must be called, an answer that was begun', () => {
+    expect(() => written(cozeChat, { tools: [tideTool], toolChoice: { kind: 'required' } })).toThrow('no tools')
+    expect(() => written(cozeChat, { turns: [userTurn('Hi'), assistantTurn('Well')] })).toThrow('from the user')
+  })
+})
