@@ -5,6 +5,7 @@ import { cozeChat } from './coze-chat/codec.ts'
 import { difyChat } from './dify-chat/codec.ts'
 import { openAiCompletions } from './direct/completions.ts'
 import { openAiEmbeddings } from './direct/embeddings.ts'
+import { ernieChat } from './ernie-chat/codec.ts'
 import type { CallerFormat, Format } from './format.ts'
 import { geminiGenerate } from './gemini-generate/generate.ts'
 import { ollamaChat } from './ollama-chat/codec.ts'
@@ -28,6 +29,7 @@ export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
   'cohere.chat': cohereChat,
   'dify.chat': difyChat,
   'coze.chat': cozeChat,
+  'ernie.chat': ernieChat,
 }
 
 /** Of those that callers speak: how their requests are read and answered. */

@@ -1,0 +1,15 @@
+import type { Codec } from '../codec.ts'
+import { readReply, readStreamEvents } from './reply-read.ts'
+import { writeRequest } from './request-write.ts'
+
+/**
+ * Baidu's first interface (Wenxin Workshop), for upstreams only; the second speaks OpenAI's format.
+ * Source: Baidu's interface reference and protocols notes 2.13, read 2026-11.
+ */
+export const ernieChat: Codec = {
+  format: 'ernie.chat',
+  inlines: [],
+  writeRequest,
+  readReply,
+  readEvents: readStreamEvents,
+}

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest'
+import {
+  assistantTurn,
+  readContext,
+  readerFaults,
+  readSse,
+  summary,
+  tideTool,
+  toolTurns,
+  userTurn,
+  written,
+} from '../../../../test/helpers/codecs.ts'
+import { eventsIn } from '../../lib/sse.ts'
+import type { MediaPart, Turn } from '../dialogue.ts'
+import { ernieChat } from './codec.ts'
+
+const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`
+const usage = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 }
+const stream =
+  event({
+    id: 'as-1',
+    sentence_id: 0,
+    is_end: false,
+    is_truncated: false,
+    result: 'The harbor',
+    need_clear_history: false,
+    usage,
+  }) +
+  event({ id: 'as-1', sentence_id: 1, is_end: true, is_truncated: false, result: ' is calm.', finish_reason: 'normal', usage })
+const call = { name: 'get_tide', arguments: '{"port":"Rye"}', thoughts: 'I need the tide.' }
+const model = 'ERNIE-4.0-8K'
+
+describe('a reply of Baidu', () => {
+  it('is read to the event that is its end', () => {
+    expect(summary(readSse(ernieChat, stream + event({ result: 'more' })))).toMatchObject({
+      blocks: [{ block: 'text', text: 'The harbor is calm.' }],
+      usage: { input: 9, output: 4 },
+      finish: 'stop',
+      isComplete: true,
+    })
+  })
+
+  it('is read whole, with a call that gets an id', () => {
+    const reply = { id: 'as-2', result: '', is_truncated: false, function_call: call, finish_reason: 'function_call', usage }
+    expect(summary(ernieChat.readReply(reply, readContext()))).toMatchObject({
+      blocks: [{ block: 'tool-call', name: 'get_tide', callId: 'call_made_1', text: '{"port":"Rye"}' }],
+      finish: 'tool-calls',
+    })
+  })
+
+  it.each([
+    [{ is_truncated: true }, 'length'],
+    [{ finish_reason: 'length' }, 'length'],
+    [{ finish_reason: 'content_filter' }, 'content-filter'],
+    [{ finish_reason: 'stop' }, 'stop'],
+  ])('stops as %o says', (more, finish) => {
+    expect(summary(ernieChat.readReply({ result: 'x', ...more }, readContext())).finish).toBe(finish)
+  })
+
+  it.each([
+    [110, 401, 'invalid_api_key'],
+    [18, 429, 'rate_limit_exceeded'],
+    [336103, 400, 'context_length_exceeded'],
+    [336000, 0, '336000'],
+  ])('is an error of its code %i under HTTP 200', (error_code, status, code) => {
+    const reply = { error_code, error_msg: 'no' }
+    expect(summary(ernieChat.readReply(reply, readContext())).error).toMatchObject({ status, code, message: 'no' })
+    expect(summary(readSse(ernieChat, event(reply))).error).toMatchObject({ status })
+  })
+
+  it('is not complete when its stream is cut off', () => {
+    expect(summary(readSse(ernieChat, event({ result: 'The', is_end: false }))).isComplete).toBe(false)
+  })
+
+  it('keeps the grammar for anything that may come', () => {
+    const more = event({ is_end: true, function_call: call }) + event({ error_code: 18, error_msg: 'm' })
+    expect(readerFaults(ernieChat, eventsIn(stream + more))).toEqual([])
+  })
+})
+
+describe('a request to Baidu', () => {
+  it('has instructions apart and values within their ranges', () => {
+    const { body, lost } = written(
+      ernieChat,
+      {
+        system: [{ kind: 'text', text: 'Be brief' }],
+        sampling: { temperature: 1.8, topP: 0.5, frequencyPenalty: 0.5 },
+        outputTokensMax: 1,
+        stop: ['END'],
+        user: 'u-7',
+      },
+      { model },
+    )
+    expect(body).toEqual({
+      system: 'Be brief',
+      messages: [{ role: 'user', content: 'Hello' }],
+      stream: false,
+      temperature: 1,
+      top_p: 0.5,
+      stop: ['END'],
+      max_output_tokens: 2,
+      user_id: 'u-7',
+    })
+    expect(lost).toEqual(['frequency_penalty'])
+    expect(written(ernieChat, { outputTokensMax: 9000 }, { model })).toMatchObject({
+      body: { max_output_tokens: 2048 },
+      lost: ['max_tokens'],
+    })
+  })
+
+  it('tells several calls of one turn one after the other, each with its answer, and the roles alternate', () => {
+    const both: Turn[] = [
+      {
+        role: 'assistant',
+        parts: ['a', 'b'].map((callId) => ({
+          kind: 'tool-call',
+          callId,
+          name: 'get_tide',
+          input: `{"port":"${callId}"}`,
+          isCustom: false,
+        })),
+      },
+      {
+        role: 'user',
+        parts: [
+          ...['a', 'b'].map((callId) => ({
+            kind: 'tool-result' as const,
+            callId,
+            parts: [{ kind: 'text' as const, text: `tide of ${callId}` }],
+            isError: false,
+            isCustom: false,
+          })),
+          { kind: 'text', text: 'And now?' },
+        ],
+      },
+    ]
+    const { body } = written(ernieChat, { tools: [tideTool], turns: [userTurn('Tide?'), ...both] }, { model })
+    expect(body.messages).toEqual([
+      { role: 'user', content: 'Tide?' },
+      { role: 'assistant', content: '', function_call: { name: 'get_tide', arguments: '{"port":"a"}' } },
+      { role: 'function', name: 'get_tide', content: 'tide of a' },
+      { role: 'assistant', content: '', function_call: { name: 'get_tide', arguments: '{"port":"b"}' } },
+      { role: 'function', name: 'get_tide', content: 'tide of b' },
+      { role: 'assistant', content: '.' },
+      { role: 'user', content: 'And now?' },
+    ])
+  })
+
+  it('tells calls as text to models without functions, and offers them none', () => {
+    const { body, lost } = written(
+      ernieChat,
+      { tools: [tideTool], turns: [userTurn('Tide?'), ...toolTurns()] },
+      { model: 'ERNIE-Tiny-8K' },
+    )
+    expect(body).not.toHaveProperty('functions')
+    expect(body.messages).toMatchObject([
+      {},
+      { role: 'assistant', content: expect.stringContaining('get_tide') },
+      { role: 'user' },
+    ])
+    expect(lost).toEqual(['tools'])
+  })
+
+  it('begins with the user', () => {
+    const { body } = written(ernieChat, { turns: [assistantTurn('Welcome.'), userTurn('Hi')] }, { model })
+    expect(body.messages).toMatchObject([{ role: 'user' }, { role: 'assistant' }, { role: 'user' }])
+  })
+
+  it('refuses images and an answer that was begun', () => {
+    const image: MediaPart = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.example/b.png' } }
+    expect(() => written(ernieChat, { turns: [{ role: 'user', parts: [image] }] }, { model })).toThrow('takes no image')
+    expect(() => written(ernieChat, { turns: [userTurn('Hi'), assistantTurn('Well')] }, { model })).toThrow('from the user')
+  })
+})

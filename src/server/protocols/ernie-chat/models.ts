@@ -1,0 +1,12 @@
+/** The most that a model writes: Baidu refuses `max_output_tokens` above it. Source: Baidu's pages of the models, read 2026-11. */
+export function outputTokensMaxOf(model: string): number {
+  return /128k/i.test(model) ? 4096 : 2048
+}
+
+/** The least that Baidu takes. */
+export const outputTokensMin = 2
+
+/** Only some models know functions and JSON answers; the others refuse `functions` and `response_format`. Source: as above. */
+export function takesFunctions(model: string): boolean {
+  return /^ernie-(3\.5|4\.0|bot|functions)/i.test(model)
+}

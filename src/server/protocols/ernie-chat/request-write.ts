@@ -1,0 +1,131 @@
+import type { RequestContext, WrittenRequest } from '../codec.ts'
+import type { Dialogue, TextPart, ToolCallPart } from '../dialogue.ts'
+import { callText, type FunctionTools, functionTools, undoing } from '../function-tools.ts'
+import { jsonInstruction } from '../json-answer.ts'
+import { type Field, lose, loseAllBut } from '../lost-fields.ts'
+import {
+  beganByUser,
+  mediaOf,
+  type PlainMessage,
+  plainMessages,
+  refuseMedia,
+  requireLastFromUser,
+  userText,
+} from '../plain-messages.ts'
+import { refuseForcedTools } from '../transcript.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { outputTokensMaxOf, outputTokensMin, takesFunctions } from './models.ts'
+
+/**
+ * A conversation as Baidu takes it: the user begins and ends, roles alternate, the answer of a tool stands where the user would.
+ * Throws `untranslatable` for media and, with models without functions, for tools that must be called.
+ */
+export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
+  const hasFunctions = takesFunctions(context.model)
+  if (!hasFunctions) refuseForcedTools(dialogue)
+  loseAllBut(dialogue, context, hasFunctions ? [...carried, 'tools', 'toolChoice'] : carried)
+  const tools = functionTools(dialogue, nameRule)
+  const { output } = dialogue
+  const isTold = output !== undefined && (output.kind === 'schema' || !hasFunctions)
+  if (isTold) lose(dialogue, context, 'output')
+  const told: TextPart[] = isTold ? [{ kind: 'text', text: jsonInstruction(output) }] : []
+  const plain = plainMessages({ ...dialogue, system: [...dialogue.system, ...told] }, { system: 'head', tools: hasFunctions })
+  requireLastFromUser(dialogue, plain)
+  const [first, ...rest] = plain
+  const system = first?.role === 'system' ? first.text : undefined
+  const messages = beganByUser(system === undefined ? plain : rest)
+
+  return {
+    body: {
+      ...(system === undefined ? {} : { system }),
+      messages: alternating(messages).flatMap((message) => writeMessage(dialogue, tools, message)),
+      stream: dialogue.stream,
+      ...(hasFunctions ? functionsOf(dialogue, context, tools) : {}),
+      ...samplingOf(dialogue, context),
+      ...(output && hasFunctions ? { response_format: 'json_object' } : {}),
+      ...(dialogue.user ? { user_id: dialogue.user } : {}),
+    },
+    ...undoing(tools),
+  }
+}
+
+const carried: readonly Field[] = ['temperature', 'topP', 'stop', 'outputTokensMax', 'output', 'user']
+
+const nameRule = { allowed: /[a-zA-Z0-9_-]/, lengthMax: 64 }
+
+/** Baidu knows one call at a time: several of one turn become turns of their own, each with its answer behind it. */
+function alternating(messages: readonly PlainMessage[]): PlainMessage[] {
+  const ordered: PlainMessage[] = []
+  for (const [at, message] of messages.entries()) {
+    if (message.role === 'tool') continue
+    // The answer of a tool stands in the user's place, so that the model has to speak before the user does again.
+    if (message.role === 'user' && ordered.at(-1)?.role === 'tool')
+      ordered.push({ role: 'assistant', text: '.', reasoning: '', calls: [] })
+    if (message.role !== 'assistant' || message.calls.length === 0) {
+      ordered.push(message)
+      continue
+    }
+    const results = messages.slice(at + 1, at + 1 + message.calls.length)
+    for (const [number, call] of message.calls.entries()) {
+      ordered.push({ ...message, text: number === 0 ? message.text : '', calls: [call] })
+      const result = results.find((candidate) => candidate.role === 'tool' && candidate.callId === call.callId)
+      if (result) ordered.push(result)
+    }
+  }
+  return ordered
+}
+
+function writeMessage(dialogue: Dialogue, tools: FunctionTools, message: PlainMessage): JsonObject[] {
+  switch (message.role) {
+    case 'system':
+      return []
+    case 'user': {
+      const [media] = mediaOf(message.parts)
+      return media ? refuseMedia(dialogue, media) : [{ role: 'user', content: userText(message.parts) }]
+    }
+    case 'tool':
+      return [{ role: 'function', name: tools.names.toUpstream(message.name), content: message.text || '(empty)' }]
+    case 'assistant':
+      return [
+        {
+          role: 'assistant',
+          content: message.text,
+          ...message.calls.reduce<JsonObject>((_, call) => ({ function_call: writeCall(tools, call) }), {}),
+        },
+      ]
+  }
+}
+
+function writeCall(tools: FunctionTools, call: ToolCallPart): JsonObject {
+  return { name: tools.names.toUpstream(call.name), arguments: callText(call) }
+}
+
+function functionsOf(dialogue: Dialogue, context: RequestContext, { offered, choice }: FunctionTools): JsonObject {
+  const [only, ...others] = offered
+  if (!only) return {}
+  const isForced = choice === 'required' && others.length === 0
+  if (choice === 'required' && !isForced) lose(dialogue, context, 'toolChoice')
+  return {
+    functions: offered.map(({ name, description, schema }) => ({ name, description: description || name, parameters: schema })),
+    ...(isForced ? { tool_choice: { type: 'function', function: { name: only.name } } } : {}),
+  }
+}
+
+/** Values outside of Baidu's ranges are moved to their edge. */
+function samplingOf(dialogue: Dialogue, context: RequestContext): JsonObject {
+  const { sampling, stop, outputTokensMax } = dialogue
+  const fit = stop.filter((text) => text.length <= stopLengthMax).slice(0, stopsMax)
+  if (fit.length < stop.length) lose(dialogue, context, 'stop')
+  const limit = outputTokensMaxOf(context.model)
+  if (outputTokensMax !== undefined && outputTokensMax > limit) lose(dialogue, context, 'outputTokensMax')
+  const members = {
+    temperature: sampling.temperature === undefined ? undefined : Math.min(Math.max(sampling.temperature, 0.01), 1),
+    top_p: sampling.topP,
+    stop: fit.length > 0 ? fit : undefined,
+    max_output_tokens: outputTokensMax === undefined ? undefined : Math.min(Math.max(outputTokensMax, outputTokensMin), limit),
+  }
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}
+
+const stopsMax = 4
+const stopLengthMax = 20
