@@ -1,5 +1,6 @@
 import type { Usage } from '../../contract/usage.ts'
 import type { EventReader } from './codec.ts'
+import type { Opaque } from './dialogue.ts'
 import type { Citation, FinishReason, OpenEvent, ReplyEvent } from './reply-events.ts'
 import { isObject, type JsonObject, type StreamEvent, type UpstreamErrorFacts } from './wire-format.ts'
 
@@ -14,7 +15,7 @@ export class ReplyBuilder {
   #isOver = false
   #blocks = 0
   #calls = 0
-  #open: { readonly index: number; readonly block: 'text' | 'reasoning' } | undefined
+  #open: { readonly index: number; readonly block: SaidBlock } | undefined
   readonly #openCalls = new Map<string, number>()
   #finish: { readonly reason: FinishReason | 'unknown'; readonly explanation?: string } | undefined
 
@@ -42,15 +43,46 @@ export class ReplyBuilder {
     this.#say('reasoning', text)
   }
 
+  refusal(text: string): void {
+    this.#say('refusal', text)
+  }
+
+  /** State of the reasoning that is open, or of reasoning that says nothing else. */
+  sealReasoning(opaque: Opaque): void {
+    if (this.#isOver) return
+    this.#add({ type: 'opaque', index: this.#openSaid('reasoning'), opaque })
+  }
+
+  /** State of the text that is open; nothing when none is. */
+  sealText(opaque: Opaque): void {
+    if (this.#open?.block === 'text') this.#add({ type: 'opaque', index: this.#open.index, opaque })
+  }
+
+  /** What is said next begins a block of its own. */
+  endSaid(): void {
+    this.#closeText()
+  }
+
+  /** An image or a recording, in base64. */
+  media(block: 'image' | 'audio', mediaType: string, data: string): void {
+    if (data === '' || this.#isOver) return
+    this.#closeAll()
+    const index = this.#openBlock({ type: 'open', index: this.#blocks, block, mediaType })
+    this.#add({ type: 'delta', index, text: data })
+    this.#add({ type: 'close', index })
+  }
+
   /** A source of the text that is open; nothing when none is. */
   cite(citation: Citation): void {
     if (this.#open?.block === 'text') this.#add({ type: 'cite', index: this.#open.index, citation })
   }
 
-  openCall(key: string, call: { readonly callId: string; readonly name: string }): void {
-    if (this.#openCalls.has(key)) return
+  openCall(key: string, call: { readonly callId: string; readonly name: string; readonly isCustom?: boolean }): void {
+    if (this.#openCalls.has(key) || this.#isOver) return
     this.#closeText()
-    const index = this.#openBlock({ type: 'open', index: this.#blocks, block: 'tool-call', ...call })
+    const { isCustom, ...named } = call
+    const block = isCustom ? 'custom-tool-call' : 'tool-call'
+    const index = this.#openBlock({ type: 'open', index: this.#blocks, block, ...named })
     this.#openCalls.set(key, index)
     this.#calls++
   }
@@ -59,6 +91,12 @@ export class ReplyBuilder {
   callInput(key: string, text: string): void {
     const index = this.#openCalls.get(key)
     if (index !== undefined && text !== '') this.#add({ type: 'delta', index, text })
+  }
+
+  /** State of an open call. */
+  sealCall(key: string, opaque: Opaque): void {
+    const index = this.#openCalls.get(key)
+    if (index !== undefined) this.#add({ type: 'opaque', index, opaque })
   }
 
   closeCall(key: string): void {
@@ -120,13 +158,17 @@ export class ReplyBuilder {
     return reason
   }
 
-  #say(block: 'text' | 'reasoning', text: string): void {
+  #say(block: SaidBlock, text: string): void {
     if (text === '' || this.#isOver) return
-    if (this.#open?.block !== block) {
-      this.#closeAll()
-      this.#open = { block, index: this.#openBlock({ type: 'open', index: this.#blocks, block }) }
-    }
-    this.#add({ type: 'delta', index: this.#open.index, text })
+    this.#add({ type: 'delta', index: this.#openSaid(block), text })
+  }
+
+  #openSaid(block: SaidBlock): number {
+    if (this.#open?.block === block) return this.#open.index
+    this.#closeAll()
+    const index = this.#openBlock({ type: 'open', index: this.#blocks, block })
+    this.#open = { block, index }
+    return index
   }
 
   #openBlock(event: OpenEvent): number {
@@ -152,6 +194,8 @@ export class ReplyBuilder {
     this.#made.push(event)
   }
 }
+
+type SaidBlock = 'text' | 'reasoning' | 'refusal'
 
 /** A reader of streams out of a function that reads one event whose data is a JSON object. Other events say nothing. */
 export function readerOf(read: (reply: ReplyBuilder, data: JsonObject, event: StreamEvent) => void): EventReader {
