@@ -2,6 +2,7 @@ import type { Routes } from '../route.ts'
 import { channelRoutes } from './channels.ts'
 import { logRoutes } from './logs.ts'
 import { optionRoutes } from './options.ts'
+import { pricingRoutes } from './pricing.ts'
 import { sessionRoutes } from './session.ts'
 import { siteRoutes } from './site.ts'
 import { tokenRoutes } from './tokens.ts'
@@ -14,6 +15,7 @@ export const allRoutes = {
   ...userRoutes,
   ...optionRoutes,
   ...channelRoutes,
+  ...pricingRoutes,
   ...tokenRoutes,
   ...logRoutes,
 } as const satisfies Routes

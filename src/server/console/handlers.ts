@@ -4,6 +4,7 @@ import { channelHandlers } from './channels.ts'
 import type { Context } from './context.ts'
 import { logHandlers } from './logs.ts'
 import { optionHandlers } from './options.ts'
+import { pricingHandlers } from './pricing.ts'
 import { sessionHandlers } from './session.ts'
 import { siteHandlers } from './site.ts'
 import { tokenHandlers } from './tokens.ts'
@@ -16,6 +17,7 @@ export const allHandlers: Handlers<AllRoutes, Context> = {
   ...userHandlers,
   ...optionHandlers,
   ...channelHandlers,
+  ...pricingHandlers,
   ...tokenHandlers,
   ...logHandlers,
 }
