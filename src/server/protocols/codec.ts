@@ -73,6 +73,8 @@ export interface WriteContext {
   readonly dialogue: Dialogue
   /** A new id for an item inside of the reply. */
   newId(prefix: string): string
+  /** About how many tokens the prompt has, for a format that tells it before the upstream does. */
+  readonly inputTokensEstimate?: number
 }
 
 /** Writes one stream. What comes at the end of a stream (finish reason, usage, terminal event) is written at `end` and not before. */

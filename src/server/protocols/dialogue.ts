@@ -90,6 +90,7 @@ export interface ToolCallPart {
   readonly input: string
   readonly isCustom: boolean
   readonly opaque?: Opaque
+  readonly cache?: CacheMark
 }
 
 export interface ToolResultPart {

@@ -5,6 +5,7 @@ export type CallerFormat =
   | 'openai.embeddings'
   | 'openai.responses'
   | 'anthropic.messages'
+  | 'anthropic.count_tokens'
   | 'gemini.generate'
 
 /** A wire format of upstreams that no caller speaks. */

@@ -1,4 +1,6 @@
+import { anthropicMessagesCodec } from './anthropic-messages/codec.ts'
 import { anthropicMessages } from './anthropic-messages/messages.ts'
+import { anthropicCountTokens } from './anthropic-messages/token-count.ts'
 import type { Codec, Inbound } from './codec.ts'
 import { cohereChat } from './cohere-chat/codec.ts'
 import { cozeChat } from './coze-chat/codec.ts'
@@ -20,11 +22,13 @@ export const wireFormats: Readonly<Record<CallerFormat, WireFormat>> = {
   'openai.embeddings': openAiEmbeddings,
   'openai.responses': openAiResponses,
   'anthropic.messages': anthropicMessages,
+  'anthropic.count_tokens': anthropicCountTokens,
   'gemini.generate': geminiGenerate,
 }
 
 /** The formats of conversations that are translated. A new one is its folder and one line here. */
 export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
+  'anthropic.messages': anthropicMessagesCodec,
   'ollama.chat': ollamaChat,
   'cohere.chat': cohereChat,
   'dify.chat': difyChat,
@@ -33,4 +37,6 @@ export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
 }
 
 /** Of those that callers speak: how their requests are read and answered. */
-export const inbounds: Readonly<Partial<Record<CallerFormat, Inbound>>> = {}
+export const inbounds: Readonly<Partial<Record<CallerFormat, Inbound>>> = {
+  'anthropic.messages': anthropicMessagesCodec.inbound,
+}

@@ -25,6 +25,8 @@ export interface WireFormat {
   replyText(reply: JsonObject): string
   /** Null when the format has no streaming form. */
   readonly stream: StreamFormat | null
+  /** The call answers without a model's work: nothing is held or charged for it. */
+  readonly isFree?: true
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>

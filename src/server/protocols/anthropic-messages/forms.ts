@@ -1,3 +1,4 @@
+import { inputObject } from '../tool-input.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
 /** A Messages reply in its two forms: whole, and as the events of a stream, the last one left out. */
@@ -84,10 +85,5 @@ function addDelta(block: Record<string, unknown>, delta: JsonObject): void {
 }
 
 function closedBlock({ partial_json, ...block }: JsonObject): JsonObject {
-  if (typeof partial_json !== 'string' || partial_json === '') return block
-  try {
-    return { ...block, input: JSON.parse(partial_json) }
-  } catch {
-    return { ...block, input: { input: partial_json } }
-  }
+  return typeof partial_json === 'string' && partial_json !== '' ? { ...block, input: inputObject(partial_json) } : block
 }

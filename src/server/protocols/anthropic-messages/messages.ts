@@ -14,6 +14,7 @@ import {
   type WireFormat,
 } from '../wire-format.ts'
 import { gatherMessage, replayMessage } from './forms.ts'
+import { withIterations } from './usage.ts'
 
 /** Anthropic Messages. Source: types of the official SDK 1.10 and protocols notes 1.12, read 2026-11. */
 export const anthropicMessages: WireFormat = {
@@ -89,7 +90,7 @@ export function readMessagesUsage(usage: JsonObject | undefined, before: Usage |
       : (before?.cacheWrite ?? 0)
   const thinking = objectAt(usage, 'output_tokens_details')
 
-  return {
+  const totals = {
     ...noUsage,
     input: has('input_tokens') ? countAt(usage, 'input_tokens') : (before?.input ?? 0),
     cacheRead: has('cache_read_input_tokens') ? countAt(usage, 'cache_read_input_tokens') : (before?.cacheRead ?? 0),
@@ -99,6 +100,7 @@ export function readMessagesUsage(usage: JsonObject | undefined, before: Usage |
     reasoning: thinking ? countAt(thinking, 'thinking_tokens') : (before?.reasoning ?? 0),
     searches: countAt(objectAt(usage, 'server_tool_use'), 'web_search_requests') || (before?.searches ?? 0),
   }
+  return withIterations(totals, usage)
 }
 
 /** `{"type":"error","error":{"type","message"}}`. */

@@ -1,0 +1,175 @@
+import type { Opaque } from '../dialogue.ts'
+import type { Citation, OpenEvent } from '../reply-events.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { sealFor } from './seals.ts'
+
+/** A block that cannot be told yet, because another one is. */
+interface Waiting {
+  readonly opened: OpenEvent
+  text: string
+  isClosed: boolean
+}
+
+/**
+ * The blocks of a reply as events of Messages, strictly one after another: what comes for a block while another is open waits until that
+ * one is closed. Thoughts are told as soon as it is known whether they have a text or are only sealed; a block that says nothing is
+ * not told at all, but for calls.
+ */
+export class BlockQueue {
+  readonly #waiting = new Map<number, Waiting>()
+  #current: OpenBlock | undefined
+  #next = 0
+
+  open(opened: OpenEvent): JsonObject[] {
+    if (this.#current) {
+      this.#waiting.set(opened.index, { opened, text: '', isClosed: false })
+      return []
+    }
+    this.#current = new OpenBlock(opened, () => this.#next++)
+    return this.#current.begin()
+  }
+
+  delta(index: number, text: string): JsonObject[] {
+    if (this.#current?.index === index) return this.#current.say(text)
+    const waiting = this.#waiting.get(index)
+    if (waiting) waiting.text += text
+    return []
+  }
+
+  /** Only thoughts are sealed where a client of Messages can see it, and those never wait. */
+  seal(index: number, opaque: Opaque): JsonObject[] {
+    return this.#current?.index === index ? this.#current.seal(opaque) : []
+  }
+
+  cite(index: number, citation: Citation): JsonObject[] {
+    return this.#current?.index === index ? this.#current.cite(citation) : []
+  }
+
+  close(index: number): JsonObject[] {
+    const waiting = this.#waiting.get(index)
+    if (waiting) {
+      waiting.isClosed = true
+      return []
+    }
+    if (this.#current?.index !== index) return []
+    const events = this.#current.end()
+    this.#current = undefined
+    for (const [at, { opened, text, isClosed }] of this.#waiting) {
+      this.#waiting.delete(at)
+      const block = new OpenBlock(opened, () => this.#next++)
+      events.push(...block.begin(), ...block.say(text))
+      if (!isClosed) {
+        this.#current = block
+        break
+      }
+      events.push(...block.end())
+    }
+    return events
+  }
+}
+
+/** The one block that is open. Its number is taken when it is told. */
+class OpenBlock {
+  readonly #opened: OpenEvent
+  readonly #number: () => number
+  #told: { readonly index: number; readonly kind: 'text' | 'thinking' | 'tool_use' } | undefined
+  #hasSpoken = false
+
+  constructor(opened: OpenEvent, number: () => number) {
+    this.#opened = opened
+    this.#number = number
+  }
+
+  get index(): number {
+    return this.#opened.index
+  }
+
+  begin(): JsonObject[] {
+    const opened = this.#opened
+    switch (opened.block) {
+      case 'tool-call':
+      case 'custom-tool-call':
+        return this.#start('tool_use', { type: 'tool_use', id: opened.callId, name: opened.name, input: {} })
+      case 'image':
+      case 'audio':
+        return this.#text(`[${opened.block}: ${opened.mediaType}]`)
+      default:
+        return []
+    }
+  }
+
+  say(text: string): JsonObject[] {
+    if (text === '') return []
+    switch (this.#opened.block) {
+      case 'text':
+      case 'refusal':
+        return this.#text(text)
+      case 'reasoning':
+        return [...this.#startThinking(), this.#delta({ type: 'thinking_delta', thinking: text })]
+      case 'tool-call':
+        return [this.#json(text)]
+      case 'custom-tool-call':
+        return [this.#json(`${this.#hasSpoken ? '' : '{"input":"'}${JSON.stringify(text).slice(1, -1)}`)]
+      default:
+        // Their bytes have no place in this format; that they were made is said when they begin.
+        return []
+    }
+  }
+
+  seal(opaque: Opaque): JsonObject[] {
+    if (this.#opened.block !== 'reasoning') return []
+    if (opaque.family === 'anthropic' && opaque.kind === 'signature') {
+      return [...this.#startThinking(), this.#delta({ type: 'signature_delta', signature: opaque.value })]
+    }
+    // The seal of a call of Gemini is kept by the gateway; a client would not send it back to where it belongs.
+    if (opaque.family === 'google') return []
+    const stopped = this.#stop()
+    const index = this.#number()
+    const block = { type: 'redacted_thinking', data: sealFor(opaque) }
+    return [...stopped, { type: 'content_block_start', index, content_block: block }, { type: 'content_block_stop', index }]
+  }
+
+  cite({ url, title }: Citation): JsonObject[] {
+    if (this.#told?.kind !== 'text') return []
+    const citation = { type: 'web_search_result_location', cited_text: '', url, title, encrypted_index: '' }
+    return [this.#delta({ type: 'citations_delta', citation })]
+  }
+
+  /** A call has at least one piece of input: clients read it from nowhere else. */
+  end(): JsonObject[] {
+    const isCustom = this.#opened.block === 'custom-tool-call'
+    const rest = isCustom ? (this.#hasSpoken ? '"}' : '{"input":""}') : this.#hasSpoken ? '' : '{}'
+    const last = this.#told?.kind === 'tool_use' && rest !== '' ? [this.#json(rest)] : []
+    return [...last, ...this.#stop()]
+  }
+
+  #text(text: string): JsonObject[] {
+    const started = this.#told ? [] : this.#start('text', { type: 'text', text: '', citations: null })
+    return [...started, this.#delta({ type: 'text_delta', text })]
+  }
+
+  #startThinking(): JsonObject[] {
+    return this.#told ? [] : this.#start('thinking', { type: 'thinking', thinking: '', signature: '' })
+  }
+
+  #json(text: string): JsonObject {
+    this.#hasSpoken = true
+    return this.#delta({ type: 'input_json_delta', partial_json: text })
+  }
+
+  #start(kind: 'text' | 'thinking' | 'tool_use', block: JsonObject): JsonObject[] {
+    this.#told = { index: this.#number(), kind }
+    return [{ type: 'content_block_start', index: this.#told.index, content_block: block }]
+  }
+
+  #delta(delta: JsonObject): JsonObject {
+    return { type: 'content_block_delta', index: this.#told?.index, delta }
+  }
+
+  #stop(): JsonObject[] {
+    if (!this.#told) return []
+    const { index } = this.#told
+    this.#told = undefined
+    return [{ type: 'content_block_stop', index }]
+  }
+}

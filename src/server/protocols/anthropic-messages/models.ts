@@ -1,0 +1,126 @@
+import type { Effort } from '../dialogue.ts'
+
+/**
+ * What a model behind Messages refuses or needs. Requests written here obey it, because the upstream would answer 400.
+ * Source: protocols notes 2.4, the catalogue of @ai-sdk/anthropic 4.0 and the vendor's migration guides, read 2026-11.
+ */
+export interface ModelRules {
+  /** Most tokens of one reply; undefined when that is not known. */
+  readonly outputTokensMax: number | undefined
+  /** Output limit of a request without one, where the operator named none for the model; undefined leaves it to their default. */
+  readonly outputTokensDefault: number | undefined
+  /** How thinking is asked for: a budget of tokens, the model's own judgement, or either. */
+  readonly thinking: 'none' | 'budget' | 'adaptive' | 'either'
+  /** What turns thinking off, or as far down as it goes: saying nothing, `disabled`, `between_tools`, or low effort. */
+  readonly thinkingOff: 'absent' | 'disabled' | 'between-tools' | 'low-effort'
+  /** What `output_config.effort` takes, rising; empty when the model refuses the member. */
+  readonly efforts: readonly Effort[]
+  /** Temperature and nucleus: both, only one of them, or neither. */
+  readonly sampling: 'free' | 'one' | 'refused'
+  /** When a choice may force a tool: as long as the request does not ask for thinking, only with thinking off, or never. */
+  readonly forcedTool: 'unless-thinking' | 'thinking-off' | 'never'
+  /** Whether the last message may be the beginning of the answer. */
+  readonly takesPrefill: boolean
+  /** Whether messages may have the role `system`. */
+  readonly takesSystemTurns: boolean
+  /** How JSON of a schema is asked for: by `output_config.format`, by a tool that must be called, or only in words. */
+  readonly jsonSchema: 'native' | 'tool' | 'words'
+  readonly takesStrictTools: boolean
+  /** The dated type of the vendor's own web search; undefined when there is none. */
+  readonly searchTool: string | undefined
+}
+
+const allEfforts: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max']
+const searchPlain = 'web_search_20250305'
+const searchFiltered = 'web_search_20260209'
+
+/** The models of 2026: they judge themselves how much to think, and refuse what steers sampling. */
+const newest: ModelRules = {
+  outputTokensMax: 128_000,
+  outputTokensDefault: undefined,
+  thinking: 'adaptive',
+  thinkingOff: 'low-effort',
+  efforts: allEfforts,
+  sampling: 'refused',
+  forcedTool: 'never',
+  takesPrefill: false,
+  takesSystemTurns: true,
+  jsonSchema: 'native',
+  takesStrictTools: true,
+  searchTool: searchFiltered,
+}
+
+/** From 3.7 to 4.5: thinking has a budget and is off until it is asked for. */
+const budgeted: ModelRules = {
+  ...newest,
+  thinking: 'budget',
+  thinkingOff: 'absent',
+  efforts: [],
+  sampling: 'free',
+  forcedTool: 'unless-thinking',
+  takesPrefill: true,
+  takesSystemTurns: false,
+  jsonSchema: 'tool',
+  takesStrictTools: false,
+  searchTool: searchPlain,
+}
+
+const opus46: ModelRules = {
+  ...newest,
+  thinking: 'either',
+  thinkingOff: 'absent',
+  efforts: ['low', 'medium', 'high', 'max'],
+  sampling: 'one',
+  forcedTool: 'unless-thinking',
+  takesSystemTurns: false,
+}
+
+const opus47: ModelRules = { ...newest, thinkingOff: 'absent', forcedTool: 'unless-thinking', takesSystemTurns: false }
+
+/** Models of other vendors that speak Messages: only what all of them take. */
+const foreign: ModelRules = {
+  ...budgeted,
+  outputTokensMax: undefined,
+  thinkingOff: 'disabled',
+  jsonSchema: 'words',
+  searchTool: undefined,
+}
+
+/** The first row whose pattern is in the name decides. */
+const rows: readonly (readonly [RegExp, ModelRules])[] = [
+  [/claude-sonnet-5-5/, { ...newest, thinkingOff: 'between-tools' }],
+  [/claude-opus-5-5/, newest],
+  [/claude-haiku-5-5/, { ...newest, thinkingOff: 'disabled', forcedTool: 'thinking-off' }],
+  [/claude-(fable|mythos)-5-[12]/, newest],
+  [/claude-(fable|mythos)/, { ...newest, forcedTool: 'unless-thinking' }],
+  [/claude-(opus|sonnet)-5(?!-?\d(?!\d))/, { ...newest, thinkingOff: 'disabled', forcedTool: 'unless-thinking' }],
+  [/claude-opus-4-8/, { ...opus47, takesSystemTurns: true }],
+  [/claude-opus-4-7/, opus47],
+  [/claude-opus-4-6/, opus46],
+  [/claude-sonnet-4-6/, { ...opus46, efforts: ['low', 'medium', 'high'] }],
+  [
+    /claude-(opus|sonnet|haiku)-4-5/,
+    { ...budgeted, outputTokensMax: 64_000, sampling: 'one', jsonSchema: 'native', takesStrictTools: true },
+  ],
+  [/claude-opus-4-1(?!\d)/, { ...budgeted, outputTokensMax: 32_000, sampling: 'one' }],
+  [/claude-opus-4(?!-[1-9](?!\d))/, { ...budgeted, outputTokensMax: 32_000 }],
+  [/claude-sonnet-4(?!-[1-9](?!\d))/, { ...budgeted, outputTokensMax: 64_000 }],
+  [/claude-3-7/, { ...budgeted, outputTokensMax: 64_000 }],
+  [/claude-3-5/, { ...budgeted, outputTokensMax: 8192, thinking: 'none' }],
+  [/claude-(3|2|v2|instant)/, { ...budgeted, outputTokensMax: 4096, thinking: 'none', searchTool: undefined }],
+  [/claude/, { ...newest, outputTokensMax: undefined, outputTokensDefault: 4096 }],
+]
+
+/** The rules of a model by its name, in any vendor's spelling of it (`anthropic.claude-…-v1:0`, `claude-…@2025…`, `claude-…-4.5`). */
+export function rulesOf(model: string): ModelRules {
+  const name = plainName(model)
+  return rows.find(([pattern]) => pattern.test(name))?.[1] ?? foreign
+}
+
+export function isClaude(model: string): boolean {
+  return plainName(model).includes('claude')
+}
+
+function plainName(model: string): string {
+  return model.toLowerCase().replace(/[.@]/g, '-')
+}

@@ -1,0 +1,85 @@
+import { fail } from '../../lib/failure.ts'
+import type { Part, TextPart, Turn } from '../dialogue.ts'
+import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
+import { readBlock } from './read-blocks.ts'
+import { readCacheMark } from './read-tools.ts'
+
+/**
+ * The messages as turns; instructions before the first of them belong to the head. Results of tools stand before what else a turn says.
+ * Throws `field_invalid` for what is no message, `untranslatable` for blocks that nobody else understands.
+ */
+export function readMessages(messages: readonly unknown[]): { head: TextPart[]; turns: Turn[] } {
+  const all = messages.map(readMessage)
+  const begin = all.findIndex(({ role }) => role !== 'system')
+  const leading = begin < 0 ? all : all.slice(0, begin)
+  return { head: leading.flatMap(({ parts }) => parts.filter(isText)), turns: all.slice(leading.length) }
+}
+
+/** The instructions at the head. The line that one client writes for its bill changes with each request and is nobody's instruction. */
+export function readSystem(system: unknown): TextPart[] {
+  if (typeof system === 'string') return system === '' ? [] : [{ kind: 'text', text: system }]
+  if (system === undefined || system === null) return []
+  if (!Array.isArray(system)) {
+    fail('field_invalid', {
+      field: 'system',
+      reason: { zh: '必须是文本或文本块列表', en: 'must be a text or a list of text blocks' },
+    })
+  }
+  return system.filter(isObject).flatMap((block): TextPart[] => {
+    const text = textAt(block, 'text')
+    if (text === '' || text.startsWith('x-anthropic-billing-header')) return []
+    return [{ kind: 'text', text, ...readCacheMark(block) }]
+  })
+}
+
+function readMessage(message: unknown, at: number): Turn {
+  const field = `messages[${at}]`
+  if (!isObject(message)) return refuse(field, { zh: '必须是对象', en: 'must be an object' })
+  const { role } = message
+  if (role !== 'user' && role !== 'assistant' && role !== 'system') {
+    return refuse(`${field}.role`, { zh: '须为 user、assistant 或 system', en: 'must be user, assistant or system' })
+  }
+  if (role === 'system') return { role, parts: readSystem(message.content) }
+  const parts = readContent(message, field)
+  return { role, parts: role === 'user' ? resultsFirst(parts) : joinedThoughts(parts) }
+}
+
+function readContent(message: JsonObject, field: string): Part[] {
+  const { content } = message
+  if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }]
+  if (!Array.isArray(content)) {
+    return refuse(`${field}.content`, { zh: '必须是文本或内容块列表', en: 'must be a text or a list of blocks' })
+  }
+  return arrayAt(message, 'content').flatMap((block, at) => readBlock(block, `${field}.content[${at}]`))
+}
+
+function resultsFirst(parts: readonly Part[]): Part[] {
+  const results = parts.filter(({ kind }) => kind === 'tool-result')
+  return results.length === 0 ? [...parts] : [...results, ...parts.filter(({ kind }) => kind !== 'tool-result')]
+}
+
+/** The thoughts of another vendor were shown as two blocks, their text and their seal: one part again. */
+function joinedThoughts(parts: readonly Part[]): Part[] {
+  return parts.flatMap((part, at) => {
+    const next = parts[at + 1]
+    const before = parts[at - 1]
+    if (isOpenThought(part) && isForeignSeal(next)) return [{ ...part, opaque: next.opaque }]
+    return isForeignSeal(part) && before && isOpenThought(before) ? [] : [part]
+  })
+}
+
+function isOpenThought(part: Part): boolean {
+  return part.kind === 'reasoning' && part.opaque === undefined
+}
+
+function isForeignSeal(part: Part | undefined): part is Extract<Part, { kind: 'reasoning' }> {
+  return part?.kind === 'reasoning' && part.text === '' && part.opaque !== undefined && part.opaque.family !== 'anthropic'
+}
+
+function isText(part: Part): part is TextPart {
+  return part.kind === 'text'
+}
+
+function refuse(field: string, reason: { zh: string; en: string }): never {
+  return fail('field_invalid', { field, reason })
+}

@@ -1,0 +1,174 @@
+import type { Citation, ReplyEvent } from '../reply-events.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+
+type Kind = 'text' | 'reasoning' | 'tool-call' | 'hidden'
+
+interface Block {
+  readonly kind: Kind
+  /** Its number in the neutral reply; undefined until it says something. */
+  index: number | undefined
+  /** Characters of text so far. */
+  length: number
+  signature: string
+  readonly citations: JsonObject[]
+  /** Of a call: what its start held, for upstreams that tell nothing more. */
+  input: JsonObject | undefined
+}
+
+/**
+ * The blocks of one reply while they are told. A block opens when it says something; calls may be open beside one another, everything
+ * else closes what was open before it. A delta of another kind than its block, or of a block that never began, begins one of its own.
+ */
+export class ReplyBlocks {
+  readonly #newCallId: () => string
+  readonly #told = new Map<unknown, Block>()
+  readonly #open = new Set<Block>()
+  #next = 0
+  #calls = 0
+
+  constructor(newCallId: () => string) {
+    this.#newCallId = newCallId
+  }
+
+  get hasCalls(): boolean {
+    return this.#calls > 0
+  }
+
+  start(key: unknown, content: JsonObject): ReplyEvent[] {
+    const events = this.stop(key)
+    switch (content.type) {
+      case 'tool_use':
+        return [...events, ...this.#startCall(key, content)]
+      case 'text': {
+        const block = this.#begin(key, 'text')
+        block.citations.push(...arrayAt(content, 'citations').filter(isObject))
+        return [...events, ...this.#say(block, textAt(content, 'text'))]
+      }
+      case 'thinking': {
+        const block = this.#begin(key, 'reasoning')
+        block.signature = textAt(content, 'signature')
+        return [...events, ...this.#say(block, textAt(content, 'thinking'))]
+      }
+      case 'redacted_thinking': {
+        const block = this.#begin(key, 'reasoning')
+        const data = textAt(content, 'data')
+        if (data === '') return events
+        const opened = this.#show(block)
+        const opaque = { family: 'anthropic', kind: 'redacted', value: data } as const
+        return [...events, ...opened, { type: 'opaque', index: block.index ?? 0, opaque }]
+      }
+      default:
+        this.#begin(key, 'hidden')
+        return events
+    }
+  }
+
+  delta(key: unknown, delta: JsonObject): ReplyEvent[] {
+    switch (delta.type) {
+      case 'text_delta':
+        return this.#sayAs(key, 'text', textAt(delta, 'text'))
+      case 'thinking_delta':
+        return this.#sayAs(key, 'reasoning', textAt(delta, 'thinking'))
+      case 'input_json_delta': {
+        const block = this.#told.get(key)
+        return block?.kind === 'tool-call' && this.#open.has(block) ? this.#say(block, textAt(delta, 'partial_json')) : []
+      }
+      case 'signature_delta': {
+        const block = this.#told.get(key)
+        if (block?.kind === 'reasoning') block.signature = textAt(delta, 'signature')
+        return []
+      }
+      case 'citations_delta': {
+        const citation = objectAt(delta, 'citation')
+        if (citation) this.#told.get(key)?.citations.push(citation)
+        return []
+      }
+      default:
+        return []
+    }
+  }
+
+  stop(key: unknown): ReplyEvent[] {
+    const block = this.#told.get(key)
+    if (!block) return []
+    this.#told.delete(key)
+    return this.#close(block)
+  }
+
+  stopAll(): ReplyEvent[] {
+    return [...this.#told.keys()].flatMap((key) => this.stop(key))
+  }
+
+  #begin(key: unknown, kind: Kind): Block {
+    const block: Block = { kind, index: undefined, length: 0, signature: '', citations: [], input: undefined }
+    this.#told.set(key, block)
+    return block
+  }
+
+  #startCall(key: unknown, content: JsonObject): ReplyEvent[] {
+    const closed = [...this.#told].flatMap(([other, { kind }]) => (kind === 'tool-call' ? [] : this.stop(other)))
+    const block = this.#begin(key, 'tool-call')
+    block.input = objectAt(content, 'input')
+    block.index = this.#next++
+    this.#open.add(block)
+    this.#calls++
+    const callId = textAt(content, 'id') || this.#newCallId()
+    return [...closed, { type: 'open', index: block.index, block: 'tool-call', callId, name: textAt(content, 'name') }]
+  }
+
+  #sayAs(key: unknown, kind: 'text' | 'reasoning', text: string): ReplyEvent[] {
+    const block = this.#told.get(key)
+    if (text === '' || block?.kind === 'hidden') return []
+    const goesOn = block?.kind === kind && (block.index === undefined || this.#open.has(block))
+    if (goesOn) return this.#say(block, text)
+    const closed = this.stop(key)
+    return [...closed, ...this.#say(this.#begin(key, kind), text)]
+  }
+
+  #say(block: Block, text: string): ReplyEvent[] {
+    if (text === '') return []
+    const opened = this.#show(block)
+    block.length += text.length
+    return [...opened, { type: 'delta', index: block.index ?? 0, text }]
+  }
+
+  /** Opens a block that is not a call, once everything before it is closed. */
+  #show(block: Block): ReplyEvent[] {
+    if (block.index !== undefined || block.kind === 'hidden' || block.kind === 'tool-call') return []
+    const closed = [...this.#open].flatMap((other) => this.#close(other))
+    block.index = this.#next++
+    this.#open.add(block)
+    return [...closed, { type: 'open', index: block.index, block: block.kind }]
+  }
+
+  /** Signatures and sources come when the block is whole: only then it is known what they are of. */
+  #close(block: Block): ReplyEvent[] {
+    const opened = block.signature !== '' ? this.#show(block) : []
+    const { index } = block
+    if (index === undefined || !this.#open.delete(block)) return opened
+    const events: ReplyEvent[] = [...opened]
+    if (block.kind === 'reasoning' && block.signature !== '') {
+      events.push({ type: 'opaque', index, opaque: { family: 'anthropic', kind: 'signature', value: block.signature } })
+    }
+    if (block.kind === 'text') {
+      for (const citation of citationsOf(block)) events.push({ type: 'cite', index, citation })
+    }
+    if (block.kind === 'tool-call' && block.length === 0) {
+      events.push({ type: 'delta', index, text: JSON.stringify(block.input ?? {}) })
+    }
+    events.push({ type: 'close', index })
+    return events
+  }
+}
+
+/** Sources on the web, each of the whole block. Places in documents of the request have no address. */
+function citationsOf({ citations, length }: Block): Citation[] {
+  return citations.flatMap((citation) => {
+    const url = textAt(citation, 'url') || webAddress(textAt(citation, 'source'))
+    return url === '' ? [] : [{ url, title: textAt(citation, 'title'), start: 0, end: length }]
+  })
+}
+
+function webAddress(source: string): string {
+  return /^https?:\/\//i.test(source) ? source : ''
+}

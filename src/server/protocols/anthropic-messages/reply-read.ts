@@ -1,0 +1,126 @@
+import type { Usage } from '../../../contract/usage.ts'
+import type { Codec, EventReader, ReadContext } from '../codec.ts'
+import { errorFacts, parseData } from '../reply-builder.ts'
+import type { FinishReason, ReplyEvent } from '../reply-events.ts'
+import { type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { replayMessage } from './forms.ts'
+import { readAnthropicError, readMessagesUsage } from './messages.ts'
+import { ReplyBlocks } from './reply-blocks.ts'
+
+/**
+ * Reads replies of Messages. A whole one is read as the stream that would have told it. Whatever comes, the events keep the grammar of
+ * `ReplyEvent`; blocks of the vendor's own tools are not shown. Source: protocols notes 1.12, 3.7 and 3.10.
+ */
+export const readReply: Codec['readReply'] = (reply, context) => {
+  if (reply.type === 'error' || objectAt(reply, 'error')) return [{ type: 'error', error: readAnthropicError(reply) }]
+  if (!Array.isArray(reply.content)) return [{ type: 'error', error: errorFacts('the upstream sent no valid answer') }]
+  const reader = new MessageReader(context)
+  return [...replayMessage(reply), { type: 'message_stop' }].flatMap((event) => reader.read(event))
+}
+
+export const readEvents = (context: ReadContext): EventReader => {
+  const reader = new MessageReader(context)
+  return {
+    push(event) {
+      const data = parseData(event.data)
+      return data ? reader.read('type' in data ? data : { ...data, type: event.name }) : []
+    },
+    finish: () => reader.finish(),
+  }
+}
+
+class MessageReader {
+  readonly #blocks: ReplyBlocks
+  #hasStarted = false
+  #isOver = false
+  #usage: Usage | undefined
+  #finish: { readonly reason: FinishReason; readonly stopSequence?: string; readonly explanation?: string } | undefined
+
+  constructor(context: ReadContext) {
+    this.#blocks = new ReplyBlocks(() => context.newCallId())
+  }
+
+  read(event: JsonObject): ReplyEvent[] {
+    if (this.#isOver) return []
+    switch (event.type) {
+      case 'message_start':
+        return this.#begun(this.#readUsage(objectAt(event, 'message') ?? {}))
+      case 'content_block_start':
+        return this.#begun(this.#blocks.start(event.index, objectAt(event, 'content_block') ?? {}))
+      case 'content_block_delta':
+        return this.#begun(this.#blocks.delta(event.index, objectAt(event, 'delta') ?? {}))
+      case 'content_block_stop':
+        return this.#begun(this.#blocks.stop(event.index))
+      case 'message_delta':
+        this.#finish = readFinish(objectAt(event, 'delta') ?? {}) ?? this.#finish
+        return this.#begun(this.#readUsage(event))
+      case 'message_stop':
+        return this.#end()
+      case 'error':
+        this.#isOver = true
+        return [{ type: 'error', error: readAnthropicError(event) }]
+      default:
+        return []
+    }
+  }
+
+  /** A stream is complete without its last event when it has said why it stops. */
+  finish(): ReplyEvent[] {
+    if (this.#isOver) return []
+    if (this.#finish) return this.#end()
+    this.#isOver = true
+    return this.#blocks.stopAll()
+  }
+
+  #end(): ReplyEvent[] {
+    const events = this.#begun(this.#blocks.stopAll())
+    const finish = { type: 'finish' as const, ...this.#finish, reason: this.#settledReason() }
+    this.#isOver = true
+    return [...events, finish, { type: 'end' }]
+  }
+
+  /** Protocols notes 3.10: a reply with calls stops for them unless something cut it short; one without never does. */
+  #settledReason(): FinishReason {
+    const reason = this.#finish?.reason ?? 'stop'
+    if (reason !== 'stop' && reason !== 'stop-sequence' && reason !== 'tool-calls') return reason
+    if (this.#blocks.hasCalls) return 'tool-calls'
+    return reason === 'tool-calls' ? 'stop' : reason
+  }
+
+  #readUsage(holder: JsonObject): ReplyEvent[] {
+    const usage = readMessagesUsage(objectAt(holder, 'usage'), this.#usage)
+    if (!usage || usage === this.#usage) return []
+    this.#usage = usage
+    return [{ type: 'usage', usage }]
+  }
+
+  #begun(events: ReplyEvent[]): ReplyEvent[] {
+    if (this.#hasStarted) return events
+    this.#hasStarted = true
+    return [{ type: 'start' }, ...events]
+  }
+}
+
+const reasons: ReadonlyMap<string, FinishReason> = new Map([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop-sequence'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'context-full'],
+  ['tool_use', 'tool-calls'],
+  ['refusal', 'content-filter'],
+  ['pause_turn', 'pause'],
+  ['compaction', 'pause'],
+])
+
+/** Undefined while the reply goes on. An unknown reason is a stop. */
+function readFinish(delta: JsonObject): { reason: FinishReason; stopSequence?: string; explanation?: string } | undefined {
+  const told = textAt(delta, 'stop_reason')
+  if (told === '') return undefined
+  const stopSequence = textAt(delta, 'stop_sequence')
+  const explanation = textAt(objectAt(delta, 'stop_details') ?? {}, 'explanation')
+  return {
+    reason: reasons.get(told) ?? 'stop',
+    ...(stopSequence === '' ? {} : { stopSequence }),
+    ...(explanation === '' ? {} : { explanation }),
+  }
+}

@@ -1,0 +1,152 @@
+import type { RequestContext } from '../codec.ts'
+import type { Dialogue, Effort, Reasoning, Turn } from '../dialogue.ts'
+import { lose } from '../lost-fields.ts'
+import { levelOf } from '../reasoning-level.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { isClaude, type ModelRules } from './models.ts'
+
+/** How much a request thinks, and what it may write in all. */
+export interface Thinking {
+  /** The member `thinking`; undefined when the request says nothing. */
+  readonly thinking: JsonObject | undefined
+  /** `output_config.effort`. */
+  readonly effort: Effort | undefined
+  /** Whether the request asks for thinking: a choice of tools, prefill and sampling are bound by that. */
+  readonly isOn: boolean
+  readonly outputTokensMax: number
+}
+
+/**
+ * The caller's wish for reasoning in the model's own terms, with the limit of output that goes with it: a budget always leaves room
+ * for an answer. Where thinking cannot go on, because a pending call has lost the thoughts before it, it is off.
+ * Source: protocols notes 3.6 and 3.7.
+ */
+export function writeThinking(
+  dialogue: Dialogue,
+  context: RequestContext,
+  rules: ModelRules,
+  { forcesTool }: { readonly forcesTool: boolean },
+): Thinking {
+  const isSuffixed = wantsSuffix(dialogue, context)
+  const asked = askedLimit(dialogue, context, rules)
+  const visible = asked ?? defaultLimit(dialogue, context, rules)
+  // A name that ends in `-thinking` divides the limit that there is; every other wish gets room of its own beside the answer.
+  const limit = isSuffixed ? visible : asked
+  const wish = dialogue.reasoning ?? (isSuffixed ? suffixReasoning(rules, visible, context) : undefined)
+  const silent = { thinking: undefined, effort: undefined, isOn: false, outputTokensMax: visible }
+
+  if (wish === undefined) {
+    const mustBeOff = forcesTool && rules.forcedTool === 'thinking-off'
+    return mustBeOff ? { ...silent, thinking: { type: 'disabled' } } : silent
+  }
+  if (rules.thinking === 'none' || context.quirks.thinkingSwitch === 'none') {
+    if (wish.mode !== 'off') lose(dialogue, context, 'reasoning')
+    return silent
+  }
+  if (wish.mode === 'off') {
+    if (rules.thinkingOff === 'between-tools' || rules.thinkingOff === 'low-effort') lose(dialogue, context, 'reasoning')
+    return { ...silent, ...turnedOff(rules) }
+  }
+  if (hasLostThoughts(dialogue.turns) && (rules.thinkingOff === 'absent' || rules.thinkingOff === 'disabled')) {
+    lose(dialogue, context, 'reasoning')
+    return { ...silent, ...turnedOff(rules) }
+  }
+  return thinkingOn(wish, rules, { limit, visible })
+}
+
+/** The name without `-thinking`, when the caller asked with that suffix and the operator gave it its meaning. */
+export function upstreamModel(dialogue: Dialogue, context: RequestContext): string {
+  return wantsSuffix(dialogue, context) && context.model.endsWith(suffix) ? context.model.slice(0, -suffix.length) : context.model
+}
+
+const suffix = '-thinking'
+const budgetMin = 1024
+/** What remains of a limit for the answer, when thinking would take all of it. */
+const answerMin = 1024
+/** For models whose own limit is not known. */
+const sizeAssumed = 32_000
+
+/** Share of all output that an effort may think. */
+const shares: Readonly<Record<Effort, number>> = { minimal: 0.02, low: 0.1, medium: 0.3, high: 0.6, xhigh: 0.9, max: 0.95 }
+
+function wantsSuffix(dialogue: Dialogue, { model, settings }: RequestContext): boolean {
+  return settings.claudeThinkingShare !== undefined && isClaude(model) && dialogue.model.endsWith(suffix)
+}
+
+function suffixReasoning(rules: ModelRules, visible: number, { settings }: RequestContext): Reasoning {
+  const budgetTokens = Math.floor(visible * (settings.claudeThinkingShare ?? 0))
+  return { mode: rules.thinking === 'adaptive' ? 'auto' : { budgetTokens }, show: undefined }
+}
+
+function askedLimit(dialogue: Dialogue, context: RequestContext, rules: ModelRules): number | undefined {
+  const asked = dialogue.outputTokensMax || undefined
+  if (asked === undefined || rules.outputTokensMax === undefined || asked <= rules.outputTokensMax) return asked
+  lose(dialogue, context, 'outputTokensMax')
+  return rules.outputTokensMax
+}
+
+/** The operator's word for the model counts most, then the table, never more than the model can. */
+function defaultLimit(dialogue: Dialogue, { model, settings }: RequestContext, rules: ModelRules): number {
+  const named = settings.claudeDefaultMaxTokens[dialogue.model] ?? settings.claudeDefaultMaxTokens[model]
+  const general = Math.min(settings.claudeDefaultMaxTokens.default ?? 8192, rules.outputTokensDefault ?? Number.POSITIVE_INFINITY)
+  return Math.min(named ?? general, rules.outputTokensMax ?? Number.POSITIVE_INFINITY)
+}
+
+function turnedOff({ thinkingOff }: ModelRules): Partial<Thinking> {
+  if (thinkingOff === 'disabled') return { thinking: { type: 'disabled' } }
+  if (thinkingOff === 'between-tools') return { thinking: { type: 'between_tools' } }
+  return thinkingOff === 'low-effort' ? { effort: 'low' } : {}
+}
+
+interface Limits {
+  /** Undefined when the caller named none. */
+  readonly limit: number | undefined
+  readonly visible: number
+}
+
+function thinkingOn({ mode, show }: Reasoning, rules: ModelRules, limits: Limits): Thinking {
+  const share = typeof mode === 'object' && 'effort' in mode ? shares[mode.effort] : shares.medium
+  const size = limits.limit ?? rules.outputTokensMax ?? sizeAssumed
+  const isBudget = typeof mode === 'object' && 'budgetTokens' in mode
+  const wanted = Math.max(budgetMin, isBudget ? mode.budgetTokens : Math.floor(size * share))
+
+  if (rules.thinking === 'budget' || (rules.thinking === 'either' && isBudget)) {
+    const outputTokensMax = roomFor(wanted, rules, limits)
+    const budget = wanted < outputTokensMax ? wanted : Math.max(budgetMin, outputTokensMax - answerMin)
+    return { thinking: { type: 'enabled', budget_tokens: budget }, effort: undefined, isOn: true, outputTokensMax }
+  }
+  const effort = isBudget ? levelOf(mode) : typeof mode === 'object' ? mode.effort : undefined
+  return {
+    thinking: { type: 'adaptive', display: show === 'none' ? 'omitted' : 'summarized' },
+    effort: effort && acceptedEffort(effort, rules),
+    isOn: true,
+    outputTokensMax: limits.limit ?? roomFor(wanted, rules, limits),
+  }
+}
+
+/** A limit that holds the budget and an answer. Without a limit of the caller's own the answer keeps all it would have had. */
+function roomFor(budget: number, rules: ModelRules, { limit, visible }: Limits): number {
+  if (limit !== undefined && budget < limit) return limit
+  return Math.min(budget + Math.max(visible, answerMin), rules.outputTokensMax ?? Number.POSITIVE_INFINITY)
+}
+
+const rising: readonly Effort[] = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+
+/** The same effort, or the next lower that the model knows, at least its lowest. */
+function acceptedEffort(effort: Effort, { efforts }: ModelRules): Effort | undefined {
+  const reach = rising.indexOf(effort)
+  return efforts.findLast((known) => rising.indexOf(known) <= reach) ?? efforts[0]
+}
+
+/** Whether the conversation waits on calls of the model whose sealed thoughts are not there: it would be refused with thinking on. */
+function hasLostThoughts(turns: readonly Turn[]): boolean {
+  const at = turns.findLastIndex((turn) => turn.role === 'assistant')
+  const last = turns[at]
+  if (!last?.parts.some((part) => part.kind === 'tool-call')) return false
+  const isPending = turns.slice(at + 1).every((turn) => turn.role !== 'user' || turn.parts.some(isResult))
+  return isPending && !last.parts.some((part) => part.kind === 'reasoning' && part.opaque?.family === 'anthropic')
+}
+
+function isResult(part: Turn['parts'][number]): boolean {
+  return part.kind === 'tool-result'
+}

@@ -1,0 +1,102 @@
+import { fail } from '../../lib/failure.ts'
+import { readModel, requireArray } from '../read-request.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../wire-format.ts'
+
+/**
+ * Counting the tokens of a Messages request: a call of its own that answers one number, is never streamed and costs nothing. The
+ * request is that of Messages without a limit of output. Source: protocols notes 1.12 and 5.2.
+ */
+export const anthropicCountTokens: WireFormat = {
+  format: 'anthropic.count_tokens',
+  dialect: 'anthropic',
+  isFree: true,
+
+  readRequest(body) {
+    if (!requireArray(body, 'messages').every(isObject)) {
+      fail('field_invalid', { field: 'messages', reason: { zh: '每条消息都必须是对象', en: 'every message must be an object' } })
+    }
+    return {
+      model: readModel(body),
+      stream: false,
+      outputTokensMax: undefined,
+      mediaParts: countableText(body).mediaParts,
+      reasoningEffort: undefined,
+      wantsUsage: false,
+      streamOptions: undefined,
+    }
+  },
+
+  promptText: (body) => [...countableText(body).texts],
+  answerIn: 'input_tokens',
+  readUsage: () => undefined,
+  replyText: () => '',
+  stream: null,
+}
+
+export interface Countable {
+  readonly texts: readonly string[]
+  /** Images and documents, whose tokens do not come from text. */
+  readonly mediaParts: number
+  /** What the vendor writes around it all: roles of messages, and how tools are used. */
+  readonly tokensBeside: number
+}
+
+/**
+ * What the model reads of a Messages request, for a count: instructions, messages, tools and the form of the answer. Thoughts of
+ * earlier turns are not read again, and ids are not text.
+ */
+export function countableText(body: JsonObject): Countable {
+  const found = { texts: [] as string[], mediaParts: 0 }
+  addContent(body.system, found)
+  const messages = arrayAt(body, 'messages').filter(isObject)
+  for (const message of messages) addContent(message.content, found)
+  const tools = arrayAt(body, 'tools').filter(isObject)
+  for (const tool of tools) {
+    found.texts.push(textAt(tool, 'name'), textAt(tool, 'description'), JSON.stringify(tool.input_schema ?? ''))
+  }
+  const format = objectAt(objectAt(body, 'output_config') ?? {}, 'format')
+  if (format) found.texts.push(JSON.stringify(format.schema ?? ''))
+  const beside = messages.length * tokensPerMessage + (tools.length > 0 ? tokensForTools + tools.length * tokensPerTool : 0)
+  return { texts: found.texts.filter((text) => text !== ''), mediaParts: found.mediaParts, tokensBeside: beside }
+}
+
+/** The answer to a count. */
+export function writeTokenCount(inputTokens: number): JsonObject {
+  return { input_tokens: Math.max(0, Math.round(inputTokens)) }
+}
+
+const tokensPerMessage = 3
+const tokensPerTool = 8
+/** The vendor's own instructions for the use of tools. */
+const tokensForTools = 346
+const depthMax = 16
+
+function addContent(content: unknown, found: { texts: string[]; mediaParts: number }, depth = 0): void {
+  if (typeof content === 'string') found.texts.push(content)
+  if (!Array.isArray(content) || depth > depthMax) return
+  for (const block of content) if (isObject(block)) addBlock(block, found, depth)
+}
+
+function addBlock(block: JsonObject, found: { texts: string[]; mediaParts: number }, depth: number): void {
+  switch (block.type) {
+    case 'thinking':
+    case 'redacted_thinking':
+      return
+    case 'image':
+    case 'document': {
+      const source = objectAt(block, 'source') ?? {}
+      found.texts.push(textAt(block, 'title'), textAt(block, 'context'))
+      if (source.type === 'text') found.texts.push(textAt(source, 'data'))
+      else if (source.type === 'content') addContent(source.content, found, depth + 1)
+      else found.mediaParts++
+      return
+    }
+    case 'tool_use':
+    case 'server_tool_use':
+      found.texts.push(textAt(block, 'name'), JSON.stringify(block.input ?? {}))
+      return
+    default:
+      found.texts.push(textAt(block, 'text'), textAt(block, 'title'), textAt(block, 'source'))
+      addContent(block.content, found, depth + 1)
+  }
+}
