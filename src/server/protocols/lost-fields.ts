@@ -1,3 +1,5 @@
+import type { Text } from '../../contract/text.ts'
+import { fail } from '../lib/failure.ts'
 import type { RequestContext } from './codec.ts'
 import type { Dialogue, Part } from './dialogue.ts'
 import type { Format } from './format.ts'
@@ -25,9 +27,15 @@ export type Field =
 
 /**
  * Names everything that the caller asked for and the format cannot say: what is not in `carried`. What asks for nothing, such as an
- * empty list, is not missed. Members that only mean something to the caller's own family are always named.
+ * empty list, is not missed. Members that only mean something to the caller's own family are always named. Throws `untranslatable` for
+ * what would be another request without its field: a search of the vendor, and a call that is to answer nothing.
  */
 export function loseAllBut(dialogue: Dialogue, context: RequestContext, carried: readonly Field[]): void {
+  if (dialogue.search && !carried.includes('search'))
+    refuse(dialogue, 'search', { zh: '该协议没有网页搜索', en: 'that protocol has no web search' })
+  if (dialogue.outputTokensMax === 0) {
+    refuse(dialogue, 'outputTokensMax', { zh: '该协议必须产生输出', en: 'that protocol cannot ask for no output' })
+  }
   for (const field of askedFields(dialogue)) if (!carried.includes(field)) lose(dialogue, context, field)
   for (const [member, value] of Object.entries(dialogue.extra)) if (asksForSomething(value)) context.lose(member)
 }
@@ -40,6 +48,10 @@ export function lose(dialogue: Dialogue, context: RequestContext, field: Field):
 /** The caller's word for a field: what stands in their request. */
 export function wordFor(from: Format, field: Field): string {
   return words[field][dialectOf(from)]
+}
+
+function refuse({ from }: Dialogue, field: Field, reason: Text): never {
+  fail('untranslatable', { field: wordFor(from, field), reason })
 }
 
 function askedFields({ sampling, ...dialogue }: Dialogue): Field[] {
