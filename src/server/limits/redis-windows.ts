@@ -17,7 +17,7 @@ export interface RedisWindowsParts {
 const commandsMax = 20_000
 const defaultTiming = {
   /** A request waits no longer than this for Redis. */
-  waitMs: 200,
+  waitMs: 500,
   /** After Redis was late, it is left alone for so long, and then asked by one request. */
   pauseMs: 1000,
   /** The running requests of a node that died count for so long. */

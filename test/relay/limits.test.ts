@@ -1,0 +1,242 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { serverOfTest, type TestServer } from '../helpers/app.ts'
+import { newClock } from '../helpers/clock.ts'
+import { eachDatabase } from '../helpers/databases.ts'
+import { startRedis } from '../helpers/redis-server.ts'
+import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
+import { ask, chat, claude, completion, httpUpstream, model, settledCharges, stage } from './stage.ts'
+
+const answering = (text = completion()) =>
+  httpUpstream((_request, response) => response.setHeader('content-type', 'application/json').end(text))
+
+const set = (server: TestServer, key: string, value: unknown) =>
+  server.call('PUT /api/option/', { key, value: typeof value === 'object' ? JSON.stringify(value) : String(value) })
+
+async function limitModels(server: TestServer, { count = 0, successes = 1000, minutes = 1 } = {}) {
+  if (count > 0) await set(server, 'ModelRequestRateLimitCount', count)
+  if (successes !== 1000) await set(server, 'ModelRequestRateLimitSuccessCount', successes)
+  if (minutes !== 1) await set(server, 'ModelRequestRateLimitDurationMinutes', minutes)
+  await set(server, 'ModelRequestRateLimitEnabled', true)
+}
+
+async function statuses(times: number, one: () => Promise<{ status: number }>): Promise<number[]> {
+  const all: number[] = []
+  for (let n = 0; n < times; n++) all.push((await one()).status)
+  return all
+}
+
+const codeOf = (text: string) => (JSON.parse(text) as { error: { code: string; type: string; message: string } }).error
+
+eachDatabase('limits of model requests', (_fresh, kind) => {
+  it('refuse in the dialect of the caller, say when to try again, and are free again after the period', async () => {
+    const clock = newClock()
+    const { server, ask } = await stage(kind, await answering(), { server: { now: () => clock.now() } })
+    await limitModels(server, { count: 2 })
+    expect(await statuses(2, () => ask(chat()))).toEqual([200, 200])
+    clock.passSeconds(20)
+
+    const refused = await ask(chat())
+    expect(refused.status).toBe(429)
+    expect(codeOf(refused.text)).toMatchObject({
+      code: 'rate_limit_exceeded',
+      type: 'rate_limit_exceeded',
+      message: expect.stringContaining('at most 2 within 1 minute'),
+    })
+    expect(refused.headers.get('retry-after')).toBe('40')
+    expect(refused.headers.get('x-should-retry')).toBe(null)
+    const inMessages = await ask({ ...chat(), max_tokens: 5 }, '/v1/messages')
+    expect(inMessages.status).toBe(429)
+    expect(JSON.parse(inMessages.text)).toMatchObject({ type: 'error', error: { type: 'rate_limit_error' } })
+
+    clock.passSeconds(40)
+    expect(await statuses(3, () => ask(chat()))).toEqual([200, 200, 429])
+    expect((await settledCharges(server)).length).toBe(4)
+    await requireBalancedBooks(server)
+  })
+
+  it('count failed requests in the total, and only answered ones in the successes', async () => {
+    let status = 500
+    const url = await httpUpstream((_request, response) => {
+      response.writeHead(status, { 'content-type': 'application/json' })
+      response.end(status === 200 ? completion() : '{"error":{"message":"down"}}')
+    })
+    const { server, ask } = await stage(kind, url)
+    await limitModels(server, { count: 6, successes: 1 })
+    expect(await statuses(2, () => ask(chat()))).toEqual([502, 502])
+    expect((await ask('{"model":')).status).toBe(400)
+    expect((await ask(chat({ model: 'no-such-model' }))).status).toBe(404)
+    status = 200
+    expect(await statuses(2, () => ask(chat()))).toEqual([200, 429])
+    const successes = codeOf((await ask(chat())).text).message
+    expect(successes).toContain('successful requests: at most 1')
+    await set(server, 'ModelRequestRateLimitSuccessCount', 1000)
+    expect(await statuses(2, () => ask(chat()))).toEqual([200, 429])
+    expect(codeOf((await ask('{"model":')).text).message).toContain('failed ones included')
+  })
+
+  it('take effect at once when the options change, and none is told when there is none', async () => {
+    const { server, ask } = await stage(kind, await answering())
+    const free = await ask(chat())
+    expect([...free.headers.keys()].filter((name) => name.includes('ratelimit'))).toEqual([])
+    await limitModels(server, { count: 1 })
+    expect(await statuses(2, () => ask(chat()))).toEqual([200, 429])
+    await set(server, 'ModelRequestRateLimitCount', 3)
+    expect(await statuses(3, () => ask(chat()))).toEqual([200, 200, 429])
+    await set(server, 'ModelRequestRateLimitGroup', { default: [5, 1000] })
+    expect(await statuses(3, () => ask(chat()))).toEqual([200, 200, 429])
+    await set(server, 'ModelRequestRateLimitEnabled', false)
+    expect(await statuses(5, () => ask(chat()))).toEqual([200, 200, 200, 200, 200])
+  })
+
+  it('of 1,000 requests that come together exactly as many pass as the limit says', async () => {
+    const { server, ask } = await stage(kind, await answering())
+    await limitModels(server, { successes: 40 })
+    const all = await Promise.all(Array.from({ length: 1000 }, () => ask(chat())))
+    expect(all.filter(({ status }) => status === 200).length).toBe(40)
+    expect(all.filter(({ status }) => status === 429).length).toBe(960)
+    expect((await settledCharges(server)).length).toBe(40)
+    await requireBalancedBooks(server)
+  })
+})
+
+describe('limits of users, groups and tokens', () => {
+  it('hold for all tokens of a user together, and for each token alone', async () => {
+    const { server, ask: asFirst } = await stage('sqlite', await answering())
+    const second = await addToken(server, { limit_requests: 2, limit_seconds: 3600 })
+    const asSecond = () => ask(server, second.key, chat())
+    expect(await statuses(3, asSecond)).toEqual([200, 200, 429])
+    expect(codeOf((await asSecond()).text).message).toContain('This API key has reached')
+    await set(server, 'UserRequestLimits', { '*': { requests: 3 } })
+    expect(await statuses(4, () => asFirst(chat()))).toEqual([200, 200, 200, 429])
+    const token = await server.call<object>(`GET /api/token/${second.id}`)
+    await server.call('PUT /api/token/', { ...token, limit_requests: 0 })
+    expect((await asSecond()).status).toBe(429)
+    await set(server, 'UserRequestLimits', { '*': [] })
+    expect((await asSecond()).status).toBe(200)
+  })
+
+  it('hold for all requests of a group, and for the group that a request runs in', async () => {
+    const { server, ask: inDefault } = await stage('sqlite', await answering(), { channel: { group: 'default,vip' } })
+    const vip = await addToken(server, { group: 'vip' })
+    await set(server, 'GroupRequestLimits', { vip: { requests: 2, seconds: 60 } })
+    expect(await statuses(3, () => ask(server, vip.key, chat()))).toEqual([200, 200, 429])
+    expect(await statuses(3, () => inDefault(chat()))).toEqual([200, 200, 200])
+    const playground = (group: string) => server.raw('POST /pg/chat/completions', { ...chat(), group })
+    expect((await playground('default')).status).toBe(200)
+    expect((await playground('vip')).status).toBe(429)
+  })
+
+  it('count the tokens that were used once they are known, and tell what is left', async () => {
+    const { server } = await stage('sqlite', await answering())
+    const { key } = await addToken(server, { limit_tokens: 1000, limit_requests: 10 })
+    const first = await ask(server, key, chat({ max_tokens: 100 }))
+    const left = (name: string) => Number(first.headers.get(`x-ratelimit-remaining-${name}`))
+    expect(first.headers.get('x-ratelimit-limit-tokens')).toBe('1000')
+    expect(left('tokens')).toBeLessThan(900)
+    expect(left('requests')).toBe(9)
+    expect(first.headers.get('x-ratelimit-reset-requests')).toMatch(/^(1m0s|59s)$/)
+    const second = await ask(server, key, chat({ max_tokens: 900 }))
+    expect(second.status).toBe(200)
+    // Twice the 18 tokens that the upstream counted.
+    const third = await ask(server, key, chat({ max_tokens: 10_000 }))
+    expect(third.status).toBe(429)
+    expect(third.headers.get('x-ratelimit-remaining-tokens')).toBe(String(1000 - 36))
+    const long = await ask(server, key, chat({ messages: [{ role: 'user', content: 'word '.repeat(3000) }] }))
+    expect(long.status).toBe(429)
+    expect(long.headers.get('x-should-retry')).toBe('false')
+    expect(long.headers.get('retry-after')).toBe(null)
+  })
+
+  it('names the headers as clients of Messages know them', async () => {
+    const body = JSON.stringify({
+      id: 'm',
+      type: 'message',
+      role: 'assistant',
+      model: claude,
+      content: [],
+      usage: { input_tokens: 5, output_tokens: 1 },
+    })
+    const { server } = await stage('sqlite', await answering(body), { channel: { type: 14, models: claude } })
+    const { key } = await addToken(server, { limit_tokens: 5000, limit_requests: 10 })
+    const request = { model: claude, max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] }
+    const { status, headers } = await ask(server, key, request, '/v1/messages', { 'anthropic-version': '2023-06-01' })
+    expect(status).toBe(200)
+    expect(headers.get('anthropic-ratelimit-requests-limit')).toBe('10')
+    expect(headers.get('anthropic-ratelimit-requests-remaining')).toBe('9')
+    expect(headers.get('anthropic-ratelimit-tokens-limit')).toBe('5000')
+    expect(headers.get('anthropic-ratelimit-tokens-reset')).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  })
+
+  it('hold for requests at once, until each has ended in whatever way', async () => {
+    const waiting: (() => void)[] = []
+    const url = await httpUpstream((_request, response) => void waiting.push(() => response.end(completion())))
+    const { server } = await stage('sqlite', url)
+    const { key } = await addToken(server, { limit_concurrency: 2 })
+    const leaver = new AbortController()
+    const gone = fetch(`${server.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(chat()),
+      signal: leaver.signal,
+    }).catch(() => undefined)
+    const staying = ask(server, key, chat())
+    while (waiting.length < 2) await new Promise((resolve) => setTimeout(resolve, 10))
+    const refused = await ask(server, key, chat())
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(codeOf(refused.text).message).toContain('at once')
+
+    leaver.abort()
+    await gone
+    const next = (async () => {
+      for (;;) {
+        const answer = await ask(server, key, chat())
+        if (answer.status !== 429) return answer
+      }
+    })()
+    while (waiting.length < 3) await new Promise((resolve) => setTimeout(resolve, 10))
+    for (const answer of waiting) answer()
+    expect([(await staying).status, (await next).status]).toEqual([200, 200])
+  })
+})
+
+describe('over two nodes with Redis', async () => {
+  const redis = await startRedis()
+  afterAll(() => redis?.stop())
+
+  it.skipIf(!redis)('the limit holds for both together; console limits too; and without Redis service goes on', async () => {
+    const env = { REDIS_URL: redis?.url ?? '' }
+    const a = await serverOfTest('postgres', { env })
+    const b = await serverOfTest('postgres', { env, database: a.database })
+    await addChannel(a, { url: await answering(), models: model })
+    const { key } = await addToken(a)
+    await limitModels(a, { count: 60 })
+    await settledLimit(b)
+
+    const all = await Promise.all(Array.from({ length: 1000 }, (_, n) => ask(n % 2 ? a : b, key, chat())))
+    expect(all.filter(({ status }) => status === 200).length).toBe(60)
+    expect(all.filter(({ status }) => status === 429).length).toBe(940)
+
+    // Each start of a node has signed in root once; refused sign-ins count like others.
+    const tries: number[] = []
+    for (let n = 0; n < 20; n++) {
+      const response = await fetch(`${(n % 2 ? a : b).url}/api/user/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ username: `nobody${n}`, password: 'wrong password' }),
+      })
+      tries.push(response.status)
+      if (response.status === 429) expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    expect(tries.slice(18)).toEqual([429, 429])
+
+    await redis?.kill()
+    await set(a, 'ModelRequestRateLimitEnabled', false)
+    expect((await ask(a, key, chat())).status).toBe(200)
+  })
+})
+
+/** Waits until the other node has heard of the option. */
+async function settledLimit(node: TestServer): Promise<void> {
+  while (!node.app.options.current.ModelRequestRateLimitEnabled) await new Promise((resolve) => setTimeout(resolve, 10))
+}
