@@ -13,6 +13,7 @@ import { geminiGenerate } from './gemini-generate/generate.ts'
 import { ollamaChat } from './ollama-chat/codec.ts'
 import { openAiChat } from './openai-chat/chat.ts'
 import { openAiResponses } from './openai-responses/responses.ts'
+import { replicatePredict } from './replicate-predict/codec.ts'
 import type { WireFormat } from './wire-format.ts'
 
 /** Every wire format that callers speak. A new one is its folder and one line here. */
@@ -34,6 +35,7 @@ export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
   'dify.chat': difyChat,
   'coze.chat': cozeChat,
   'ernie.chat': ernieChat,
+  'replicate.predict': replicatePredict,
 }
 
 /** Of those that callers speak: how their requests are read and answered. */
