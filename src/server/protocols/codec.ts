@@ -47,6 +47,8 @@ export interface WrittenRequest {
   readonly answerTool?: string
   /** Names of tools that are functions upstream and free text for the caller: their input is the member `input`. */
   readonly customTools?: ReadonlySet<string>
+  /** The upstream answers this request only whole, although the caller wants a stream. */
+  readonly isWhole?: boolean
 }
 
 export interface ReadContext {

@@ -17,7 +17,9 @@ export class ReplyBuilder {
   #calls = 0
   #open: { readonly index: number; readonly block: SaidBlock } | undefined
   readonly #openCalls = new Map<string, number>()
-  #finish: { readonly reason: FinishReason | 'unknown'; readonly explanation?: string } | undefined
+  #finish:
+    | { readonly reason: FinishReason | 'unknown'; readonly explanation?: string; readonly stopSequence?: string }
+    | undefined
 
   get isOver(): boolean {
     return this.#isOver
@@ -26,6 +28,11 @@ export class ReplyBuilder {
   /** Whether anything was said or called. */
   get hasOutput(): boolean {
     return this.#blocks > 0
+  }
+
+  /** Whether more of this would go on with the block that is open. */
+  isSaying(block: SaidBlock): boolean {
+    return this.#open?.block === block
   }
 
   /** What was made since the last time. */
@@ -120,9 +127,9 @@ export class ReplyBuilder {
   }
 
   /** Why the reply stops. The first reason that is known stands. */
-  stop(reason: FinishReason | 'unknown', explanation?: string): void {
+  stop(reason: FinishReason | 'unknown', explanation?: string, stopSequence?: string): void {
     if (this.#finish === undefined || this.#finish.reason === 'unknown') {
-      this.#finish = { reason, ...(explanation ? { explanation } : {}) }
+      this.#finish = { reason, ...(explanation ? { explanation } : {}), ...(stopSequence ? { stopSequence } : {}) }
     }
   }
 
