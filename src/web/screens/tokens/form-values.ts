@@ -1,7 +1,9 @@
 import type { useForm } from '@mantine/form'
+import { limitSecondsMax, requestCountMax } from '../../../contract/entities/request-limit.ts'
 import { neverExpires, type Token, tokenNameLengthMax, tokenPresets } from '../../../contract/entities/token.ts'
 import type { ErrorCode } from '../../../contract/errors.ts'
 import { textOf } from '../../lib/i18n.ts'
+import { limitTexts } from './limit-texts.ts'
 import { texts } from './texts.ts'
 
 /** What the form holds, how it comes from a token and goes into one, and what may be wrong with it. */
@@ -19,6 +21,12 @@ export interface TokenValues {
   model_limits: string[]
   /** '' is the user's own. */
   group: string
+  /** Whether there are limits at all. The numbers are text while they are being typed; 0 is no limit. */
+  limited: boolean
+  limit_seconds: number | string
+  limit_requests: number | string
+  limit_tokens: number | string
+  limit_concurrency: number | string
 }
 
 /** What the parts of the form need of it. */
@@ -28,6 +36,7 @@ export type TokenFormState = Pick<
 >
 
 const countMax = 1000
+const limitSeconds = 60
 /** A hyphen and six characters. */
 const suffixLength = 7
 
@@ -41,30 +50,44 @@ export const newToken: TokenValues = {
   model_limits_enabled: false,
   model_limits: [],
   group: '',
+  limited: false,
+  limit_seconds: limitSeconds,
+  limit_requests: 0,
+  limit_tokens: 0,
+  limit_concurrency: 0,
 }
 
 export function valuesOf(token: Token): TokenValues {
   const { name, expired_time, remain_quota, unlimited_quota, allow_ips, model_limits_enabled, model_limits, group } = token
+  const { limit_seconds, limit_requests, limit_tokens, limit_concurrency } = token
   return {
     ...{ name, remain_quota, unlimited_quota, allow_ips, model_limits_enabled, group },
+    ...{ limit_seconds, limit_requests, limit_tokens, limit_concurrency },
+    limited: limit_requests + limit_tokens + limit_concurrency > 0,
     expired_time: expired_time === neverExpires ? undefined : expired_time,
     model_limits: model_limits.split(',').filter((model) => model !== ''),
     count: 1,
   }
 }
 
-export function bodyOf({ count: _count, ...values }: TokenValues) {
+export function bodyOf({ count: _count, limited, ...values }: TokenValues) {
+  const limit = (typed: number | string) => (limited ? Number(typed) || 0 : 0)
   return {
     ...values,
     name: values.name.trim(),
     expired_time: values.expired_time ?? neverExpires,
     remain_quota: Number(values.remain_quota) || 0,
     model_limits: values.model_limits.join(','),
+    limit_seconds: limited ? Number(values.limit_seconds) : limitSeconds,
+    limit_requests: limit(values.limit_requests),
+    limit_tokens: limit(values.limit_tokens),
+    limit_concurrency: limit(values.limit_concurrency),
   }
 }
 
 /** The reasons by field; empty when all is well. */
-export function faultsOf({ name, remain_quota, unlimited_quota, count, model_limits_enabled, model_limits }: TokenValues) {
+export function faultsOf(values: TokenValues) {
+  const { name, remain_quota, unlimited_quota, count, model_limits_enabled, model_limits } = values
   const say = (key: keyof typeof texts.keys, max = 0) => textOf(texts, key, { max })
   const quota = remain_quota === '' ? -1 : Number(remain_quota)
   const wanted = Number(count)
@@ -75,8 +98,24 @@ export function faultsOf({ name, remain_quota, unlimited_quota, count, model_lim
     remain_quota: !unlimited_quota && !(Number.isSafeInteger(quota) && quota >= 0) && say('quotaInvalid'),
     count: !(Number.isInteger(wanted) && wanted >= 1 && wanted <= countMax) && say('countInvalid', countMax),
     model_limits: model_limits_enabled && model_limits.length === 0 && say('limitsRequired'),
+    ...(values.limited ? faultsOfLimits(values) : {}),
   }
   return Object.fromEntries(Object.entries(faults).flatMap(([field, fault]) => (fault ? [[field, fault]] : [])))
+}
+
+function faultsOfLimits({ limit_seconds, limit_requests, limit_tokens, limit_concurrency }: TokenValues) {
+  const fault = (typed: number | string, { min, max }: { min: number; max: number }) => {
+    const isRight = Number.isInteger(Number(typed)) && Number(typed) >= min && Number(typed) <= max
+    return !isRight && textOf(limitTexts, 'invalid', { min, max })
+  }
+  const amount = { min: 0, max: requestCountMax }
+  const isEmpty = [limit_requests, limit_tokens, limit_concurrency].every((typed) => Number(typed) === 0)
+  return {
+    limit_requests: isEmpty ? textOf(limitTexts, 'empty') : fault(limit_requests, amount),
+    limit_tokens: fault(limit_tokens, amount),
+    limit_concurrency: fault(limit_concurrency, amount),
+    limit_seconds: fault(limit_seconds, { min: 1, max: limitSecondsMax }),
+  }
 }
 
 /** Which field a refusal of the server is about. */

@@ -13,6 +13,7 @@ import { CountField } from './count-field.tsx'
 import { ExpiryField } from './expiry-field.tsx'
 import { bodyOf, faultsOf, fieldOfRefusal, newToken, type TokenFormState, type TokenValues, valuesOf } from './form-values.ts'
 import { GroupField } from './group-field.tsx'
+import { LimitFields } from './limit-fields.tsx'
 import { showNewKeys } from './new-keys.tsx'
 import { QuotaField } from './quota-field.tsx'
 import { texts } from './texts.ts'
@@ -77,6 +78,7 @@ function Fields({ token, onDone }: { token: Token | undefined; onDone: () => voi
         spellCheck={false}
         {...form.getInputProps('allow_ips')}
       />
+      <LimitFields form={form} />
     </DrawerForm>
   )
 }

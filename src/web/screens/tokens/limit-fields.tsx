@@ -1,0 +1,32 @@
+import { NumberInput, Switch } from '@mantine/core'
+import { useText } from '../../lib/i18n.ts'
+import type { TokenFormState } from './form-values.ts'
+import { limitTexts } from './limit-texts.ts'
+import styles from './tokens.module.css'
+
+const amounts = ['requests', 'tokens', 'concurrency'] as const
+
+/** How much the token may ask in a period, and how much at once. */
+export function LimitFields({ form }: { form: TokenFormState }) {
+  const say = useText(limitTexts)
+  const input = { allowDecimal: false, allowNegative: false, thousandSeparator: ',' } as const
+  return (
+    <>
+      <Switch label={say('toggle')} description={say('toggleHelp')} {...form.getInputProps('limited', { type: 'checkbox' })} />
+      {form.values.limited && (
+        <div className={styles.limits}>
+          {amounts.map((name) => (
+            <NumberInput
+              key={name}
+              label={say(name)}
+              description={say('none')}
+              {...input}
+              {...form.getInputProps(`limit_${name}`)}
+            />
+          ))}
+          <NumberInput label={say('seconds')} {...input} {...form.getInputProps('limit_seconds')} />
+        </div>
+      )}
+    </>
+  )
+}
