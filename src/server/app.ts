@@ -5,6 +5,8 @@ import { Sessions } from './accounts/sessions.ts'
 import { Bus } from './bus/bus.ts'
 import { connectBus } from './bus/connect.ts'
 import { openChannels } from './channels/model-index.ts'
+import { Spending } from './channels/spending.ts'
+import { Traffic, usdPerCall } from './channels/traffic.ts'
 import { openSecrets, readMasterKey } from './db/key-ring.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
@@ -70,7 +72,19 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const counters = await openCounters(core)
   const limits = new RequestLimits(core, counters)
   const upstream = new UpstreamAgents({ blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS })
-  const channels = await openChannels(core, upstream)
+  const spending = new Spending(core)
+  const traffic = new Traffic({
+    now,
+    priceOf: (model) => usdPerCall(catalog.modelPriceOf(model)),
+    spentToday: (id) => spending.today(id),
+  })
+  const channels = await openChannels(core, {
+    forget(id) {
+      upstream.forget(id)
+      traffic.forgive(channels.current.keysOf(id))
+    },
+  })
+  await spending.refresh(channels.current)
   const deadlines = new Deadlines()
 
   const app: App = {
@@ -83,6 +97,8 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     counters,
     limits,
     channels,
+    spending,
+    traffic,
     upstream,
     deadlines,
     accessTokens: new AccessTokens(upstream, now),

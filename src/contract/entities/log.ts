@@ -89,7 +89,11 @@ export interface LogOther {
   /** Admins only. */
   admin_info?: {
     use_channel: string[]
-    attempts?: { channel: number; status: number; reason: string; ms: number }[]
+    /** The attempts that failed. `key` is the id of the channel's key, `choice` why the channel was chosen. */
+    attempts?: { channel: number; key?: number; status: number; reason: string; ms: number; choice?: string }[]
+    /** Of the channel that answered; absent when there was no other. */
+    choice?: string
+    key?: number
     address?: string
   }
 }

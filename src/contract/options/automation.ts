@@ -1,9 +1,20 @@
+import { z } from 'zod'
 import { option, section } from './define.ts'
-import { lines, number, toggle, units } from './shapes.ts'
+import { lines, map, number, toggle, units } from './shapes.ts'
 
 export const automation = section(
   { name: 'automation', tab: 'operation', label: { zh: '监控设置', en: 'Monitoring settings' }, writer: 'admin' },
   {
+    GroupRouting: option({
+      default: {},
+      schema: map(z.enum(['weighted', 'least-busy', 'lowest-latency', 'cheapest'])),
+      widget: 'json',
+      label: { zh: '分组路由策略', en: 'Routing by group' },
+      help: {
+        zh: '同一优先级的多个通道如何选择：weighted 按权重（默认）、least-busy 最空闲、lowest-latency 最快、cheapest 最便宜。',
+        en: 'How one of several channels of a priority is chosen: weighted (the default), least-busy, lowest-latency or cheapest.',
+      },
+    }),
     ChannelDisableThreshold: option({
       ...number(5, { min: 0, max: 86_400, unit: units.seconds }),
       label: { zh: '最长响应时间', en: 'Longest response time' },

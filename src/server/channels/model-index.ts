@@ -51,7 +51,7 @@ export interface ChannelIndex {
  * The enabled channels in memory: loaded, and loaded anew whenever a channel changes on any node. Connections of channels that are
  * gone, or that go elsewhere or with another key, are dropped.
  */
-export async function openChannels(core: Core, upstream: UpstreamAgents): Promise<Snapshot<ChannelIndex>> {
+export async function openChannels(core: Core, upstream: Pick<UpstreamAgents, 'forget'>): Promise<Snapshot<ChannelIndex>> {
   checkProviders()
   let last = indexChannels([])
   const channels = new Snapshot(async () => {
@@ -197,11 +197,11 @@ function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): V
   return made
 }
 
-/** Whether every key of a channel still goes the same way. */
+/** Whether the channel still goes the same way, as far as its keys are the same ones. */
 function isSameWay(before: readonly RunningChannel[], after: readonly RunningChannel[]): boolean {
-  return before.every((old) =>
-    after.some(
-      (now) => now.keySealed === old.keySealed && now.baseUrl === old.baseUrl && now.setting.proxy === old.setting.proxy,
-    ),
-  )
+  const [now] = after
+  return before.every((old) => {
+    const same = after.find(({ keyId }) => keyId === old.keyId)?.keySealed ?? old.keySealed
+    return same === old.keySealed && now?.baseUrl === old.baseUrl && now.setting.proxy === old.setting.proxy
+  })
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { providerById } from '../providers/index.ts'
-import { indexChannels, type RunningChannel } from './model-index.ts'
-import { resolveModel, type Selection, selectChannel } from './select.ts'
+import { type ChannelIndex, indexChannels, type RunningChannel } from './model-index.ts'
+import { type Conditions, resolveModel, type Selection, selectChannel, selectPinned } from './select.ts'
 import { readModelMapping } from './values.ts'
 
 describe('the channel of a request', () => {
@@ -67,6 +67,172 @@ describe('the channel of a request', () => {
   })
 })
 
+describe('the key of a channel', () => {
+  const three = (setting: RunningChannel['setting'] = {}) =>
+    indexChannels([1, 2, 3].map((keyId) => running(7, { keyId, key: `k${keyId}`, setting })))
+
+  it('does not make its channel heavier', () => {
+    const index = indexChannels([running(7, { keyId: 1 }), running(7, { keyId: 2 }), running(7, { keyId: 3 }), running(8)])
+    const random = seeded(7)
+    const hits = Array.from({ length: 10_000 }, () => select(index, {}, random)?.id).filter((id) => id === 8)
+    expect(hits.length / 10_000).toBeCloseTo(0.5, 1)
+  })
+
+  it('is any of them, each in turn, or the one of the conversation', () => {
+    const random = seeded(1)
+    const drawn = new Set(Array.from({ length: 100 }, () => select(three(), {}, random)?.key))
+    expect(drawn).toEqual(new Set(['k1', 'k2', 'k3']))
+    const inTurn = [0, 1, 2, 3].map((turn) => look(three({ key_mode: 'round-robin' }), {}, { turn: () => turn }).channel?.key)
+    expect(inTurn).toEqual(['k1', 'k2', 'k3', 'k1'])
+    const ofSession = (key: string) =>
+      look(three({ key_mode: 'session' }), { session: () => ({ key, isKnown: true }) }).channel?.key
+    const sessions = Array.from({ length: 60 }, (_, at) => `conversation ${at}`)
+    expect(sessions.map(ofSession)).toEqual(sessions.map(ofSession))
+    expect(new Set(sessions.map(ofSession))).toEqual(new Set(['k1', 'k2', 'k3']))
+  })
+
+  it('is another one after a fault of a key, and none when all were tried', () => {
+    const triedKeys = new Set<number>()
+    for (let tries = 0; tries < 3; tries++) triedKeys.add(select(three(), { triedKeys })?.keyId ?? 0)
+    expect(triedKeys).toEqual(new Set([1, 2, 3]))
+    expect(select(three(), { triedKeys })).toBeUndefined()
+    expect(select(three(), { tried: new Set([7]) })).toBeUndefined()
+  })
+
+  it('of a channel that the caller named is one that works, or any when none does', () => {
+    const pinned = (conditions: Partial<Conditions>) =>
+      selectPinned(three(), { id: 7, model: 'm' }, { ...calm, ...conditions, random: () => 0 })
+    expect(pinned({ breaker: ({ keyId }) => (keyId === 1 ? 'open' : 'closed') })).toMatchObject({
+      channel: { keyId: 2 },
+      choice: 'pinned',
+    })
+    expect(pinned({ restMs: () => 1000 })).toMatchObject({ channel: { keyId: 1 } })
+    expect(selectPinned(three(), { id: 8, model: 'm' }, calm)).toEqual({ channel: undefined, waitMs: 0 })
+  })
+})
+
+describe('a channel that fails at present', () => {
+  const index = indexChannels([running(1, { priority: 9 }), running(2), running(3)])
+  const failing = (...ids: number[]): Partial<Conditions> => ({ breaker: ({ id }) => (ids.includes(id) ? 'open' : 'closed') })
+
+  it('is passed over while another is left, even of a lower priority', () => {
+    expect(look(index, {}, failing(1, 2))).toMatchObject({ channel: { id: 3 }, choice: 'only' })
+  })
+
+  it('is asked all the same when everything fails, in the order of priority', () => {
+    expect(look(index, {}, failing(1, 2, 3))).toMatchObject({ channel: { id: 1 }, choice: 'last-resort' })
+  })
+
+  it('is asked now and then to find out', () => {
+    expect(look(index, {}, { breaker: () => 'half-open' })).toMatchObject({ channel: { id: 1 }, choice: 'only' })
+  })
+
+  it('is left alone for as long as it asked for, and the caller is told how long', () => {
+    const restMs = ({ id }: RunningChannel) => id * 1000
+    expect(look(index, {}, { restMs })).toEqual({ channel: undefined, waitMs: 1000 })
+    expect(look(index, {}, { restMs: ({ id }) => (id === 2 ? 0 : 1000) })).toMatchObject({ channel: { id: 2 } })
+  })
+
+  it('gives way at its limits, which last resorts keep too', () => {
+    expect(look(index, {}, { capMs: ({ id }) => (id === 1 ? 500 : 0), breaker: () => 'open' })).toMatchObject({
+      choice: 'last-resort',
+      channel: { priority: 0 },
+    })
+    expect(look(index, {}, { capMs: () => 500 })).toEqual({ channel: undefined, waitMs: 500 })
+    expect(look(index, { model: 'other' }, { capMs: () => 500 })).toEqual({ channel: undefined, waitMs: 0 })
+  })
+})
+
+describe('a conversation', () => {
+  const index = indexChannels([running(1, { priority: 9 }), running(2), running(3, { weight: 20 })])
+  const level = indexChannels([running(1), running(2), running(3, { weight: 20 })])
+  const session = (key = 'one') => ({ session: () => ({ key, isKnown: true }) })
+
+  it('goes on with the channel and key that answered it last, while they are healthy', () => {
+    const keyOfSession = () => 2
+    expect(look(index, session(), { keyOfSession })).toMatchObject({ channel: { id: 2 }, choice: 'session' })
+    for (const not of [
+      { breaker: ({ id }: RunningChannel) => (id === 2 ? ('open' as const) : ('closed' as const)) },
+      { capMs: ({ id }: RunningChannel) => (id === 2 ? 1 : 0) },
+    ])
+      expect(look(index, session(), { keyOfSession, ...not })).toMatchObject({ channel: { id: 1 } })
+    expect(look(index, { ...session(), tried: new Set([2]) }, { keyOfSession })).toMatchObject({ channel: { id: 1 } })
+    expect(look(index, { ...session(), triedKeys: new Set([2]) }, { keyOfSession })).toMatchObject({ channel: { id: 1 } })
+  })
+
+  it('finds the same channel on every node, and others share by weight', () => {
+    const hits = new Map<number, number>()
+    for (let at = 0; at < 4000; at++) {
+      const [one, other] = [look(level, session(`s${at}`)), look(level, session(`s${at}`))]
+      expect(one).toEqual(other)
+      expect(one.channel && one.choice).toBe('session')
+      hits.set(one.channel?.id ?? 0, (hits.get(one.channel?.id ?? 0) ?? 0) + 1)
+    }
+    expect((hits.get(1) ?? 0) / 4000).toBeCloseTo(0.2, 1)
+    expect((hits.get(3) ?? 0) / 4000).toBeCloseTo(0.6, 1)
+  })
+
+  it('moves alone when its channel goes: all others stay', () => {
+    const fewer = indexChannels([running(1), running(3, { weight: 20 })])
+    for (let at = 0; at < 300; at++) {
+      const before = look(level, session(`s${at}`)).channel?.id
+      if (before !== 2) expect(look(fewer, session(`s${at}`)).channel?.id).toBe(before)
+    }
+  })
+
+  it('is free to go anywhere with its first turn', () => {
+    const first = { session: () => ({ key: 'one', isKnown: false }) }
+    const random = seeded(3)
+    const hits = new Set(Array.from({ length: 100 }, () => look(level, first, { random, keyOfSession: () => 1 }).channel?.id))
+    expect(hits).toEqual(new Set([1, 2, 3]))
+  })
+
+  it('is not even looked at where there is nothing to choose', () => {
+    const session = () => {
+      throw new Error('It was asked for')
+    }
+    expect(look(indexChannels([running(1)]), { session })).toMatchObject({ channel: { id: 1 }, choice: 'only' })
+  })
+})
+
+describe('the strategy of a group', () => {
+  const index = indexChannels([running(1), running(2), running(3, { weight: 90 }), running(4, { priority: -1 })])
+
+  it('least-busy takes the one that has least to do for its weight', () => {
+    const load = new Map([
+      [1, 2],
+      [2, 3],
+      [3, 10],
+    ])
+    const conditions = { running: ({ id }: RunningChannel) => load.get(id) ?? 0 }
+    expect(look(index, { strategy: 'least-busy' }, conditions)).toMatchObject({ channel: { id: 3 }, choice: 'least-busy' })
+  })
+
+  it('lowest-latency takes the fastest, but first those that nothing is known of', () => {
+    const known = new Map([
+      [1, 300],
+      [2, 200],
+    ])
+    const latencyMs = ({ id }: RunningChannel) => known.get(id)
+    expect(look(index, { strategy: 'lowest-latency' }, { latencyMs })).toMatchObject({ channel: { id: 3 } })
+    known.set(3, 900)
+    expect(look(index, { strategy: 'lowest-latency' }, { latencyMs })).toMatchObject({
+      channel: { id: 2 },
+      choice: 'lowest-latency',
+    })
+  })
+
+  it('cheapest takes the cheapest, and one without a price last', () => {
+    const price = ({ id }: RunningChannel) => (id === 1 ? undefined : id)
+    expect(look(index, { strategy: 'cheapest' }, { price })).toMatchObject({ channel: { id: 2 }, choice: 'cheapest' })
+  })
+
+  it('never goes against priority, and draws by weight among equals', () => {
+    const hits = new Set(Array.from({ length: 300 }, () => look(index, { strategy: 'least-busy' }).channel?.id))
+    expect(hits).toEqual(new Set([1, 2, 3]))
+  })
+})
+
 describe('a redirected model', () => {
   const resolve = (mapping: object, model: string) =>
     resolveModel(running(1, { modelMapping: readModelMapping(JSON.stringify(mapping)) }), model)
@@ -122,8 +288,26 @@ function running(id: number, given: Partial<RunningChannel> = {}): RunningChanne
   }
 }
 
-function select(index: ReturnType<typeof indexChannels>, given: Partial<Selection> = {}, random: () => number = Math.random) {
-  return selectChannel(index, { group: 'default', model: 'm', format: 'openai.chat', tried: new Set(), ...given }, random)
+/** Nothing is known of any channel. */
+const calm: Conditions = {
+  random: Math.random,
+  restMs: () => 0,
+  capMs: () => 0,
+  breaker: () => 'closed',
+  running: () => 0,
+  turn: () => 0,
+  latencyMs: () => undefined,
+  price: () => undefined,
+  keyOfSession: () => undefined,
+}
+
+function look(index: ChannelIndex, given: Partial<Selection> = {}, conditions: Partial<Conditions> = {}) {
+  const selection = { group: 'default', model: 'm', format: 'openai.chat' as const, tried: new Set<number>(), ...given }
+  return selectChannel(index, selection, { ...calm, ...conditions })
+}
+
+function select(index: ChannelIndex, given: Partial<Selection> = {}, random: () => number = Math.random) {
+  return look(index, given, { random }).channel
 }
 
 /** Ids of the channels of one request that fails everywhere. */

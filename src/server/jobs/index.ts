@@ -1,8 +1,9 @@
 import { expireHolds } from './expire-holds.ts'
 import { purgeSealedStates } from './purge-sealed-states.ts'
 import { purgeSessions } from './purge-sessions.ts'
+import { readSpending } from './read-spending.ts'
 import { reconcileLedger } from './reconcile-ledger.ts'
 import type { Job } from './runner.ts'
 
 /** All jobs of the server. A new one is a file and a line here. */
-export const jobs: readonly Job[] = [expireHolds, reconcileLedger, purgeSessions, purgeSealedStates]
+export const jobs: readonly Job[] = [expireHolds, readSpending, reconcileLedger, purgeSessions, purgeSealedStates]

@@ -64,6 +64,22 @@ export class UpstreamFailure extends Error {
     return this.facts.type === 'insufficient_quota' || this.facts.code === 'insufficient_quota'
   }
 
+  /** The key, or the account behind it: another key of the same channel may do better. */
+  get isFaultOfKey(): boolean {
+    return this.kind === 'status' && (this.isBadChannelKey || this.isOutOfCredit || this.status === 402 || this.status === 429)
+  }
+
+  /** The same key will not be taken the next time either. */
+  get isRefusal(): boolean {
+    return this.isFaultOfKey && (this.isOutOfCredit || (this.status !== 403 && this.status !== 429))
+  }
+
+  /** The upstream itself: it could not be reached, broke off, or failed. */
+  get isFaultOfUpstream(): boolean {
+    if (this.kind === 'untranslatable') return false
+    return this.kind !== 'status' || this.status >= 500 || this.status === 408
+  }
+
   /** What the caller is told when no channel is left. The channel's own troubles never look like the caller's. */
   forCaller(): CallerError {
     if (this.own) return ownError(this.own)

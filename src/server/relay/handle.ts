@@ -1,15 +1,14 @@
 import { reportFailure } from '../channels/health.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
-import { selectChannel } from '../channels/select.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { background } from '../lib/logger.ts'
 import type { Turn } from '../limits/turn.ts'
 import { estimateOf } from '../pricing/quote.ts'
 import { estimateInput } from '../protocols/count-tokens.ts'
+import { ownError } from '../protocols/error-body.ts'
 import { wireFormats } from '../protocols/index.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import { admit } from './admit.ts'
-import { attempt } from './attempt.ts'
 import type { Call } from './call.ts'
 import type { Endpoint } from './endpoints.ts'
 import type { UpstreamFailure } from './failure.ts'
@@ -18,6 +17,7 @@ import { enterLimits, withinLimits } from './limits.ts'
 import { readPlayground } from './playground.ts'
 import { readBody } from './read-body.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
+import { Route } from './route.ts'
 
 export type RelayEndpoint = Extract<Endpoint, { kind: 'relay' }>
 
@@ -80,40 +80,46 @@ async function openWork(app: RelayParts, endpoint: RelayEndpoint, asked: Asked):
 async function attemptUntilAnswered(app: RelayParts, work: Work): Promise<void> {
   const { call, attempts } = work
   const triesMax = work.caller.pinnedChannel === 0 ? app.options.current.RetryTimes + 1 : 1
-  const tried = new Set<number>()
+  const route = new Route(app, work)
   let last: UpstreamFailure | undefined
+  let waitMs = 0
 
   for (let tries = 0; tries < triesMax; tries++) {
-    const channel = nextChannel(app, work, tried)
-    if (!channel) break
+    const next = route.next()
+    if (!next.channel) {
+      waitMs = next.waitMs
+      break
+    }
+    const { channel, choice } = next
+    work.choice = choice
     const startedMs = app.now()
-    const result = await attempt(app, work, channel)
+    const result = await route.attempt(channel)
     if (result === 'answered') {
       app.metrics.upstreamAttempts.inc({ outcome: 'answered' })
       return
     }
     last = result
-    tried.add(channel.id)
-    attempts.push({ channel: channel.id, status: result.status, reason: result.reason, ms: app.now() - startedMs })
+    attempts.push({
+      channel: channel.id,
+      key: channel.keyId,
+      status: result.status,
+      reason: result.reason,
+      ms: app.now() - startedMs,
+      choice,
+    })
     noteFailure(app, call, channel, result)
     if (!result.isRetryable || call.isCommitted || call.isGone) break
   }
 
   await release(app, work)
-  if (!last) fail('no_channel', { model: work.facts.model, group: work.group })
+  if (!last) {
+    if (waitMs === 0) fail('no_channel', { model: work.facts.model, group: work.group })
+    call.sendError(ownError(new AppError('upstream_saturated'), { retryAfter: Math.min(Math.ceil(waitMs / 1000), 3600) }))
+    return
+  }
   // Who has been tried for on several channels must not multiply that by tries of their own.
   const told = last.forCaller()
   call.sendError(attempts.length > 1 ? { ...told, final: true } : told, work.format.stream?.errorEvent)
-}
-
-function nextChannel(app: RelayParts, work: Work, tried: ReadonlySet<number>): RunningChannel | undefined {
-  const index = app.channels.current
-  if (work.caller.pinnedChannel !== 0) return index.byId.get(work.caller.pinnedChannel)
-  return selectChannel(
-    index,
-    { group: work.group, model: work.facts.model, format: work.format.format, inputTokens: work.inputTokens, tried },
-    Math.random,
-  )
 }
 
 function noteFailure(app: RelayParts, call: Call, channel: RunningChannel, failure: UpstreamFailure): void {

@@ -83,6 +83,7 @@ function factors(work: Work, channel: RunningChannel, upstreamModel: string, end
     admin_info: {
       use_channel: [...work.attempts.map((attempt) => String(attempt.channel)), String(channel.id)],
       ...(work.attempts.length > 0 ? { attempts: work.attempts } : {}),
+      ...(work.choice && work.choice !== 'only' ? { choice: work.choice, key: channel.keyId } : {}),
       address: call.client.address,
     },
   }

@@ -1,5 +1,8 @@
 import type { Sessions } from '../accounts/sessions.ts'
 import type { ChannelIndex } from '../channels/model-index.ts'
+import type { Choice } from '../channels/select.ts'
+import type { Spending } from '../channels/spending.ts'
+import type { Traffic } from '../channels/traffic.ts'
 import type { UpstreamAgents } from '../lib/http-client.ts'
 import type { Snapshot } from '../lib/snapshot.ts'
 import type { Deadlines } from '../lib/timer-wheel.ts'
@@ -26,6 +29,8 @@ export interface RelayParts extends Core {
   readonly catalog: Catalog
   readonly limits: RequestLimits
   readonly channels: Snapshot<ChannelIndex>
+  readonly spending: Spending
+  readonly traffic: Traffic
   readonly upstream: UpstreamAgents
   readonly deadlines: Deadlines
   readonly accessTokens: AccessTokens
@@ -47,6 +52,8 @@ export interface Work {
   /** The place of the request among its limits; undefined when it has none. */
   readonly turn: Turn | undefined
   readonly attempts: Attempt[]
+  /** Why the channel of the running attempt was chosen. */
+  choice?: Choice
   /** The request in its neutral form, once an attempt needed it. */
   dialogue?: Dialogue
   /** Of the running attempt, when it is in another format than the caller's. */
@@ -56,9 +63,11 @@ export interface Work {
 /** One try on one channel, for the log row. `status` is 0 when there was no answer. */
 export interface Attempt {
   readonly channel: number
+  readonly key: number
   readonly status: number
   readonly reason: string
   readonly ms: number
+  readonly choice: Choice
 }
 
 /** What the translation of an attempt did, for the log row. */

@@ -1,0 +1,66 @@
+export type BreakerState = 'closed' | 'half-open' | 'open'
+
+/** So many failures one after the other, however slowly they come. */
+const inARowMax = 5
+/** So many failures in a window, when they are at least half of what was asked in it. */
+const inWindowMax = 10
+const windowMs = 30_000
+const openMs = { first: 5_000, most: 120_000 }
+/** While half-open, one request in this time finds out. A trial that takes longer does not hold up the next. */
+const trialEveryMs = 2_000
+
+/**
+ * Whether a key is worth asking, learnt from what it did to real requests: closed, open after failures, and half-open when it has been
+ * left alone for a while, which is twice as long each time. Time comes from outside, and must not go back.
+ */
+export class Breaker {
+  #windowFromMs = 0
+  #failures = 0
+  #answers = 0
+  #inARow = 0
+  #openUntilMs = 0
+  #trips = 0
+  #trialMs = 0
+
+  stateAt(nowMs: number): BreakerState {
+    if (this.#trips === 0) return 'closed'
+    return nowMs >= this.#openUntilMs && nowMs - this.#trialMs >= trialEveryMs ? 'half-open' : 'open'
+  }
+
+  /** A request goes out. */
+  begin(nowMs: number): void {
+    if (this.#trips > 0 && nowMs >= this.#openUntilMs) this.#trialMs = nowMs
+  }
+
+  answered(nowMs: number): void {
+    this.#count(nowMs)
+    this.#answers++
+    this.#inARow = 0
+    this.#trips = 0
+  }
+
+  /** `isCertain`: nothing better is to be expected of the next request, so that one failure is enough. */
+  failed(nowMs: number, isCertain = false): void {
+    this.#count(nowMs)
+    this.#failures++
+    this.#inARow++
+    // Requests that were on their way when it opened say nothing new.
+    if (this.#trips > 0 && nowMs < this.#openUntilMs) return
+    const isTooMany =
+      this.#inARow >= inARowMax || (this.#failures >= inWindowMax && this.#failures >= this.#answers) || this.#trips > 0
+    if (isCertain || isTooMany) this.#open(nowMs)
+  }
+
+  #open(nowMs: number): void {
+    this.#openUntilMs = nowMs + Math.min(openMs.most, openMs.first * 2 ** Math.min(this.#trips, 10))
+    this.#trips++
+    this.#trialMs = 0
+  }
+
+  #count(nowMs: number): void {
+    if (nowMs - this.#windowFromMs < windowMs) return
+    this.#windowFromMs = nowMs
+    this.#failures = 0
+    this.#answers = 0
+  }
+}

@@ -1,0 +1,88 @@
+import { hash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
+
+/**
+ * Which conversation a request belongs to, so that it goes on where the upstream's prompt cache is warm. What the caller names counts;
+ * else the beginning of the conversation, which later turns repeat. Conversations of two callers never meet.
+ */
+export interface Session {
+  readonly key: string
+  /** It was named, or has been answered before. The first turn of an unnamed one is free to go anywhere. */
+  readonly isKnown: boolean
+}
+
+export interface SessionFacts {
+  /** Whose conversation: two callers may use one name. */
+  readonly owner: string
+  /** Conversations with two models are two. */
+  readonly model: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: JsonObject
+}
+
+/** Headers by which clients name their conversations, the most particular first. */
+const headerNames = [
+  'x-session-id',
+  'session_id',
+  'session-id',
+  'x-session-affinity',
+  'x-conversation-id',
+  'conversation_id',
+  'x-claude-code-session-id',
+] as const
+
+/** Of each text and each list: what differs later does not matter. */
+const comparedMax = 2000
+const partsMax = 20
+
+export function readSession({ owner, model, headers, body }: SessionFacts): Session | undefined {
+  const named = nameIn(headers, body)
+  if (named !== undefined) return { key: keyOf([owner, model, 'named', named]), isKnown: true }
+  const start = startOf(body)
+  if (!start) return undefined
+  return { key: keyOf([owner, model, 'start', ...start.texts]), isKnown: start.isAnswered }
+}
+
+function nameIn(headers: IncomingHttpHeaders, body: JsonObject): string | undefined {
+  const header = headerNames.map((name) => headers[name]).find((value) => typeof value === 'string' && value !== '')
+  const conversation = body.conversation
+  const names = [
+    header,
+    body.prompt_cache_key,
+    objectAt(body, 'metadata')?.user_id,
+    isObject(conversation) ? conversation.id : conversation,
+  ]
+  return names.find((name) => typeof name === 'string' && name !== '')?.toString()
+}
+
+/** The instructions and the first thing that was said, in whichever dialect. Undefined for what is no conversation. */
+function startOf(body: JsonObject): { texts: string[]; isAnswered: boolean } | undefined {
+  const turns = [...arrayAt(body, 'messages'), ...arrayAt(body, 'input'), ...arrayAt(body, 'contents')].filter(isObject)
+  const isSaid = (turn: JsonObject) => !['system', 'developer'].includes(textAt(turn, 'role'))
+  const first = turns.find(isSaid)
+  if (!first) return undefined
+  const instructions = turns.slice(0, turns.indexOf(first))
+  const outside = [body.system, body.instructions, body.systemInstruction, body.system_instruction]
+  return {
+    texts: [...outside, ...instructions.map(({ content }) => content), first.content ?? first.parts].map(compared),
+    isAnswered: turns.some(
+      (turn) => ['assistant', 'model'].includes(textAt(turn, 'role')) || textAt(turn, 'type').endsWith('_call'),
+    ),
+  }
+}
+
+/** Of a text its beginning, of a list the texts in it: pictures are long, and clients move their cache marks from turn to turn. */
+function compared(value: unknown): string {
+  if (typeof value === 'string') return value.slice(0, comparedMax)
+  const parts = Array.isArray(value) ? value : isObject(value) ? arrayAt(value, 'parts') : []
+  return parts
+    .slice(0, partsMax)
+    .map((part) => (typeof part === 'string' ? part : isObject(part) ? textAt(part, 'text') || textAt(part, 'type') : ''))
+    .map((text) => text.slice(0, comparedMax))
+    .join('\0')
+}
+
+function keyOf(parts: readonly string[]): string {
+  return hash('sha1', parts.join('\0'), 'base64url')
+}

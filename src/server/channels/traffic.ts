@@ -1,0 +1,236 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../lib/clock.ts'
+import { addRequest, correct, dropOld, sumOf, type Window, waitFor } from '../limits/window.ts'
+import type { ModelPrice } from '../pricing/catalog.ts'
+import { Breaker, type BreakerState } from './breaker.ts'
+import type { RunningChannel } from './model-index.ts'
+import type { Conditions } from './select.ts'
+
+/**
+ * What this node has seen of its channels: what runs, what failed, how fast they answer, and which conversation went where. The relay
+ * feeds it, selection reads it. Each node knows its own part only, and nothing of it survives the process.
+ */
+export interface TrafficParts {
+  readonly now: Clock
+  /** Answers a number from 0 to below 1. */
+  readonly random?: () => number
+  /** What the model costs in USD for a call of common size; undefined for one without a price. */
+  priceOf(model: string): number | undefined
+  /** Units that a channel was charged today, on all nodes. */
+  spentToday(channelId: number): number
+}
+
+/** One request on one channel. Exactly the first of these calls counts. */
+export interface Run {
+  /** `ms` until the first byte of the answer. */
+  answered(ms: number): void
+  failed(failure: SeenFailure): void
+  /** The caller left, or the gateway itself failed: nothing is learnt. */
+  left(): void
+}
+
+/** What a failure says of the channel and the key that it came from. */
+export interface SeenFailure {
+  /** Seconds after which the upstream wants to be asked again; 0 when it does not say. */
+  readonly retryAfter: number
+  /** The key, or the account behind it: refused, without balance, or asked too often. */
+  readonly isFaultOfKey: boolean
+  /** No answer, a broken one, or a status of 500 and above. */
+  readonly isFaultOfUpstream: boolean
+  /** The key will not be taken the next time either. */
+  readonly isRefusal: boolean
+}
+
+interface Seen {
+  running: number
+  turns: number
+  latencyMs: number
+  measuredMs: number
+  readonly minute: Window
+}
+
+const minuteMs = 60_000
+const dayMs = 86_400_000
+/** A key that asks to be left alone for longer is asked again all the same: what it says may be wrong. */
+const restMostMs = 300_000
+/** What a new measurement counts against those before it. */
+const latencyShare = 0.2
+/** An older measurement says nothing: the channel is tried anew. */
+const latencyKeptMs = 300_000
+const sessionsMax = 100_000
+const sessionKeptMs = 3_600_000
+
+export class Traffic implements Conditions {
+  readonly #parts: TrafficParts
+  readonly #channels = new Map<number, Seen>()
+  readonly #breakers = new Map<number, Breaker>()
+  /** By key and model, since upstreams limit their models apart: when it may be asked again. */
+  readonly #rests = new Map<number, Map<string, number>>()
+  readonly #sessions: LRUCache<string, number>
+
+  constructor(parts: TrafficParts) {
+    this.#parts = parts
+    this.#sessions = new LRUCache({ max: sessionsMax, ttl: sessionKeptMs, ttlResolution: 0, perf: { now: () => parts.now() } })
+  }
+
+  /** A request goes to a channel. End it by one of the calls of what is answered. */
+  begin(channel: RunningChannel, { model, inputTokens }: { model: string; inputTokens: number }): Run {
+    const nowMs = this.#parts.now()
+    const seen = this.#seen(channel.id)
+    seen.running++
+    seen.turns++
+    if (hasMinute(channel)) {
+      dropOld(seen.minute, minuteMs, nowMs)
+      addRequest(seen.minute, minuteMs, nowMs, inputTokens)
+    }
+    this.#breakers.get(channel.keyId)?.begin(nowMs)
+
+    let isOver = false
+    const end = () => {
+      if (isOver) return false
+      isOver = true
+      seen.running--
+      return true
+    }
+    return {
+      answered: (ms) => {
+        if (end()) this.#answered(channel, seen, ms)
+      },
+      failed: (failure) => {
+        if (end()) this.failed(channel, model, failure)
+      },
+      left: () => {
+        end()
+      },
+    }
+  }
+
+  /** A failure outside of `begin`: of a stream that broke off after it had begun, or of a test. */
+  failed(channel: RunningChannel, model: string, failure: SeenFailure): void {
+    const nowMs = this.#parts.now()
+    if (!failure.isFaultOfKey && !failure.isFaultOfUpstream) return
+    this.#breaker(channel.keyId).failed(nowMs, failure.isRefusal)
+    if (failure.retryAfter <= 0) return
+    const rests = this.#rests.get(channel.keyId) ?? new Map<string, number>()
+    this.#rests.set(channel.keyId, rests.set(model, nowMs + Math.min(failure.retryAfter * 1000, restMostMs)))
+  }
+
+  /** Tokens of an answer, for channels with a limit of tokens per minute; those of the request were counted when it began. */
+  produced(channel: RunningChannel, outputTokens: number): void {
+    if (channel.setting.max_tokens_per_minute === undefined) return
+    const change = { requests: 0, successes: 0, tokens: outputTokens }
+    correct(this.#seen(channel.id).minute, -1, minuteMs, this.#parts.now(), change)
+  }
+
+  /** The conversation goes on where it was answered. */
+  remember(session: string, channel: RunningChannel): void {
+    this.#sessions.set(session, channel.keyId)
+  }
+
+  /** Forgets what failed, for a channel that was changed. */
+  forgive(channels: readonly RunningChannel[]): void {
+    for (const { keyId } of channels) {
+      this.#breakers.delete(keyId)
+      this.#rests.delete(keyId)
+    }
+  }
+
+  random(): number {
+    return this.#parts.random ? this.#parts.random() : Math.random()
+  }
+
+  restMs({ keyId }: RunningChannel, model: string): number {
+    const untilMs = this.#rests.get(keyId)?.get(model)
+    return untilMs === undefined ? 0 : Math.max(0, untilMs - this.#parts.now())
+  }
+
+  breaker({ keyId }: RunningChannel): BreakerState {
+    return this.#breakers.get(keyId)?.stateAt(this.#parts.now()) ?? 'closed'
+  }
+
+  capMs(channel: RunningChannel, inputTokens: number): number {
+    const { max_concurrency, max_quota_per_day } = channel.setting
+    if (max_quota_per_day !== undefined && this.#parts.spentToday(channel.id) >= max_quota_per_day)
+      return dayMs - (this.#parts.now() % dayMs)
+    if (max_concurrency !== undefined && this.running(channel) >= max_concurrency) return concurrencyWaitMs
+    return hasMinute(channel) ? this.#minuteMs(channel, inputTokens) : 0
+  }
+
+  running({ id }: RunningChannel): number {
+    return this.#channels.get(id)?.running ?? 0
+  }
+
+  turn({ id }: RunningChannel): number {
+    return this.#channels.get(id)?.turns ?? 0
+  }
+
+  latencyMs({ id }: RunningChannel): number | undefined {
+    const seen = this.#channels.get(id)
+    return seen && seen.measuredMs > 0 && this.#parts.now() - seen.measuredMs < latencyKeptMs ? seen.latencyMs : undefined
+  }
+
+  price({ setting, modelMapping }: RunningChannel, model: string): number | undefined {
+    const price = this.#parts.priceOf(modelMapping.get(model) ?? model) ?? this.#parts.priceOf(model)
+    return price === undefined ? undefined : price * (setting.cost_ratio ?? 1)
+  }
+
+  keyOfSession(session: string): number | undefined {
+    return this.#sessions.get(session)
+  }
+
+  #answered(channel: RunningChannel, seen: Seen, ms: number): void {
+    const nowMs = this.#parts.now()
+    this.#breakers.get(channel.keyId)?.answered(nowMs)
+    const isFresh = seen.measuredMs > 0 && nowMs - seen.measuredMs < latencyKeptMs
+    seen.latencyMs = isFresh ? seen.latencyMs + (ms - seen.latencyMs) * latencyShare : ms
+    seen.measuredMs = nowMs
+  }
+
+  /** How long until the limits per minute let the request in. One that alone is more than a limit goes when nothing else is counted. */
+  #minuteMs({ id, setting }: RunningChannel, inputTokens: number): number {
+    const minute = this.#channels.get(id)?.minute
+    if (!minute) return 0
+    const nowMs = this.#parts.now()
+    dropOld(minute, minuteMs, nowMs)
+    const wait = (counted: 'requests' | 'tokens', wanted: number, most: number | undefined) => {
+      const sum = sumOf(minute, counted)
+      const over = sum + wanted - (most ?? Number.POSITIVE_INFINITY)
+      return over > 0 && sum > 0 ? waitFor(minute, counted, Math.min(over, sum), minuteMs, nowMs) : 0
+    }
+    return Math.max(
+      wait('requests', 1, setting.max_requests_per_minute),
+      wait('tokens', inputTokens, setting.max_tokens_per_minute),
+    )
+  }
+
+  #seen(channelId: number): Seen {
+    const known = this.#channels.get(channelId)
+    if (known) return known
+    const seen: Seen = { running: 0, turns: 0, latencyMs: 0, measuredMs: 0, minute: [] }
+    this.#channels.set(channelId, seen)
+    return seen
+  }
+
+  #breaker(keyId: number): Breaker {
+    const known = this.#breakers.get(keyId)
+    if (known) return known
+    const breaker = new Breaker()
+    this.#breakers.set(keyId, breaker)
+    return breaker
+  }
+}
+
+/** Of a call of common size, a thousand tokens each way, to compare channels by. */
+export function usdPerCall(price: ModelPrice | undefined): number | undefined {
+  if (!price) return undefined
+  return price.fixedUsd >= 0 ? price.fixedUsd : price.modelRatio * (1 + price.completionRatio) * usdPerThousandAtRatio1
+}
+
+const usdPerThousandAtRatio1 = 0.002
+
+/** Nobody knows when a running request ends. */
+const concurrencyWaitMs = 1000
+
+function hasMinute({ setting }: RunningChannel): boolean {
+  return setting.max_requests_per_minute !== undefined || setting.max_tokens_per_minute !== undefined
+}

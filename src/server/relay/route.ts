@@ -1,0 +1,75 @@
+import type { RunningChannel } from '../channels/model-index.ts'
+import { type Selected, selectChannel, selectPinned } from '../channels/select.ts'
+import { readSession, type Session } from '../channels/session.ts'
+import { attempt } from './attempt.ts'
+import type { UpstreamFailure } from './failure.ts'
+import type { RelayParts, Work } from './relay-parts.ts'
+
+/** The way of one request over the channels: which is asked next, and what those that were asked have taught. */
+export class Route {
+  readonly #app: RelayParts
+  readonly #work: Work
+  readonly #tried = new Set<number>()
+  readonly #triedKeys = new Set<number>()
+  #session: { readonly read: Session | undefined } | undefined
+
+  constructor(app: RelayParts, work: Work) {
+    this.#app = app
+    this.#work = work
+  }
+
+  /** The channel and key for the next attempt. */
+  next(): Selected {
+    const { channels, traffic, options } = this.#app
+    const { caller, facts, format, group, inputTokens } = this.#work
+    if (caller.pinnedChannel !== 0)
+      return selectPinned(channels.current, { id: caller.pinnedChannel, model: facts.model }, traffic)
+    const wanted = {
+      group,
+      model: facts.model,
+      format: format.format,
+      inputTokens,
+      strategy: options.current.GroupRouting[group],
+    }
+    const tried = { tried: this.#tried, triedKeys: this.#triedKeys }
+    return selectChannel(channels.current, { ...wanted, ...tried, session: () => this.#readSession() }, traffic)
+  }
+
+  /** Tries a channel, and tells what came of it to those who watch the channels. */
+  async attempt(channel: RunningChannel): Promise<'answered' | UpstreamFailure> {
+    const { app, work } = { app: this.#app, work: this.#work }
+    const { call } = work
+    const run = app.traffic.begin(channel, { model: work.facts.model, inputTokens: work.inputTokens })
+    const startedMs = app.now()
+    try {
+      const result = await attempt(app, work, channel)
+      if (result !== 'answered') this.#noteFailed(channel, result)
+      else if (this.#session?.read) app.traffic.remember(this.#session.read.key, channel)
+      if (call.isGone) run.left()
+      else if (result === 'answered') run.answered(Math.max(0, (call.firstByteMs || app.now()) - startedMs))
+      else run.failed(result)
+      return result
+    } finally {
+      run.left()
+    }
+  }
+
+  /** After a fault of a key another key of the channel may do better; otherwise the channel is not asked again. */
+  #noteFailed(channel: RunningChannel, failure: UpstreamFailure): void {
+    if (failure.isFaultOfKey) this.#triedKeys.add(channel.keyId)
+    else this.#tried.add(channel.id)
+  }
+
+  #readSession(): Session | undefined {
+    const { caller, call, body, facts } = this.#work
+    this.#session ??= {
+      read: readSession({
+        owner: `${caller.userId}/${caller.tokenId}`,
+        model: facts.model,
+        headers: call.request.headers,
+        body: body.json,
+      }),
+    }
+    return this.#session.read
+  }
+}
