@@ -38,6 +38,8 @@ export class ReplyBlocks {
     const events = this.stop(key)
     switch (content.type) {
       case 'tool_use':
+        // A call of no tool means nothing to anybody.
+        if (textAt(content, 'name') === '') break
         return [...events, ...this.#startCall(key, content)]
       case 'text': {
         const block = this.#begin(key, 'text')
@@ -57,10 +59,9 @@ export class ReplyBlocks {
         const opaque = { family: 'anthropic', kind: 'redacted', value: data } as const
         return [...events, ...opened, { type: 'opaque', index: block.index ?? 0, opaque }]
       }
-      default:
-        this.#begin(key, 'hidden')
-        return events
     }
+    this.#begin(key, 'hidden')
+    return events
   }
 
   delta(key: unknown, delta: JsonObject): ReplyEvent[] {

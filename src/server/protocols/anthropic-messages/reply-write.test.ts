@@ -1,0 +1,339 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Anthropic from '@anthropic-ai/sdk'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { dialogueOf, readContext, summary } from '../../../../test/helpers/codecs.ts'
+import { anyReply } from '../../../../test/helpers/replies.ts'
+import { noUsage } from '../../../contract/usage.ts'
+import { eventsIn } from '../../lib/sse.ts'
+import type { WriteContext } from '../codec.ts'
+import type { ReplyEvent } from '../reply-events.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { anthropicMessagesCodec as codec } from './codec.ts'
+import { writeEvents, writeReply } from './reply-write.ts'
+
+const context: WriteContext = {
+  id: 'r1',
+  createdAt: 1_790_000_000,
+  model: 'claude-asked',
+  dialogue: dialogueOf({ from: 'anthropic.messages' }),
+  newId: (prefix) => `${prefix}new`,
+}
+
+function stream(events: readonly ReplyEvent[], more: Partial<WriteContext> = {}): string {
+  const writer = writeEvents({ ...context, ...more })
+  return events.map((event) => writer.push(event)).join('')
+}
+
+interface Told extends JsonObject {
+  readonly type: string
+}
+
+/** The data of each event; its name is checked on the way. */
+function told(events: readonly ReplyEvent[], more: Partial<WriteContext> = {}): Told[] {
+  return eventsIn(Buffer.from(stream(events, more)).toString('latin1')).map(({ name, data }) => {
+    const event = JSON.parse(data) as Told
+    expect(name).toBe(event.type)
+    return event
+  })
+}
+
+const start: ReplyEvent = { type: 'start' }
+const finish: ReplyEvent = { type: 'finish', reason: 'stop' }
+const end: ReplyEvent = { type: 'end' }
+const usage = (more: object): ReplyEvent => ({ type: 'usage', usage: { ...noUsage, ...more } })
+const open = (index: number, block: 'text' | 'reasoning' | 'refusal'): ReplyEvent => ({ type: 'open', index, block })
+const call = (index: number, name: string): ReplyEvent => ({
+  type: 'open',
+  index,
+  block: 'tool-call',
+  callId: `call_${index}`,
+  name,
+})
+const delta = (index: number, text: string): ReplyEvent => ({ type: 'delta', index, text })
+const close = (index: number): ReplyEvent => ({ type: 'close', index })
+const reply = (...inner: ReplyEvent[]): ReplyEvent[] => [start, ...inner, finish, usage({ input: 9, output: 4 }), end]
+
+/** What breaks the order that clients rely on. Source: protocols notes 1.12. */
+function orderFaults(events: readonly Told[]): string[] {
+  const faults: string[] = []
+  let open: unknown
+  let next = 0
+  for (const [at, event] of events.entries()) {
+    if ((event.type === 'message_start') !== (at === 0)) faults.push('message_start is not first, or not alone')
+    if ((event.type === 'message_stop') !== (at === events.length - 1)) faults.push('message_stop is not last')
+    if ((event.type === 'message_delta') !== (at === events.length - 2)) faults.push('message_delta is not the last but one')
+    if (event.type === 'content_block_start') {
+      if (open !== undefined) faults.push('two blocks are open')
+      if (event.index !== next++) faults.push('an index is left out')
+      open = event.index
+    }
+    if (event.type === 'content_block_delta' && event.index !== open) faults.push('a delta of a closed block')
+    if (event.type === 'content_block_stop') {
+      if (event.index !== open) faults.push('a block stops twice')
+      open = undefined
+    }
+  }
+  return open === undefined ? faults : [...faults, 'a block stays open']
+}
+
+describe('a stream to a client of Messages', () => {
+  it('[116] [117] [118] has every event under its name, in the one order that clients take', () => {
+    const events = told(reply(open(0, 'text'), delta(0, 'Hi'), close(0)))
+    expect(events.map(({ type }) => type)).toEqual([
+      'message_start',
+      'content_block_start',
+      'content_block_delta',
+      'content_block_stop',
+      'message_delta',
+      'message_stop',
+    ])
+    expect(events[0]).toMatchObject({
+      message: { id: 'msg_r1', type: 'message', role: 'assistant', model: 'claude-asked', content: [] },
+    })
+    expect(stream(reply()).endsWith('event: message_stop\ndata: {"type":"message_stop"}\n\n')).toBe(true)
+  })
+
+  it('keeps that order for every reply that there can be', () => {
+    for (let seed = 1; seed <= 400; seed++) expect([seed, orderFaults(told(anyReply(seed)))]).toEqual([seed, []])
+  })
+
+  it('[119] gives thinking, text and a call as three blocks', () => {
+    const blocks = [
+      open(0, 'reasoning'),
+      delta(0, 'Hm'),
+      close(0),
+      open(1, 'text'),
+      delta(1, 'Hi'),
+      close(1),
+      call(2, 'f'),
+      close(2),
+    ]
+    const starts = told(reply(...blocks)).filter(({ type }) => type === 'content_block_start')
+    expect(starts.map((event) => event.content_block)).toMatchObject([
+      { type: 'thinking' },
+      { type: 'text' },
+      { type: 'tool_use' },
+    ])
+  })
+
+  it('[120] [48] opens no block for what says nothing', () => {
+    const events = told(reply(open(0, 'reasoning'), delta(0, 'Hm'), close(0), open(1, 'text'), close(1)))
+    expect(events.filter(({ type }) => type === 'content_block_start')).toHaveLength(1)
+  })
+
+  it('[121] [60] tells an empty answer with usage in both places', () => {
+    const events = told(reply())
+    expect(events.map(({ type }) => type)).toEqual(['message_start', 'message_delta', 'message_stop'])
+    expect(events[0]).toMatchObject({ message: { usage: { input_tokens: 9, output_tokens: 4 } } })
+    expect(events[1]).toMatchObject({ delta: { stop_reason: 'end_turn' }, usage: { input_tokens: 9, output_tokens: 4 } })
+  })
+
+  it('[122] holds the reason back until the usage is known', () => {
+    const writer = writeEvents(context)
+    expect(writer.push(start)).toBe('')
+    writer.push(open(0, 'text'))
+    writer.push(close(0))
+    expect(writer.push(finish)).toBe('')
+    expect(writer.push(usage({ input: 31, output: 2 }))).toBe('')
+    expect(writer.push(end)).toContain('"input_tokens":31')
+  })
+
+  it('[123] tells the count that came before the end when the upstream told none', () => {
+    expect(told([start, finish, usage({ input: 12, output: 3 }), end]).at(-2)).toMatchObject({ usage: { input_tokens: 12 } })
+  })
+
+  it('tells the estimate at the start as long as nothing better is known', () => {
+    const [first] = told(reply(open(0, 'text'), delta(0, 'Hi'), close(0)), { inputTokensEstimate: 321 })
+    expect(first).toMatchObject({ message: { usage: { input_tokens: 321, output_tokens: 0 } } })
+  })
+
+  it('[124] [209] leaves the cache out of the input, so that the three add up to the prompt', () => {
+    const [, last] = told([
+      start,
+      usage({ input: 100, cacheRead: 9000, cacheWrite: 600, cacheWrite1h: 300, output: 50, reasoning: 30 }),
+      end,
+    ])
+    expect(last?.usage).toEqual({
+      input_tokens: 100,
+      cache_read_input_tokens: 9000,
+      cache_creation_input_tokens: 900,
+      cache_creation: { ephemeral_5m_input_tokens: 600, ephemeral_1h_input_tokens: 300 },
+      output_tokens: 50,
+      output_tokens_details: { thinking_tokens: 30 },
+      server_tool_use: null,
+    })
+  })
+
+  it('[61] tells interleaved calls one after the other, each whole', () => {
+    const inner = [
+      call(0, 'f'),
+      delta(0, '{"a"'),
+      call(1, 'g'),
+      delta(1, '{"b"'),
+      delta(0, ':1}'),
+      delta(1, ':2}'),
+      close(1),
+      close(0),
+    ]
+    const events = told(reply(...inner))
+    expect(orderFaults(events)).toEqual([])
+    const pieces = (index: number) =>
+      events.flatMap((event) =>
+        event.index === index && event.type === 'content_block_delta' ? [event.delta as JsonObject] : [],
+      )
+    expect(
+      pieces(0)
+        .map((piece) => piece.partial_json)
+        .join(''),
+    ).toBe('{"a":1}')
+    expect(
+      pieces(1)
+        .map((piece) => piece.partial_json)
+        .join(''),
+    ).toBe('{"b":2}')
+  })
+
+  it('[68] gives a call without arguments one piece of input all the same', () => {
+    const deltas = told(reply(call(0, 'f'), close(0))).filter(({ type }) => type === 'content_block_delta')
+    expect(deltas.map((event) => event.delta)).toEqual([{ type: 'input_json_delta', partial_json: '{}' }])
+  })
+
+  it('[72] passes what is no JSON as it came in a stream, and wraps it in a whole reply', () => {
+    const events = reply(call(0, 'f'), delta(0, '{"a":'), close(0))
+    expect(stream(events)).toContain(JSON.stringify({ type: 'input_json_delta', partial_json: '{"a":' }))
+    expect(writeReply(events, context)).toMatchObject({ content: [{ type: 'tool_use', input: { input: '{"a":' } }] })
+  })
+
+  it('[71] unwraps an object that was written as a text, in a whole reply', () => {
+    const events = reply(call(0, 'f'), delta(0, JSON.stringify('{"a":1}')), close(0))
+    expect(writeReply(events, context)).toMatchObject({ content: [{ input: { a: 1 } }] })
+  })
+
+  it('[73] stays max_tokens when the limit fell into a call', () => {
+    const events: ReplyEvent[] = [start, call(0, 'f'), delta(0, '{"a'), close(0), { type: 'finish', reason: 'length' }, end]
+    expect(told(events).at(-2)).toMatchObject({ delta: { stop_reason: 'max_tokens' } })
+  })
+
+  it('[125] names the stop sequence only when it is known', () => {
+    const known: ReplyEvent[] = [start, { type: 'finish', reason: 'stop-sequence', stopSequence: 'END' }, end]
+    expect(told(known).at(-2)).toMatchObject({ delta: { stop_reason: 'stop_sequence', stop_sequence: 'END' } })
+    expect(told(reply()).at(-2)).toMatchObject({ delta: { stop_reason: 'end_turn', stop_sequence: null } })
+  })
+
+  it('tells a refusal of the vendor with its explanation, and the words of a model as text', () => {
+    const filtered: ReplyEvent[] = [start, { type: 'finish', reason: 'content-filter', explanation: 'No.' }, end]
+    expect(told(filtered).at(-2)).toMatchObject({
+      delta: { stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'No.' } },
+    })
+    expect(writeReply(reply(open(0, 'refusal'), delta(0, 'Sorry'), close(0)), context)).toMatchObject({
+      content: [{ type: 'text', text: 'Sorry' }],
+      stop_reason: 'end_turn',
+    })
+  })
+
+  it('[146] tells a pause', () => {
+    expect(told([start, { type: 'finish', reason: 'pause' }, end]).at(-2)).toMatchObject({ delta: { stop_reason: 'pause_turn' } })
+  })
+
+  it('ends with an error and says nothing behind it', () => {
+    const error: ReplyEvent = { type: 'error', error: { message: 'Down', type: '', code: '', param: null, status: 503 } }
+    const text = stream([start, open(0, 'text'), delta(0, 'a'), error, close(0), end])
+    expect(text).toContain('event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Down')
+    expect(text.indexOf('event: error')).toBeGreaterThan(text.lastIndexOf('event: content_block_delta'))
+    expect(text).not.toContain('message_stop')
+  })
+
+  it('shows the thoughts of another vendor as a block that comes back as it was', () => {
+    const sealed: ReplyEvent = { type: 'opaque', index: 0, opaque: { family: 'openai', kind: 'encrypted', value: 'gAAA' } }
+    const { content } = writeReply(reply(open(0, 'reasoning'), delta(0, 'Hm'), sealed, close(0)), context)
+    expect(content).toEqual([
+      { type: 'thinking', thinking: 'Hm', signature: '' },
+      { type: 'redacted_thinking', data: 'openai:encrypted:gAAA' },
+    ])
+    const body = { model: 'm', max_tokens: 9, messages: [{ role: 'assistant', content }] }
+    expect(codec.inbound?.readRequest(body, {}).turns[0]?.parts).toEqual([
+      { kind: 'reasoning', text: 'Hm', opaque: { family: 'openai', kind: 'encrypted', value: 'gAAA' } },
+    ])
+  })
+
+  it('gives back the sources of a text', () => {
+    const cite: ReplyEvent = { type: 'cite', index: 0, citation: { url: 'https://a.test', title: 'A', start: 0, end: 2 } }
+    expect(writeReply(reply(open(0, 'text'), delta(0, 'Hi'), cite, close(0)), context)).toMatchObject({
+      content: [{ citations: [{ type: 'web_search_result_location', url: 'https://a.test', title: 'A' }] }],
+    })
+  })
+
+  it('[155] [217] is read again as what it was: texts, thoughts, seals, calls and usage', () => {
+    for (let seed = 1; seed <= 300; seed++) {
+      const events = anyReply(seed).filter((event) => event.type !== 'opaque' || event.opaque.family === 'anthropic')
+      const reader = codec.readEvents(readContext())
+      const again = eventsIn(Buffer.from(stream(events)).toString('latin1')).flatMap((event) => reader.push(event))
+      expect([seed, contentOf(again)]).toEqual([seed, contentOf(events)])
+      expect(summary(again).usage).toEqual(summary(events).usage ?? noUsage)
+    }
+  })
+})
+
+/** What a reply says, with free-text calls and media as this format can tell them. */
+function contentOf(events: readonly ReplyEvent[]) {
+  const { blocks } = summary(events)
+  const opened = events.flatMap((event) => (event.type === 'open' ? [event] : []))
+  const spoken = blocks.map(({ block, text }, at) => {
+    const media = opened[at]
+    if (media && 'mediaType' in media) return `[${block}: ${media.mediaType}]`
+    return block === 'text' || block === 'refusal' ? text : ''
+  })
+  const calls = blocks.flatMap(({ block, name, callId, text }) => {
+    if (block === 'custom-tool-call') return [{ name, callId, input: { input: text } }]
+    return block === 'tool-call' ? [{ name, callId, input: JSON.parse(text || '{}') }] : []
+  })
+  return {
+    spoken: spoken.join(''),
+    thoughts: blocks.map(({ block, text }) => (block === 'reasoning' ? text : '')).join(''),
+    // A block of this format holds one seal: the same one twice is one.
+    seals: [
+      ...new Set(events.flatMap((event) => (event.type === 'opaque' ? [`${event.opaque.kind} ${event.opaque.value}`] : []))),
+    ],
+    calls,
+  }
+}
+
+describe('the official SDK', () => {
+  let body = ''
+  let type = 'text/event-stream'
+  const server = createServer((_request, response) => response.writeHead(200, { 'content-type': type }).end(body))
+  let client: Anthropic
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    // A server that listens on a port has an address with one.
+    const { port } = server.address() as AddressInfo
+    client = new Anthropic({ apiKey: 'k', baseURL: `http://127.0.0.1:${port}`, maxRetries: 0 })
+  })
+  afterAll(() => new Promise((resolve) => server.close(resolve)))
+  const request = { model: 'claude-asked', max_tokens: 64, messages: [{ role: 'user' as const, content: 'Hi' }] }
+
+  it('gathers every stream into the message that is written whole', async () => {
+    for (let seed = 1; seed <= 60; seed++) {
+      const events = anyReply(seed)
+      body = stream(events)
+      const message = await client.messages.stream(request).finalMessage()
+      const whole = JSON.parse(JSON.stringify(writeReply(events, context)))
+      // The split of cache writes is told by the SDK as it stood at the start.
+      expect([seed, message.content, message.stop_reason, message.usage.output_tokens]).toEqual([
+        seed,
+        whole.content,
+        whole.stop_reason,
+        whole.usage.output_tokens,
+      ])
+    }
+  })
+
+  it('takes whole replies', async () => {
+    type = 'application/json'
+    body = JSON.stringify(writeReply(reply(open(0, 'text'), delta(0, 'Hi 😀'), close(0)), context))
+    const message = await client.messages.create(request)
+    expect(message).toMatchObject({ id: 'msg_r1', content: [{ type: 'text', text: 'Hi 😀' }], stop_reason: 'end_turn' })
+    expect(message.usage).toMatchObject({ input_tokens: 9, output_tokens: 4 })
+  })
+})
