@@ -12,8 +12,10 @@ import type { CallerFormat, Format } from './format.ts'
 import { geminiGenerate } from './gemini-generate/generate.ts'
 import { ollamaChat } from './ollama-chat/codec.ts'
 import { openAiChat } from './openai-chat/chat.ts'
+import { responsesCodec } from './openai-responses/codec.ts'
 import { openAiResponses } from './openai-responses/responses.ts'
 import { replicatePredict } from './replicate-predict/codec.ts'
+import { sparkChat } from './spark-chat/codec.ts'
 import type { WireFormat } from './wire-format.ts'
 
 /** Every wire format that callers speak. A new one is its folder and one line here. */
@@ -29,6 +31,7 @@ export const wireFormats: Readonly<Record<CallerFormat, WireFormat>> = {
 
 /** The formats of conversations that are translated. A new one is its folder and one line here. */
 export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
+  'openai.responses': responsesCodec,
   'anthropic.messages': anthropicMessagesCodec,
   'ollama.chat': ollamaChat,
   'cohere.chat': cohereChat,
@@ -36,9 +39,11 @@ export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
   'coze.chat': cozeChat,
   'ernie.chat': ernieChat,
   'replicate.predict': replicatePredict,
+  'spark.chat': sparkChat,
 }
 
 /** Of those that callers speak: how their requests are read and answered. */
 export const inbounds: Readonly<Partial<Record<CallerFormat, Inbound>>> = {
+  'openai.responses': responsesCodec.inbound,
   'anthropic.messages': anthropicMessagesCodec.inbound,
 }

@@ -78,6 +78,15 @@ export function beganByUser(messages: readonly PlainMessage[]): PlainMessage[] {
   return messages.toSpliced(Math.max(first, 0), 0, { role: 'user', parts: [text('.')] })
 }
 
+/** The answer of a tool stands in the user's place: for formats in which the model has to speak before the user does again. */
+export function apartFromTools(messages: readonly PlainMessage[]): PlainMessage[] {
+  return messages.flatMap((message, at): PlainMessage[] =>
+    message.role === 'user' && messages[at - 1]?.role === 'tool'
+      ? [{ role: 'assistant', text: '.', reasoning: '', calls: [] }, message]
+      : [message],
+  )
+}
+
 function messagesOf({ role, parts }: Turn): PlainMessage[] {
   if (role === 'system') return [{ role, text: joinedText(parts.filter(isText), '\n\n') }]
   if (role === 'assistant') {

@@ -8,9 +8,10 @@ import { difyChat } from './dify-chat/codec.ts'
 import { ernieChat } from './ernie-chat/codec.ts'
 import { ollamaChat } from './ollama-chat/codec.ts'
 import { replicatePredict } from './replicate-predict/codec.ts'
+import { sparkChat } from './spark-chat/codec.ts'
 
 /** What holds for every format of a vendor that no caller speaks. */
-const codecs: readonly Codec[] = [cohereChat, cozeChat, difyChat, ernieChat, ollamaChat, replicatePredict]
+const codecs: readonly Codec[] = [cohereChat, cozeChat, difyChat, ernieChat, ollamaChat, replicatePredict, sparkChat]
 const text = (turn: unknown) => JSON.stringify(turn)
 
 describe.each(codecs.map((codec) => [codec.format, codec] as const))('a request as %s', (_, codec) => {

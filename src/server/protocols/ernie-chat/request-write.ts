@@ -4,6 +4,7 @@ import { callText, type FunctionTools, functionTools, undoing } from '../functio
 import { jsonInstruction } from '../json-answer.ts'
 import { type Field, lose, loseAllBut } from '../lost-fields.ts'
 import {
+  apartFromTools,
   beganByUser,
   mediaOf,
   type PlainMessage,
@@ -38,7 +39,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
   return {
     body: {
       ...(system === undefined ? {} : { system }),
-      messages: alternating(messages).flatMap((message) => writeMessage(dialogue, tools, message)),
+      messages: apartFromTools(oneByOne(messages)).flatMap((message) => writeMessage(dialogue, tools, message)),
       stream: dialogue.stream,
       ...(hasFunctions ? functionsOf(dialogue, context, tools) : {}),
       ...samplingOf(dialogue, context),
@@ -54,13 +55,10 @@ const carried: readonly Field[] = ['temperature', 'topP', 'stop', 'outputTokensM
 const nameRule = { allowed: /[a-zA-Z0-9_-]/, lengthMax: 64 }
 
 /** Baidu knows one call at a time: several of one turn become turns of their own, each with its answer behind it. */
-function alternating(messages: readonly PlainMessage[]): PlainMessage[] {
+function oneByOne(messages: readonly PlainMessage[]): PlainMessage[] {
   const ordered: PlainMessage[] = []
   for (const [at, message] of messages.entries()) {
     if (message.role === 'tool') continue
-    // The answer of a tool stands in the user's place, so that the model has to speak before the user does again.
-    if (message.role === 'user' && ordered.at(-1)?.role === 'tool')
-      ordered.push({ role: 'assistant', text: '.', reasoning: '', calls: [] })
     if (message.role !== 'assistant' || message.calls.length === 0) {
       ordered.push(message)
       continue

@@ -1,0 +1,74 @@
+import type { RequestContext, WrittenRequest } from '../codec.ts'
+import type { Dialogue, TextPart } from '../dialogue.ts'
+import { type FunctionTools, functionTools, undoing } from '../function-tools.ts'
+import { jsonInstruction } from '../json-answer.ts'
+import { type Field, lose, loseAllBut } from '../lost-fields.ts'
+import {
+  beganByUser,
+  mediaOf,
+  type PlainMessage,
+  plainMessages,
+  refuseMedia,
+  requireLastFromUser,
+  userText,
+} from '../plain-messages.ts'
+import { refuseForcedTools } from '../transcript.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { type SparkVersion, sparkVersionOf } from './models.ts'
+
+/**
+ * A conversation as the message that opens a reply of Spark. It knows no messages of tools: past calls are told as text. Throws
+ * `untranslatable` for media and, with versions without functions, for tools that must be called.
+ */
+export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
+  const version = sparkVersionOf(context.model)
+  if (!version.functions) refuseForcedTools(dialogue)
+  loseAllBut(dialogue, context, version.functions ? [...carried, 'tools', 'toolChoice'] : carried)
+  const tools = functionTools(dialogue, nameRule)
+  const { offered, choice } = version.functions ? tools : { offered: [], choice: undefined }
+  if (choice === 'required') lose(dialogue, context, 'toolChoice')
+  const told: TextPart[] = dialogue.output ? [{ kind: 'text', text: jsonInstruction(dialogue.output) }] : []
+  const system = [...dialogue.system, ...told]
+  const messages = plainMessages({ ...dialogue, system }, { system: version.system ? 'head' : 'never', tools: false })
+  requireLastFromUser(dialogue, messages)
+
+  return {
+    body: {
+      header: dialogue.user ? { uid: dialogue.user.slice(0, uidLengthMax) } : {},
+      parameter: { chat: { domain: version.domain, ...samplingOf(dialogue, context, version) } },
+      payload: {
+        message: { text: beganByUser(messages).map((message) => writeMessage(dialogue, message)) },
+        ...(offered.length > 0 ? { functions: { text: offered.map(writeFunction) } } : {}),
+      },
+    },
+    ...undoing(tools),
+  }
+}
+
+const carried: readonly Field[] = ['temperature', 'topK', 'outputTokensMax', 'user']
+
+const nameRule = { allowed: /[a-zA-Z0-9_-]/, lengthMax: 64 }
+
+const uidLengthMax = 32
+
+function writeMessage(dialogue: Dialogue, message: PlainMessage): JsonObject {
+  if (message.role !== 'user') return { role: message.role, content: message.text }
+  const [media] = mediaOf(message.parts)
+  return media ? refuseMedia(dialogue, media) : { role: 'user', content: userText(message.parts) }
+}
+
+function writeFunction({ name, description, schema }: FunctionTools['offered'][number]): JsonObject {
+  return { name, description: description ?? name, parameters: schema }
+}
+
+/** Values outside of Spark's ranges are moved to their edge. */
+function samplingOf(dialogue: Dialogue, context: RequestContext, { outputTokensMax: limit }: SparkVersion): JsonObject {
+  const { sampling, outputTokensMax } = dialogue
+  if (outputTokensMax !== undefined && outputTokensMax > limit) lose(dialogue, context, 'outputTokensMax')
+  const members = {
+    temperature: sampling.temperature === undefined ? undefined : Math.min(Math.max(sampling.temperature, 0.01), 1),
+    top_k: sampling.topK === undefined ? undefined : Math.min(Math.max(Math.round(sampling.topK), 1), 6),
+    max_tokens: outputTokensMax === undefined ? undefined : Math.min(outputTokensMax, limit),
+  }
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}

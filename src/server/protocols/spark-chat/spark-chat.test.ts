@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest'
+import {
+  assistantTurn,
+  readContext,
+  readerFaults,
+  readFrames,
+  summary,
+  tideTool,
+  toolTurns,
+  userTurn,
+  written,
+} from '../../../../test/helpers/codecs.ts'
+import type { MediaPart } from '../dialogue.ts'
+import { sparkChat } from './codec.ts'
+import { sparkVersionOf } from './models.ts'
+
+const frame = (status: number, text: object, usage?: object) =>
+  JSON.stringify({
+    header: { code: 0, message: 'Success', sid: 's', status },
+    payload: {
+      choices: { status, seq: 0, text: [{ role: 'assistant', index: 0, ...text }] },
+      ...(usage ? { usage: { text: usage } } : {}),
+    },
+  })
+const usage = { question_tokens: 5, prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 }
+const frames = [
+  frame(0, { content: '', reasoning_content: 'Hm.' }),
+  frame(1, { content: 'The harbor' }),
+  frame(2, { content: ' is calm.' }, usage),
+]
+const model = 'SparkDesk-v3.5'
+
+describe('a reply of Spark', () => {
+  it('is read message by message to the last', () => {
+    expect(summary(readFrames(sparkChat, [...frames, frame(1, { content: 'more' })]))).toMatchObject({
+      blocks: [
+        { block: 'reasoning', text: 'Hm.' },
+        { block: 'text', text: 'The harbor is calm.' },
+      ],
+      usage: { input: 9, output: 4 },
+      finish: 'stop',
+      isComplete: true,
+    })
+  })
+
+  it('stops for a call, which gets an id', () => {
+    const called = frame(2, {
+      content: '',
+      content_type: 'text',
+      function_call: { name: 'get_tide', arguments: '{"port":"Rye"}' },
+    })
+    expect(summary(readFrames(sparkChat, [called]))).toMatchObject({
+      blocks: [{ block: 'tool-call', name: 'get_tide', callId: 'call_made_1', text: '{"port":"Rye"}' }],
+      finish: 'tool-calls',
+    })
+  })
+
+  it.each([
+    [10013, 400, 'content_filter'],
+    [11200, 401, 'invalid_api_key'],
+    [11202, 429, 'rate_limit_exceeded'],
+    [10907, 400, 'context_length_exceeded'],
+    [99999, 0, '99999'],
+  ])('is an error of its code %i', (code, status, name) => {
+    const refused = { header: { code, message: 'no', status: 2 } }
+    expect(summary(readFrames(sparkChat, [JSON.stringify(refused)])).error).toMatchObject({ status, code: name, message: 'no' })
+    expect(summary(sparkChat.readReply(refused, readContext())).error).toMatchObject({ status })
+  })
+
+  it('is not complete without its last message', () => {
+    expect(summary(readFrames(sparkChat, frames.slice(0, 2))).isComplete).toBe(false)
+  })
+
+  it('keeps the grammar for anything that may come', () => {
+    const more = [...frames, '{"header":{"code":10013,"message":"m"}}', frame(1, { function_call: { name: 'f', arguments: '' } })]
+    expect(
+      readerFaults(
+        sparkChat,
+        more.map((data) => ({ name: '', data })),
+      ),
+    ).toEqual([])
+  })
+})
+
+describe('a version of Spark', () => {
+  it.each([
+    ['SparkDesk-v1.1', '', '/v1.1/chat', 'lite'],
+    ['SparkDesk-v2.1', '', '/v2.1/chat', 'generalv2'],
+    ['SparkDesk-v3.5', 'v2.1', '/v3.5/chat', 'generalv3.5'],
+    ['SparkDesk-v4.0', '', '/v4.0/chat', '4.0Ultra'],
+    ['SparkDesk', 'v3.1', '/v3.1/chat', 'generalv3'],
+    ['SparkDesk', '', '/v1.1/chat', 'lite'],
+    ['pro-128k', '', '/chat/pro-128k', 'pro-128k'],
+    ['4.0Ultra', '', '/v4.0/chat', '4.0Ultra'],
+    ['max-32k', '', '/chat/max-32k', 'max-32k'],
+    ['x1', '', '/v1/x1', 'x1'],
+  ])('of the model %s and the channel %s is at %s', (name, other, path, domain) => {
+    expect(sparkVersionOf(name, other)).toMatchObject({ path, domain })
+  })
+})
+
+describe('a request to Spark', () => {
+  it('is one message with its values within their ranges', () => {
+    const { body, lost } = written(
+      sparkChat,
+      {
+        system: [{ kind: 'text', text: 'Be brief' }],
+        sampling: { temperature: 0, topK: 40, topP: 0.5 },
+        outputTokensMax: 100_000,
+        user: 'u-7',
+      },
+      { model },
+    )
+    expect(body).toEqual({
+      header: { uid: 'u-7' },
+      parameter: { chat: { domain: 'generalv3.5', temperature: 0.01, top_k: 6, max_tokens: 8192 } },
+      payload: {
+        message: {
+          text: [
+            { role: 'system', content: 'Be brief' },
+            { role: 'user', content: 'Hello' },
+          ],
+        },
+      },
+    })
+    expect(lost).toEqual(['max_tokens', 'top_p'])
+  })
+
+  it('tells instructions as text of the user to versions without them', () => {
+    const { body } = written(sparkChat, { system: [{ kind: 'text', text: 'Be brief' }] }, { model: 'SparkDesk-v2.1' })
+    expect(body.payload).toEqual({ message: { text: [{ role: 'user', content: 'Be brief\nHello' }] } })
+  })
+
+  it('offers functions where they are known, and tells past calls as text', () => {
+    const given = { tools: [tideTool], turns: [userTurn('Tide?'), ...toolTurns()] }
+    expect(written(sparkChat, given, { model }).body.payload).toMatchObject({
+      message: {
+        text: [{ role: 'user' }, { role: 'assistant', content: expect.stringContaining('get_tide') }, { role: 'user' }],
+      },
+      functions: { text: [{ name: 'get_tide', description: 'Tide of a port', parameters: tideTool.schema }] },
+    })
+    expect(written(sparkChat, given, { model: 'x1' })).toMatchObject({ lost: ['tools'] })
+    expect(() => written(sparkChat, { ...given, toolChoice: { kind: 'required' } }, { model: 'x1' })).toThrow('no tools')
+  })
+
+  it('refuses images and an answer that was begun', () => {
+    const image: MediaPart = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.example/b.png' } }
+    expect(() => written(sparkChat, { turns: [{ role: 'user', parts: [image] }] }, { model })).toThrow('takes no image')
+    expect(() => written(sparkChat, { turns: [userTurn('Hi'), assistantTurn('Well')] }, { model })).toThrow('from the user')
+  })
+})
