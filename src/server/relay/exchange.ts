@@ -8,6 +8,7 @@ import { readGoogleDetails } from '../protocols/gemini-generate/errors.ts'
 import { readOpenAiError } from '../protocols/openai-chat/errors.ts'
 import { isObject } from '../protocols/wire-format.ts'
 import { UpstreamFailure } from './failure.ts'
+import { readRetryAfter } from './retry-after.ts'
 
 /** Where an exchange delivers a good answer. Exactly one of `end` and `fail` is called, once. */
 export interface Receiver {
@@ -244,7 +245,7 @@ export class Exchange implements Running, Dispatcher.DispatchHandler {
       status: mapped ?? this.#errorStatus,
       isMapped: mapped !== undefined,
       facts: reason === '' ? facts : { ...facts, code: reason },
-      retryAfter: secondsIn(this.#errorHeaders['retry-after']) || retryAfterSeconds,
+      retryAfter: readRetryAfter(this.#errorHeaders, Date.now()) || retryAfterSeconds,
     })
   }
 }
@@ -259,13 +260,6 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map([
   ['deflate', () => createInflate()],
   ['br', () => createBrotliDecompress()],
 ])
-
-/** A `Retry-After` of seconds or a date, at most an hour; 0 when it says nothing. */
-function secondsIn(header: string | string[] | undefined): number {
-  const text = String(header ?? 0)
-  const seconds = Number.isNaN(Number(text)) ? (Date.parse(text) - Date.now()) / 1000 : Number(text)
-  return Number.isNaN(seconds) ? 0 : Math.min(Math.max(Math.ceil(seconds), 0), 3600)
-}
 
 function parse(bytes: Buffer): unknown {
   const text = bytes.toString('utf8')

@@ -69,6 +69,12 @@ export class StreamReply implements Receiver {
     this.#guarded(() => this.#finish(this.tap.isComplete() ? 'complete' : failure))
   }
 
+  /** No output has come in time: another channel may take over, unless the answer was opened already. */
+  giveUp(): void {
+    if (this.#isDone || this.tap.hasOutput || this.#call.isCommitted) return
+    this.#refuse(new UpstreamFailure('timeout', { facts: { message: 'it gave no output in time' } }))
+  }
+
   /** Opens the answer before the first output, so that proxies between see life. Afterwards no other channel can take over. */
   heartbeat(text: string): void {
     if (this.#isDone) return
