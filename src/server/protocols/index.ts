@@ -6,12 +6,14 @@ import { cohereChat } from './cohere-chat/codec.ts'
 import { cozeChat } from './coze-chat/codec.ts'
 import { difyChat } from './dify-chat/codec.ts'
 import { openAiCompletions } from './direct/completions.ts'
+import { completionsInbound } from './direct/completions-inbound.ts'
 import { openAiEmbeddings } from './direct/embeddings.ts'
 import { ernieChat } from './ernie-chat/codec.ts'
 import type { CallerFormat, Format } from './format.ts'
 import { geminiGenerate } from './gemini-generate/generate.ts'
 import { ollamaChat } from './ollama-chat/codec.ts'
 import { openAiChat } from './openai-chat/chat.ts'
+import { openAiChatCodec } from './openai-chat/codec.ts'
 import { responsesCodec } from './openai-responses/codec.ts'
 import { openAiResponses } from './openai-responses/responses.ts'
 import { replicatePredict } from './replicate-predict/codec.ts'
@@ -31,6 +33,7 @@ export const wireFormats: Readonly<Record<CallerFormat, WireFormat>> = {
 
 /** The formats of conversations that are translated. A new one is its folder and one line here. */
 export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
+  'openai.chat': openAiChatCodec,
   'openai.responses': responsesCodec,
   'anthropic.messages': anthropicMessagesCodec,
   'ollama.chat': ollamaChat,
@@ -44,6 +47,8 @@ export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
 
 /** Of those that callers speak: how their requests are read and answered. */
 export const inbounds: Readonly<Partial<Record<CallerFormat, Inbound>>> = {
+  'openai.chat': openAiChatCodec.inbound,
+  'openai.completions': completionsInbound,
   'openai.responses': responsesCodec.inbound,
   'anthropic.messages': anthropicMessagesCodec.inbound,
 }

@@ -42,8 +42,7 @@ export const openAiChat: WireFormat = {
     hasNamedEvents: false,
     isTerminal: (event) => event.data.trim() === '[DONE]',
     terminalText: 'data: [DONE]\n\n',
-    readUsage: (data, before) =>
-      readChatUsage(objectAt(data, 'usage') ?? objectAt(objectAt(data, 'x_groq') ?? {}, 'usage') ?? choiceUsage(data)) ?? before,
+    readUsage: (data, before) => readReportedUsage(data) ?? before,
     isUsageOnly: (data) => arrayAt(data, 'choices').length === 0 && isObject(data.usage),
     hasOutput: (data) => choicesOf(data).some((choice) => isFinished(choice) || hasContent(objectAt(choice, 'delta') ?? {})),
     isFinish: (data) => choicesOf(data).some(isFinished),
@@ -126,6 +125,11 @@ export function partsOf(tokens: number, details: JsonObject | undefined): { text
   const audio = Math.min(tokens, countAt(details, 'audio_tokens'))
   const image = Math.min(tokens - audio, countAt(details, 'image_tokens'))
   return { text: tokens - audio - image, audio, image }
+}
+
+/** Usage wherever a vendor puts it in a reply or a piece of one: at the top, in Groq's member, in a choice. */
+export function readReportedUsage(data: JsonObject): Usage | undefined {
+  return readChatUsage(objectAt(data, 'usage') ?? objectAt(objectAt(data, 'x_groq') ?? {}, 'usage') ?? choiceUsage(data))
 }
 
 export function renameTopLevelModel(data: Buffer, model: string): Buffer | undefined {

@@ -1,13 +1,17 @@
-import { isObject, type JsonObject, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
 
 /**
  * What an OpenAI-style error body says. Vendors put the message into many places; the first that is a text wins.
- * An error may come as an array of one (Gemini's compatible endpoint) or with a numeric code.
+ * An error may come as an array of one (Gemini's compatible endpoint), with a numeric code, in a list (Cloudflare) or as MiniMax's
+ * `base_resp`. Source: protocols notes 1.0 and 2.2.
  */
 export function readOpenAiError(body: unknown): UpstreamErrorFacts {
   const outer = Array.isArray(body) ? body[0] : body
   if (!isObject(outer)) return { message: '', type: '', code: '', param: null, status: 0 }
-  const inner: JsonObject = isObject(outer.error) ? outer.error : outer
+  const base = objectAt(outer, 'base_resp')
+  if (base && base.status_code !== 0) return readBaseError(base)
+  const listed = arrayAt(outer, 'errors').find(isObject)
+  const inner: JsonObject = isObject(outer.error) ? outer.error : (listed ?? outer)
   const code = inner.code
 
   return {
@@ -18,6 +22,26 @@ export function readOpenAiError(body: unknown): UpstreamErrorFacts {
     status: statusIn(code) || statusIn(inner.status),
   }
 }
+
+/**
+ * The error that stands where a reply or a piece of one is expected, under a status of 200. Undefined for what is a reply.
+ * Source: protocols notes 2.2, edge cases 14, 247 and 254.
+ */
+export function readErrorInReply(data: JsonObject): UpstreamErrorFacts | undefined {
+  const base = objectAt(data, 'base_resp')
+  const isBad = Boolean(data.error) || data.type === 'error' || data.success === false || (base && base.status_code !== 0)
+  const isOther = !('choices' in data) && isText(data.message) && data.code !== undefined
+  return isBad || isOther ? readOpenAiError(data) : undefined
+}
+
+function readBaseError(base: JsonObject): UpstreamErrorFacts {
+  const code = typeof base.status_code === 'number' ? base.status_code : 0
+  const status = baseStatuses[code] ?? 502
+  return { message: textAt(base, 'status_msg'), type: '', code: String(code), param: null, status }
+}
+
+/** MiniMax: rate, key, balance, inner error, unsafe output, parameters. */
+const baseStatuses: Readonly<Record<number, number>> = { 1002: 429, 1004: 401, 1008: 402, 1013: 500, 1027: 400, 2013: 400 }
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''

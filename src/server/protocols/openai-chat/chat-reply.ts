@@ -1,0 +1,253 @@
+import type { Usage } from '../../../contract/usage.ts'
+import type { ReadContext } from '../codec.ts'
+import { base64Source, readMediaUrl } from '../media.ts'
+import { errorFacts, ReplyBuilder } from '../reply-builder.ts'
+import type { FinishReason, ReplyEvent } from '../reply-events.ts'
+import { arrayAt, countAt, isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
+import { readReportedUsage } from './chat.ts'
+import { ChatCalls } from './read-calls.ts'
+import { thoughtSignature } from './read-past-reasoning.ts'
+import { ChatThoughts } from './read-thoughts.ts'
+import { type SaidPiece, ThinkTags } from './think-tags.ts'
+
+/**
+ * One Chat reply on its way to events. What comes behind the beginning of a call waits for the end of the calls, since hosts go on
+ * with a call after such text, and the neutral form cannot. Source: protocols notes 2.2, 3.10, 3.14 and edge cases 36 to 75.
+ */
+export class ChatReply {
+  readonly #reply = new ReplyBuilder()
+  readonly #calls: ChatCalls
+  readonly #thoughts: ChatThoughts
+  readonly #tags: ThinkTags | undefined
+  #late: (() => void)[] = []
+  #usage: Usage | undefined
+  #recording: Buffer[] = []
+  #sources: readonly unknown[] = []
+  #textLength = 0
+  #blockStart = 0
+  #isCut = false
+  #isCited = false
+
+  constructor({ newCallId, quirks }: ReadContext) {
+    this.#calls = new ChatCalls(this.#reply, newCallId)
+    this.#thoughts = new ChatThoughts(this.#reply)
+    this.#tags = quirks.thinkTags ? new ThinkTags() : undefined
+  }
+
+  get isOver(): boolean {
+    return this.#reply.isOver
+  }
+
+  get hasOutput(): boolean {
+    return this.#reply.hasOutput || this.#calls.hasAny
+  }
+
+  take(): ReplyEvent[] {
+    return this.#reply.take()
+  }
+
+  /** Running totals or a last sum: each whole, the last one counts. */
+  usageIn(data: JsonObject): void {
+    const usage = readReportedUsage(data)
+    if (!usage || (this.#usage && isSame(usage, this.#usage))) return
+    this.#usage = usage
+    this.#reply.usage(usage)
+  }
+
+  /** Perplexity names its sources beside the choices. */
+  sourcesIn(data: JsonObject): void {
+    const found = [arrayAt(data, 'search_results'), arrayAt(data, 'citations')].find((list) => list.length > 0)
+    this.#sources = found ?? this.#sources
+  }
+
+  /** What was thought, said, shown and called, in this order. */
+  delta(delta: JsonObject): void {
+    this.#thoughts.keep(delta)
+    if (ChatThoughts.isIn(delta)) this.#inTurn(() => this.#thoughts.tell(delta))
+    this.#content(delta)
+    this.#refuse(textAt(delta, 'refusal'))
+    for (const image of arrayAt(delta, 'images')) this.#image(image)
+    this.#audio(objectAt(delta, 'audio'))
+    for (const annotation of arrayAt(delta, 'annotations')) this.#cite(annotation)
+
+    const called = objectAt(delta, 'function_call')
+    const pieces = arrayAt(delta, 'tool_calls')
+    if (!called && pieces.length === 0) {
+      const { opaque } = thoughtSignature(delta)
+      if (opaque) this.#reply.sealText(opaque)
+      return
+    }
+    this.#flushTags()
+    this.#thoughts.settle()
+    if (called) this.#calls.pushFunction(called)
+    this.#calls.push(pieces)
+  }
+
+  /** The finish reason as the host words it. */
+  stop(word: unknown): void {
+    const text = String(word)
+    if (brokenWords.has(text)) {
+      this.#reply.fail(errorFacts(`the upstream gave up: ${text}`, { code: text, status: 503 }))
+      return
+    }
+    const reason = finishWords.get(text) ?? 'unknown'
+    this.#isCut ||= reason === 'length' || reason === 'context-full'
+    this.#reply.stop(reason)
+  }
+
+  fail(error: UpstreamErrorFacts): void {
+    this.#reply.fail(error)
+  }
+
+  end(): void {
+    this.#settle()
+    this.#reply.stop('unknown')
+    this.#reply.end()
+  }
+
+  cut(): void {
+    this.#settle()
+    this.#reply.cut()
+  }
+
+  #settle(): void {
+    this.#flushTags()
+    this.#thoughts.settle()
+    const state = this.#thoughts.unsettled()
+    if (state) this.#calls.seal(state)
+    this.#calls.close(this.#isCut)
+    for (const say of this.#late) say()
+    this.#late = []
+    this.#thoughts.settle()
+    this.#citeSources()
+    const sound = Buffer.concat(this.#recording).toString('base64')
+    this.#recording = []
+    if (sound !== '') this.#reply.media('audio', base64Source(sound, 'audio/wav').mediaType, sound)
+  }
+
+  /** At once, or behind the calls when there are any. */
+  #inTurn(say: () => void): void {
+    if (this.#calls.hasAny) this.#late.push(say)
+    else say()
+  }
+
+  #content(delta: JsonObject): void {
+    const { content } = delta
+    const isThought = objectAt(objectAt(delta, 'extra_content') ?? {}, 'google')?.thought === true
+    if (typeof content === 'string') {
+      if (isThought) this.#think(content.replace(/^<thought>|<\/thought>$/g, ''))
+      else this.#tagged(content)
+      return
+    }
+    if (Array.isArray(content)) for (const part of content) this.#part(part)
+  }
+
+  #part(part: unknown): void {
+    if (!isObject(part)) return
+    if (part.type === 'thinking') this.#think(textAt(part, 'thinking') || arrayAt(part, 'thinking').map(textOf).join(''))
+    else if (part.type === 'refusal') this.#refuse(textAt(part, 'refusal'))
+    else if (part.type === 'image_url') this.#image(part)
+    else this.#tagged(textAt(part, 'text'))
+  }
+
+  #tagged(text: string): void {
+    this.#pieces(this.#tags?.push(text) ?? [{ kind: 'text', text }])
+  }
+
+  #flushTags(): void {
+    if (this.#tags) this.#pieces(this.#tags.flush())
+  }
+
+  #pieces(pieces: readonly SaidPiece[]): void {
+    for (const { kind, text } of pieces) {
+      if (kind === 'text') this.#say(text)
+      else this.#think(text)
+    }
+  }
+
+  #say(text: string): void {
+    if (text !== '') this.#inTurn(() => this.#sayNow(text))
+  }
+
+  #sayNow(text: string): void {
+    // Hosts end a turn of calls with line feeds that nobody means.
+    if (this.#late.length > 0 && !this.#reply.isSaying('text') && text.trim() === '') return
+    this.#thoughts.settle()
+    if (!this.#reply.isSaying('text')) this.#blockStart = this.#textLength
+    this.#reply.text(text)
+    this.#textLength += text.length
+  }
+
+  #think(text: string): void {
+    if (text !== '') this.#inTurn(() => this.#thoughts.say(text))
+  }
+
+  #refuse(text: string): void {
+    if (text !== '') this.#inTurn(() => this.#reply.refusal(text))
+  }
+
+  /** An image that is only named by its address is shown in the text. */
+  #image(image: unknown): void {
+    const url = isObject(image) ? textAt(objectAt(image, 'image_url') ?? image, 'url') || textAt(image, 'image_url') : ''
+    if (!/^\s*data:/i.test(url)) {
+      if (url !== '') this.#say(`![image](${url})`)
+      return
+    }
+    const source = readMediaUrl(url)
+    if (source.kind === 'base64') this.#inTurn(() => this.#reply.media('image', source.mediaType, source.data))
+  }
+
+  /** The words of speech are text at once; its sound comes in pieces that are no blocks of base64, and is given at the end. */
+  #audio(audio: JsonObject | undefined): void {
+    if (!audio) return
+    this.#say(textAt(audio, 'transcript'))
+    const data = textAt(audio, 'data')
+    if (data !== '') this.#recording.push(Buffer.from(data, 'base64'))
+  }
+
+  #cite(annotation: unknown): void {
+    const cited = isObject(annotation) ? objectAt(annotation, 'url_citation') : undefined
+    if (!cited || textAt(cited, 'url') === '') return
+    this.#isCited = true
+    const place = (key: string) => Math.max(0, countAt(cited, key) - this.#blockStart)
+    this.#reply.cite({
+      url: textAt(cited, 'url'),
+      title: textAt(cited, 'title'),
+      start: place('start_index'),
+      end: place('end_index'),
+    })
+  }
+
+  #citeSources(): void {
+    if (this.#isCited) return
+    const end = this.#textLength - this.#blockStart
+    for (const source of this.#sources) {
+      const url = typeof source === 'string' ? source : isObject(source) ? textAt(source, 'url') : ''
+      if (url !== '') this.#reply.cite({ url, title: isObject(source) ? textAt(source, 'title') : '', start: end, end })
+    }
+  }
+}
+
+const finishWords: ReadonlyMap<string, FinishReason> = new Map([
+  ['stop', 'stop'],
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['model_length', 'length'],
+  ['model_context_window_exceeded', 'context-full'],
+  ['tool_calls', 'tool-calls'],
+  ['function_call', 'tool-calls'],
+  ['content_filter', 'content-filter'],
+  ['sensitive', 'content-filter'],
+])
+
+/** The model did not end: it was ended. */
+const brokenWords: ReadonlySet<string> = new Set(['insufficient_system_resource', 'error', 'network_error', 'abort'])
+
+function textOf(part: unknown): string {
+  return isObject(part) ? textAt(part, 'text') : ''
+}
+
+function isSame(one: Usage, other: Usage): boolean {
+  // Both are made by one reader: the members are the same, all of them numbers.
+  return (Object.keys(one) as (keyof Usage)[]).every((key) => one[key] === other[key])
+}

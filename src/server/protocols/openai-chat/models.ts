@@ -1,0 +1,202 @@
+import type { Effort, Reasoning } from '../dialogue.ts'
+import type { JsonObject } from '../wire-format.ts'
+
+/**
+ * What single models want otherwise than the rest of Chat Completions. One table for requests that pass through and for those that are
+ * written anew: what is said here is removed or renamed, because the vendor answers 400 to it.
+ * Sources: OpenAI API reference, parameter tables of `@ai-sdk/openai` 4.0.118, protocols notes 2.2; read 2026-11.
+ */
+export interface ModelRules {
+  readonly model: RegExp
+  /** One of OpenAI's own: members that only its platform knows are sent. */
+  readonly isOpenAi?: boolean
+  readonly outputLimit?: 'max_completion_tokens'
+  /** The role for instructions; `user` when the model knows none. */
+  readonly systemRole?: 'developer' | 'user'
+  readonly refuses?: readonly string[]
+  /** Words that it takes for `reasoning_effort`, lowest first; none when it refuses the member. Undefined when that is not known. */
+  readonly efforts?: readonly EffortWord[]
+  /** Members that are refused only while the model reasons. */
+  readonly refusesReasoning?: readonly string[]
+  /** Function tools are refused beside reasoning: once an effort is named, or even when none is. */
+  readonly toolsWithoutReasoning?: 'when-named' | 'always'
+  readonly serviceTiers?: readonly string[]
+  readonly takesCustomTools?: boolean
+  readonly takesCacheBreakpoints?: boolean
+  /** Has a web search of its own. */
+  readonly searches?: boolean
+  readonly jsonSchema?: 'object' | 'none'
+  /** The word that switches `thinking` on, where it is not `enabled`. */
+  readonly thinkingOn?: 'adaptive'
+  /** Cannot be told not to think; its efforts take the place of a switch. */
+  readonly alwaysThinks?: boolean
+  /** Thinks unless told otherwise, and refuses to while the reply is not streamed. */
+  readonly thinksOnlyInStreams?: boolean
+}
+
+export type EffortWord = Effort | 'none'
+
+/** The rules of a model by its name as the upstream knows it, also behind the vendor's name (`openai/gpt-5`). */
+export function rulesOf(model: string): Omit<ModelRules, 'model'> {
+  const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase()
+  return families.find((family) => family.model.test(name)) ?? {}
+}
+
+/**
+ * The top-level members of a Chat request to set or (undefined) to remove for a model. A name that ends in an effort (`o3-mini-high`)
+ * is the model without it, asked for that effort. Doing it twice changes nothing more.
+ */
+export function adjustForModel(body: JsonObject, model: string): Record<string, unknown> {
+  const named = splitEffort(model)
+  const rules = rulesOf(named.model)
+  const changes: Record<string, unknown> = named.effort ? { model: named.model, reasoning_effort: named.effort } : {}
+  const isSet = (member: string) => body[member] !== undefined
+
+  if (rules.outputLimit && isSet('max_tokens')) {
+    changes.max_tokens = undefined
+    if (!isSet('max_completion_tokens')) changes.max_completion_tokens = body.max_tokens
+  }
+  if (rules.efforts?.length === 0 && isSet('reasoning_effort')) changes.reasoning_effort = undefined
+  if (hasFunctions(body) && mustNotReason(rules, changes.reasoning_effort ?? body.reasoning_effort)) {
+    changes.reasoning_effort = 'none'
+  }
+  const reasons = (changes.reasoning_effort ?? body.reasoning_effort) !== 'none'
+  for (const member of [...(rules.refuses ?? []), ...(reasons ? (rules.refusesReasoning ?? []) : [])]) {
+    if (isSet(member)) changes[member] = undefined
+  }
+  const tier = body.service_tier
+  if (rules.serviceTiers && (tier === 'flex' || tier === 'priority') && !rules.serviceTiers.includes(tier)) {
+    changes.service_tier = undefined
+  }
+  return changes
+}
+
+/** The effort that a name asks for at its end. Source: names that resellers have made common. */
+export function splitEffort(model: string): { model: string; effort?: EffortWord } {
+  const [, name, effort] = /^((?:o[1-9]|grok-).*)-(high|medium|low)$/.exec(model) ?? []
+  // The expression has no other words than these three.
+  return name ? { model: name, effort: effort as EffortWord } : { model }
+}
+
+/** The word of those that are taken that comes nearest: the wanted one, else the next higher, else the highest. */
+export function nearestEffort(wanted: EffortWord, taken: readonly EffortWord[]): EffortWord | undefined {
+  const at = effortOrder.indexOf(wanted)
+  const sorted = effortOrder.filter((word) => taken.includes(word) && (word !== 'none' || wanted === 'none'))
+  return sorted.find((word) => effortOrder.indexOf(word) >= at) ?? sorted.at(-1)
+}
+
+/** An effort for what a caller asked for; undefined when it is left to the model. Source: protocols notes 3.7. */
+export function effortOf({ mode }: Reasoning): EffortWord | undefined {
+  if (mode === 'auto') return undefined
+  if (mode === 'off') return 'none'
+  if ('effort' in mode) return mode.effort
+  return budgetSteps.find(([tokens]) => mode.budgetTokens <= tokens)?.[1] ?? 'high'
+}
+
+const effortOrder: readonly EffortWord[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+const budgetSteps: readonly (readonly [number, Effort])[] = [
+  [1_024, 'minimal'],
+  [4_096, 'low'],
+  [16_384, 'medium'],
+]
+
+function mustNotReason({ toolsWithoutReasoning }: Omit<ModelRules, 'model'>, effort: unknown): boolean {
+  if (!toolsWithoutReasoning || effort === 'none') return false
+  return toolsWithoutReasoning === 'always' || typeof effort === 'string'
+}
+
+function hasFunctions(body: JsonObject): boolean {
+  return [body.tools, body.functions].some((tools) => Array.isArray(tools) && tools.length > 0)
+}
+
+const sampling = ['temperature', 'top_p']
+const choosing = ['presence_penalty', 'frequency_penalty', 'logit_bias', 'logprobs', 'top_logprobs']
+const reasoningModel = {
+  isOpenAi: true,
+  outputLimit: 'max_completion_tokens',
+  systemRole: 'developer',
+  refuses: [...sampling, ...choosing],
+} as const satisfies Partial<ModelRules>
+/** These take sampling again once they are told not to reason. */
+const switchable = { ...reasoningModel, refuses: choosing, refusesReasoning: sampling, takesCustomTools: true } as const
+const everyTier = ['flex', 'priority']
+const newestEfforts: readonly EffortWord[] = ['none', 'low', 'medium', 'high', 'xhigh', 'max']
+
+/** The first family that fits counts. */
+const families: readonly ModelRules[] = [
+  { ...reasoningModel, model: /^o1-(mini|preview)/, systemRole: 'user', efforts: [], serviceTiers: [] },
+  {
+    ...reasoningModel,
+    model: /^(o3(?!-mini)|o4-mini)/,
+    refuses: [...sampling, ...choosing, 'stop'],
+    efforts: ['low', 'medium', 'high'],
+    serviceTiers: everyTier,
+  },
+  { ...reasoningModel, model: /^o\d/, efforts: ['low', 'medium', 'high'], serviceTiers: [] },
+
+  {
+    model: /^gpt-5-search/,
+    isOpenAi: true,
+    searches: true,
+    efforts: [],
+    refuses: sampling,
+    outputLimit: 'max_completion_tokens',
+  },
+  { model: /^gpt-[5-9](\.\d+)?-chat/, isOpenAi: true, efforts: [], serviceTiers: everyTier },
+  {
+    ...reasoningModel,
+    model: /^gpt-5(?![.\d])/,
+    efforts: ['minimal', 'low', 'medium', 'high'],
+    serviceTiers: everyTier,
+    takesCustomTools: true,
+  },
+  { ...switchable, model: /^gpt-5\.1(?!\d)/, efforts: ['none', 'minimal', 'low', 'medium', 'high'], serviceTiers: everyTier },
+  {
+    ...switchable,
+    model: /^gpt-5\.[23](?!\d)/,
+    efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
+    serviceTiers: everyTier,
+  },
+  {
+    ...switchable,
+    model: /^gpt-5\.[45](?!\d)/,
+    efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
+    toolsWithoutReasoning: 'when-named',
+    serviceTiers: everyTier,
+  },
+  {
+    ...switchable,
+    model: /^gpt-5\.\d/,
+    efforts: newestEfforts,
+    toolsWithoutReasoning: 'always',
+    serviceTiers: everyTier,
+    takesCacheBreakpoints: true,
+  },
+  {
+    ...reasoningModel,
+    model: /^gpt-[6-9]/,
+    refuses: [...sampling, ...choosing, 'prompt_cache_retention'],
+    efforts: newestEfforts,
+    toolsWithoutReasoning: 'always',
+    takesCustomTools: true,
+    takesCacheBreakpoints: true,
+  },
+
+  { model: /^gpt-4o.*-search/, isOpenAi: true, searches: true, refuses: ['temperature'], efforts: [] },
+  { model: /^(gpt-4o|gpt-4\.\d|chatgpt-)/, isOpenAi: true, efforts: [], serviceTiers: ['priority'] },
+  { model: /^gpt-4-(turbo|\d{4}-preview)/, isOpenAi: true, efforts: [], jsonSchema: 'object', serviceTiers: ['priority'] },
+  { model: /^gpt-3\.5/, isOpenAi: true, efforts: [], jsonSchema: 'object', serviceTiers: [] },
+  { model: /^gpt-4/, isOpenAi: true, efforts: [], jsonSchema: 'none', serviceTiers: ['priority'] },
+
+  { model: /^gpt-oss/, efforts: ['low', 'medium', 'high'] },
+  { model: /^grok-3-mini/, efforts: ['low', 'high'], refuses: ['stop', 'presence_penalty', 'frequency_penalty'] },
+  { model: /^grok-4.*non-reasoning/, efforts: [] },
+  { model: /^grok-4/, efforts: [], refuses: ['stop', 'presence_penalty', 'frequency_penalty'] },
+  { model: /^grok-/, efforts: [] },
+  { model: /^kimi-k[3-9]/, efforts: ['low', 'high', 'max'], refuses: ['temperature'], alwaysThinks: true },
+  { model: /^kimi-k2\.[5-9]/, refuses: ['temperature'] },
+  { model: /^deepseek-(chat|reasoner|v[4-9])/, efforts: ['low', 'high', 'max'] },
+  { model: /^minimax-m[3-9]/, thinkingOn: 'adaptive' },
+  { model: /^sonar/, searches: true },
+  { model: /^qwen3-\d/, thinksOnlyInStreams: true },
+]

@@ -1,0 +1,181 @@
+import type { Opaque } from '../dialogue.ts'
+import type { ReplyBuilder } from '../reply-builder.ts'
+import { isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { thoughtSignature } from './read-past-reasoning.ts'
+
+/** A call as far as it has come. */
+interface Call {
+  readonly key: string
+  readonly isCustom: boolean
+  id: string
+  name: string
+  input: string
+  /** How much of the input was passed on. */
+  sent: number
+  isOpen: boolean
+  opaque: Opaque | undefined
+}
+
+/**
+ * Puts the calls of tools together out of their pieces, which hosts cut and number in many ways: without indices, with one index for
+ * several calls, with ids and names in every piece or none at all. A call is opened once its name is whole, which its input tells.
+ * Source: protocols notes 3.3 and edge cases 61 to 73.
+ */
+export class ChatCalls {
+  readonly #reply: ReplyBuilder
+  readonly #newCallId: () => string
+  readonly #calls: Call[] = []
+  readonly #byIndex = new Map<number, Call>()
+  readonly #byId = new Map<string, Call>()
+  readonly #usedIds = new Set<string>()
+
+  constructor(reply: ReplyBuilder, newCallId: () => string) {
+    this.#reply = reply
+    this.#newCallId = newCallId
+  }
+
+  get hasAny(): boolean {
+    return this.#calls.length > 0
+  }
+
+  /** The pieces of one delta. */
+  push(pieces: readonly unknown[]): void {
+    const calls = pieces.filter(isObject)
+    for (const [position, piece] of calls.entries())
+      this.#add(piece, this.#callOf(piece, calls.length > 1 ? position : undefined))
+  }
+
+  /** The older form: one call without id and index. */
+  pushFunction(called: JsonObject): void {
+    this.push([{ index: -1, function: called }])
+  }
+
+  /** State of the reply that nothing else can hold. */
+  seal(opaque: Opaque): void {
+    const first = this.#calls[0]
+    if (first) first.opaque ??= opaque
+  }
+
+  /** Ends all calls. One that has no input has an empty one, unless the reply was cut off; one that never had a name is none. */
+  close(isCut: boolean): void {
+    for (const call of this.#calls) {
+      if (call.name === '') continue
+      this.#open(call)
+      const isEmpty = call.sent === 0 && isNothing(call.input)
+      if (!isEmpty) this.#send(call)
+      else if (!call.isCustom && !isCut) this.#reply.callInput(call.key, '{}')
+      if (call.opaque) this.#reply.sealCall(call.key, call.opaque)
+      this.#reply.closeCall(call.key)
+    }
+    this.#calls.length = 0
+  }
+
+  #callOf(piece: JsonObject, position: number | undefined): Call {
+    const id = textAt(piece, 'id')
+    const index = indexOf(piece)
+    const known = index === undefined ? this.#unnumbered(id, calledOf(piece), position) : this.#byIndex.get(index)
+    const call = known && !this.#isAnother(known, piece) ? known : this.#begin(piece)
+    if (index !== undefined) this.#byIndex.set(index, call)
+    if (id !== '') this.#byId.set(id, call)
+    return call
+  }
+
+  /** By its id; else by its place among several; else the last one, unless a name begins another. */
+  #unnumbered(id: string, called: JsonObject, position: number | undefined): Call | undefined {
+    if (id !== '') return this.#byId.get(id)
+    if (position !== undefined) return this.#calls[position]
+    const last = this.#calls.at(-1)
+    return textAt(called, 'name') !== '' && last?.input !== '' ? undefined : last
+  }
+
+  /** A new id with a name at a place that is taken is a new call; without ids, a name behind an input that is whole. */
+  #isAnother(call: Call, piece: JsonObject): boolean {
+    const name = textAt(calledOf(piece), 'name')
+    if (name === '') return false
+    const id = textAt(piece, 'id')
+    if (id !== '' && call.id !== '') return id !== call.id
+    return id === '' && call.id === '' && call.input !== '' && (name !== call.name || isWhole(call.input))
+  }
+
+  #begin(piece: JsonObject): Call {
+    const isCustom = isObject(piece.custom) || piece.type === 'custom'
+    const key = `call ${this.#calls.length}`
+    const call: Call = { key, isCustom, id: '', name: '', input: '', sent: 0, isOpen: false, opaque: undefined }
+    this.#calls.push(call)
+    return call
+  }
+
+  #add(piece: JsonObject, call: Call): void {
+    const called = calledOf(piece)
+    const id = textAt(piece, 'id')
+    if (!call.isOpen) call.name = joinedName(call, textAt(called, 'name'), id)
+    if (call.id === '') call.id = id
+    call.opaque ??= thoughtSignature(piece).opaque
+    call.input += inputIn(called)
+    if (call.name === '' || isNothing(call.input)) return
+    if (!call.isOpen) this.#openEarlier(call)
+    this.#open(call)
+    this.#send(call)
+  }
+
+  /** Calls stand in the order in which they began: a later one tells that the names before it are whole. */
+  #openEarlier(call: Call): void {
+    for (const earlier of this.#calls) {
+      if (earlier === call) return
+      if (earlier.name !== '') this.#open(earlier)
+    }
+  }
+
+  #open(call: Call): void {
+    if (call.isOpen) return
+    const { key, name, isCustom } = call
+    const callId = call.id === '' || this.#usedIds.has(call.id) ? this.#newCallId() : call.id
+    this.#usedIds.add(callId)
+    this.#reply.openCall(key, { callId, name, isCustom })
+    call.isOpen = true
+  }
+
+  #send(call: Call): void {
+    this.#reply.callInput(call.key, call.input.slice(call.sent))
+    call.sent = call.input.length
+  }
+}
+
+function calledOf(piece: JsonObject): JsonObject {
+  return objectAt(piece, 'custom') ?? objectAt(piece, 'function') ?? {}
+}
+
+function indexOf({ index }: JsonObject): number | undefined {
+  const number = typeof index === 'string' && index !== '' ? Number(index) : index
+  return typeof number === 'number' && Number.isInteger(number) ? number : undefined
+}
+
+/** A name in several pieces is joined; one that comes again, alone or longer, is not. */
+function joinedName(call: Call, name: string, id: string): string {
+  if (name === '' || name === call.name) return call.name
+  if (call.name === '') return name
+  const isRepeated = id !== '' && id === call.id
+  if (isRepeated) return name.startsWith(call.name) ? name : call.name
+  return call.name + name
+}
+
+function inputIn(called: JsonObject): string {
+  const input = called.arguments ?? called.input
+  if (typeof input === 'string') return input
+  return input === undefined || input === null ? '' : JSON.stringify(input)
+}
+
+/** Hosts write no input as nothing or as the word null. */
+function isNothing(input: string): boolean {
+  const trimmed = input.length > 16 ? input : input.trim()
+  return trimmed === '' || trimmed === 'null'
+}
+
+function isWhole(input: string): boolean {
+  try {
+    JSON.parse(input)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,83 @@
+import { fail } from '../../lib/failure.ts'
+import type { CacheMark, Tool, ToolChoice } from '../dialogue.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+
+/** The tools of a Chat request, those of the older `functions` too. Throws when one has no name or is of a type that nobody else has. */
+export function readTools(body: JsonObject): Tool[] {
+  const tools = arrayAt(body, 'tools').map((tool, at) => readTool(tool, `tools[${at}]`))
+  if (tools.length > 0) return tools
+  return arrayAt(body, 'functions').map((declared, at) => readFunction(declared, `functions[${at}]`))
+}
+
+/** Which tool is to be called; undefined when the request does not say. Throws `field_invalid` for what is no choice. */
+export function readToolChoice(body: JsonObject): ToolChoice | undefined {
+  const field = body.tool_choice === undefined || body.tool_choice === null ? 'function_call' : 'tool_choice'
+  const choice = body[field]
+  if (choice === undefined || choice === null) return undefined
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return { kind: choice }
+  if (choice === 'any') return { kind: 'required' }
+  if (!isObject(choice)) return refuseChoice(field)
+  return choice.type === 'allowed_tools' ? readAllowed(choice) : readNamed(choice, field)
+}
+
+/** A breakpoint as vendors that pass Anthropic's along take it, or as OpenAI has it. */
+export function readCacheMark(part: JsonObject): { cache?: CacheMark } {
+  const mark = objectAt(part, 'cache_control') ?? objectAt(part, 'prompt_cache_breakpoint')
+  return mark ? { cache: { ttl: mark.ttl === '1h' || mark.ttl === '12h' ? '1h' : '5m' } } : {}
+}
+
+function readTool(tool: unknown, field: string): Tool {
+  if (!isObject(tool)) return refuseTool(field)
+  const custom = objectAt(tool, 'custom')
+  if (custom) {
+    const name = requireName(custom, `${field}.custom`)
+    const description = textAt(custom, 'description') || undefined
+    return { name, description, schema: undefined, strict: undefined, custom: { format: custom.format }, ...readCacheMark(tool) }
+  }
+  const isFunction = tool.type === 'function' || (tool.type === undefined && isObject(tool.function))
+  if (!isFunction) {
+    fail('untranslatable', {
+      field: `${field}.type`,
+      reason: { zh: '只有该厂商提供此类工具', en: 'only its vendor has tools of this type' },
+    })
+  }
+  return { ...readFunction(objectAt(tool, 'function') ?? tool, field), ...readCacheMark(tool) }
+}
+
+function readFunction(declared: unknown, field: string): Tool {
+  if (!isObject(declared)) return refuseTool(field)
+  return {
+    name: requireName(declared, field),
+    description: textAt(declared, 'description') || undefined,
+    schema: objectAt(declared, 'parameters'),
+    strict: typeof declared.strict === 'boolean' ? declared.strict : undefined,
+    custom: undefined,
+  }
+}
+
+function readNamed(choice: JsonObject, field: string): ToolChoice {
+  const named = objectAt(choice, 'function') ?? objectAt(choice, 'custom') ?? choice
+  const name = textAt(named, 'name')
+  return name === '' ? refuseChoice(field) : { kind: 'tool', name }
+}
+
+function readAllowed(choice: JsonObject): ToolChoice {
+  const allowed = objectAt(choice, 'allowed_tools') ?? choice
+  const tools = arrayAt(allowed, 'tools').filter(isObject)
+  const names = tools.map((tool) => textAt(objectAt(tool, 'function') ?? objectAt(tool, 'custom') ?? tool, 'name'))
+  return { kind: 'allowed', names: names.filter((name) => name !== ''), isRequired: allowed.mode === 'required' }
+}
+
+function requireName(declared: JsonObject, field: string): string {
+  const name = textAt(declared, 'name')
+  if (name === '') fail('field_invalid', { field: `${field}.name`, reason: { zh: '不能为空', en: 'must not be empty' } })
+  return name
+}
+
+function refuseTool(field: string): never {
+  return fail('field_invalid', { field, reason: { zh: '必须是对象', en: 'must be an object' } })
+}
+
+function refuseChoice(field: string): never {
+  return fail('field_invalid', { field, reason: { zh: '未知的取值', en: 'this value is not known' } })
+}

@@ -1,0 +1,82 @@
+import type { Codec, EventReader, ReadContext } from '../codec.ts'
+import { errorFacts, parseData } from '../reply-builder.ts'
+import type { ReplyEvent } from '../reply-events.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, type StreamEvent } from '../wire-format.ts'
+import { isFinished } from './chat.ts'
+import { ChatReply } from './chat-reply.ts'
+import { readErrorInReply, readOpenAiError } from './errors.ts'
+
+/** A whole Chat reply as events, by way of the machine that reads streams: a message is one large delta. */
+export const readReply: Codec['readReply'] = (body, context) => {
+  const choice = firstChoice(body)
+  const error = readErrorInReply(body)
+  if (error || !choice) return [noReply(error ?? readOpenAiError(body))]
+
+  const reply = new ChatReply(context)
+  reply.usageIn(body)
+  reply.delta(wholeDelta(objectAt(choice, 'message') ?? {}))
+  reply.sourcesIn(body)
+  reply.stop(isFinished(choice) ? choice.finish_reason : 'stop')
+  reply.end()
+  return reply.take()
+}
+
+/** A stream of Chat. It ends with `[DONE]`, or with the connection once a finish reason was told; else it was cut off. */
+export function readEvents(context: ReadContext): EventReader {
+  const reply = new ChatReply(context)
+  let hasChoices = false
+
+  const read = ({ data }: StreamEvent) => {
+    if (data.trim() === '[DONE]') return hasChoices ? reply.end() : reply.cut()
+    const chunk = parseData(data)
+    if (!chunk) return
+    const error = readErrorInReply(chunk)
+    if (error) return reply.fail(error)
+
+    reply.usageIn(chunk)
+    reply.sourcesIn(chunk)
+    const choice = firstChoice(chunk)
+    if (!choice) return
+    hasChoices = true
+    const delta = objectAt(choice, 'delta') ?? (choice.delta === undefined ? lateMessage(choice, reply) : undefined)
+    if (delta) reply.delta(delta)
+    if (isFinished(choice)) reply.stop(choice.finish_reason)
+  }
+
+  return {
+    push(event) {
+      if (!reply.isOver) read(event)
+      return reply.take()
+    },
+    finish() {
+      reply.cut()
+      return reply.take()
+    },
+  }
+}
+
+/** Only one choice is asked for; others that come all the same are nobody's. */
+function firstChoice(data: JsonObject): JsonObject | undefined {
+  return arrayAt(data, 'choices').find((choice): choice is JsonObject => isObject(choice) && !choice.index)
+}
+
+/** Some hosts send a whole message where pieces are expected. Others repeat in it what they have sent before. */
+function lateMessage(choice: JsonObject, reply: ChatReply): JsonObject | undefined {
+  const message = objectAt(choice, 'message')
+  return message && !reply.hasOutput ? wholeDelta(message) : undefined
+}
+
+/** In a whole message the order of the list is the index, and signed thinking holds the text that stands beside it too. */
+function wholeDelta(message: JsonObject): JsonObject {
+  const calls = arrayAt(message, 'tool_calls').filter(isObject)
+  const thinks = arrayAt(message, 'thinking_blocks').some((block) => isObject(block) && block.thinking)
+  return {
+    ...message,
+    ...(thinks ? { reasoning_content: undefined, reasoning: undefined } : {}),
+    tool_calls: calls.map((call, index) => ({ ...call, index })),
+  }
+}
+
+function noReply(error: ReturnType<typeof readOpenAiError>): ReplyEvent {
+  return { type: 'error', error: error.message === '' ? { ...error, ...errorFacts('the upstream sent no valid answer') } : error }
+}

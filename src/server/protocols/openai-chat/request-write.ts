@@ -1,0 +1,159 @@
+import { fail } from '../../lib/failure.ts'
+import { shortHash } from '../call-ids.ts'
+import type { Codec } from '../codec.ts'
+import type { Dialogue } from '../dialogue.ts'
+import { type Field, wordFor } from '../lost-fields.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { adjustForModel } from './models.ts'
+import { writeMessages } from './write-messages.ts'
+import { writeOutput } from './write-output.ts'
+import { writeReasoning } from './write-reasoning.ts'
+import { writeTools } from './write-tools.ts'
+import { beginWriting, type Writing } from './writing.ts'
+
+/**
+ * A Chat request out of the neutral form, for OpenAI, Azure and every host that is compatible with them. What the model or the host
+ * would refuse is left out and named. Throws `untranslatable` for what would change the meaning: a prefilled answer, a search that the
+ * model cannot make, media that Chat has no part for. Source: protocols notes 1.1, 2.2 and 3.1 to 3.9.
+ */
+export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
+  const writing = beginWriting(dialogue, context)
+  const tools = writeTools(writing)
+  const output = writeOutput(writing)
+  const written = compact({
+    model: context.model,
+    messages: writeMessages(writing, output.instructions, tools.keepsCustom),
+    ...tools.members,
+    ...output.members,
+    ...writeSampling(writing),
+    ...writeReasoning(writing),
+    ...writeSearch(writing),
+    ...writeIdentity(writing),
+    ...writeExtra(writing),
+    stream: dialogue.stream || undefined,
+    stream_options: dialogue.stream && dialogue.wantsUsage ? { include_usage: true } : undefined,
+  })
+  return {
+    body: withoutRefused(written, writing),
+    ...(writing.names.toCaller.size > 0 ? { toolNames: writing.names.toCaller } : {}),
+    ...(tools.customTools.size > 0 ? { customTools: tools.customTools } : {}),
+  }
+}
+
+function writeSampling({ dialogue, quirks, rules, isOwn, loseField }: Writing): JsonObject {
+  const { sampling, stop, outputTokensMax, from } = dialogue
+  if (sampling.topK !== undefined && !isOwn) loseField('topK')
+  if (stop.length > stopsMax) loseField('stop')
+  if (outputTokensMax === 0 && !isOwn) {
+    const reason = { zh: '该协议必须产生输出', en: 'this protocol cannot ask for no output' }
+    fail('untranslatable', { field: wordFor(from, 'outputTokensMax'), reason })
+  }
+
+  const { temperature } = sampling
+  const hottest = quirks.temperatureMax
+  return {
+    [quirks.outputLimit ?? rules.outputLimit ?? 'max_tokens']: outputTokensMax,
+    temperature: temperature !== undefined && hottest !== undefined ? Math.min(temperature, hottest) : temperature,
+    top_p: sampling.topP,
+    top_k: isOwn ? sampling.topK : undefined,
+    presence_penalty: sampling.presencePenalty,
+    frequency_penalty: sampling.frequencyPenalty,
+    seed: sampling.seed,
+    stop: stop.length === 0 ? undefined : stop.slice(0, stopsMax),
+  }
+}
+
+const stopsMax = 4
+
+/** Only models that search themselves take the member. Nothing else stands for a search, so that the caller is told. */
+function writeSearch({ dialogue: { search, from }, rules, isOwn }: Writing): JsonObject {
+  if (!search) return {}
+  if (!rules.searches && !isOwn) {
+    const reason = { zh: '该模型没有网页搜索', en: 'the model has no web search' }
+    fail('untranslatable', { field: wordFor(from, 'search'), reason })
+  }
+  const { contextSize, location } = search
+  const place = location && { type: 'approximate', approximate: location }
+  return { web_search_options: compact({ search_context_size: contextSize, user_location: place }) }
+}
+
+/** Whom the request is for, in at most 64 characters. OpenAI's caches work better for requests that bear one key. */
+function writeIdentity({ dialogue: { user, cacheKey }, rules, isOwn }: Writing): JsonObject {
+  const short = user === undefined || user.length <= userLengthMax ? user : shortHash(user, 40)
+  if (isOwn) return { user: short, prompt_cache_key: cacheKey }
+  return { user: short, prompt_cache_key: rules.isOpenAi ? (cacheKey ?? (user ? shortHash(user, 40) : undefined)) : undefined }
+}
+
+const userLengthMax = 64
+
+/** Members that OpenAI's own formats share. Other hosts answer 422 to some of them. */
+const platformMembers = new Set([
+  'metadata',
+  'moderation',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'safety_identifier',
+  'service_tier',
+  'store',
+])
+
+function writeExtra({ dialogue: { from, extra }, rules, lose }: Writing): JsonObject {
+  if (from === 'openai.chat' || from === 'openai.completions') return extra
+  const isShared = (member: string) => from === 'openai.responses' && rules.isOpenAi === true && platformMembers.has(member)
+  for (const [member, value] of Object.entries(extra)) if (!isShared(member) && asksForSomething(value)) lose(member)
+  return Object.fromEntries(Object.entries(extra).filter(([member]) => isShared(member)))
+}
+
+/** Takes out what the host and the model refuse, and names it. */
+function withoutRefused(body: JsonObject, { quirks, model, rules, dialogue, lose }: Writing): JsonObject {
+  const refused = new Set(quirks.refuses)
+  const kept = Object.fromEntries(Object.entries(body).filter(([member]) => !refused.has(member)))
+  const adjusted = compact({ ...kept, ...adjustForModel(kept, model) })
+  const isLost = (member: string) => {
+    if (member === 'reasoning_effort' && adjusted[member] === 'none') return body[member] !== 'none'
+    if (member in adjusted || member === 'stream_options') return false
+    // These are ours, or stand under another name.
+    return !(member === 'max_tokens' && rules.outputLimit) && !(member === 'prompt_cache_key' && dialogue.cacheKey === undefined)
+  }
+  for (const member of Object.keys(body)) {
+    if (isLost(member) && asksForSomething(body[member])) lose(callersWord(dialogue, member))
+  }
+  return adjusted
+}
+
+const fieldOf: Readonly<Record<string, Field>> = {
+  temperature: 'temperature',
+  top_p: 'topP',
+  top_k: 'topK',
+  presence_penalty: 'presencePenalty',
+  frequency_penalty: 'frequencyPenalty',
+  seed: 'seed',
+  stop: 'stop',
+  max_tokens: 'outputTokensMax',
+  max_completion_tokens: 'outputTokensMax',
+  reasoning_effort: 'reasoning',
+  reasoning: 'reasoning',
+  thinking: 'reasoning',
+  enable_thinking: 'reasoning',
+  response_format: 'output',
+  web_search_options: 'search',
+  tools: 'tools',
+  tool_choice: 'toolChoice',
+  parallel_tool_calls: 'parallelTools',
+  user: 'user',
+  prompt_cache_key: 'cacheKey',
+}
+
+function callersWord({ from }: Dialogue, member: string): string {
+  const field = fieldOf[member]
+  return field ? wordFor(from, field) : member
+}
+
+function asksForSomething(value: unknown): boolean {
+  if (value === undefined || value === null || value === false || value === '') return false
+  return typeof value !== 'object' || Object.keys(value).length > 0
+}
+
+function compact(members: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}

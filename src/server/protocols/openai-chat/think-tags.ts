@@ -1,0 +1,93 @@
+/**
+ * Takes reasoning out of a text that begins with it between tags. Tags may be cut anywhere between two pieces: what could be the
+ * beginning of one is held back until more comes. Only what stands before all other text is reasoning; a tag in the answer is text.
+ * Source: protocols notes 3.7, edge cases 160 and 161.
+ */
+export class ThinkTags {
+  #state: 'start' | 'thinking' | 'after' | 'text' = 'start'
+  #held = ''
+
+  push(text: string): SaidPiece[] {
+    this.#held += text
+    const said: SaidPiece[] = []
+    for (let more = true; more; ) more = this.#step(said)
+    return said
+  }
+
+  /** What was held back. */
+  flush(): SaidPiece[] {
+    const text = this.#take(this.#held.length)
+    return text === '' ? [] : [{ kind: this.#state === 'thinking' ? 'reasoning' : 'text', text }]
+  }
+
+  /** Reads as far as one state goes; whether another follows. */
+  #step(said: SaidPiece[]): boolean {
+    switch (this.#state) {
+      case 'start':
+        return this.#begin()
+      case 'thinking':
+        return this.#think(said)
+      case 'after':
+        this.#held = this.#held.trimStart()
+        if (this.#held !== '') this.#state = 'text'
+        return this.#held !== ''
+      case 'text':
+        if (this.#held !== '') said.push({ kind: 'text', text: this.#take(this.#held.length) })
+        return false
+    }
+  }
+
+  #begin(): boolean {
+    const begun = this.#held.trimStart()
+    const tag = openTags.find((open) => begun.startsWith(open))
+    if (tag) {
+      this.#held = begun.slice(tag.length)
+      this.#state = 'thinking'
+      return true
+    }
+    if (openTags.some((open) => open.startsWith(begun))) return false
+    this.#state = 'text'
+    return true
+  }
+
+  #think(said: SaidPiece[]): boolean {
+    const found = closeTag.exec(this.#held)
+    const end = found ? found.index : this.#held.length - beginningLength(this.#held)
+    const text = this.#take(end)
+    const reasoning = this.#isFirst ? text.trimStart() : text
+    if (reasoning !== '') {
+      said.push({ kind: 'reasoning', text: reasoning })
+      this.#isFirst = false
+    }
+    if (!found) return false
+    this.#take(found[0].length)
+    this.#state = 'after'
+    return true
+  }
+
+  #isFirst = true
+
+  #take(length: number): string {
+    const taken = this.#held.slice(0, length)
+    this.#held = this.#held.slice(length)
+    return taken
+  }
+}
+
+export interface SaidPiece {
+  readonly kind: 'text' | 'reasoning'
+  readonly text: string
+}
+
+/** Most hosts write the first; Gemini behind its compatible interface writes the second. */
+const openTags = ['<think>', '<thought>']
+const closeTags = ['</think>', '</thought>']
+const closeTag = /<\/(?:think|thought)>/
+
+/** How much of the end of a text may be the beginning of a closing tag. */
+function beginningLength(text: string): number {
+  const at = text.lastIndexOf('<')
+  if (at < 0) return 0
+  const end = text.slice(at)
+  return closeTags.some((tag) => tag.startsWith(end)) ? end.length : 0
+}

@@ -1,0 +1,133 @@
+import type { Opaque } from '../dialogue.ts'
+import type { Citation, FinishReason, OpenEvent, ReplyEvent } from '../reply-events.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { writeThinkingBlock } from './write-assistant.ts'
+
+/** A block as far as it was told. */
+interface Block {
+  readonly open: OpenEvent
+  /** Among the calls, which Chat counts by themselves. */
+  readonly call: number
+  /** Where a text begins in the whole text. */
+  readonly start: number
+  /** Of images and reasoning, which are also told whole. */
+  text: string
+  isEmpty: boolean
+}
+
+/**
+ * What each event of a reply says as a delta of Chat; undefined when it says nothing yet. Whole replies are these deltas put together.
+ * The older form has room for one call. Source: protocols notes 3.7 and 3.14.
+ */
+export class ChatDeltas {
+  readonly #usesFunctions: boolean
+  readonly #blocks = new Map<number, Block>()
+  #calls = 0
+  #textLength = 0
+  #hasRefused = false
+
+  constructor(usesFunctions: boolean) {
+    this.#usesFunctions = usesFunctions
+  }
+
+  read(event: ReplyEvent): JsonObject | undefined {
+    if (event.type === 'open') return this.#open(event)
+    const block = 'index' in event ? this.#blocks.get(event.index) : undefined
+    if (!block) return undefined
+    switch (event.type) {
+      case 'delta':
+        return event.text === '' ? undefined : this.#more(block, event.text)
+      case 'opaque':
+        return this.#state(block, event.opaque)
+      case 'cite':
+        return { annotations: [writeCitation(event.citation, block.start)] }
+      case 'close':
+        this.#blocks.delete(event.index)
+        return this.#close(block)
+      default:
+        return undefined
+    }
+  }
+
+  /** An explanation of the vendor stands for the refusal that the model did not word. */
+  explain(explanation: string | undefined): JsonObject | undefined {
+    return explanation && !this.#hasRefused ? { refusal: explanation } : undefined
+  }
+
+  finishWord(reason: FinishReason): string {
+    return reason === 'tool-calls' && this.#usesFunctions ? 'function_call' : finishWords[reason]
+  }
+
+  #open(open: OpenEvent): JsonObject | undefined {
+    const isCall = open.block === 'tool-call' || open.block === 'custom-tool-call'
+    const block: Block = { open, call: isCall ? this.#calls++ : 0, start: this.#textLength, text: '', isEmpty: true }
+    this.#blocks.set(open.index, block)
+    return isCall ? this.#call(block, '') : undefined
+  }
+
+  #more(block: Block, text: string): JsonObject | undefined {
+    const kind = block.open.block
+    block.isEmpty = false
+    if (kind === 'image' || kind === 'reasoning') block.text += text
+    switch (kind) {
+      case 'text':
+        this.#textLength += text.length
+        return { content: text }
+      case 'reasoning':
+        return { reasoning_content: text }
+      case 'refusal':
+        this.#hasRefused = true
+        return { refusal: text }
+      case 'image':
+        return undefined
+      case 'audio':
+        return { audio: { data: text } }
+      default:
+        return this.#call(block, text)
+    }
+  }
+
+  #close(block: Block): JsonObject | undefined {
+    const { open, text, isEmpty } = block
+    if (open.block === 'tool-call' && isEmpty) return this.#call(block, '{}')
+    if (open.block !== 'image' || isEmpty) return undefined
+    return { images: [{ type: 'image_url', image_url: { url: `data:${open.mediaType};base64,${text}` } }] }
+  }
+
+  /** Id and name come once, with the first piece. */
+  #call({ open, call }: Block, input: string): JsonObject | undefined {
+    if (open.block !== 'tool-call' && open.block !== 'custom-tool-call') return undefined
+    const isCustom = open.block === 'custom-tool-call'
+    const named = input === '' ? { name: open.name } : {}
+    if (this.#usesFunctions) return call === 0 ? { function_call: { ...named, arguments: input } } : undefined
+    const told = input === '' ? { id: open.callId, type: isCustom ? 'custom' : 'function' } : {}
+    const piece = isCustom ? { custom: { ...named, input } } : { function: { ...named, arguments: input } }
+    return { tool_calls: [{ index: call, ...told, ...piece }] }
+  }
+
+  /** Only what clients of this format are known to send back; the rest is kept for them. */
+  #state({ open, call, text }: Block, opaque: Opaque): JsonObject | undefined {
+    const { family, value } = opaque
+    if (open.block === 'reasoning') {
+      return family === 'anthropic' ? { thinking_blocks: [writeThinkingBlock(text, opaque)] } : undefined
+    }
+    if (family !== 'google') return undefined
+    const signature = { extra_content: { google: { thought_signature: value } } }
+    if (open.block === 'text') return signature
+    return open.block === 'tool-call' && !this.#usesFunctions ? { tool_calls: [{ index: call, ...signature }] } : undefined
+  }
+}
+
+function writeCitation({ url, title, start, end }: Citation, base: number): JsonObject {
+  return { type: 'url_citation', url_citation: { start_index: base + start, end_index: base + end, title, url } }
+}
+
+const finishWords: Readonly<Record<FinishReason, string>> = {
+  stop: 'stop',
+  'stop-sequence': 'stop',
+  length: 'length',
+  'context-full': 'length',
+  'tool-calls': 'tool_calls',
+  'content-filter': 'content_filter',
+  pause: 'stop',
+}

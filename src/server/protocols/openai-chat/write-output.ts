@@ -1,0 +1,37 @@
+import { jsonInstruction, mentionsJson } from '../json-answer.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { fitsStrict } from './strict-schema.ts'
+import type { Writing } from './writing.ts'
+
+/**
+ * The form of the answer, and what the model is told instead where the host knows less of it than was asked for. A JSON answer without
+ * the word "JSON" in the conversation is refused by OpenAI and DeepSeek. Source: protocols notes 3.8, edge case 187.
+ */
+export function writeOutput(writing: Writing): { members: JsonObject; instructions: readonly string[] } {
+  const { dialogue, quirks, rules, loseField } = writing
+  const { output } = dialogue
+  if (!output) return { members: {}, instructions: [] }
+
+  const support = quirks.jsonSchema ?? rules.jsonSchema ?? 'native'
+  if (output.kind === 'schema' && support === 'native') return { members: schemaMembers(writing), instructions: [] }
+  if (output.kind === 'schema' || support === 'none') loseField('output')
+  const needsTelling = output.kind === 'schema' || support === 'none' || !mentionsJson(dialogue)
+  return {
+    members: support === 'none' ? {} : { response_format: { type: 'json_object' } },
+    instructions: needsTelling ? [jsonInstruction(output)] : [],
+  }
+}
+
+function schemaMembers({ dialogue: { output, from } }: Writing): JsonObject {
+  if (output?.kind !== 'schema') return {}
+  const { name, description, schema, strict } = output
+  // Formats that do not say so mean a schema that is kept.
+  const isStrict = strict ?? (from.startsWith('openai.') ? undefined : fitsStrict(schema))
+  const declared = {
+    name: (name ?? '').replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'response',
+    ...(description ? { description } : {}),
+    schema,
+    ...(isStrict === undefined ? {} : { strict: isStrict && (from.startsWith('openai.') || fitsStrict(schema)) }),
+  }
+  return { response_format: { type: 'json_schema', json_schema: declared } }
+}

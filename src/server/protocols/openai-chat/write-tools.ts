@@ -1,0 +1,103 @@
+import type { Tool, ToolChoice } from '../dialogue.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { fitsStrict } from './strict-schema.ts'
+import { writeCacheMark } from './write-parts.ts'
+import type { Writing } from './writing.ts'
+
+export interface WrittenTools {
+  readonly members: JsonObject
+  /** Whether the model takes tools whose input is free text. */
+  readonly keepsCustom: boolean
+  /** Names of those that became functions instead. */
+  readonly customTools: ReadonlySet<string>
+}
+
+/**
+ * Tools, the choice among them, and whether several may be called at once. Nothing of it is written without tools. A subset that may be
+ * called leaves only that subset where the model knows no other way. Source: protocols notes 3.3, edge cases 95, 96, 110, 112, 114.
+ */
+export function writeTools(writing: Writing): WrittenTools {
+  const { dialogue, rules, names } = writing
+  const keepsCustom = rules.takesCustomTools === true
+  const custom = dialogue.tools.filter((tool) => tool.custom !== undefined)
+  const customTools = new Set(keepsCustom ? [] : custom.map(({ name }) => names.toUpstream(name)))
+  const { toolChoice, parallelTools } = dialogue
+  const narrows = toolChoice?.kind === 'allowed' && !rules.takesCustomTools
+  const offered = dialogue.tools.filter(({ name }) => !narrows || toolChoice.names.includes(name))
+  if (offered.length === 0) return { members: {}, keepsCustom, customTools }
+
+  const tools = offered.map((tool) => (tool.custom && keepsCustom ? writeCustom(tool, writing) : writeFunction(tool, writing)))
+  return {
+    members: { tools, tool_choice: toolChoice && writeChoice(toolChoice, writing), parallel_tool_calls: parallelTools },
+    keepsCustom,
+    customTools,
+  }
+}
+
+function writeFunction(tool: Tool, writing: Writing): JsonObject {
+  const { description, schema, custom } = tool
+  const declared = {
+    name: writing.names.toUpstream(tool.name),
+    ...(description ? { description } : {}),
+    ...(custom ? { parameters: freeText } : schema ? { parameters: objectSchema(schema) } : {}),
+    ...(isStrict(tool, writing) ? { strict: true } : {}),
+  }
+  return { type: 'function', function: declared, ...writeCacheMark(tool, writing, 'tool') }
+}
+
+/** A free-text tool as a function: its input is the member `input`. */
+const freeText: JsonObject = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] }
+
+function writeCustom({ name, description, custom }: Tool, { names }: Writing): JsonObject {
+  const declared = {
+    name: names.toUpstream(name),
+    ...(description ? { description } : {}),
+    ...(custom?.format ? { format: nestedFormat(custom.format) } : {}),
+  }
+  return { type: 'custom', custom: declared }
+}
+
+/** Responses has the members of a grammar beside its type, Chat below it. */
+function nestedFormat(format: unknown): unknown {
+  if (typeof format !== 'object' || format === null || !('syntax' in format)) return format
+  const { type: _, ...grammar } = format as JsonObject & { type?: unknown }
+  return { type: 'grammar', grammar }
+}
+
+/** Not every host knows the member, and OpenAI refuses a schema that does not keep its rules. */
+function isStrict({ strict, schema }: Tool, { dialogue, quirks, lose }: Writing): boolean {
+  if (strict !== true) return false
+  const fits = dialogue.from.startsWith('openai.') || (schema !== undefined && fitsStrict(schema))
+  const isKept = quirks.takesStrictTools !== false && fits
+  if (!isKept) lose('strict')
+  return isKept
+}
+
+/** The vendor refuses a schema that names no type, and an object that lists no members. */
+export function objectSchema(schema: JsonObject): JsonObject {
+  const typed = 'type' in schema ? schema : { type: 'object', ...schema }
+  return typed.type === 'object' && !('properties' in typed) && !('$ref' in typed) ? { ...typed, properties: {} } : typed
+}
+
+function writeChoice(choice: ToolChoice, { dialogue, quirks, rules, names }: Writing): unknown {
+  const required = quirks.requiredChoice ?? 'required'
+  const named = (name: string) => {
+    const isCustom = rules.takesCustomTools && dialogue.tools.some((tool) => tool.name === name && tool.custom)
+    const called = { name: names.toUpstream(name) }
+    return isCustom ? { type: 'custom', custom: called } : { type: 'function', function: called }
+  }
+  switch (choice.kind) {
+    case 'auto':
+    case 'none':
+      return choice.kind
+    case 'required':
+      return required
+    case 'tool':
+      return named(choice.name)
+    case 'allowed': {
+      if (!rules.takesCustomTools) return choice.isRequired ? required : 'auto'
+      const mode = choice.isRequired ? 'required' : 'auto'
+      return { type: 'allowed_tools', allowed_tools: { mode, tools: choice.names.map(named) } }
+    }
+  }
+}
