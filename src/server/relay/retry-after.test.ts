@@ -37,7 +37,7 @@ it.each<[string, Record<string, string>, number]>([
   expect(read(headers)).toBe(seconds)
 })
 
-it.each([
+it.each<Record<string, string>>([
   {},
   { 'retry-after': 'soon' },
   { 'retry-after': '-5' },
