@@ -1,4 +1,5 @@
 import type { Format } from '../protocols/format.ts'
+import { adjustForModel } from '../protocols/openai-chat/models.ts'
 import { models } from './models.ts'
 import { bearer, defineProvider, joinUrl, pathOf, responsesPaths, same } from './openai-compatible.ts'
 import type { Provider } from './provider.ts'
@@ -31,28 +32,8 @@ export const openai = defineProvider({
 
 export function adjustForOpenai(body: Readonly<Record<string, unknown>>, format: Format, model: string): Record<string, unknown> {
   if (format === 'openai.responses') return adjustResponses(body, model)
-  return format === 'openai.chat' ? adjustForReasoning(body, model) : {}
+  return format === 'openai.chat' ? adjustForModel(body, model) : {}
 }
-
-/**
- * What OpenAI's reasoning models want otherwise than the rest: `max_completion_tokens` for `max_tokens`, no sampling, and the effort
- * that a name ending in `-high`, `-medium` or `-low` asks for (`o3-mini-high` is the model `o3-mini`).
- * Source: OpenAI API reference and the parameter table of `@ai-sdk/openai` 4.0.118.
- */
-function adjustForReasoning(body: Readonly<Record<string, unknown>>, model: string): Record<string, unknown> {
-  if (!/^(o[1-9]|gpt-[5-9])/.test(model) || /^gpt-5(\.\d+)?-chat/.test(model)) return {}
-  const [, name, effort] = /^(o[1-9].*)-(high|medium|low)$/.exec(model) ?? []
-  const changes: Record<string, unknown> = name ? { model: name, reasoning_effort: effort } : {}
-
-  if (body.max_tokens !== undefined) {
-    changes.max_tokens = undefined
-    if (body.max_completion_tokens === undefined) changes.max_completion_tokens = body.max_tokens
-  }
-  for (const member of refused) if (body[member] !== undefined) changes[member] = undefined
-  return changes
-}
-
-const refused = ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logit_bias', 'logprobs', 'top_logprobs']
 
 const reseller = (id: number, key: string, name: string, baseUrl: string): Provider =>
   defineProvider({ id, key, label: same(name), color: 'grey', baseUrl, models: models.openai, offered: false })
