@@ -86,8 +86,9 @@ describe('errors of the door, in the dialect of the route', () => {
       shape.body(response.status, JSON.parse(text))
     }
 
-    await addChannel(server, { url: 'http://127.0.0.1:9', type: 14, models: claude, group: 'vip' })
-    const answer = await send({ body: { ...body, model: dialect === 'openai' ? 'claude-3-haiku-20240307' : model } })
+    // A vendor of embeddings alone holds no conversations, in whatever dialect they are asked for.
+    await addChannel(server, { url: 'http://127.0.0.1:9', type: 44, models: 'gpt-3.5-turbo' })
+    const answer = await send({ body: { ...body, model: 'gpt-3.5-turbo' } })
     expect(answer.status).toBe(dialect === 'openai' ? 503 : 529)
     shape.body(answer.status, JSON.parse(await answer.text()))
     expect(await settledCharges(server)).toEqual([])

@@ -35,8 +35,10 @@ function isTranslatable(from: CallerFormat, to: Format): boolean {
 /** In the order in which they are chosen, the most expressive of a provider first. */
 const conversations: readonly Format[] = [
   'anthropic.messages',
+  'gemini.generate',
   'bedrock.converse',
   'openai.chat',
+  'openai.responses',
   'openai.responses',
   'cohere.chat',
   'ollama.chat',

@@ -10,7 +10,7 @@ export interface WireFormat {
   readonly format: CallerFormat
   readonly dialect: Dialect
   /** Checks and reads the request. Throws `model_required`, `field_invalid` or `amount_out_of_range`. */
-  readRequest(body: JsonObject, path?: PathFacts): RequestFacts
+  readRequest(body: JsonObject, path?: PathFacts, files?: readonly UploadedFile[]): RequestFacts
   /** All text of the request that the model reads, for estimates and counts. */
   promptText(body: JsonObject): string[]
   /** The list that every whole reply has at the top; what lacks it is no reply. */
@@ -19,8 +19,10 @@ export interface WireFormat {
   readonly answersWithout?: string
   /** The member of a whole reply that names the model, where it is not `model`. */
   readonly replyModelIn?: string
+  /** What the reply to this request is, where it is not JSON: a short text, or bytes that pass through as they come. */
+  repliesIn?(body: JsonObject): 'json' | 'text' | 'bytes'
   /** Usage of a whole reply; undefined when the upstream reported none. */
-  readUsage(reply: JsonObject): Usage | undefined
+  readUsage(reply: JsonObject, facts: RequestFacts): Usage | undefined
   /** Text that a whole reply produced, for a count when the upstream reported no usage. */
   replyText(reply: JsonObject): string
   /** Null when the format has no streaming form. */
@@ -30,6 +32,14 @@ export interface WireFormat {
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>
+
+/** A file of a multipart request. */
+export interface UploadedFile {
+  readonly field: string
+  readonly name: string
+  readonly mediaType: string
+  readonly bytes: Buffer
+}
 
 /** What the address of the call said, where the format puts it there. */
 export interface PathFacts {
@@ -47,6 +57,11 @@ export interface RequestFacts {
   readonly reasoningEffort: string | undefined
   /** The request asks for usage at the end of the stream itself. */
   readonly wantsUsage: boolean
+  /** What the call counts as when the upstream reports nothing, where that is not its text. */
+  readonly uncounted?: Usage
+  /** The most that a price per call can become due, and what each image of the reply weighs. */
+  readonly callsMax?: number
+  readonly callWeight?: number
   /** `stream_options` as sent, kept when usage must be asked for on the caller's behalf. */
   readonly streamOptions: JsonObject | undefined
 }

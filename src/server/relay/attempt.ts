@@ -1,12 +1,13 @@
 import type { Usage } from '../../contract/usage.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
+import { BytesReply } from './bytes-reply.ts'
 import { endingOf, owedSoFar } from './ending.ts'
 import { Exchange, type Receiver, type Running, type Target } from './exchange.ts'
 import { UpstreamFailure, withCleanFacts } from './failure.ts'
 import type { Came, Passage, Whole } from './passage.ts'
 import { prepare } from './prepare.ts'
 import { chargeFor, type Ending } from './record.ts'
-import type { RelayParts, Work } from './relay-parts.ts'
+import { type RelayParts, repliesIn, type Work } from './relay-parts.ts'
 import { SocketExchange } from './socket-exchange.ts'
 import { type StreamOutcome, StreamReply } from './stream-reply.ts'
 import { WholeReply } from './whole-reply.ts'
@@ -30,9 +31,41 @@ export async function attempt(app: RelayParts, work: Work, channel: RunningChann
   if (prepared instanceof UpstreamFailure) return withCleanFacts(prepared, channel)
   const { target, passage, upstreamModel } = prepared
   const running = { app, work, channel, upstreamModel }
-  return work.facts.stream && work.format.stream
-    ? attemptStream(running, target, passage)
-    : attemptWhole(running, target, passage)
+  if (work.facts.stream && work.format.stream) return attemptStream(running, target, passage)
+  return repliesIn(work) === 'bytes' ? attemptBytes(running, target) : attemptWhole(running, target, passage)
+}
+
+/** An answer of bytes: what it costs is known from the request, so that it passes as it comes, all but its last piece. */
+async function attemptBytes(running: Try, target: Target): Promise<Result> {
+  const { app, work, channel } = running
+  const { call } = work
+  let exchange: Running | undefined
+  let reply: BytesReply | undefined
+  const outcome = await new Promise<'complete' | UpstreamFailure | 'gone'>((resolve) => {
+    reply = new BytesReply(call, { now: app.now, done: resolve })
+    const started = exchangeOf(app, target, reply)
+    exchange = started
+    reply.attach(started)
+    call.whenGone(() => {
+      started.abort()
+      resolve('gone')
+    })
+    if (!call.isGone) started.start()
+  })
+  call.whenGone(undefined)
+
+  if (outcome === 'gone') return settleGone(running, exchange, noReply)
+  if (outcome === 'complete') {
+    await settle(running, await endingOf(work, noReply))
+    reply?.close()
+    return 'answered'
+  }
+  const failure = withCleanFacts(outcome, channel)
+  if (!call.isCommitted) return failure
+  await settle(running, await endingOf(work, noReply, 'upstream'))
+  // Half a file must not look like a whole one.
+  call.drop()
+  return 'answered'
 }
 
 async function attemptWhole(running: Try, target: Target, passage: Passage): Promise<Result> {

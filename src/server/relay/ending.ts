@@ -18,11 +18,16 @@ export async function endingOf(work: Work, came: Came, interrupted?: Ending['int
 
 /** What a running stream owes so far, quickly: what would be charged should this process die. */
 export function owedSoFar(work: Work, came: Came): Ending {
-  const counted = { ...noUsage, input: work.inputTokens, output: Math.ceil(estimateText(came.text())) }
+  const counted = work.facts.uncounted ?? {
+    ...noUsage,
+    input: work.inputTokens,
+    output: Math.ceil(estimateText(came.text())),
+  }
   return { usage: larger(came.usage, counted), isEstimated: true, interrupted: 'node' }
 }
 
 async function countUsage({ format, facts, body }: Work, output: string): Promise<Usage> {
+  if (facts.uncounted) return facts.uncounted
   const prompt = format.promptText(body.json).join('\n')
   return { ...noUsage, input: (await countTokens(prompt, facts.model)) + 3, output: await countTokens(output, facts.model) }
 }

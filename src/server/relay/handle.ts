@@ -1,3 +1,4 @@
+import { promptTokens } from '../../contract/usage.ts'
 import { reportFailure } from '../channels/health.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { AppError, fail } from '../lib/failure.ts'
@@ -64,13 +65,14 @@ type Asked = Pick<Work, 'call' | 'caller' | 'body' | 'turn'>
 async function openWork(app: RelayParts, endpoint: RelayEndpoint, asked: Asked): Promise<Work> {
   const { call, caller, body, turn } = asked
   const format = wireFormats[endpoint.format]
-  const facts = format.readRequest(body.json, endpoint.said)
+  const facts = format.readRequest(body.json, endpoint.said, body.form?.files)
   const group = admit(app, caller, { model: facts.model, format: endpoint.format })
-  const inputTokens = estimateInput(format.promptText(body.json), facts)
+  const { uncounted, callsMax = 1 } = facts
+  const inputTokens = uncounted ? promptTokens(uncounted) : estimateInput(format.promptText(body.json), facts)
   const outputTokens = facts.outputTokensMax ?? app.options.current.PreConsumedQuota
   if (turn) await enterLimits(app, call, turn, { group, inputTokens, outputTokens })
   const price = app.catalog.priceOf({ model: facts.model, group, acceptsUnpriced: caller.acceptsUnpriced })
-  const amount = estimateOf(price, { inputTokens, outputTokensMax: outputTokens })
+  const amount = estimateOf(price, { inputTokens, outputTokensMax: outputTokens, calls: callsMax })
   const hold = { requestId: call.id, userId: caller.userId, tokenId: caller.tokenId, amount }
   await app.ledger.hold(hold)
   return { call, caller, body, format, facts, group, price, inputTokens, hold, turn, attempts: [] }

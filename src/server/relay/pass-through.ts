@@ -1,21 +1,24 @@
 import { membersOf, spliceMembers } from '../lib/splice-json.ts'
-import type { WireFormat } from '../protocols/wire-format.ts'
+import type { RequestFacts, WireFormat } from '../protocols/wire-format.ts'
 import { gathered, toldAsStream } from './other-form.ts'
 import type { Passage } from './passage.ts'
+import { repliesIn, type Work } from './relay-parts.ts'
 import { StreamTap } from './tap.ts'
-import { parseObject, readWhole } from './whole-reply.ts'
+import { parseObject, readWhole, requireNoError } from './whole-reply.ts'
 
 /** An answer of the caller's own format: every byte goes on as it came, but for the model's name and a usage that nobody asked for. */
-export function passThrough(format: WireFormat, edit: { hideUsage: boolean; renameTo: string | undefined }): Passage {
+export function passThrough(work: Work, edit: { hideUsage: boolean; renameTo: string | undefined }): Passage {
+  const { format, facts } = work
   const { stream } = format
   const { hideUsage, renameTo } = edit
-  if (!stream) return { ...wholeOnly(format, renameTo), openTap: notStreamed, readReplay: notStreamed, heartbeat: '' }
+  const whole = repliesIn(work) === 'json' ? wholeOnly(format, facts, renameTo) : asItCame
+  if (!stream) return { ...whole, openTap: notStreamed, readReplay: notStreamed, heartbeat: '' }
 
   return {
-    ...wholeOnly(format, renameTo),
+    ...whole,
     openTap: () => new StreamTap(stream, edit),
     readReplay(body) {
-      const { usage, text } = readWhole(format, body, '')
+      const { usage, text } = readWhole(format, facts, body, '')
       const reply = parseObject(body)
       const named = renameTo === undefined ? reply : { ...reply, [modelIn(format)]: renameTo }
       return { usage, text, write: () => toldAsStream(stream, named, { hideUsage }) }
@@ -24,13 +27,21 @@ export function passThrough(format: WireFormat, edit: { hideUsage: boolean; rena
   }
 }
 
-function wholeOnly(format: WireFormat, renameTo: string | undefined): Pick<Passage, 'readWhole'> {
+function wholeOnly(format: WireFormat, facts: RequestFacts, renameTo: string | undefined): Pick<Passage, 'readWhole'> {
   return {
     readWhole(body, contentType) {
-      const whole = readWhole(format, gathered(format, body), contentType)
+      const whole = readWhole(format, facts, gathered(format, body), contentType)
       return { ...whole, write: () => (renameTo === undefined ? whole.body : renamed(whole.body, modelIn(format), renameTo)) }
     },
   }
+}
+
+/** A text that is no JSON: subtitles, say. An error may come in its place under a status of success. */
+const asItCame: Pick<Passage, 'readWhole'> = {
+  readWhole(body, contentType) {
+    if (contentType.includes('json')) requireNoError(body)
+    return { contentType: contentType || 'text/plain; charset=utf-8', usage: undefined, text: '', write: () => body }
+  },
 }
 
 function renamed(body: Buffer, member: string, model: string): Buffer {

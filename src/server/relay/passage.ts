@@ -64,6 +64,7 @@ export interface Tap extends Came {
 /** The request as the upstream gets it, and the way back of its answer. */
 export interface Written {
   readonly body: Buffer
+  readonly contentType: string
   readonly upstreamModel: string
   /** Whether the upstream is asked for a stream. */
   readonly stream: boolean

@@ -7,7 +7,8 @@ import type { Limits, Target } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
 import { passThrough } from './pass-through.ts'
 import type { Passage, Written } from './passage.ts'
-import type { RelayParts, Work } from './relay-parts.ts'
+import type { Body } from './read-body.ts'
+import { type RelayParts, repliesIn, type Work } from './relay-parts.ts'
 import { translate } from './translate.ts'
 
 /** One attempt, ready to be sent: where to, what, and how its answer reaches the caller. */
@@ -30,7 +31,7 @@ export async function prepare(app: RelayParts, work: Work, channel: RunningChann
   const passes = format === own && !isRewritten(channel, format)
   work.translation = undefined
   work.call.tell('x-sluice-dropped', '')
-  const written = passes ? passBody(work, channel, mapped) : await translate(app, work, channel, { format, model: mapped })
+  const written = passes ? await passBody(work, channel, mapped) : await translate(app, work, channel, { format, model: mapped })
   if (written instanceof UpstreamFailure) return written
   const key = channel.provider.accessToken ? await app.accessTokens.get(channel) : channel.key
   if (key instanceof UpstreamFailure) return key
@@ -38,7 +39,7 @@ export async function prepare(app: RelayParts, work: Work, channel: RunningChann
   return { target, upstreamModel: written.upstreamModel, passage: written.passage }
 }
 
-function passBody(work: Work, { provider }: RunningChannel, mapped: string): Written {
+async function passBody(work: Work, { provider }: RunningChannel, mapped: string): Promise<Written> {
   const { format, facts, body } = work
   const asksUsage = facts.stream && provider.streamOptions && !facts.wantsUsage && reportsUsageOnRequest.has(format.format)
   const adjusted = provider.adjustBody?.(body.json, format.format, mapped) ?? {}
@@ -54,12 +55,35 @@ function passBody(work: Work, { provider }: RunningChannel, mapped: string): Wri
   return {
     upstreamModel,
     stream: facts.stream,
-    body: Object.keys(changes).length === 0 ? body.bytes : spliceMembers(body.bytes, writeMembers(changes)),
-    passage: passThrough(format, {
+    ...(await changedBody(body, changes)),
+    passage: passThrough(work, {
       hideUsage: asksUsage,
       renameTo: upstreamModel === facts.model ? undefined : facts.model,
     }),
   }
+}
+
+/** The caller's bytes, with these members set or (undefined) taken out. */
+async function changedBody(
+  { bytes, form }: Body,
+  changes: Readonly<Record<string, unknown>>,
+): Promise<Pick<Written, 'body' | 'contentType'>> {
+  const contentType = form?.contentType ?? 'application/json'
+  if (Object.keys(changes).length === 0) return { body: bytes, contentType }
+  if (!form) return { body: spliceMembers(bytes, writeMembers(changes)), contentType }
+
+  // Every field stays where it was, whatever comes twice included; another try starts from the caller's form again.
+  const data = new FormData()
+  const changed = new Set<string>()
+  for (const [field, value] of form.data) {
+    if (!(field in changes)) data.append(field, value)
+    else if (changes[field] !== undefined && !changed.has(field)) data.append(field, String(changes[field]))
+    changed.add(field)
+  }
+  for (const [field, value] of Object.entries(changes))
+    if (value !== undefined && !changed.has(field)) data.append(field, String(value))
+  const encoded = new Response(data)
+  return { body: Buffer.from(await encoded.arrayBuffer()), contentType: encoded.headers.get('content-type') ?? contentType }
 }
 
 /** Formats whose streams only tell the usage when they are asked for it. */
@@ -83,8 +107,8 @@ async function targetOf(
   const keyed = key === channel.key ? channel : { ...channel, key }
   const headers = {
     ...provider.headers(keyed, format, work.call.request.headers as Record<string, string | undefined>),
-    'content-type': 'application/json',
-    accept: stream ? 'text/event-stream' : 'application/json',
+    'content-type': written.contentType,
+    accept: stream ? 'text/event-stream' : acceptOf[repliesIn(work)],
     'accept-encoding': 'identity',
     'user-agent': 'sluice',
   }
@@ -105,6 +129,8 @@ async function targetOf(
     statusCodeMapping: channel.statusCodeMapping,
   }
 }
+
+const acceptOf = { json: 'application/json', text: 'text/plain, application/json', bytes: '*/*' } as const
 
 /** URLs are the same for every request of a channel, format and model; a changed channel is a new object. */
 const urls = new WeakMap<RunningChannel, Map<string, URL>>()

@@ -4,12 +4,21 @@ import { type BrotliOptions, brotliDecompress, gunzip, inflate, type ZlibOptions
 import { fail } from '../lib/failure.ts'
 import { shapeOf } from '../lib/json-shape.ts'
 import { withoutRepeatedKeys } from '../lib/splice-json.ts'
-import { isObject, type JsonObject } from '../protocols/wire-format.ts'
+import { isObject, type JsonObject, type UploadedFile } from '../protocols/wire-format.ts'
 
 /** The request's body: its bytes, kept as they came, and the object that they say. */
 export interface Body {
   readonly bytes: Buffer
   readonly json: JsonObject
+  /** Of a form, which goes on as a form; absent for JSON. */
+  readonly form?: SentForm
+}
+
+/** A multipart form. Its texts are the members of `json`; a name that comes twice is a list. */
+export interface SentForm {
+  readonly contentType: string
+  readonly data: FormData
+  readonly files: readonly UploadedFile[]
 }
 
 export const bodyLimitBytes = 32 * 1024 * 1024
@@ -32,14 +41,35 @@ const shapeMax = { depth: 100, parts: 250_000, entries: 2_000_000 } as const
 export async function readBody(request: IncomingMessage, limitBytes = bodyLimitBytes): Promise<Body> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
   const raw = await readBytes(request, limitBytes)
-  const bytes = withoutMark(encoding === 'identity' || encoding === '' ? raw : await inflateBytes(raw, encoding, limitBytes))
+  const inflated = encoding === 'identity' || encoding === '' ? raw : await inflateBytes(raw, encoding, limitBytes)
+  const contentType = request.headers['content-type'] ?? ''
+  if (isForm.test(contentType)) return readForm(inflated, contentType)
 
+  const bytes = withoutMark(inflated)
   const shape = shapeOf(bytes, shapeMax)
   if (typeof shape === 'string')
     fail('bad_json', { reason: shape === 'depth' ? `nested deeper than ${shapeMax.depth} levels` : 'it has too many parts' })
   const json = parseObject(bytes)
   const isEachKeyOnce = shape.topMembers === Object.keys(json).length
   return { json, bytes: isEachKeyOnce ? bytes : withoutRepeatedKeys(bytes) }
+}
+
+const isForm = /^\s*multipart\/form-data\s*;/i
+
+async function readForm(bytes: Buffer, contentType: string): Promise<Body> {
+  let data: FormData
+  try {
+    data = await new Response(bytes, { headers: { 'content-type': contentType } }).formData()
+  } catch (cause) {
+    fail('bad_request', { reason: 'the form cannot be read' }, { cause })
+  }
+  const json: Record<string, string | string[]> = {}
+  const files: UploadedFile[] = []
+  for (const [field, value] of data) {
+    if (typeof value === 'string') json[field] = field in json ? [json[field] ?? [], value].flat() : value
+    else files.push({ field, name: value.name, mediaType: value.type, bytes: Buffer.from(await value.arrayBuffer()) })
+  }
+  return { bytes, json, form: { contentType, data, files } }
 }
 
 function parseObject(bytes: Buffer): JsonObject {

@@ -77,3 +77,8 @@ export interface Translation {
   /** Fields of the request that it cannot carry. */
   readonly dropped: readonly string[]
 }
+
+/** What the reply to the request is made of. */
+export function repliesIn({ format, body }: Pick<Work, 'format' | 'body'>): 'json' | 'text' | 'bytes' {
+  return format.repliesIn?.(body.json) ?? 'json'
+}

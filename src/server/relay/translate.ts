@@ -44,6 +44,7 @@ export async function translate(
   const stream = dialogue.stream || provider.alwaysStreams === true
   return {
     body: Buffer.from(JSON.stringify({ ...written.body, ...adjusted })),
+    contentType: 'application/json',
     upstreamModel: typeof model === 'string' ? model : to.model,
     stream,
     passage: translated(app, work, channel, { codec, inbound, dialogue, written }),

@@ -1,5 +1,5 @@
 import { membersOf, memberValue } from '../lib/splice-json.ts'
-import { isObject, type JsonObject, type WireFormat } from '../protocols/wire-format.ts'
+import { isObject, type JsonObject, type RequestFacts, type WireFormat } from '../protocols/wire-format.ts'
 import { type Receiver, readHiddenError } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { Passage, Whole } from './passage.ts'
@@ -9,7 +9,7 @@ export class WholeReply implements Receiver {
   readonly #passage: Passage
   readonly #done: (outcome: Whole | UpstreamFailure) => void
   readonly #chunks: Buffer[] = []
-  #contentType = 'application/json'
+  #contentType = ''
 
   constructor(passage: Passage, done: (outcome: Whole | UpstreamFailure) => void) {
     this.#passage = passage
@@ -17,8 +17,7 @@ export class WholeReply implements Receiver {
   }
 
   begin(headers: Readonly<Record<string, string | string[] | undefined>>): void {
-    const type = String(headers['content-type'] ?? '')
-    if (type.includes('json')) this.#contentType = type
+    this.#contentType = String(headers['content-type'] ?? '')
   }
 
   data(chunk: Buffer): void {
@@ -50,22 +49,32 @@ const parseWholeBelow = 64 * 1024
 /** Throws an UpstreamFailure when the body is an error, or anything but an answer of the format. */
 export function readWhole(
   format: WireFormat,
+  facts: RequestFacts,
   body: Buffer,
   contentType: string,
 ): Omit<Whole, 'write'> & { readonly body: Buffer } {
   const isSmall = body.length < parseWholeBelow
   const reply = isSmall ? parseObject(body) : readNeeded(body, format.answerIn)
-  const error = readHiddenError(reply)
-  if (error) throw new UpstreamFailure('status', { status: error.status || 502, facts: error })
+  refuseError(reply)
   if (!isAnswer(format, reply)) throw badReply(`the answer has no list ${format.answerIn}`)
 
-  const usage = format.readUsage(reply)
+  const usage = format.readUsage(reply, facts)
   return {
     body,
-    contentType,
+    contentType: contentType.includes('json') ? contentType : 'application/json',
     usage,
     text: usage || !format.stream ? '' : format.replyText(isSmall ? reply : parseObject(body)),
   }
+}
+
+/** Throws the UpstreamFailure that a body of JSON tells under a status of success. */
+export function requireNoError(body: Buffer): void {
+  refuseError(parseObject(body))
+}
+
+function refuseError(reply: JsonObject): void {
+  const error = readHiddenError(reply)
+  if (error) throw new UpstreamFailure('status', { status: error.status || 502, facts: error })
 }
 
 function isAnswer({ answerIn, answersWithout }: WireFormat, reply: JsonObject): boolean {
@@ -76,7 +85,10 @@ function isAnswer({ answerIn, answersWithout }: WireFormat, reply: JsonObject): 
 function readNeeded(body: Buffer, list: string): JsonObject {
   const members = membersOf(body)
   if (!members) throw badReply('the answer is not a JSON object')
-  const parsed = ['usage', 'usageMetadata', 'error', 'type', 'base_resp'].map((key) => [key, memberValue(body, members, key)])
+  const parsed = ['usage', 'usageMetadata', 'tool_usage', 'error', 'type', 'base_resp'].map((key) => [
+    key,
+    memberValue(body, members, key),
+  ])
   const start = members.findLast((member) => member.key === list)?.valueStart ?? 0
   return { ...Object.fromEntries(parsed), ...(body[start] === openBracket ? { [list]: [] } : {}) }
 }
