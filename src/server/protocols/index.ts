@@ -1,9 +1,11 @@
 import { anthropicMessagesCodec } from './anthropic-messages/codec.ts'
 import { anthropicMessages } from './anthropic-messages/messages.ts'
 import { anthropicCountTokens } from './anthropic-messages/token-count.ts'
+import { bedrockConverse } from './bedrock-converse/codec.ts'
 import type { Codec, Inbound } from './codec.ts'
 import { cohereChat } from './cohere-chat/codec.ts'
 import { cozeChat } from './coze-chat/codec.ts'
+import { dashScopeChat } from './dashscope-chat/codec.ts'
 import { difyChat } from './dify-chat/codec.ts'
 import { openAiCompletions } from './direct/completions.ts'
 import { completionsInbound } from './direct/completions-inbound.ts'
@@ -11,6 +13,7 @@ import { openAiEmbeddings } from './direct/embeddings.ts'
 import { ernieChat } from './ernie-chat/codec.ts'
 import type { CallerFormat, Format } from './format.ts'
 import { geminiGenerate } from './gemini-generate/generate.ts'
+import { hunyuanChat } from './hunyuan-chat/codec.ts'
 import { ollamaChat } from './ollama-chat/codec.ts'
 import { openAiChat } from './openai-chat/chat.ts'
 import { openAiChatCodec } from './openai-chat/codec.ts'
@@ -36,6 +39,7 @@ export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
   'openai.chat': openAiChatCodec,
   'openai.responses': responsesCodec,
   'anthropic.messages': anthropicMessagesCodec,
+  'bedrock.converse': bedrockConverse,
   'ollama.chat': ollamaChat,
   'cohere.chat': cohereChat,
   'dify.chat': difyChat,
@@ -43,6 +47,8 @@ export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
   'ernie.chat': ernieChat,
   'replicate.predict': replicatePredict,
   'spark.chat': sparkChat,
+  'hunyuan.chat': hunyuanChat,
+  'dashscope.chat': dashScopeChat,
 }
 
 /** Of those that callers speak: how their requests are read and answered. */

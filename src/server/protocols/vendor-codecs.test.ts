@@ -3,15 +3,27 @@ import { assistantTurn, tideTool, toolTurns, userTurn, written } from '../../../
 import type { Codec } from './codec.ts'
 import { cohereChat } from './cohere-chat/codec.ts'
 import { cozeChat } from './coze-chat/codec.ts'
+import { dashScopeChat } from './dashscope-chat/codec.ts'
 import type { MediaPart, Turn } from './dialogue.ts'
 import { difyChat } from './dify-chat/codec.ts'
 import { ernieChat } from './ernie-chat/codec.ts'
+import { hunyuanChat } from './hunyuan-chat/codec.ts'
 import { ollamaChat } from './ollama-chat/codec.ts'
 import { replicatePredict } from './replicate-predict/codec.ts'
 import { sparkChat } from './spark-chat/codec.ts'
 
 /** What holds for every format of a vendor that no caller speaks. */
-const codecs: readonly Codec[] = [cohereChat, cozeChat, difyChat, ernieChat, ollamaChat, replicatePredict, sparkChat]
+const codecs: readonly Codec[] = [
+  cohereChat,
+  cozeChat,
+  difyChat,
+  ernieChat,
+  ollamaChat,
+  replicatePredict,
+  sparkChat,
+  dashScopeChat,
+  hunyuanChat,
+]
 const text = (turn: unknown) => JSON.stringify(turn)
 
 describe.each(codecs.map((codec) => [codec.format, codec] as const))('a request as %s', (_, codec) => {

@@ -1,0 +1,65 @@
+import type { EventReader, ReadContext } from '../codec.ts'
+import { readEvents as readChatEvents, readReply as readChatReply } from '../openai-chat/reply-read.ts'
+import { parseData } from '../reply-builder.ts'
+import type { ReplyEvent } from '../reply-events.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+
+/** DashScope's replies hold those of Chat, with the usage under other names: they are read by its reader. */
+export function readReply(reply: JsonObject, context: ReadContext): ReplyEvent[] {
+  return readChatReply(asChat(reply, 'message'), context)
+}
+
+export function readStreamEvents(context: ReadContext): EventReader {
+  const chat = readChatEvents(context)
+  return {
+    push({ name, data }) {
+      const event = parseData(data)
+      return chat.push({ name, data: event ? JSON.stringify(asChat(event, 'delta')) : data })
+    },
+    finish: () => chat.finish(),
+  }
+}
+
+/** Older models answer with a text alone. A message of a stream is what came since the one before. */
+function asChat(reply: JsonObject, member: 'message' | 'delta'): JsonObject {
+  const output = objectAt(reply, 'output')
+  if (!output) return { error: readError(reply) }
+  const choices = arrayAt(output, 'choices').filter(isObject)
+  const told = choices.length > 0 ? choices : [{ message: { content: output.text }, finish_reason: output.finish_reason }]
+  return {
+    choices: told.map(({ message, finish_reason }) => ({ index: 0, [member]: message ?? {}, finish_reason })),
+    usage: asChatUsage(objectAt(reply, 'usage')),
+  }
+}
+
+function asChatUsage(usage: JsonObject | undefined): JsonObject | undefined {
+  if (!usage) return undefined
+  const { input_tokens, output_tokens, total_tokens, prompt_tokens_details, output_tokens_details } = usage
+  return {
+    prompt_tokens: input_tokens,
+    completion_tokens: output_tokens,
+    total_tokens,
+    prompt_tokens_details,
+    completion_tokens_details: output_tokens_details,
+  }
+}
+
+function readError(reply: JsonObject): JsonObject {
+  const code = textAt(reply, 'code')
+  return {
+    message: textAt(reply, 'message') || 'the upstream sent no valid answer',
+    code: code === 'DataInspectionFailed' ? 'content_filter' : code,
+    status: statuses.find(([pattern]) => pattern.test(code))?.[1],
+  }
+}
+
+/** Codes that say whose fault it is. Source: Model Studio's table of error codes, read 2026-11. */
+const statuses: readonly (readonly [RegExp, number])[] = [
+  [/^Throttling/, 429],
+  [/^InvalidApiKey/, 401],
+  [/^(AccessDenied|Model\.AccessDenied)/, 403],
+  [/^Arrearage/, 402],
+  [/^(InvalidParameter|DataInspectionFailed|BadRequest)/, 400],
+  [/^ModelNotFound/, 404],
+  [/^InternalError/, 500],
+]

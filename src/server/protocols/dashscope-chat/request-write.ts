@@ -1,0 +1,140 @@
+import type { RequestContext, WrittenRequest } from '../codec.ts'
+import type { Dialogue, MediaPart, TextPart } from '../dialogue.ts'
+import { callText, type FunctionTools, functionTools, undoing } from '../function-tools.ts'
+import { jsonInstruction, mentionsJson } from '../json-answer.ts'
+import { type Field, lose, loseAllBut } from '../lost-fields.ts'
+import { writeDataUrl } from '../media.ts'
+import { mediaOf, type PlainMessage, plainMessages, refuseMedia, userText } from '../plain-messages.ts'
+import { budgetOf } from '../reasoning-level.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { isMultimodal } from './models.ts'
+
+/** A conversation as DashScope takes it. Throws `untranslatable` for documents, and for media with models that read text alone. */
+export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
+  loseAllBut(dialogue, context, carried)
+  const { output } = dialogue
+  const tools = functionTools(dialogue, nameRule)
+  if (output?.kind === 'schema') lose(dialogue, context, 'output')
+  const needsTelling = output !== undefined && (output.kind === 'schema' || !mentionsJson(dialogue))
+  const told: TextPart[] = needsTelling ? [{ kind: 'text', text: jsonInstruction(output) }] : []
+  const messages = plainMessages({ ...dialogue, system: [...dialogue.system, ...told] }, { system: 'anywhere', tools: true })
+
+  return {
+    body: {
+      model: context.model,
+      input: { messages: messages.map((message) => writeMessage(dialogue, context, tools, message)) },
+      parameters: {
+        result_format: 'message',
+        ...(dialogue.stream ? { incremental_output: true } : {}),
+        ...samplingOf(dialogue),
+        ...toolsOf(dialogue, context, tools),
+        ...(output ? { response_format: { type: 'json_object' } } : {}),
+        ...thinkingOf(dialogue, context),
+      },
+    },
+    ...undoing(tools),
+  }
+}
+
+const carried: readonly Field[] = [
+  'temperature',
+  'topP',
+  'topK',
+  'presencePenalty',
+  'seed',
+  'stop',
+  'outputTokensMax',
+  'reasoning',
+  'output',
+  'tools',
+  'toolChoice',
+  'parallelTools',
+]
+
+const nameRule = { allowed: /[a-zA-Z0-9_-]/, lengthMax: 64 }
+
+function writeMessage(dialogue: Dialogue, { model }: RequestContext, tools: FunctionTools, message: PlainMessage): JsonObject {
+  const said = (text: string) => (isMultimodal(model) ? [{ text }] : text)
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: said(message.text) }
+    case 'user':
+      return {
+        role: 'user',
+        content: isMultimodal(model) ? message.parts.map((part) => writePart(dialogue, part)) : textOf(dialogue, message.parts),
+      }
+    case 'tool':
+      return {
+        role: 'tool',
+        tool_call_id: message.callId,
+        name: tools.names.toUpstream(message.name),
+        content: said(message.text),
+      }
+    case 'assistant':
+      return {
+        role: 'assistant',
+        content: said(message.text),
+        ...(message.calls.length > 0
+          ? {
+              tool_calls: message.calls.map((call, index) => ({
+                index,
+                id: call.callId,
+                type: 'function',
+                function: { name: tools.names.toUpstream(call.name), arguments: callText(call) },
+              })),
+            }
+          : {}),
+      }
+  }
+}
+
+function textOf(dialogue: Dialogue, parts: readonly (TextPart | MediaPart)[]): string {
+  const [media] = mediaOf(parts)
+  return media ? refuseMedia(dialogue, media) : userText(parts)
+}
+
+function writePart(dialogue: Dialogue, part: TextPart | MediaPart): JsonObject {
+  if (part.kind === 'text' || part.source.kind === 'text') return { text: userText([part]) }
+  if (part.media === 'document' || part.source.kind === 'file') return refuseMedia(dialogue, part)
+  return { [part.media]: writeDataUrl(part.source) }
+}
+
+/** DashScope refuses a `top_p` at the ends of its range. */
+function samplingOf({ sampling, stop, outputTokensMax }: Dialogue): JsonObject {
+  const members = {
+    max_tokens: outputTokensMax,
+    temperature: sampling.temperature === undefined ? undefined : Math.min(sampling.temperature, 1.99),
+    top_p: sampling.topP === undefined ? undefined : Math.min(Math.max(sampling.topP, 0.001), 0.999),
+    top_k: sampling.topK,
+    presence_penalty: sampling.presencePenalty,
+    seed: sampling.seed,
+    stop: stop.length > 0 ? stop : undefined,
+  }
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}
+
+/** One tool can be demanded, but not any of several. */
+function toolsOf(dialogue: Dialogue, context: RequestContext, { offered, choice }: FunctionTools): JsonObject {
+  const [only, ...others] = offered
+  if (!only) return {}
+  const isForced = choice === 'required' && others.length === 0
+  if (choice === 'required' && !isForced) lose(dialogue, context, 'toolChoice')
+  return {
+    tools: offered.map(({ name, description, schema }) => ({
+      type: 'function',
+      function: { name, description: description ?? '', parameters: schema },
+    })),
+    ...(isForced ? { tool_choice: { type: 'function', function: { name: only.name } } } : {}),
+    ...(dialogue.parallelTools === undefined ? {} : { parallel_tool_calls: dialogue.parallelTools }),
+  }
+}
+
+function thinkingOf(dialogue: Dialogue, context: RequestContext): JsonObject {
+  const mode = dialogue.reasoning?.mode
+  if (mode === undefined || mode === 'auto') return {}
+  if (mode === 'off') return { enable_thinking: false }
+  if (dialogue.stream) return { enable_thinking: true, thinking_budget: budgetOf(mode) }
+  // Models only think in streams; without one they would answer 400.
+  lose(dialogue, context, 'reasoning')
+  return { enable_thinking: false }
+}

@@ -1,0 +1,109 @@
+import type { RequestContext, WrittenRequest } from '../codec.ts'
+import type { Dialogue, MediaPart, TextPart, ToolCallPart } from '../dialogue.ts'
+import { callText, type FunctionTool, type FunctionTools, functionTools, undoing } from '../function-tools.ts'
+import { jsonInstruction } from '../json-answer.ts'
+import { type Field, lose, loseAllBut } from '../lost-fields.ts'
+import { writeDataUrl } from '../media.ts'
+import {
+  apartFromTools,
+  beganByUser,
+  mediaOf,
+  type PlainMessage,
+  plainMessages,
+  refuseMedia,
+  requireLastFromUser,
+  userText,
+} from '../plain-messages.ts'
+import type { JsonObject } from '../wire-format.ts'
+
+/**
+ * A conversation as Tencent takes it: instructions only at the head, then user and model in turn, with the answers of tools in the
+ * user's place. There is no limit of the output. Throws `untranslatable` for media other than images.
+ */
+export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
+  loseAllBut(dialogue, context, carried)
+  const tools = functionTools(dialogue, nameRule)
+  const told: TextPart[] = dialogue.output ? [{ kind: 'text', text: jsonInstruction(dialogue.output) }] : []
+  const messages = plainMessages({ ...dialogue, system: [...dialogue.system, ...told] }, { system: 'head', tools: true })
+  requireLastFromUser(dialogue, messages)
+
+  return {
+    body: {
+      Model: context.model,
+      Messages: beganByUser(apartFromTools(messages)).map((message) => writeMessage(dialogue, tools, message)),
+      Stream: dialogue.stream,
+      ...samplingOf(dialogue, context),
+      ...toolsOf(dialogue, context, tools),
+      ...(dialogue.reasoning && dialogue.reasoning.mode !== 'auto' ? { EnableThinking: dialogue.reasoning.mode !== 'off' } : {}),
+    },
+    ...undoing(tools),
+  }
+}
+
+const carried: readonly Field[] = ['temperature', 'topP', 'seed', 'stop', 'reasoning', 'tools', 'toolChoice']
+
+const nameRule = { allowed: /[a-zA-Z0-9_-]/, lengthMax: 64 }
+
+function writeMessage(dialogue: Dialogue, tools: FunctionTools, message: PlainMessage): JsonObject {
+  switch (message.role) {
+    case 'system':
+      return { Role: 'system', Content: message.text }
+    case 'user':
+      return { Role: 'user', ...contentOf(dialogue, message.parts) }
+    case 'tool':
+      return { Role: 'tool', ToolCallId: message.callId, Content: message.text || '(empty)' }
+    case 'assistant':
+      return {
+        Role: 'assistant',
+        Content: message.text,
+        ...(message.calls.length > 0 ? { ToolCalls: message.calls.map((call) => writeCall(tools, call)) } : {}),
+      }
+  }
+}
+
+function contentOf(dialogue: Dialogue, parts: readonly (TextPart | MediaPart)[]): JsonObject {
+  if (mediaOf(parts).length === 0) return { Content: userText(parts) }
+  return {
+    Contents: parts.map((part) => {
+      if (part.kind === 'text' || part.source.kind === 'text') return { Type: 'text', Text: userText([part]) }
+      if (part.media !== 'image' || part.source.kind === 'file') return refuseMedia(dialogue, part)
+      return { Type: 'image_url', ImageUrl: { Url: writeDataUrl(part.source) } }
+    }),
+  }
+}
+
+function writeCall(tools: FunctionTools, call: ToolCallPart): JsonObject {
+  return { Id: call.callId, Type: 'function', Function: { Name: tools.names.toUpstream(call.name), Arguments: callText(call) } }
+}
+
+/** One tool can be demanded, but not any of several. */
+function toolsOf(dialogue: Dialogue, context: RequestContext, { offered, choice }: FunctionTools): JsonObject {
+  const [only, ...others] = offered
+  if (!only) return {}
+  const isForced = choice === 'required' && others.length === 0
+  if (choice === 'required' && !isForced) lose(dialogue, context, 'toolChoice')
+  return {
+    Tools: offered.map(writeTool),
+    ...(isForced ? { ToolChoice: 'custom', CustomTool: writeTool(only) } : {}),
+  }
+}
+
+/** The schema is a text here. */
+function writeTool({ name, description, schema }: FunctionTool): JsonObject {
+  return { Type: 'function', Function: { Name: name, Parameters: JSON.stringify(schema), Description: description ?? '' } }
+}
+
+function samplingOf(dialogue: Dialogue, context: RequestContext): JsonObject {
+  const { sampling, stop } = dialogue
+  const isSeedTaken = sampling.seed !== undefined && sampling.seed >= 1 && sampling.seed <= seedMax
+  if (sampling.seed !== undefined && !isSeedTaken) lose(dialogue, context, 'seed')
+  const members = {
+    Temperature: sampling.temperature === undefined ? undefined : Math.min(sampling.temperature, 2),
+    TopP: sampling.topP,
+    Seed: isSeedTaken ? sampling.seed : undefined,
+    Stop: stop.length > 0 ? stop : undefined,
+  }
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}
+
+const seedMax = 10_000
