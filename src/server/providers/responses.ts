@@ -1,6 +1,6 @@
 import type { CallerFormat, Format } from '../protocols/format.ts'
 import { isEnvelope } from '../protocols/openai-responses/envelope.ts'
-import { rulesOf } from '../protocols/openai-responses/models.ts'
+import { needsResponses } from '../protocols/openai-responses/models.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
 
 /**
@@ -28,7 +28,7 @@ const outputTokensMin = 16
 
 /** The models that are not on Chat, or not with tools while they reason, are asked in Responses. */
 export function prefersResponses(format: CallerFormat, model: string, body: JsonObject): Format | undefined {
-  const needs = format === 'openai.responses' ? 'never' : (rulesOf(model)?.needsResponses ?? 'never')
+  const needs = format === 'openai.responses' ? 'never' : needsResponses(model)
   if (needs === 'always') return 'openai.responses'
   const hasTools = arrayAt(body, 'tools').length > 0 || arrayAt(body, 'functions').length > 0
   return needs === 'with-tools' && hasTools && textAt(body, 'reasoning_effort') !== 'none' ? 'openai.responses' : undefined

@@ -13,7 +13,7 @@ import {
 } from '../wire-format.ts'
 import { errorEventText, readResponsesError } from './errors.ts'
 import { gatherResponse, replayResponse } from './forms.ts'
-import { readResponsesUsage } from './usage.ts'
+import { readResponseUsage } from './usage.ts'
 
 /** OpenAI Responses. Source: types of the official SDK 7.51 and protocols notes 1.3, read 2026-11. */
 export const openAiResponses: WireFormat = {
@@ -22,7 +22,7 @@ export const openAiResponses: WireFormat = {
   readRequest: readFacts,
   promptText: (body) => readPrompt(body).texts,
   answerIn: 'output',
-  readUsage: (reply) => readResponsesUsage(objectAt(reply, 'usage')),
+  readUsage: readResponseUsage,
   replyText: (reply) => arrayAt(reply, 'output').filter(isObject).map(itemText).join('\n'),
 
   stream: {
@@ -31,7 +31,7 @@ export const openAiResponses: WireFormat = {
     isTerminal: (event) => terminalTypes.has(terminalTypeOf(event)),
     // The terminal event repeats the whole reply: without it there is no good end.
     terminalText: '',
-    readUsage: (data, before) => readResponsesUsage(objectAt(objectAt(data, 'response') ?? {}, 'usage')) ?? before,
+    readUsage: (data, before) => readResponseUsage(objectAt(data, 'response') ?? {}) ?? before,
     isUsageOnly: () => false,
     hasOutput: ({ type }) => typeof type === 'string' && outputTypes.test(type),
     isFinish: ({ type }) => typeof type === 'string' && terminalTypes.has(type),

@@ -1,0 +1,135 @@
+import type { Opaque, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../dialogue.ts'
+import { base64Source } from '../media.ts'
+import { inputText } from '../tool-input.ts'
+import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
+import { readContent } from './content-read.ts'
+import { readSealed } from './envelope.ts'
+import { mustBeObject, refuse, refuseInvalid, refuseType, unknownValue } from './refusals.ts'
+
+/**
+ * Instructions and input items as a head and turns. Items of the model that follow one another are one turn; so are the results of tools.
+ * Sealed state goes back to where it stood, by what its envelope says. Throws `untranslatable` for items that only their vendor
+ * understands. Source: protocols notes 1.3 and 3.1, edge cases 197, 198 and 200.
+ */
+export function readInput(body: JsonObject): { system: TextPart[]; turns: Turn[] } {
+  const { instructions, input } = body
+  if (instructions !== undefined && instructions !== null && typeof instructions !== 'string')
+    refuseInvalid('instructions', { zh: '必须是文本', en: 'must be a text' })
+  const reader = new InputReader(typeof instructions === 'string' && instructions !== '' ? [text(instructions)] : [])
+  if (typeof input === 'string') reader.add('user', [text(input)])
+  else for (const [at, item] of arrayAt(body, 'input').entries()) reader.take(item, `input[${at}]`)
+  return reader
+}
+
+class InputReader {
+  readonly system: TextPart[]
+  readonly turns: { role: Turn['role']; parts: Part[] }[] = []
+
+  constructor(system: TextPart[]) {
+    this.system = system
+  }
+
+  take(item: unknown, field: string): void {
+    if (!isObject(item)) refuseInvalid(field, mustBeObject)
+    switch (item.type) {
+      case undefined:
+      case 'message':
+        this.#message(item, field)
+        break
+      case 'function_call':
+      case 'custom_tool_call':
+        this.add('assistant', [readCall(item, field)])
+        break
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        this.#result(readResult(item, field))
+        break
+      case 'reasoning':
+        this.#reasoning(item)
+        break
+      case 'image_generation_call':
+        this.#picture(textAt(item, 'result'))
+        break
+      // What was searched for; what was found stands in the answer.
+      case 'web_search_call':
+        break
+      default:
+        refuseType(field, item.type)
+    }
+  }
+
+  add(role: Turn['role'], parts: readonly Part[]): void {
+    const last = this.turns.at(-1)
+    if (role === 'assistant' && last?.role === role) last.parts.push(...parts)
+    else this.turns.push({ role, parts: [...parts] })
+  }
+
+  #message(item: JsonObject, field: string): void {
+    const { role } = item
+    const parts = readContent(item.content, `${field}.content`)
+    if (role === 'user' || role === 'assistant') {
+      this.add(role, parts)
+      return
+    }
+    if (role !== 'system' && role !== 'developer') refuseInvalid(`${field}.role`, unknownValue)
+    const texts = parts.filter((part) => part.kind === 'text')
+    if (texts.length < parts.length) refuse(`${field}.content`, { zh: '指令只能是文本', en: 'instructions can only be text' })
+    if (this.turns.length === 0) this.system.push(...texts)
+    else this.add('system', texts)
+  }
+
+  #result(result: ToolResultPart): void {
+    const last = this.turns.at(-1)
+    if (last?.role === 'user' && last.parts.every((part) => part.kind === 'tool-result')) last.parts.push(result)
+    else this.turns.push({ role: 'user', parts: [result] })
+  }
+
+  #picture(result: string): void {
+    if (result !== '') this.add('assistant', [{ kind: 'media', media: 'image', source: base64Source(result, 'image/png') }])
+  }
+
+  #reasoning(item: JsonObject): void {
+    const { opaque, place } = readSealed(textAt(item, 'encrypted_content'))
+    if (opaque && place !== 'here') {
+      this.#sealBefore(opaque, place)
+      return
+    }
+    const reasoning = textsOf(item, 'summary') || textsOf(item, 'content')
+    if (reasoning === '' && opaque === undefined) return
+    this.add('assistant', [{ kind: 'reasoning', text: reasoning, ...(opaque ? { opaque } : {}) }])
+  }
+
+  /** State of a call or of the text before it; of what has been cut out of the history nothing is left to seal. */
+  #sealBefore(opaque: Opaque, place: 'text' | { readonly callId: string }): void {
+    const parts = this.turns.at(-1)?.role === 'assistant' ? (this.turns.at(-1)?.parts ?? []) : []
+    const at = parts.findLastIndex((part) =>
+      place === 'text' ? part.kind === 'text' : part.kind === 'tool-call' && part.callId === place.callId,
+    )
+    const part = parts[at]
+    if (part && (part.kind === 'text' || part.kind === 'tool-call')) parts[at] = { ...part, opaque }
+  }
+}
+
+function readCall(item: JsonObject, field: string): ToolCallPart {
+  const isCustom = item.type === 'custom_tool_call'
+  const name = textAt(item, 'name') || refuseInvalid(`${field}.name`, { zh: '不能为空', en: 'must not be empty' })
+  const input = isCustom ? textAt(item, 'input') : inputText(item.arguments)
+  return { kind: 'tool-call', callId: textAt(item, 'call_id') || textAt(item, 'id'), name, input, isCustom }
+}
+
+function readResult(item: JsonObject, field: string): ToolResultPart {
+  const { output } = item
+  const content = isObject(output) ? JSON.stringify(output) : output
+  const parts = readContent(content, `${field}.output`).filter((part) => part.kind === 'text' || part.kind === 'media')
+  const isCustom = item.type === 'custom_tool_call_output'
+  return { kind: 'tool-result', callId: textAt(item, 'call_id'), parts, isError: false, isCustom }
+}
+
+function textsOf(item: JsonObject, key: string): string {
+  const texts = arrayAt(item, key).filter(isObject)
+  return texts.map((part) => textAt(part, 'text')).join('\n\n')
+}
+
+function text(value: string): TextPart {
+  return { kind: 'text', text: value }
+}

@@ -1,0 +1,246 @@
+import type { ReadContext } from '../codec.ts'
+import { base64Source } from '../media.ts'
+import { arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import type { BlockKind, Blocks } from './blocks.ts'
+import { readSealed } from './envelope.ts'
+
+/** What is known of one item of the output so far. */
+interface Item {
+  readonly key: string
+  type: string
+  /** How much text of each part has gone on, by part. */
+  readonly told: Map<string, number>
+  /** How many citations of each part. */
+  readonly cited: Map<string, number>
+  /** The part of the reasoning that came last: between two stands a blank line. */
+  lastPart: string
+  /** Input of a call that came before its name. */
+  early: string
+  isCallOpen: boolean
+  isDone: boolean
+}
+
+const textBlock: BlockKind = { block: 'text' }
+const refusalBlock: BlockKind = { block: 'refusal' }
+const reasoningBlock: BlockKind = { block: 'reasoning' }
+
+/**
+ * The items of a reply, from the events that tell them in pieces and from those that repeat them in full: of a text only goes on what has not
+ * gone on before, so that a host may leave out the one or the other.
+ */
+export class Items {
+  /** How many tools are called. */
+  calls = 0
+  readonly #blocks: Blocks
+  readonly #context: ReadContext
+  readonly #items = new Map<string, Item>()
+  readonly #byId = new Map<string, Item>()
+
+  constructor(blocks: Blocks, context: ReadContext) {
+    this.#blocks = blocks
+    this.#context = context
+  }
+
+  take(type: string, data: JsonObject): void {
+    const told = objectAt(data, 'item')
+    const id = textAt(data, 'item_id') || (told ? textAt(told, 'id') : '')
+    const item = this.#itemOf(data.output_index ?? id)
+    if (item.isDone) return
+    if (id !== '') this.#byId.set(id, item)
+    const part = `${countAt(data, 'content_index')}`
+    switch (type) {
+      case 'response.output_item.added':
+        if (told) this.#begin(item, told)
+        break
+      case 'response.output_item.done':
+        if (told) this.#finish(item, told)
+        break
+      case 'response.output_text.delta':
+        this.#say(item, part, textBlock, textAt(data, 'delta'))
+        break
+      case 'response.output_text.done':
+        this.#sayRest(item, part, textBlock, textAt(data, 'text'))
+        break
+      case 'response.output_text.annotation.added':
+        this.#cite(item, part, objectAt(data, 'annotation'))
+        break
+      case 'response.refusal.delta':
+        this.#say(item, part, refusalBlock, textAt(data, 'delta'))
+        break
+      case 'response.refusal.done':
+        this.#sayRest(item, part, refusalBlock, textAt(data, 'refusal'))
+        break
+      case 'response.content_part.done':
+        this.#finishPart(item, part, objectAt(data, 'part') ?? {})
+        break
+      default:
+        this.#takeInner(item, type, data)
+    }
+  }
+
+  /** An item in full, by its id, or by its place in the output: a host may count otherwise there, or give other ids. */
+  complete(index: number, told: JsonObject): void {
+    const item = this.#byId.get(textAt(told, 'id')) ?? this.#itemOf(index)
+    if (!item.isDone) this.#finish(item, told)
+  }
+
+  #takeInner(item: Item, type: string, data: JsonObject): void {
+    switch (type) {
+      case 'response.reasoning_summary_text.delta':
+        this.#think(item, `s${countAt(data, 'summary_index')}`, textAt(data, 'delta'))
+        break
+      case 'response.reasoning_summary_text.done':
+        this.#thinkRest(item, `s${countAt(data, 'summary_index')}`, textAt(data, 'text'))
+        break
+      case 'response.reasoning_text.delta':
+        this.#think(item, `c${countAt(data, 'content_index')}`, textAt(data, 'delta'))
+        break
+      case 'response.reasoning_text.done':
+        this.#thinkRest(item, `c${countAt(data, 'content_index')}`, textAt(data, 'text'))
+        break
+      case 'response.function_call_arguments.delta':
+      case 'response.custom_tool_call_input.delta':
+        this.#callInput(item, textAt(data, 'delta'))
+        break
+      case 'response.function_call_arguments.done':
+        this.#callRest(item, textAt(data, 'arguments'))
+        break
+      case 'response.custom_tool_call_input.done':
+        this.#callRest(item, textAt(data, 'input'))
+        break
+    }
+  }
+
+  #begin(item: Item, told: JsonObject): void {
+    item.type ||= textAt(told, 'type')
+    this.#openCall(item, told)
+  }
+
+  #finish(item: Item, told: JsonObject): void {
+    item.type ||= textAt(told, 'type')
+    switch (item.type) {
+      case 'message':
+        for (const [at, part] of arrayAt(told, 'content').entries()) if (isObject(part)) this.#finishPart(item, `${at}`, part)
+        break
+      case 'reasoning':
+        this.#finishReasoning(item, told)
+        break
+      case 'function_call':
+      case 'custom_tool_call':
+        this.#openCall(item, told)
+        this.#callRest(item, textAt(told, 'arguments') || textAt(told, 'input'))
+        this.#blocks.closeCall(item.key)
+        break
+      case 'image_generation_call':
+        this.#draw(item, told)
+        break
+    }
+    item.isDone = true
+  }
+
+  #finishPart(item: Item, part: string, told: JsonObject): void {
+    if (told.type === 'refusal') this.#sayRest(item, part, refusalBlock, textAt(told, 'refusal'))
+    else this.#sayRest(item, part, textBlock, textAt(told, 'text'))
+    const annotations = arrayAt(told, 'annotations')
+    for (const annotation of annotations.slice(item.cited.get(part) ?? 0)) {
+      this.#cite(item, part, isObject(annotation) ? annotation : undefined)
+    }
+    this.#blocks.close(`${item.key} ${part}`)
+  }
+
+  #finishReasoning(item: Item, told: JsonObject): void {
+    for (const [at, part] of arrayAt(told, 'summary').entries()) this.#thinkRest(item, `s${at}`, textOf(part))
+    for (const [at, part] of arrayAt(told, 'content').entries()) this.#thinkRest(item, `c${at}`, textOf(part))
+    const { opaque } = readSealed(textAt(told, 'encrypted_content'))
+    if (opaque) this.#blocks.seal(item.key, reasoningBlock, opaque)
+    this.#blocks.close(item.key)
+  }
+
+  #say(item: Item, part: string, kind: BlockKind, text: string): void {
+    item.type ||= 'message'
+    item.told.set(part, (item.told.get(part) ?? 0) + text.length)
+    this.#blocks.say(`${item.key} ${part}`, kind, text)
+  }
+
+  #sayRest(item: Item, part: string, kind: BlockKind, whole: string): void {
+    this.#say(item, part, kind, whole.slice(item.told.get(part) ?? 0))
+  }
+
+  #think(item: Item, part: string, text: string): void {
+    if (text === '') return
+    item.type ||= 'reasoning'
+    const isNext = item.lastPart !== '' && item.lastPart !== part
+    item.lastPart = part
+    item.told.set(part, (item.told.get(part) ?? 0) + text.length)
+    this.#blocks.say(item.key, reasoningBlock, isNext ? `\n\n${text}` : text)
+  }
+
+  #thinkRest(item: Item, part: string, whole: string): void {
+    this.#think(item, part, whole.slice(item.told.get(part) ?? 0))
+  }
+
+  #cite(item: Item, part: string, annotation: JsonObject | undefined): void {
+    item.cited.set(part, (item.cited.get(part) ?? 0) + 1)
+    const url = annotation?.type === 'url_citation' ? textAt(annotation, 'url') : ''
+    if (!annotation || url === '') return
+    const [start, end] = [countAt(annotation, 'start_index'), countAt(annotation, 'end_index')]
+    this.#blocks.cite(`${item.key} ${part}`, textBlock, { url, title: textAt(annotation, 'title'), start, end })
+  }
+
+  /** A call opens once its name is known. The id that counts is the call's, never the item's. */
+  #openCall(item: Item, told: JsonObject): void {
+    const name = textAt(told, 'name')
+    if (item.isCallOpen || name === '' || (item.type !== 'function_call' && item.type !== 'custom_tool_call')) return
+    item.isCallOpen = true
+    this.calls++
+    const block = item.type === 'custom_tool_call' ? 'custom-tool-call' : 'tool-call'
+    this.#blocks.openCall(item.key, { block, name, callId: textAt(told, 'call_id') || this.#context.newCallId() })
+    const { early } = item
+    item.early = ''
+    this.#callInput(item, early)
+  }
+
+  #callInput(item: Item, text: string): void {
+    if (!item.isCallOpen) {
+      item.early += text
+      return
+    }
+    item.told.set('', (item.told.get('') ?? 0) + text.length)
+    this.#blocks.callInput(item.key, text)
+  }
+
+  #callRest(item: Item, whole: string): void {
+    this.#callInput(item, whole.slice(item.isCallOpen ? (item.told.get('') ?? 0) : item.early.length))
+  }
+
+  #draw(item: Item, told: JsonObject): void {
+    const result = textAt(told, 'result')
+    if (result === '') return
+    const format = textAt(told, 'output_format')
+    const { data, mediaType } = base64Source(result, format === '' ? 'image/png' : `image/${format}`)
+    this.#blocks.say(item.key, { block: 'image', mediaType }, data)
+    this.#blocks.close(item.key)
+  }
+
+  #itemOf(place: unknown): Item {
+    const key = typeof place === 'number' || typeof place === 'string' ? `${place}` : ''
+    const known = this.#items.get(key)
+    if (known) return known
+    const item: Item = {
+      key,
+      type: '',
+      told: new Map(),
+      cited: new Map(),
+      lastPart: '',
+      early: '',
+      isCallOpen: false,
+      isDone: false,
+    }
+    this.#items.set(key, item)
+    return item
+  }
+}
+
+function textOf(part: unknown): string {
+  return isObject(part) ? textAt(part, 'text') : ''
+}

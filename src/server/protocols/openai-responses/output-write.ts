@@ -1,0 +1,296 @@
+import type { WriteContext } from '../codec.ts'
+import type { Opaque } from '../dialogue.ts'
+import type { Citation, OpenEvent, ReplyEvent } from '../reply-events.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { type Sealed, writeSealed } from './envelope.ts'
+
+type BlockEvent = Extract<ReplyEvent, { index: number }>
+
+/** One open block and the item that it stands in. */
+interface OpenBlock {
+  readonly event: OpenEvent
+  /** Where it stands; text and reasoning have no place before they say something. */
+  place: JsonObject | undefined
+  text: string
+  readonly annotations: JsonObject[]
+  readonly sealed: Opaque[]
+}
+
+/** An item that has been begun. */
+interface Begun {
+  readonly outputIndex: number
+  readonly item: JsonObject
+}
+
+/**
+ * Writes blocks as output items: pieces of text that follow one another are parts of one message, everything else is an item of its own.
+ * Items are closed late, when the next one begins or the reply is finished, because only then is it known whether the last one was
+ * cut short. State that a caller has to send back follows in a reasoning item, where it cannot stand in the item itself.
+ */
+export class OutputWriter {
+  readonly #context: WriteContext
+  readonly #add: (event: JsonObject) => void
+  readonly #items: JsonObject[] = []
+  readonly #open = new Map<number, OpenBlock>()
+  /** Calls that are told in full but not closed yet. */
+  #calls: Begun[] = []
+  /** The message that further text belongs to. */
+  #message: (Begun & { readonly content: JsonObject[] }) | undefined
+  #toSeal: Sealed[] = []
+  #next = 0
+
+  constructor(context: WriteContext, add: (event: JsonObject) => void) {
+    this.#context = context
+    this.#add = add
+  }
+
+  /** All items so far, those that are not finished as far as they are known. */
+  get items(): JsonObject[] {
+    const running = [...this.#calls, ...(this.#message ? [this.#message] : [])]
+    const all = [...this.#items]
+    for (const { outputIndex, item } of running) all[outputIndex] = item
+    return all.filter((item) => item !== undefined)
+  }
+
+  take(event: BlockEvent): void {
+    if (event.type === 'open') {
+      this.#begin(event)
+      return
+    }
+    const block = this.#open.get(event.index)
+    if (!block) return
+    switch (event.type) {
+      case 'delta':
+        this.#write(block, event.text)
+        break
+      case 'cite':
+        this.#cite(block, event.citation)
+        break
+      case 'opaque':
+        block.sealed.push(event.opaque)
+        break
+      case 'close':
+        this.#open.delete(event.index)
+        this.#close(block)
+        break
+    }
+  }
+
+  /** Nothing opens behind this. What the model would say of its refusal is text of its own. */
+  finish(isCutShort: boolean, explanation?: string): void {
+    for (const [index, block] of this.#open) {
+      this.#open.delete(index)
+      this.#close(block)
+    }
+    if (explanation && this.#next === 0) this.#explain(explanation)
+    this.#settle(isCutShort)
+  }
+
+  #explain(refusal: string): void {
+    this.#begin({ type: 'open', index: 0, block: 'refusal' })
+    this.take({ type: 'delta', index: 0, text: refusal })
+    this.take({ type: 'close', index: 0 })
+  }
+
+  #begin(event: OpenEvent): void {
+    const block: OpenBlock = { event, place: undefined, text: '', annotations: [], sealed: [] }
+    this.#open.set(event.index, block)
+    if (event.block !== 'text' && event.block !== 'refusal' && event.block !== 'reasoning') this.#placeOf(block)
+  }
+
+  /** Begins the item of a block, or the part of a message. */
+  #placeOf(block: OpenBlock): JsonObject {
+    if (block.place) return block.place
+    const { event } = block
+    const isText = event.block === 'text' || event.block === 'refusal'
+    const isBesideCalls = isCall(event) && [...this.#open.values()].some((other) => other !== block)
+    const goesOn = isText && this.#message !== undefined && this.#toSeal.length === 0
+    if (!goesOn && !isBesideCalls) this.#settle(false)
+    block.place = isText ? this.#beginPart(event.block === 'refusal') : this.#beginItem(event)
+    return block.place
+  }
+
+  #beginPart(isRefusal: boolean): JsonObject {
+    if (!this.#message) {
+      const content: JsonObject[] = []
+      const id = this.#context.newId('msg_')
+      const item = { id, type: 'message', status: 'in_progress', role: 'assistant', content }
+      this.#message = { outputIndex: this.#next++, item, content }
+      this.#add({ type: added, output_index: this.#message.outputIndex, item: { ...item, content: [] } })
+    }
+    const { item, outputIndex, content } = this.#message
+    const place = { item_id: item.id, output_index: outputIndex, content_index: content.length }
+    const part = isRefusal ? { type: 'refusal', refusal: '' } : { type: 'output_text', annotations: [], logprobs: [], text: '' }
+    content.push(part)
+    this.#add({ type: 'response.content_part.added', ...place, part })
+    return place
+  }
+
+  #beginItem(event: OpenEvent): JsonObject {
+    const item = newItem(event, this.#context)
+    const place = { item_id: item?.id, output_index: this.#next }
+    if (!item) return place
+    this.#add({ type: added, output_index: this.#next++, item })
+    return place
+  }
+
+  #write(block: OpenBlock, text: string): void {
+    const { event } = block
+    const place = this.#placeOf(block)
+    const isFirst = block.text === ''
+    block.text += text
+    switch (event.block) {
+      case 'text':
+        this.#add({ type: 'response.output_text.delta', ...place, delta: text, logprobs: [] })
+        break
+      case 'refusal':
+        this.#add({ type: 'response.refusal.delta', ...place, delta: text })
+        break
+      case 'reasoning':
+        if (isFirst) this.#add({ type: 'response.reasoning_summary_part.added', ...place, summary_index: 0, part: summary('') })
+        this.#add({ type: 'response.reasoning_summary_text.delta', ...place, summary_index: 0, delta: text })
+        break
+      case 'tool-call':
+        this.#add({ type: 'response.function_call_arguments.delta', ...place, delta: text })
+        break
+      case 'custom-tool-call':
+        this.#add({ type: 'response.custom_tool_call_input.delta', ...place, delta: text })
+        break
+    }
+  }
+
+  #cite(block: OpenBlock, { url, title, start, end }: Citation): void {
+    if (block.event.block !== 'text') return
+    const annotation = { type: 'url_citation', url, title, start_index: start, end_index: end }
+    const place = this.#placeOf(block)
+    const at = block.annotations.push(annotation) - 1
+    this.#add({ type: 'response.output_text.annotation.added', ...place, annotation_index: at, annotation })
+  }
+
+  #close(block: OpenBlock): void {
+    const { event, sealed } = block
+    if (!block.place && sealed.length === 0) return
+    const place = this.#placeOf(block)
+    switch (event.block) {
+      case 'text':
+      case 'refusal':
+        this.#closePart(block, place)
+        this.#toSeal.push(...sealed.map((opaque) => ({ opaque, place: 'text' as const })))
+        break
+      case 'reasoning':
+        this.#closeReasoning(block, place)
+        break
+      case 'tool-call':
+      case 'custom-tool-call':
+        this.#closeCall(block, place)
+        this.#toSeal.push(...sealed.map((opaque) => ({ opaque, place: { callId: event.callId } })))
+        break
+      case 'image': {
+        const format = event.mediaType.replace('image/', '')
+        this.#done(place.output_index, {
+          ...picture(place.item_id),
+          status: 'completed',
+          output_format: format,
+          result: block.text,
+        })
+        break
+      }
+    }
+  }
+
+  #closePart({ event, text, annotations }: OpenBlock, place: JsonObject): void {
+    const isRefusal = event.block === 'refusal'
+    const part = isRefusal ? { type: 'refusal', refusal: text } : { type: 'output_text', annotations, logprobs: [], text }
+    // The place of the part in the content of its message.
+    if (this.#message) this.#message.content[Number(place.content_index)] = part
+    if (isRefusal) this.#add({ type: 'response.refusal.done', ...place, refusal: text })
+    else this.#add({ type: 'response.output_text.done', ...place, text, logprobs: [] })
+    this.#add({ type: 'response.content_part.done', ...place, part })
+  }
+
+  #closeReasoning({ text, sealed }: OpenBlock, place: JsonObject): void {
+    if (text !== '') {
+      this.#add({ type: 'response.reasoning_summary_text.done', ...place, summary_index: 0, text })
+      this.#add({ type: 'response.reasoning_summary_part.done', ...place, summary_index: 0, part: summary(text) })
+    }
+    const [opaque, ...more] = sealed
+    const parts = text === '' ? [] : [summary(text)]
+    this.#done(place.output_index, reasoningItem(place.item_id, parts, { opaque, place: 'here' }))
+    for (const other of more) this.#sealItem({ opaque: other, place: 'here' })
+  }
+
+  #closeCall({ event, text }: OpenBlock, place: JsonObject): void {
+    const isCustom = event.block === 'custom-tool-call'
+    const input = isCustom ? text : text || '{}'
+    const item = { ...newItem(event, this.#context, place.item_id), [isCustom ? 'input' : 'arguments']: input }
+    // A call without arguments is told by a piece of its own, which some clients wait for.
+    if (text === '' && !isCustom) this.#add({ type: 'response.function_call_arguments.delta', ...place, delta: input })
+    const kind = isCustom ? 'response.custom_tool_call_input' : 'response.function_call_arguments'
+    this.#add({ type: `${kind}.done`, ...place, [isCustom ? 'input' : 'arguments']: input })
+    this.#calls.push({ outputIndex: Number(place.output_index), item })
+  }
+
+  /** Closes what is told in full. Only the last of it can have been cut short. */
+  #settle(isCutShort: boolean): void {
+    const status = isCutShort ? 'incomplete' : 'completed'
+    const last = this.#calls.at(-1)
+    for (const call of this.#calls) this.#done(call.outputIndex, { ...call.item, status: call === last ? status : 'completed' })
+    this.#calls = []
+    if (this.#message)
+      this.#done(this.#message.outputIndex, { ...this.#message.item, status, content: [...this.#message.content] })
+    this.#message = undefined
+    const toSeal = this.#toSeal
+    this.#toSeal = []
+    for (const sealed of toSeal) this.#sealItem(sealed)
+  }
+
+  #sealItem(sealed: Sealed): void {
+    const index = this.#next++
+    const id = this.#context.newId('rs_')
+    this.#add({ type: added, output_index: index, item: { id, type: 'reasoning', summary: [] } })
+    this.#done(index, reasoningItem(id, [], sealed))
+  }
+
+  #done(index: unknown, item: JsonObject): void {
+    this.#items[Number(index)] = item
+    this.#add({ type: 'response.output_item.done', output_index: index, item })
+  }
+}
+
+const added = 'response.output_item.added'
+
+function isCall({ block }: OpenEvent): boolean {
+  return block === 'tool-call' || block === 'custom-tool-call'
+}
+
+/** An item as it begins; undefined for what this format has no item for. */
+function newItem(event: OpenEvent, { newId }: WriteContext, id?: unknown): JsonObject | undefined {
+  switch (event.block) {
+    case 'reasoning':
+      return { id: newId('rs_'), type: 'reasoning', summary: [] }
+    case 'tool-call': {
+      const { callId, name } = event
+      return { id: id ?? newId('fc_'), type: 'function_call', status: 'in_progress', call_id: callId, name, arguments: '' }
+    }
+    case 'custom-tool-call': {
+      const { callId, name } = event
+      return { id: id ?? newId('ctc_'), type: 'custom_tool_call', status: 'in_progress', call_id: callId, name, input: '' }
+    }
+    case 'image':
+      return { ...picture(newId('ig_')), status: 'in_progress', result: null }
+    default:
+      return undefined
+  }
+}
+
+function picture(id: unknown): JsonObject {
+  return { id, type: 'image_generation_call' }
+}
+
+function reasoningItem(id: unknown, parts: readonly JsonObject[], sealed: Sealed): JsonObject {
+  return { id, type: 'reasoning', summary: parts, encrypted_content: writeSealed(sealed) }
+}
+
+function summary(text: string): JsonObject {
+  return { type: 'summary_text', text }
+}

@@ -1,0 +1,24 @@
+import type { Text } from '../../../contract/text.ts'
+import { fail } from '../../lib/failure.ts'
+
+/** Refuses what no other protocol can carry, by the caller's word for it. Throws `untranslatable`. */
+export function refuse(field: string, reason: Text): never {
+  return fail('untranslatable', { field, reason })
+}
+
+/** Refuses what cannot be meant. Throws `field_invalid`. */
+export function refuseInvalid(field: string, reason: Text): never {
+  return fail('field_invalid', { field, reason })
+}
+
+/** Items and tools that only their vendor runs or knows. Throws `untranslatable`. */
+export function refuseType(field: string, type: unknown): never {
+  const name = typeof type === 'string' && type !== '' ? type.slice(0, 60) : '?'
+  return refuse(`${field}.type`, {
+    zh: `只有原厂商提供 ${name} 类型`,
+    en: `the type ${name} only exists at its vendor`,
+  })
+}
+
+export const mustBeObject: Text = { zh: '必须是对象', en: 'must be an object' }
+export const unknownValue: Text = { zh: '未知的取值', en: 'this value is not known' }

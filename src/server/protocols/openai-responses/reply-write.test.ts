@@ -1,0 +1,432 @@
+import OpenAI from 'openai'
+import OpenAI6 from 'openai-6'
+import { describe, expect, it } from 'vitest'
+import { dialogueOf, readContext, readSse, summary, tideTool } from '../../../../test/helpers/codecs.ts'
+import { anyReply } from '../../../../test/helpers/replies.ts'
+import { noUsage } from '../../../contract/usage.ts'
+import type { WriteContext } from '../codec.ts'
+import type { FinishReason, ReplyEvent } from '../reply-events.ts'
+import { isObject, type JsonObject } from '../wire-format.ts'
+import { responsesCodec } from './codec.ts'
+import { writeEvents, writeReply } from './reply-write.ts'
+
+function contextOf(more: Partial<WriteContext> = {}): WriteContext {
+  let ids = 0
+  return {
+    id: 'r1',
+    createdAt: 1_790_000_000,
+    model: 'asked',
+    dialogue: dialogueOf({ from: 'openai.responses', tools: [tideTool] }),
+    newId: (prefix) => `${prefix}${++ids}`,
+    ...more,
+  }
+}
+
+interface Told extends JsonObject {
+  readonly type: string
+}
+
+function streamOf(events: readonly ReplyEvent[], more: Partial<WriteContext> = {}): string {
+  const writer = writeEvents(contextOf(more))
+  return events.map((event) => writer.push(event)).join('')
+}
+
+/** The data of each event; its name is checked on the way. */
+function told(events: readonly ReplyEvent[], more: Partial<WriteContext> = {}): Told[] {
+  return [...streamOf(events, more).matchAll(/^event: (.*)\ndata: (.*)\n\n/gm)].map(([, name, data]) => {
+    const event = JSON.parse(data ?? '') as Told
+    expect(name).toBe(event.type)
+    return event
+  })
+}
+
+/** All items, as the last event repeats them. */
+function outputOf(events: readonly Told[]): unknown {
+  const response = events.at(-1)?.response
+  return isObject(response) ? response.output : undefined
+}
+
+const start: ReplyEvent = { type: 'start' }
+const end: ReplyEvent = { type: 'end' }
+const usage: ReplyEvent = { type: 'usage', usage: { ...noUsage, input: 9, cacheRead: 3, cacheWrite: 2, output: 4, reasoning: 1 } }
+const open = (index: number, block: 'text' | 'reasoning' | 'refusal'): ReplyEvent => ({ type: 'open', index, block })
+const call = (index: number, block: 'tool-call' | 'custom-tool-call' = 'tool-call'): ReplyEvent => ({
+  type: 'open',
+  index,
+  block,
+  callId: `call_${index}`,
+  name: 'get_tide',
+})
+const delta = (index: number, text: string): ReplyEvent => ({ type: 'delta', index, text })
+const close = (index: number): ReplyEvent => ({ type: 'close', index })
+const finish = (reason: FinishReason): ReplyEvent => ({ type: 'finish', reason })
+const reply = (inner: readonly ReplyEvent[], reason: FinishReason = 'stop'): ReplyEvent[] => [
+  start,
+  ...inner,
+  finish(reason),
+  usage,
+  end,
+]
+const text = (index: number, ...pieces: string[]): ReplyEvent[] => [
+  open(index, 'text'),
+  ...pieces.map((piece) => delta(index, piece)),
+  close(index),
+]
+
+/** Thinking, text, two calls side by side. */
+const rich = reply(
+  [
+    open(0, 'reasoning'),
+    delta(0, 'Two '),
+    delta(0, 'ports.'),
+    { type: 'opaque', index: 0, opaque: { family: 'anthropic', kind: 'signature', value: 'c2ln' } },
+    close(0),
+    ...text(1, 'Checking ', 'both.'),
+    call(2),
+    delta(2, '{"port":'),
+    call(3),
+    delta(3, '{"port":"Hythe"}'),
+    delta(2, '"Rye"}'),
+    close(3),
+    close(2),
+  ],
+  'tool-calls',
+)
+
+/** What breaks the order that strict clients rely on. Source: protocols notes 1.3 and edge cases 190 to 194. */
+function orderFaults(events: readonly Told[]): string[] {
+  const faults: string[] = []
+  const open = new Map<unknown, Told>()
+  const parts = new Set<string>()
+  const done: unknown[] = []
+  for (const [at, event] of events.entries()) {
+    if (event.sequence_number !== at) faults.push(`${event.type} has number ${event.sequence_number}`)
+    const item = isObject(event.item) ? event.item : {}
+    const place = `${event.output_index}/${event.content_index}`
+    switch (event.type) {
+      case 'response.output_item.added':
+        if (event.output_index !== open.size + done.length) faults.push('an output index is left out')
+        if (item.type !== 'function_call' && item.type !== 'custom_tool_call' && open.size > 0) faults.push('two items are open')
+        open.set(event.output_index, event)
+        break
+      case 'response.output_item.done':
+        if (!open.delete(event.output_index)) faults.push('an item is done that is not open')
+        done[Number(event.output_index)] = item
+        break
+      case 'response.content_part.added':
+        parts.add(place)
+        break
+      case 'response.content_part.done':
+        if (!parts.delete(place)) faults.push('a part is done that is not open')
+        break
+      case 'response.completed':
+      case 'response.incomplete':
+        if (open.size > 0 || parts.size > 0) faults.push('the reply ends before its items')
+        if (JSON.stringify(outputOf([event])) !== JSON.stringify(done)) faults.push('the end tells other items')
+        break
+      default:
+        if ('output_index' in event && !open.has(event.output_index)) faults.push(`${event.type} outside of its item`)
+        if ('content_index' in event && !parts.has(place)) faults.push(`${event.type} outside of its part`)
+    }
+  }
+  return faults
+}
+
+describe('a stream for callers of Responses', () => {
+  it('[190] [191] [192] [193] [194] has every event in its place, and repeats all items at the end', () => {
+    const events = told(rich)
+    expect(orderFaults(events)).toEqual([])
+    expect(events.map(({ type }) => type.replace('response.', ''))).toEqual([
+      'created',
+      'in_progress',
+      'output_item.added',
+      'reasoning_summary_part.added',
+      'reasoning_summary_text.delta',
+      'reasoning_summary_text.delta',
+      'reasoning_summary_text.done',
+      'reasoning_summary_part.done',
+      'output_item.done',
+      'output_item.added',
+      'content_part.added',
+      'output_text.delta',
+      'output_text.delta',
+      'output_text.done',
+      'content_part.done',
+      'output_item.done',
+      'output_item.added',
+      'function_call_arguments.delta',
+      'output_item.added',
+      'function_call_arguments.delta',
+      'function_call_arguments.delta',
+      'function_call_arguments.done',
+      'function_call_arguments.done',
+      'output_item.done',
+      'output_item.done',
+      'completed',
+    ])
+    expect(outputOf(events)).toEqual([
+      {
+        id: 'rs_1',
+        type: 'reasoning',
+        summary: [{ type: 'summary_text', text: 'Two ports.' }],
+        encrypted_content: 'sluice:anthropic:signature::c2ln',
+      },
+      {
+        id: 'msg_2',
+        type: 'message',
+        status: 'completed',
+        role: 'assistant',
+        content: [{ type: 'output_text', annotations: [], logprobs: [], text: 'Checking both.' }],
+      },
+      {
+        id: 'fc_3',
+        type: 'function_call',
+        status: 'completed',
+        call_id: 'call_2',
+        name: 'get_tide',
+        arguments: '{"port":"Rye"}',
+      },
+      {
+        id: 'fc_4',
+        type: 'function_call',
+        status: 'completed',
+        call_id: 'call_3',
+        name: 'get_tide',
+        arguments: '{"port":"Hythe"}',
+      },
+    ])
+  })
+
+  it('keeps that order for every reply that the grammar allows, and says the same whole', () => {
+    for (let seed = 1; seed <= 400; seed++) {
+      const events = anyReply(seed)
+      const written = told(events)
+      expect([seed, orderFaults(written)]).toEqual([seed, []])
+      expect(written.at(-1)?.response).toEqual(writeReply(events, contextOf()))
+    }
+  })
+
+  it('is read back as what was written', () => {
+    for (let seed = 1; seed <= 200; seed++) {
+      const events = anyReply(seed).filter((event) => event.type !== 'cite')
+      const written = summary(readSse(responsesCodec, streamOf(events)))
+      const whole = summary(responsesCodec.readReply(writeReply(events, contextOf()), readContext()))
+      expect(whole.blocks).toEqual(written.blocks)
+      expect(whole.finish).toBe(written.finish)
+      const said = (blocks: (typeof written)['blocks']) =>
+        blocks.filter(({ block, text }) => (block === 'text' || block === 'custom-tool-call' ? text !== '' : false))
+      const before = summary(events).blocks.filter((block) => block !== undefined)
+      expect(said(written.blocks)).toEqual(said(before))
+    }
+  })
+
+  it('begins nothing that says nothing', () => {
+    const nothing = [open(0, 'text'), close(0), open(1, 'reasoning'), close(1), open(2, 'refusal'), close(2)]
+    expect(told(reply(nothing)).map(({ type }) => type)).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.completed',
+    ])
+  })
+
+  it('[68] gives a call without arguments an empty object, in a piece of its own', () => {
+    const types = told(reply([call(0), close(0)], 'tool-calls'))
+    expect(types.find(({ type }) => type.endsWith('arguments.delta'))).toMatchObject({ delta: '{}' })
+    expect(types.find(({ type }) => type.endsWith('arguments.done'))).toMatchObject({ arguments: '{}' })
+  })
+
+  it('[112] keeps the text of a free-text tool as it is', () => {
+    const events = told(reply([call(0, 'custom-tool-call'), delta(0, '*** Begin'), close(0)], 'tool-calls'))
+    expect(outputOf(events)).toMatchObject([{ id: 'ctc_1', type: 'custom_tool_call', call_id: 'call_0', input: '*** Begin' }])
+  })
+
+  it('[204] has a refusal as a part of the message, and is completed', () => {
+    const events = told(reply([open(0, 'refusal'), delta(0, 'No.'), close(0)]))
+    expect(events.map(({ type }) => type)).toContain('response.refusal.delta')
+    expect(events.at(-1)).toMatchObject({
+      type: 'response.completed',
+      response: { output: [{ content: [{ type: 'refusal', refusal: 'No.' }] }] },
+    })
+  })
+
+  it.each<[FinishReason, string]>([
+    ['length', 'max_output_tokens'],
+    ['context-full', 'max_output_tokens'],
+    ['content-filter', 'content_filter'],
+    ['pause', 'steered'],
+  ])('[205] is incomplete for %s, and so is its last item', (reason, told_reason) => {
+    const last = told(reply(text(0, 'The har'), reason)).at(-1)
+    expect(last).toMatchObject({
+      type: 'response.incomplete',
+      response: {
+        status: 'incomplete',
+        incomplete_details: { reason: told_reason },
+        output: [{ type: 'message', status: 'incomplete' }],
+      },
+    })
+  })
+
+  it('[73] marks the call that was cut short, and only that', () => {
+    const inner = [call(0), delta(0, '{}'), close(0), call(1), delta(1, '{"po'), close(1)]
+    expect(told(reply(inner, 'length')).at(-1)).toMatchObject({
+      response: { output: [{ status: 'completed' }, { status: 'incomplete', arguments: '{"po' }] },
+    })
+  })
+
+  it('says what a classifier said, when there is nothing else', () => {
+    const stopped: ReplyEvent = { type: 'finish', reason: 'content-filter', explanation: 'Not that.' }
+    const events = told([start, stopped, usage, end])
+    expect(orderFaults(events)).toEqual([])
+    expect(events.at(-1)).toMatchObject({ response: { output: [{ content: [{ type: 'refusal', refusal: 'Not that.' }] }] } })
+  })
+
+  it('keeps the finish, the usage and the end for the end', () => {
+    const writer = writeEvents(contextOf())
+    const before = [start, ...text(0, 'Hi'), finish('length'), usage].map((event) => writer.push(event)).join('')
+    expect(before).not.toContain('response.incomplete"')
+    expect(before).not.toContain('input_tokens"')
+    expect(writer.push(end)).toMatch(/^event: response\.incomplete\n/)
+  })
+
+  it('[206] fails with the whole response once it has begun, [24] and with a bare error before', () => {
+    const error: ReplyEvent = {
+      type: 'error',
+      error: { message: 'Overloaded', type: '', code: '', param: null, status: 503 },
+    }
+    expect(told([start, ...text(0, 'Hi'), open(1, 'text'), delta(1, 'yo'), error]).at(-1)).toMatchObject({
+      type: 'response.failed',
+      response: { id: 'resp_r1', status: 'failed', error: { code: 'server_error', message: 'Overloaded' }, output: [{}] },
+    })
+    expect(told([error])).toEqual([
+      {
+        type: 'error',
+        sequence_number: 0,
+        message: 'Overloaded',
+        code: null,
+        param: null,
+        error: { type: 'server_error', message: 'Overloaded', code: null, param: null },
+      },
+    ])
+  })
+
+  it('sends sealed state of calls and of text in items that come back', () => {
+    const opaque = { family: 'google', kind: 'signature', value: 'dGhv:x' } as const
+    const inner: ReplyEvent[] = [
+      open(0, 'text'),
+      delta(0, 'Hi'),
+      { type: 'opaque', index: 0, opaque },
+      close(0),
+      call(1),
+      { type: 'opaque', index: 1, opaque },
+      close(1),
+    ]
+    const events = told(reply(inner, 'tool-calls'))
+    expect(orderFaults(events)).toEqual([])
+    expect(outputOf(events)).toMatchObject([
+      { type: 'message' },
+      { type: 'reasoning', summary: [], encrypted_content: 'sluice:google:signature:text:dGhv:x' },
+      { type: 'function_call', arguments: '{}' },
+      { type: 'reasoning', summary: [], encrypted_content: expect.stringMatching(/^sluice:google:signature:call=\w+:dGhv:x$/) },
+    ])
+  })
+
+  it('sends sealed reasoning of the vendor itself as it is', () => {
+    const opaque = { family: 'openai', kind: 'encrypted', value: 'gAAA' } as const
+    const events = told(reply([open(0, 'reasoning'), { type: 'opaque', index: 0, opaque }, close(0), ...text(1, 'Hi')]))
+    expect(outputOf(events)).toMatchObject([{ type: 'reasoning', encrypted_content: 'gAAA' }, {}])
+  })
+})
+
+describe('a whole reply for callers of Responses', () => {
+  it('[196] has every key that strict clients need, and says that nothing is stored', () => {
+    const dialogue = dialogueOf({
+      from: 'openai.responses',
+      system: [{ kind: 'text', text: 'Be brief' }],
+      tools: [tideTool, { ...tideTool, name: 'patch', custom: { format: undefined } }],
+      toolChoice: { kind: 'tool', name: 'patch' },
+      output: { kind: 'schema', name: 'tide', description: undefined, schema: { type: 'object' }, strict: true },
+      reasoning: { mode: { effort: 'low' }, show: 'summary' },
+      sampling: { temperature: 0.5 },
+      extra: { metadata: { a: 'b' }, truncation: 'auto' },
+    })
+    const written = writeReply(reply(text(0, 'Hi')), contextOf({ dialogue }))
+    const strict = ['id', 'object', 'created_at', 'status', 'error', 'incomplete_details', 'instructions', 'metadata', 'model']
+    const more = ['output', 'parallel_tool_calls', 'temperature', 'tool_choice', 'tools', 'top_p', 'usage', 'text', 'reasoning']
+    for (const key of [...strict, ...more]) expect(written).toHaveProperty(key)
+    expect(written).toMatchObject({
+      id: 'resp_r1',
+      object: 'response',
+      created_at: 1_790_000_000,
+      status: 'completed',
+      model: 'asked',
+      instructions: 'Be brief',
+      metadata: { a: 'b' },
+      temperature: 0.5,
+      top_p: null,
+      store: false,
+      previous_response_id: null,
+      truncation: 'auto',
+      reasoning: { effort: 'low', summary: 'auto' },
+      text: { format: { type: 'json_schema', name: 'tide', strict: true } },
+      tool_choice: { type: 'custom', name: 'patch' },
+      tools: [
+        { type: 'function', name: 'get_tide' },
+        { type: 'custom', name: 'patch' },
+      ],
+      usage: {
+        input_tokens: 14,
+        input_tokens_details: { cached_tokens: 3, cache_write_tokens: 2 },
+        output_tokens: 4,
+        output_tokens_details: { reasoning_tokens: 1 },
+        total_tokens: 18,
+      },
+    })
+  })
+})
+
+describe.each([
+  ['openai 7', OpenAI],
+  // The calls used here are the same in both majors; their types only differ in name.
+  ['openai 6', OpenAI6 as unknown as typeof OpenAI],
+] as const)('%s', (_name, Client) => {
+  const clientOf = (body: string, type: string) =>
+    new Client({
+      apiKey: 'sk-x',
+      baseURL: 'http://127.0.0.1/v1',
+      maxRetries: 0,
+      fetch: async () => new Response(body, { headers: { 'content-type': type } }),
+    })
+  const params = { model: 'asked', input: 'Hi' }
+
+  it('[191] reads every stream with its helper, and finds the text of the reply in it', async () => {
+    for (let seed = 1; seed <= 120; seed++) {
+      const events = anyReply(seed)
+      const final = await clientOf(streamOf(events), 'text/event-stream').responses.stream(params).finalResponse()
+      const texts = summary(events).blocks.filter(({ block }) => block === 'text')
+      expect(final.output_text).toBe(texts.map((block) => block.text).join(''))
+      const { output_text: _, ...plain } = final
+      expect(plain.output.length).toBe((writeReply(events, contextOf()).output as unknown[]).length)
+      expect(plain.status).toBe(writeReply(events, contextOf()).status)
+    }
+  })
+
+  it('reads a whole reply', async () => {
+    const body = JSON.stringify(writeReply(rich, contextOf()))
+    const read = await clientOf(body, 'application/json').responses.create(params)
+    expect(read.output_text).toBe('Checking both.')
+    expect(read.output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'function_call', 'function_call'])
+    expect(read.usage?.total_tokens).toBe(18)
+  })
+
+  it('throws for an error before the reply has begun, and sees one that comes later', async () => {
+    const error: ReplyEvent = {
+      type: 'error',
+      error: { message: 'Overloaded', type: '', code: '', param: null, status: 503 },
+    }
+    const early = clientOf(streamOf([error]), 'text/event-stream')
+    await expect(early.responses.stream(params).finalResponse()).rejects.toThrow('Overloaded')
+    const late = clientOf(streamOf([start, ...text(0, 'Hi'), error]), 'text/event-stream')
+    const final = await late.responses.stream(params).finalResponse()
+    expect(final).toMatchObject({ status: 'failed', error: { code: 'server_error', message: 'Overloaded' } })
+  })
+})

@@ -1,0 +1,113 @@
+import type { EventWriter, Inbound, WriteContext } from '../codec.ts'
+import type { FinishReason, ReplyEvent } from '../reply-events.ts'
+import type { JsonObject, UpstreamErrorFacts } from '../wire-format.ts'
+import { errorEventText } from './errors.ts'
+import { OutputWriter } from './output-write.ts'
+import { newResponse } from './response-object.ts'
+import { writeResponsesUsage } from './usage.ts'
+
+/** A whole reply: what the terminal event of a stream repeats. Source: protocols notes 1.3. */
+export const writeReply: Inbound['writeReply'] = (events, context) => {
+  const writer = new ResponseWriter(context)
+  for (const event of events) writer.take(event)
+  return writer.response
+}
+
+/** A stream: each event with its number, every item closed before the terminal event, which repeats them all. */
+export const writeEvents: Inbound['writeEvents'] = (context) => {
+  const writer = new ResponseWriter(context)
+  const stream: EventWriter = {
+    push(event) {
+      // Without a response there is none that could have failed.
+      if (event.type === 'error' && !writer.hasBegun) return errorEventText(event.error)
+      return writer
+        .take(event)
+        .map((data) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`)
+        .join('')
+    },
+  }
+  return stream
+}
+
+/** Neutral events as events of Responses. Source: protocols notes 3.14, edge cases 190 to 194 and 204 to 206. */
+class ResponseWriter {
+  hasBegun = false
+  readonly #output: OutputWriter
+  #response: JsonObject
+  #reason: FinishReason = 'stop'
+  #made: JsonObject[] = []
+  #sequence = 0
+
+  constructor(context: WriteContext) {
+    this.#response = newResponse(context)
+    this.#output = new OutputWriter(context, (event) => this.#add(event))
+  }
+
+  /** As far as it is known. */
+  get response(): JsonObject {
+    return this.#response
+  }
+
+  take(event: ReplyEvent): JsonObject[] {
+    this.#take(event)
+    const made = this.#made
+    this.#made = []
+    return made
+  }
+
+  #take(event: ReplyEvent): void {
+    switch (event.type) {
+      case 'start':
+        this.hasBegun = true
+        this.#add({ type: 'response.created', response: this.#response })
+        this.#add({ type: 'response.in_progress', response: this.#response })
+        break
+      case 'usage':
+        this.#response = { ...this.#response, usage: writeResponsesUsage(event.usage) }
+        break
+      case 'finish':
+        this.#reason = event.reason
+        this.#output.finish(isCutShort(event.reason), event.reason === 'content-filter' ? event.explanation : undefined)
+        break
+      case 'end':
+        this.#output.finish(isCutShort(this.#reason))
+        this.#end()
+        break
+      case 'error':
+        this.#fail(event.error)
+        break
+      default:
+        this.#output.take(event)
+    }
+  }
+
+  #end(): void {
+    const reason = reasons[this.#reason]
+    const status = reason === undefined ? 'completed' : 'incomplete'
+    const details = reason === undefined ? null : { reason }
+    this.#response = { ...this.#response, status, incomplete_details: details, output: this.#output.items }
+    this.#add({ type: `response.${status}`, response: this.#response })
+  }
+
+  #fail({ message, code, status }: UpstreamErrorFacts): void {
+    const error = { code: code || (status === 429 ? 'rate_limit_exceeded' : 'server_error'), message }
+    this.#response = { ...this.#response, status: 'failed', error, output: this.#output.items }
+    this.#add({ type: 'response.failed', response: this.#response })
+  }
+
+  #add({ type, ...members }: JsonObject): void {
+    this.#made.push({ type, sequence_number: this.#sequence++, ...members })
+  }
+}
+
+/** Why a reply is incomplete; those that are complete have no row. Source: protocols notes 3.10. */
+const reasons: Readonly<Partial<Record<FinishReason, string>>> = {
+  length: 'max_output_tokens',
+  'context-full': 'max_output_tokens',
+  'content-filter': 'content_filter',
+  pause: 'steered',
+}
+
+function isCutShort(reason: FinishReason): boolean {
+  return reasons[reason] !== undefined
+}

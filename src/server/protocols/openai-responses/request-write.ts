@@ -1,0 +1,196 @@
+import { fail } from '../../lib/failure.ts'
+import { shortHash } from '../call-ids.ts'
+import type { Codec } from '../codec.ts'
+import type { Dialogue } from '../dialogue.ts'
+import { jsonInstruction, mentionsJson } from '../json-answer.ts'
+import { type Field, loseAllBut, wordFor } from '../lost-fields.ts'
+import { type EffortWord, effortOf, nearestEffort } from '../openai-chat/models.ts'
+import { fitsStrict } from '../openai-chat/strict-schema.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { writeInput } from './input-write.ts'
+import { writeTools } from './tools-write.ts'
+import { beginWriting, type Writing } from './writing.ts'
+
+/**
+ * A request in Responses out of the neutral form. Nothing is stored upstream, so that reasoning comes sealed and is sent back so. What
+ * the model would refuse is left out and named. Throws `untranslatable` for what would change the meaning.
+ * Source: protocols notes 1.3, 2.2 and 3.1 to 3.9.
+ */
+export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
+  const writing = beginWriting(dialogue, context)
+  const { members, extra } = shareExtra(dialogue)
+  loseAllBut({ ...dialogue, extra }, context, carried)
+  const effort = effortFor(writing)
+  const tools = writeTools(writing)
+  const json = dialogue.output?.kind === 'json' && !mentionsJson({ ...dialogue, system: [] })
+  const { instructions, input } = writeInput(writing, {
+    keepsCustom: tools.keepsCustom,
+    told: json ? [jsonInstruction({ kind: 'json' })] : [],
+  })
+
+  const body = compact({
+    model: context.model,
+    instructions,
+    input,
+    ...tools.members,
+    ...writeSampling(writing, effort),
+    max_output_tokens: outputLimit(dialogue),
+    reasoning: nonEmpty({
+      effort,
+      summary: effort !== 'none' && asksForSummary(dialogue) ? 'auto' : undefined,
+      context: members['reasoning.context'],
+      mode: members['reasoning.mode'],
+    }),
+    ...(effort === undefined && dialogue.reasoning?.mode === 'off' ? switchedOff(writing) : {}),
+    text: nonEmpty({ format: writeFormat(dialogue), verbosity: members.verbosity }),
+    include: includes(writing, members.include),
+    store: false,
+    stream: dialogue.stream || undefined,
+    user: shortUser(dialogue.user),
+    prompt_cache_key: dialogue.cacheKey,
+    ...platformMembers(writing, members),
+  })
+  return {
+    body: withoutRefused(body, writing),
+    ...(writing.names.toCaller.size > 0 ? { toolNames: writing.names.toCaller } : {}),
+    ...(tools.customTools.size > 0 ? { customTools: tools.customTools } : {}),
+  }
+}
+
+const carried: readonly Field[] = [
+  'temperature',
+  'topP',
+  'outputTokensMax',
+  'reasoning',
+  'output',
+  'search',
+  'tools',
+  'toolChoice',
+  'parallelTools',
+  'user',
+  'cacheKey',
+  'cache',
+]
+
+/** Members that OpenAI's formats share, by Chat's word where both have one. `store` means nothing when nothing is stored. */
+const known = new Set([
+  'include',
+  'max_tool_calls',
+  'metadata',
+  'moderation',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'reasoning.context',
+  'reasoning.mode',
+  'safety_identifier',
+  'service_tier',
+  'store',
+  'truncation',
+  'verbosity',
+])
+
+function shareExtra({ from, extra }: Dialogue): { members: Dialogue['extra']; extra: Dialogue['extra'] } {
+  const isShared = from.startsWith('openai.')
+  const entries = Object.entries(extra)
+  return {
+    members: Object.fromEntries(entries.filter(([member]) => isShared && known.has(member))),
+    extra: Object.fromEntries(entries.filter(([member]) => !isShared || !known.has(member))),
+  }
+}
+
+function platformMembers({ rules, lose }: Writing, members: Dialogue['extra']): JsonObject {
+  const { service_tier, ...others } = members
+  const { include: _, verbosity: __, store: ___, 'reasoning.context': ____, 'reasoning.mode': _____, ...plain } = others
+  const isScarce = service_tier === 'flex' || service_tier === 'priority'
+  const isRefused = isScarce && rules.serviceTiers !== undefined && !rules.serviceTiers.includes(service_tier)
+  if (isRefused) lose('service_tier')
+  return { ...plain, service_tier: isRefused ? undefined : service_tier }
+}
+
+/** What a host takes of which nothing more is known. */
+const usualEfforts: readonly EffortWord[] = ['low', 'medium', 'high']
+
+/** Undefined when it is left to the model, or when the model has no word for it. */
+function effortFor({ dialogue: { reasoning, search }, quirks, rules, loseField }: Writing): EffortWord | undefined {
+  const wanted = reasoning && effortOf(reasoning)
+  if (wanted === undefined) return undefined
+  const taken = quirks.thinkingSwitch === 'none' ? [] : (rules.efforts ?? usualEfforts)
+  if (taken.length === 0 || (wanted === 'none' && !rules.efforts)) {
+    if (wanted !== 'none') loseField('reasoning')
+    return undefined
+  }
+  const effort = nearestEffort(wanted, taken)
+  // The vendor refuses a search beside the least effort.
+  return search && effort === 'minimal' ? 'low' : effort
+}
+
+/** Volcengine has a switch of its own beside the effort. */
+function switchedOff({ quirks }: Writing): JsonObject {
+  return quirks.thinkingSwitch === 'thinking-type' ? { thinking: { type: 'disabled' } } : {}
+}
+
+function asksForSummary({ reasoning }: Dialogue): boolean {
+  return reasoning?.mode !== 'off' && (reasoning?.show === 'summary' || reasoning?.show === 'full')
+}
+
+function writeSampling({ dialogue: { sampling }, rules, loseField }: Writing, effort: EffortWord | undefined): JsonObject {
+  const refused = [...(rules.refuses ?? []), ...(effort === 'none' ? [] : (rules.refusesReasoning ?? []))]
+  const takes = (member: string, field: Field, value: number | undefined) => {
+    const isRefused = value !== undefined && refused.includes(member)
+    if (isRefused) loseField(field)
+    return isRefused ? undefined : value
+  }
+  return {
+    temperature: takes('temperature', 'temperature', sampling.temperature),
+    top_p: takes('top_p', 'topP', sampling.topP),
+  }
+}
+
+/** The vendor refuses less than 16. Edge case 199. */
+function outputLimit({ outputTokensMax, from }: Dialogue): number | undefined {
+  if (outputTokensMax !== 0) return outputTokensMax === undefined ? undefined : Math.max(16, outputTokensMax)
+  const reason = { zh: '该协议必须产生输出', en: 'this protocol cannot ask for no output' }
+  return fail('untranslatable', { field: wordFor(from, 'outputTokensMax'), reason })
+}
+
+function writeFormat({ output, from }: Dialogue): JsonObject | undefined {
+  if (!output) return undefined
+  if (output.kind === 'json') return { type: 'json_object' }
+  const { name, description, schema, strict } = output
+  const isOwn = from.startsWith('openai.')
+  const isStrict = isOwn ? strict : (strict ?? true) && fitsStrict(schema)
+  return compact({
+    type: 'json_schema',
+    name: (name ?? '').replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'response',
+    description,
+    schema,
+    strict: isStrict,
+  })
+}
+
+/** Reasoning comes sealed, unless the model is known to have none: it would refuse to. */
+function includes({ rules }: Writing, more: unknown): readonly unknown[] | undefined {
+  const isPlain = rules.isOpenAi === true && rules.efforts?.length === 0
+  const names = [...(isPlain ? [] : ['reasoning.encrypted_content']), ...(Array.isArray(more) ? more : [])]
+  return names.length > 0 ? names : undefined
+}
+
+function shortUser(user: string | undefined): string | undefined {
+  return user === undefined || user.length <= 64 ? user : shortHash(user, 40)
+}
+
+/** Takes out what the host and the model refuse, and names it. */
+function withoutRefused(body: JsonObject, { quirks, rules, lose }: Writing): JsonObject {
+  const refused = new Set([...(quirks.refuses ?? []), ...(rules.refuses ?? [])])
+  for (const member of Object.keys(body)) if (refused.has(member)) lose(member)
+  return Object.fromEntries(Object.entries(body).filter(([member]) => !refused.has(member)))
+}
+
+function nonEmpty(members: JsonObject): JsonObject | undefined {
+  const kept = compact(members)
+  return Object.keys(kept).length > 0 ? kept : undefined
+}
+
+function compact(members: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}

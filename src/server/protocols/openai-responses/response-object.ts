@@ -1,0 +1,67 @@
+import type { WriteContext } from '../codec.ts'
+import type { Dialogue } from '../dialogue.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { plainTool, writeSearch, writeToolChoice } from './tools-write.ts'
+
+/**
+ * The response object with every key that clients read, before anything is known of the reply: what the caller asked for, as the vendor
+ * repeats it. Nothing is stored, whatever was asked. Source: types of the official SDK 7.51, protocols notes 1.3.
+ */
+export function newResponse({ id, createdAt, model, dialogue }: WriteContext): JsonObject {
+  const { extra, sampling } = dialogue
+  return {
+    id: `resp_${id}`,
+    object: 'response',
+    created_at: createdAt,
+    status: 'in_progress',
+    background: false,
+    completed_at: null,
+    error: null,
+    incomplete_details: null,
+    instructions: dialogue.system.map(({ text }) => text).join('\n\n') || null,
+    max_output_tokens: dialogue.outputTokensMax ?? null,
+    max_tool_calls: extra.max_tool_calls ?? null,
+    metadata: extra.metadata ?? {},
+    model,
+    output: [],
+    parallel_tool_calls: dialogue.parallelTools ?? true,
+    previous_response_id: null,
+    prompt_cache_key: dialogue.cacheKey ?? null,
+    reasoning: toldReasoning(dialogue),
+    safety_identifier: extra.safety_identifier ?? null,
+    service_tier: 'default',
+    store: false,
+    temperature: sampling.temperature ?? null,
+    text: { format: toldFormat(dialogue), verbosity: extra.verbosity ?? 'medium' },
+    tool_choice: toldChoice(dialogue),
+    tools: [...dialogue.tools.map(plainTool), ...writeSearch(dialogue)],
+    top_logprobs: 0,
+    top_p: sampling.topP ?? null,
+    truncation: extra.truncation ?? 'disabled',
+    usage: null,
+    user: dialogue.user ?? null,
+  }
+}
+
+function toldReasoning({ reasoning }: Dialogue): JsonObject {
+  const mode = reasoning?.mode
+  const effort = mode === 'off' ? 'none' : typeof mode === 'object' && 'effort' in mode ? mode.effort : null
+  return { effort, summary: reasoning?.show === 'summary' ? 'auto' : null }
+}
+
+function toldFormat({ output }: Dialogue): JsonObject {
+  if (!output) return { type: 'text' }
+  if (output.kind === 'json') return { type: 'json_object' }
+  const { name, description, schema, strict } = output
+  return {
+    type: 'json_schema',
+    name: name ?? 'response',
+    description: description ?? null,
+    schema,
+    strict: strict ?? false,
+  }
+}
+
+function toldChoice({ toolChoice, tools }: Dialogue): unknown {
+  return toolChoice ? writeToolChoice(toolChoice, tools, (name) => name, true) : 'auto'
+}

@@ -1,0 +1,110 @@
+import type { Dialogue, Tool, ToolChoice } from '../dialogue.ts'
+import { fitsStrict } from '../openai-chat/strict-schema.ts'
+import { isObject, type JsonObject } from '../wire-format.ts'
+import type { Writing } from './writing.ts'
+
+export interface WrittenTools {
+  readonly members: JsonObject
+  /** Whether the model takes tools whose input is free text. */
+  readonly keepsCustom: boolean
+  /** Names of those that became functions instead. */
+  readonly customTools: ReadonlySet<string>
+}
+
+/**
+ * Tools, the vendor's own search among them, and the choice among them. Of tools with one name the first counts. Nothing is written where
+ * there is none. Source: protocols notes 3.3.
+ */
+export function writeTools(writing: Writing): WrittenTools {
+  const { dialogue, rules, names } = writing
+  const keepsCustom = rules.takesCustomTools === true
+  const tools = dialogue.tools.filter(({ name }, at) => dialogue.tools.findIndex((other) => other.name === name) === at)
+  const custom = keepsCustom ? [] : tools.filter((tool) => tool.custom !== undefined)
+  const customTools = new Set(custom.map(({ name }) => names.toUpstream(name)))
+  const written = tools.map((tool) => writeTool(tool, writing, keepsCustom))
+  const all = [...written, ...writeSearch(dialogue)]
+  if (all.length === 0) return { members: {}, keepsCustom, customTools }
+
+  const { toolChoice, parallelTools } = dialogue
+  return {
+    members: {
+      tools: all,
+      tool_choice:
+        toolChoice && tools.length > 0 ? writeToolChoice(toolChoice, dialogue.tools, names.toUpstream, keepsCustom) : undefined,
+      parallel_tool_calls: tools.length > 0 ? parallelTools : undefined,
+    },
+    keepsCustom,
+    customTools,
+  }
+}
+
+/** Without a word about it this format is strict, all others are not. */
+function writeTool(tool: Tool, writing: Writing, keepsCustom: boolean): JsonObject {
+  const { dialogue, quirks, names, lose } = writing
+  const name = names.toUpstream(tool.name)
+  if (tool.custom) return keepsCustom ? plainTool({ ...tool, name }) : plainTool({ ...tool, name, ...freeText })
+  const schema =
+    tool.schema === undefined ? emptySchema : 'type' in tool.schema ? tool.schema : { type: 'object', ...tool.schema }
+  if (quirks.takesStrictTools === false) {
+    if (tool.strict) lose('strict')
+    return plainTool({ ...tool, name, schema, strict: undefined })
+  }
+  if (dialogue.from === 'openai.responses') return plainTool({ ...tool, name, schema })
+  const isStrict = tool.strict === true && (dialogue.from.startsWith('openai.') || fitsStrict(schema))
+  if (tool.strict && !isStrict) lose('strict')
+  return plainTool({ ...tool, name, schema, strict: isStrict })
+}
+
+const emptySchema: JsonObject = { type: 'object', properties: {} }
+
+/** A free-text tool as a function: its input is the member `input`. */
+const freeText: Pick<Tool, 'custom' | 'schema' | 'strict'> = {
+  custom: undefined,
+  schema: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
+  strict: false,
+}
+
+/** A tool as Responses lists it, in requests and in replies. */
+export function plainTool({ name, description, schema, strict, custom }: Tool): JsonObject {
+  const told = description === undefined ? {} : { description }
+  if (custom) return { type: 'custom', name, ...told, ...(custom.format ? { format: flatFormat(custom.format) } : {}) }
+  return { type: 'function', name, ...told, parameters: schema ?? null, ...(strict === undefined ? {} : { strict }) }
+}
+
+/** Chat has the members of a grammar below it, Responses beside its type. */
+function flatFormat(format: unknown): unknown {
+  return isObject(format) && isObject(format.grammar) ? { type: 'grammar', ...format.grammar } : format
+}
+
+export function writeSearch({ search }: Pick<Dialogue, 'search'>): JsonObject[] {
+  if (!search) return []
+  const { contextSize, location } = search
+  return [
+    {
+      type: 'web_search',
+      ...(contextSize ? { search_context_size: contextSize } : {}),
+      ...(location ? { user_location: { type: 'approximate', ...location } } : {}),
+    },
+  ]
+}
+
+/** The choice among tools, in requests and in replies. */
+export function writeToolChoice(
+  choice: ToolChoice,
+  tools: readonly Tool[],
+  nameOf: (name: string) => string,
+  keepsCustom: boolean,
+): unknown {
+  const named = (name: string) => {
+    const isCustom = keepsCustom && tools.some((tool) => tool.name === name && tool.custom)
+    return { type: isCustom ? 'custom' : 'function', name: nameOf(name) }
+  }
+  switch (choice.kind) {
+    case 'tool':
+      return named(choice.name)
+    case 'allowed':
+      return { type: 'allowed_tools', mode: choice.isRequired ? 'required' : 'auto', tools: choice.names.map(named) }
+    default:
+      return choice.kind
+  }
+}
