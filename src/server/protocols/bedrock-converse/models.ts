@@ -1,0 +1,123 @@
+import { isClaude, type ModelRules, rulesOf } from '../anthropic-messages/models.ts'
+
+/**
+ * What a model behind Converse refuses or needs. Requests written here obey it, because Bedrock would answer 400.
+ * Source: Amazon Bedrock User Guide, "Supported models and model features", "Prompt caching" and "Structured output", types of
+ * `@aws-sdk/client-bedrock-runtime` 3.1162, and errors that callers of other adapters have reported, read 2026-11.
+ */
+export interface ConverseRules {
+  /** For Claude models: what the vendor's own table says. */
+  readonly claude: ModelRules | undefined
+  /** The strongest choice of tools that it takes; `none`: no tools at all. */
+  readonly tools: 'none' | 'auto' | 'any' | 'tool'
+  /** Whether it can stream while it has tools. */
+  readonly streamsTools: boolean
+  readonly takesSystem: boolean
+  readonly takesImages: boolean
+  readonly takesDocuments: boolean
+  readonly takesVideo: boolean
+  /** Whether a result of a tool may be marked as an error. */
+  readonly takesResultStatus: boolean
+  /** Where cache points may stand. */
+  readonly cache: 'nowhere' | 'not-in-tools' | 'everywhere'
+  /** Whether what is cached may be kept for an hour. */
+  readonly cachesAnHour: boolean
+  /** Whether answers and inputs of tools can be held to a JSON schema. */
+  readonly takesSchemas: boolean
+  /** Whether the last message may be the beginning of the answer. */
+  readonly takesPrefill: boolean
+  /** The member that asks for reasoning; undefined when there is none. */
+  readonly reasoning: 'reasoning_effort' | 'reasoningConfig' | undefined
+  /** Where `top_k` stands in the members of the model's own; undefined when it has none. */
+  readonly topK: 'top_k' | 'k' | 'inferenceConfig.topK' | undefined
+  readonly stopMax: number
+  /** The only ids of calls that it takes. */
+  readonly callIds: 'anthropic' | 'nine-alphanumerics'
+}
+
+/** Models that are not known: what nearly all of them take. */
+const unknown: ConverseRules = {
+  claude: undefined,
+  tools: 'auto',
+  streamsTools: true,
+  takesSystem: true,
+  takesImages: true,
+  takesDocuments: true,
+  takesVideo: true,
+  takesResultStatus: false,
+  cache: 'nowhere',
+  cachesAnHour: false,
+  takesSchemas: false,
+  takesPrefill: false,
+  reasoning: undefined,
+  topK: undefined,
+  stopMax: 4,
+  callIds: 'anthropic',
+}
+
+const textOnly = { takesImages: false, takesVideo: false } as const
+const simple = { ...unknown, ...textOnly, tools: 'none' } as const
+const nova: ConverseRules = {
+  ...unknown,
+  tools: 'tool',
+  takesResultStatus: true,
+  cache: 'not-in-tools',
+  takesPrefill: true,
+  topK: 'inferenceConfig.topK',
+}
+const llama: ConverseRules = { ...unknown, ...textOnly, streamsTools: false, stopMax: 0 }
+const mistral: ConverseRules = { ...unknown, takesVideo: false, topK: 'top_k', stopMax: 10, callIds: 'nine-alphanumerics' }
+const openWeights: ConverseRules = { ...unknown, takesVideo: false, takesSchemas: true }
+
+/** The first row whose pattern is in the name decides. */
+const rows: readonly (readonly [RegExp, ConverseRules])[] = [
+  [/nova-micro/, { ...nova, ...textOnly, takesDocuments: false }],
+  [/nova-2/, { ...nova, reasoning: 'reasoningConfig' }],
+  [/nova/, nova],
+  [/titan-text-premier/, { ...simple, takesSystem: false, takesDocuments: false }],
+  [/titan/, { ...simple, takesSystem: false }],
+  [/ai21.*jamba-instruct/, { ...simple, takesDocuments: false }],
+  [/ai21/, { ...unknown, ...textOnly }],
+  [/cohere\.command-(r|a)/, { ...unknown, ...textOnly, topK: 'k' }],
+  [/cohere/, { ...simple, takesSystem: false }],
+  [/deepseek\.r1/, simple],
+  [/deepseek/, { ...openWeights, ...textOnly }],
+  [/meta\.llama(2|3-(8|70)b)/, { ...simple, stopMax: 0 }],
+  [/meta\.llama3-2-(1|3)b/, { ...simple, stopMax: 0 }],
+  [/meta\.llama(3-2|4)/, { ...llama, takesImages: true }],
+  [/meta\.llama/, llama],
+  [/mistral-7b|mixtral-8x7b/, { ...mistral, ...textOnly, tools: 'none', takesSystem: false }],
+  [/mistral-large-240[27]|mistral-small-2402/, { ...mistral, ...textOnly, tools: 'any', streamsTools: false }],
+  [/pixtral/, { ...mistral, tools: 'any' }],
+  [/mistral/, { ...mistral, tools: 'any', takesSchemas: true }],
+  [/openai\.gpt-oss/, { ...openWeights, ...textOnly, reasoning: 'reasoning_effort', stopMax: 0 }],
+  [/qwen/, { ...openWeights, tools: 'tool', topK: 'top_k', stopMax: 0 }],
+  [/google\.gemma|moonshot|minimax|nvidia\.nemotron/, openWeights],
+  [/writer\.palmyra/, { ...unknown, ...textOnly, streamsTools: false }],
+]
+
+/** The rules of a model by its id, with or without a region before it, or by an ARN that names it. */
+export function converseRulesOf(model: string): ConverseRules {
+  const name = model.toLowerCase()
+  if (isClaude(name)) return claudeRules(name)
+  return rows.find(([pattern]) => pattern.test(name))?.[1] ?? unknown
+}
+
+function claudeRules(name: string): ConverseRules {
+  const claude = rulesOf(name)
+  const isOld = /claude-(2|v2|instant)/.test(name)
+  return {
+    ...unknown,
+    claude,
+    tools: isOld ? 'none' : 'tool',
+    takesImages: !isOld,
+    takesVideo: false,
+    takesResultStatus: true,
+    cache: /claude-(2|v2|instant|3-(opus|sonnet|haiku|5-sonnet-20240620))/.test(name) ? 'nowhere' : 'everywhere',
+    cachesAnHour: !/claude-(3|(opus|sonnet)-4-(1|2025))/.test(name),
+    takesSchemas: claude.jsonSchema === 'native',
+    takesPrefill: claude.takesPrefill,
+    topK: 'top_k',
+    stopMax: 2500,
+  }
+}

@@ -1,0 +1,189 @@
+import { noUsage, type Usage } from '../../../contract/usage.ts'
+import type { EventReader, ReadContext } from '../codec.ts'
+import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-builder.ts'
+import type { FinishReason, ReplyEvent } from '../reply-events.ts'
+import { inputText } from '../tool-input.ts'
+import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+
+/** A whole reply of Converse. Source: protocols notes 2.7. */
+export function readReply(reply: JsonObject, context: ReadContext): ReplyEvent[] {
+  return wholeReply((builder) => {
+    const message = objectAt(objectAt(reply, 'output') ?? {}, 'message')
+    if (!message) return builder.fail(errorFacts(textAt(reply, 'message') || 'the upstream sent no valid answer'))
+    const blocks = new Blocks(builder, context)
+    for (const [at, block] of arrayAt(message, 'content').filter(isObject).entries()) {
+      blocks.start(at, block)
+      blocks.more(at, deltaOf(block))
+      blocks.stop(at)
+    }
+    readStop(builder, reply)
+    readUsage(builder, reply)
+    builder.end()
+  })
+}
+
+/** A streamed reply: its events have been named after the messages of the event stream. */
+export function readStreamEvents(context: ReadContext): EventReader {
+  let blocks: Blocks | undefined
+  let isStopped = false
+  return readerOf((builder, data, { name }) => {
+    blocks ??= new Blocks(builder, context)
+    const index = countAt(data, 'contentBlockIndex')
+    switch (name) {
+      case 'contentBlockStart':
+        return blocks.start(index, objectAt(data, 'start') ?? {})
+      case 'contentBlockDelta':
+        return blocks.more(index, objectAt(data, 'delta') ?? {})
+      case 'contentBlockStop':
+        return blocks.stop(index)
+      case 'messageStop':
+        isStopped = true
+        return readStop(builder, data)
+      case 'metadata':
+        readUsage(builder, data)
+        return isStopped ? builder.end() : undefined
+      case 'error':
+        return readError(builder, data)
+    }
+  })
+}
+
+/** The blocks of one reply by their numbers. What the model does with tools of the vendor's own stays hidden. */
+class Blocks {
+  readonly #builder: ReplyBuilder
+  readonly #context: ReadContext
+  /** Calls whose input has not begun. */
+  readonly #bare = new Set<string>()
+  /** Bytes of the image that is open. */
+  #image: { readonly format: string; readonly pieces: Buffer[] } | undefined
+  /** Characters said in the block that is open, and the sources of them. */
+  #said = 0
+  #sources: { url: string; title: string }[] = []
+
+  constructor(builder: ReplyBuilder, context: ReadContext) {
+    this.#builder = builder
+    this.#context = context
+  }
+
+  start(index: number, { toolUse, image }: JsonObject): void {
+    if (isObject(image)) this.#image = { format: textAt(image, 'format'), pieces: [] }
+    if (!isObject(toolUse) || toolUse.type === 'server_tool_use') return
+    const name = textAt(toolUse, 'name')
+    const key = String(index)
+    if (name === '') return
+    this.stop(index)
+    this.#builder.openCall(key, { callId: textAt(toolUse, 'toolUseId') || this.#context.newCallId(), name })
+    this.#bare.add(key)
+  }
+
+  more(index: number, delta: JsonObject): void {
+    const text = textAt(delta, 'text')
+    this.#said += text.length
+    this.#builder.text(text)
+    const reasoning = objectAt(delta, 'reasoningContent')
+    if (reasoning) this.#think(reasoning)
+    const bytes = textAt(objectAt(objectAt(delta, 'image') ?? {}, 'source') ?? {}, 'bytes')
+    if (bytes !== '') this.#image?.pieces.push(Buffer.from(bytes, 'base64'))
+    const input = textAt(objectAt(delta, 'toolUse') ?? {}, 'input')
+    if (input !== '') {
+      this.#bare.delete(String(index))
+      this.#builder.callInput(String(index), input)
+    }
+    for (const citation of [delta.citation, ...arrayAt(delta, 'citations')]) if (isObject(citation)) this.#cite(citation)
+  }
+
+  stop(index: number): void {
+    const key = String(index)
+    if (this.#bare.delete(key)) this.#builder.callInput(key, '{}')
+    this.#builder.closeCall(key)
+    for (const source of this.#sources) this.#builder.cite({ ...source, start: 0, end: this.#said })
+    this.#builder.endSaid()
+    if (this.#image)
+      this.#builder.media('image', `image/${this.#image.format}`, Buffer.concat(this.#image.pieces).toString('base64'))
+    this.#image = undefined
+    this.#said = 0
+    this.#sources = []
+  }
+
+  #think(reasoning: JsonObject): void {
+    this.#builder.reasoning(textAt(reasoning, 'text'))
+    const signature = textAt(reasoning, 'signature')
+    const redacted = textAt(reasoning, 'redactedContent')
+    if (signature !== '') this.#builder.sealReasoning({ family: 'anthropic', kind: 'signature', value: signature })
+    if (redacted !== '') this.#builder.sealReasoning({ family: 'anthropic', kind: 'redacted', value: redacted })
+  }
+
+  /** Only sources on the web have an address. */
+  #cite(citation: JsonObject): void {
+    const url = textAt(objectAt(objectAt(citation, 'location') ?? {}, 'web') ?? {}, 'url')
+    if (url !== '') this.#sources.push({ url, title: textAt(citation, 'title') })
+  }
+}
+
+/** A block of a whole reply in the shape of the deltas of a stream. */
+function deltaOf(block: JsonObject): JsonObject {
+  const cited = objectAt(block, 'citationsContent')
+  if (cited) {
+    const text = arrayAt(cited, 'content')
+      .filter(isObject)
+      .map((piece) => textAt(piece, 'text'))
+      .join('')
+    return { text, citations: arrayAt(cited, 'citations') }
+  }
+  const toolUse = objectAt(block, 'toolUse')
+  if (toolUse) return { toolUse: { input: inputText(toolUse.input) } }
+  const reasoning = objectAt(block, 'reasoningContent')
+  return reasoning
+    ? { reasoningContent: { ...reasoning, ...objectAt(reasoning, 'reasoningText') } }
+    : { text: block.text, image: block.image }
+}
+
+function readStop(builder: ReplyBuilder, stopped: JsonObject): void {
+  const reason = textAt(stopped, 'stopReason')
+  if (reason.startsWith('malformed_')) {
+    builder.fail(errorFacts('the model wrote what cannot be read', { type: 'upstream_error', code: reason }))
+    return
+  }
+  const own = objectAt(stopped, 'additionalModelResponseFields') ?? {}
+  const sequence = textAt(own, 'stop_sequence') || textAt(objectAt(own, 'delta') ?? {}, 'stop_sequence')
+  builder.stop(reasons.get(reason) ?? 'unknown', undefined, sequence)
+}
+
+const reasons: ReadonlyMap<string, FinishReason> = new Map([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop-sequence'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'context-full'],
+  ['tool_use', 'tool-calls'],
+  ['guardrail_intervened', 'content-filter'],
+  ['content_filtered', 'content-filter'],
+])
+
+/** The buckets of Bedrock do not overlap; `cacheDetails` tells how long what was written is kept. */
+function readUsage(builder: ReplyBuilder, reply: JsonObject): void {
+  const usage = objectAt(reply, 'usage')
+  if (!usage || typeof usage.inputTokens !== 'number' || !areCounts(usage, counts)) return
+  const details = arrayAt(usage, 'cacheDetails').filter(isObject)
+  const written = countAt(usage, 'cacheWriteInputTokens')
+  const hour = details.filter(({ ttl }) => ttl === '1h').reduce((sum, detail) => sum + countAt(detail, 'inputTokens'), 0)
+  const read: Usage = {
+    ...noUsage,
+    input: countAt(usage, 'inputTokens'),
+    cacheRead: countAt(usage, 'cacheReadInputTokens'),
+    cacheWrite: Math.max(0, written - hour),
+    cacheWrite1h: Math.min(hour, written),
+    output: countAt(usage, 'outputTokens'),
+  }
+  builder.usage(read)
+}
+
+const counts = ['inputTokens', 'outputTokens', 'cacheReadInputTokens', 'cacheWriteInputTokens']
+
+/** An exception of the event stream, as its frames were read. */
+function readError(builder: ReplyBuilder, data: JsonObject): void {
+  const error = objectAt(data, 'error') ?? data
+  const status = countAt(error, 'status')
+  builder.fail(
+    errorFacts(textAt(error, 'message'), { type: textAt(error, 'type'), status: status >= 400 && status < 600 ? status : 0 }),
+  )
+}

@@ -1,0 +1,494 @@
+import { describe, expect, it } from 'vitest'
+import { assistantTurn, tideTool, toolTurns, userTurn, written } from '../../../../test/helpers/codecs.ts'
+import type { AppError } from '../../lib/failure.ts'
+import type { Quirks } from '../codec.ts'
+import type { Dialogue, MediaPart, Part, Turn } from '../dialogue.ts'
+import { isObject, type JsonObject } from '../wire-format.ts'
+import { bedrockConverse } from './codec.ts'
+
+const claude = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
+const nova = 'amazon.nova-pro-v1:0'
+const llama = 'us.meta.llama3-3-70b-instruct-v1:0'
+const mistral = 'mistral.mistral-large-2402-v1:0'
+
+const write = (dialogue: Partial<Dialogue>, model = nova, quirks: Quirks = {}) =>
+  written(bedrockConverse, dialogue, { model, quirks })
+const messages = (turns: readonly Turn[], model = nova) => write({ turns }, model).body.messages
+const refusal = (dialogue: Partial<Dialogue>, model?: string): AppError => {
+  try {
+    write(dialogue, model)
+  } catch (error) {
+    // Writers throw nothing else.
+    return error as AppError
+  }
+  throw new Error('It was not refused')
+}
+const user = (...parts: Part[]): Turn => ({ role: 'user', parts })
+const text = (value: string, cache?: '5m' | '1h'): Part => ({
+  kind: 'text',
+  text: value,
+  ...(cache ? { cache: { ttl: cache } } : {}),
+})
+const media = (more: Pick<MediaPart, 'media' | 'source'> & Partial<MediaPart>): MediaPart => ({ kind: 'media', ...more })
+const base64 = (mediaType: string, data = 'YWJj') => ({ kind: 'base64', mediaType, data }) as const
+const spec = (tool: unknown) => (isObject(tool) ? tool.toolSpec : undefined)
+const toolConfig = (dialogue: Partial<Dialogue>, model = nova) => {
+  const config = write(dialogue, model).body.toolConfig
+  return isObject(config) ? config : undefined
+}
+
+describe('a request to Converse', () => {
+  it('says no model and no stream, which stand in the address', () => {
+    expect(write({ stream: true }).body).toEqual({ messages: [{ role: 'user', content: [{ text: 'Hello' }] }] })
+  })
+
+  it('[137][138] keeps all instructions: those at the head, and later ones as a reminder', () => {
+    const system = [
+      { kind: 'text', text: 'One.' },
+      { kind: 'text', text: 'Two.' },
+      { kind: 'text', text: ' ' },
+    ] as const
+    const later: Turn = { role: 'system', parts: [{ kind: 'text', text: 'Be brief.' }] }
+    const { body } = write({ system, turns: [userTurn('Hi'), later] })
+    expect(body.system).toEqual([{ text: 'One.' }, { text: 'Two.' }])
+    expect(body.messages).toEqual([
+      { role: 'user', content: [{ text: 'Hi' }, { text: '<system-reminder>\nBe brief.\n</system-reminder>' }] },
+    ])
+  })
+
+  it('puts the instructions before the words of the user for models without a place for them', () => {
+    const { body } = write({ system: [{ kind: 'text', text: 'One.' }] }, 'amazon.titan-text-express-v1')
+    expect(body).toEqual({ messages: [{ role: 'user', content: [{ text: 'One.' }, { text: 'Hello' }] }] })
+  })
+
+  it('alternates, begins with the user, and says nothing blank', () => {
+    expect(
+      messages([assistantTurn('Yo'), userTurn('a'), userTurn(' '), userTurn('b'), assistantTurn(''), userTurn('c')]),
+    ).toEqual([
+      { role: 'user', content: [{ text: '.' }] },
+      { role: 'assistant', content: [{ text: 'Yo' }] },
+      { role: 'user', content: [{ text: 'a' }, { text: 'b' }, { text: 'c' }] },
+    ])
+    expect(messages([userTurn('a'), assistantTurn('b'), userTurn(' ')])).toMatchObject([{}, {}, { content: [{ text: '.' }] }])
+  })
+
+  it('is refused when nothing is said', () => {
+    expect(refusal({ turns: [userTurn(' ')] })).toMatchObject({ code: 'untranslatable', params: { field: 'messages' } })
+  })
+
+  it('[135] begins the answer for models that take it, without white space at its end, and refuses it for others', () => {
+    const turns = [userTurn('a'), assistantTurn('Once upon \n')]
+    expect(messages(turns)).toMatchObject([{}, { role: 'assistant', content: [{ text: 'Once upon' }] }])
+    expect(refusal({ turns }, llama).code).toBe('untranslatable')
+    expect(refusal({ turns }, 'anthropic.claude-opus-4-6-v1').code).toBe('untranslatable')
+  })
+
+  it('names what it cannot carry in the words of the caller', () => {
+    const { lost } = write({
+      sampling: { seed: 1, presencePenalty: 1, topK: 3 },
+      parallelTools: false,
+      tools: [tideTool],
+      user: 'u',
+      extra: { logit_bias: { 1: 2 }, store: false },
+    })
+    expect(lost).toEqual(['logit_bias', 'parallel_tool_calls', 'presence_penalty', 'seed', 'user'])
+  })
+})
+
+describe('sampling and length for Converse', () => {
+  it('are in inferenceConfig, within its ranges', () => {
+    const { body, lost } = write({ sampling: { temperature: 1.7, topP: 0.9 }, outputTokensMax: 50, stop: ['END', ' ', ''] })
+    expect(body.inferenceConfig).toEqual({ maxTokens: 50, temperature: 1, topP: 0.9, stopSequences: ['END'] })
+    expect(lost).toEqual(['stop', 'temperature'])
+  })
+
+  it.each([
+    [nova, { inferenceConfig: { topK: 5 } }],
+    [mistral, { top_k: 5 }],
+    ['cohere.command-r-plus-v1:0', { k: 5 }],
+    ['us.anthropic.claude-3-7-sonnet-20250219-v1:0', { top_k: 5 }],
+  ])('have top_k where %s wants it', (model, own) => {
+    expect(write({ sampling: { topK: 5 } }, model)).toMatchObject({ body: { additionalModelRequestFields: own }, lost: [] })
+  })
+
+  it('lose top_k and stop sequences for models that refuse them', () => {
+    expect(write({ sampling: { topK: 5 }, stop: ['x'] }, 'openai.gpt-oss-120b-1:0').lost).toEqual(['stop', 'top_k'])
+    expect(write({ stop: ['a', 'b', 'c', 'd', 'e'] })).toMatchObject({
+      body: { inferenceConfig: { stopSequences: ['a', 'b', 'c', 'd'] } },
+      lost: ['stop'],
+    })
+  })
+
+  it('[130][131] obey the rules of Claude models', () => {
+    const { body } = write({ sampling: { temperature: 0.2, topP: 0.5 }, stop: ['END'] }, claude)
+    expect(body.inferenceConfig).toEqual({ maxTokens: 8192, temperature: 0.2, stopSequences: ['END'] })
+    expect(body.additionalModelResponseFieldPaths).toEqual(['/stop_sequence', '/delta/stop_sequence'])
+    expect(write({ sampling: { temperature: 0.7 } }, 'global.anthropic.claude-sonnet-5-5').lost).toEqual(['temperature'])
+  })
+})
+
+describe('reasoning for Converse', () => {
+  const effort = (level: 'low' | 'medium' | 'high'): Partial<Dialogue> => ({
+    reasoning: { mode: { effort: level }, show: undefined },
+  })
+
+  it('is a budget or an effort for Claude models, with sampling left out', () => {
+    const budget = write({ ...effort('high'), sampling: { temperature: 0.2 }, outputTokensMax: 10_000 }, claude).body
+    expect(budget.additionalModelRequestFields).toEqual({ thinking: { type: 'enabled', budget_tokens: 6000 } })
+    expect(budget.inferenceConfig).toEqual({ maxTokens: 10_000 })
+    const adaptive = write(effort('high'), 'anthropic.claude-opus-4-8').body
+    expect(adaptive).toMatchObject({
+      additionalModelRequestFields: { thinking: { type: 'adaptive' } },
+      outputConfig: { effort: 'high' },
+    })
+  })
+
+  it('has the word of the model’s vendor for others, or is lost', () => {
+    const own = (dialogue: Partial<Dialogue>, model: string) => write(dialogue, model).body.additionalModelRequestFields
+    expect(own(effort('medium'), 'openai.gpt-oss-20b-1:0')).toEqual({ reasoning_effort: 'medium' })
+    expect(own(effort('high'), 'us.amazon.nova-2-lite-v1:0')).toEqual({
+      reasoningConfig: { type: 'enabled', maxReasoningEffort: 'high' },
+    })
+    expect(write({ ...effort('high'), outputTokensMax: 9 }, 'us.amazon.nova-2-lite-v1:0')).toMatchObject({
+      body: { additionalModelRequestFields: { reasoningConfig: { maxReasoningEffort: 'medium' } } },
+      lost: ['reasoning_effort'],
+    })
+    expect(write(effort('high'), llama)).toMatchObject({ body: {}, lost: ['reasoning_effort'] })
+    expect(write({ reasoning: { mode: 'auto', show: undefined } }, 'openai.gpt-oss-20b-1:0')).toMatchObject({ lost: [] })
+  })
+
+  const thought: Turn = {
+    role: 'assistant',
+    parts: [
+      { kind: 'reasoning', text: 'Hm.', opaque: { family: 'anthropic', kind: 'signature', value: 'sig' } },
+      { kind: 'reasoning', text: '', opaque: { family: 'anthropic', kind: 'redacted', value: 'cmVk' } },
+      { kind: 'reasoning', text: 'Unsealed.' },
+      { kind: 'reasoning', text: 'Other.', opaque: { family: 'google', kind: 'signature', value: 'g' } },
+      { kind: 'text', text: 'Yes.' },
+    ],
+  }
+
+  it('[155] of earlier turns goes back to Claude where it stood, as far as Claude sealed it', () => {
+    expect(messages([userTurn('a'), thought, userTurn('b')], claude)).toMatchObject([
+      {},
+      {
+        content: [
+          { reasoningContent: { reasoningText: { text: 'Hm.', signature: 'sig' } } },
+          { reasoningContent: { redactedContent: 'cmVk' } },
+          { text: 'Yes.' },
+        ],
+      },
+      {},
+    ])
+  })
+
+  it('[153] of earlier turns is not sent to other models', () => {
+    const other = messages([userTurn('a'), thought, userTurn('b')], 'openai.gpt-oss-20b-1:0')
+    expect(other).toMatchObject([{}, { content: [{ text: 'Yes.' }] }, {}])
+  })
+})
+
+describe('tools for Converse', () => {
+  it('are toolSpecs with a schema that is an object', () => {
+    const bare = { ...tideTool, name: 'bare', description: ' ', schema: undefined }
+    expect(toolConfig({ tools: [tideTool, bare, tideTool] })).toEqual({
+      tools: [
+        { toolSpec: { name: 'get_tide', description: 'Tide of a port', inputSchema: { json: tideTool.schema } } },
+        { toolSpec: { name: 'bare', inputSchema: { json: { type: 'object', properties: {} } } } },
+      ],
+    })
+  })
+
+  it('[79] have calls and results that fit together', () => {
+    const turns = [userTurn('a'), ...toolTurns('high', 'call_1')]
+    expect(messages(turns)).toEqual([
+      { role: 'user', content: [{ text: 'a' }] },
+      { role: 'assistant', content: [{ toolUse: { toolUseId: 'call_1', name: 'get_tide', input: { port: 'Rye' } } }] },
+      { role: 'user', content: [{ toolResult: { toolUseId: 'call_1', content: [{ text: 'high' }] } }] },
+    ])
+  })
+
+  it('[85] have a block in a result that says nothing', () => {
+    expect(messages(toolTurns(''))).toMatchObject([{}, {}, { content: [{ toolResult: { content: [{ text: '(empty)' }] } }] }])
+  })
+
+  it('[89] mark a result as an error, or say so where the model has no mark', () => {
+    const [call, result] = toolTurns('no port')
+    if (!call || !result) throw new Error('The turns are missing')
+    const failed: Turn = { ...result, parts: result.parts.map((part) => ({ ...part, isError: true })) }
+    expect(messages([call, failed])).toMatchObject([{}, {}, { content: [{ toolResult: { status: 'error' } }] }])
+    expect(messages([call, failed], llama)).toMatchObject([
+      {},
+      {},
+      { content: [{ toolResult: { content: [{ text: 'Error: ' }, { text: 'no port' }] } }] },
+    ])
+  })
+
+  it('[90][91] have ids that Bedrock takes, the same for call and result', () => {
+    const long = `call:${'x'.repeat(120)}`
+    // The messages are what the writer has just made.
+    const [, call, result] = messages([userTurn('a'), ...toolTurns('high', long)]) as JsonObject[]
+    const used = JSON.stringify(call).match(/"toolUseId":"([^"]+)"/)?.[1]
+    expect(used).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
+    expect(JSON.stringify(result)).toContain(`"toolUseId":"${used}"`)
+  })
+
+  it('[92] have ids of nine characters for Mistral', () => {
+    expect(JSON.stringify(messages([userTurn('a'), ...toolTurns()], mistral))).toMatch(/"toolUseId":"[a-zA-Z0-9]{9}"/)
+  })
+
+  it('[103][104] have names that Bedrock takes, and give the others back', () => {
+    const name = `mcp__server.tool/${'x'.repeat(60)}`
+    const { body, toolNames } = write({ tools: [{ ...tideTool, name }], turns: [userTurn('a')] })
+    const given = JSON.stringify(body).match(/"name":"([^"]+)"/)?.[1] ?? ''
+    expect(given).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
+    expect(toolNames?.get(given)).toBe(name)
+  })
+
+  it('[112] take free text as the member input', () => {
+    const custom = { ...tideTool, name: 'shell', schema: undefined, custom: { format: undefined } }
+    const call: Part = { kind: 'tool-call', callId: 'c', name: 'shell', input: 'ls -l', isCustom: true }
+    const { body, customTools } = write({ tools: [custom], turns: [userTurn('a'), { role: 'assistant', parts: [call] }] })
+    expect(body.messages).toMatchObject([{}, { content: [{ toolUse: { input: { input: 'ls -l' } } }] }, {}])
+    expect(customTools).toEqual(new Set(['shell']))
+  })
+
+  it('are refused for models that have none, and when two have one name', () => {
+    expect(refusal({ tools: [tideTool] }, 'us.deepseek.r1-v1:0')).toMatchObject({
+      code: 'untranslatable',
+      params: { field: 'tools' },
+    })
+    expect(refusal({ tools: [tideTool, { ...tideTool, description: 'Other' }] }).code).toBe('untranslatable')
+    expect(write({ tools: [tideTool], toolChoice: { kind: 'none' } }, 'us.deepseek.r1-v1:0').lost).toEqual([])
+  })
+
+  it('are strict where schemas are held to, and else say that they are not', () => {
+    const strict = { ...tideTool, strict: true }
+    const config = toolConfig({ tools: [strict] }, claude)
+    expect(spec(Array.isArray(config?.tools) ? config.tools[0] : undefined)).toMatchObject({
+      strict: true,
+      inputSchema: { json: { additionalProperties: false } },
+    })
+    expect(write({ tools: [strict] })).toMatchObject({ lost: ['tools.strict'] })
+  })
+
+  it('are answered whole by models that cannot stream with them', () => {
+    expect(write({ tools: [tideTool], stream: true }, llama).isWhole).toBe(true)
+    expect(write({ tools: [tideTool], stream: true }).isWhole).toBeUndefined()
+    expect(write({ stream: true }, llama).isWhole).toBeUndefined()
+  })
+})
+
+describe('the choice of tools for Converse', () => {
+  const choose = (toolChoice: Dialogue['toolChoice'], model = nova) => write({ tools: [tideTool], toolChoice }, model)
+
+  it.each<[string, Dialogue['toolChoice'], string, JsonObject | undefined, string[]]>([
+    ['auto', { kind: 'auto' }, nova, undefined, []],
+    ['required', { kind: 'required' }, nova, { any: {} }, []],
+    ['one tool', { kind: 'tool', name: 'get_tide' }, nova, { tool: { name: 'get_tide' } }, []],
+    ['one tool, where only any is known', { kind: 'tool', name: 'get_tide' }, mistral, { any: {} }, []],
+    ['required, where only auto is known', { kind: 'required' }, llama, undefined, ['tool_choice']],
+    ['some tools', { kind: 'allowed', names: ['get_tide'], isRequired: true }, nova, { any: {} }, []],
+    [
+      'required, for a model that cannot be made to',
+      { kind: 'required' },
+      'anthropic.claude-sonnet-5-5',
+      undefined,
+      ['tool_choice'],
+    ],
+  ])('is told for %s', (_name, toolChoice, model, expected, lost) => {
+    const request = choose(toolChoice, model)
+    const config = request.body.toolConfig
+    expect(isObject(config) ? config.toolChoice : 'no tools').toEqual(expected)
+    expect(request.lost).toEqual(lost)
+  })
+
+  it('[107] is auto while a Claude model thinks', () => {
+    const request = write(
+      { tools: [tideTool], toolChoice: { kind: 'required' }, reasoning: { mode: { effort: 'low' }, show: undefined } },
+      claude,
+    )
+    expect(request.body.toolConfig).not.toHaveProperty('toolChoice')
+    expect(request.lost).toContain('tool_choice')
+  })
+
+  it('leaves out the tools that are not allowed', () => {
+    const other = { ...tideTool, name: 'other' }
+    const allowed = toolConfig({ tools: [tideTool, other], toolChoice: { kind: 'allowed', names: ['other'], isRequired: false } })
+    expect(JSON.stringify(allowed)).not.toContain('get_tide')
+    const only = toolConfig({ tools: [tideTool, other], toolChoice: { kind: 'tool', name: 'other' } }, mistral)
+    expect(JSON.stringify(only)).not.toContain('get_tide')
+  })
+
+  it('[108] none leaves the tools out, unless the history has calls: then they stay, and the model is told', () => {
+    expect(choose({ kind: 'none' })).toMatchObject({ lost: [] })
+    expect(choose({ kind: 'none' }).body).not.toHaveProperty('toolConfig')
+
+    const turns = [userTurn('a'), ...toolTurns(), userTurn('and now?')]
+    const { body, lost } = write({ tools: [tideTool], toolChoice: { kind: 'none' }, turns })
+    expect(body.toolConfig).toEqual({
+      tools: [expect.objectContaining({ toolSpec: expect.objectContaining({ name: 'get_tide' }) })],
+    })
+    expect(body.system).toEqual([{ text: 'Do not call any tool. Answer in text.' }])
+    expect(lost).toEqual(['tool_choice'])
+  })
+
+  it('[108] makes tools for the calls of a history whose tools the caller left out', () => {
+    const { body, lost } = write({ turns: [userTurn('a'), ...toolTurns(), userTurn('and now?')] })
+    expect(body.toolConfig).toEqual({
+      tools: [{ toolSpec: { name: 'get_tide', inputSchema: { json: { type: 'object', properties: {} } } } }],
+    })
+    expect(body.system).toEqual([{ text: 'Do not call any tool. Answer in text.' }])
+    expect(lost).toEqual([])
+  })
+})
+
+describe('an answer in JSON from Converse', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string', minLength: 2 } }, required: ['a'] }
+  const output = { kind: 'schema', name: 'my answer', description: 'D', schema, strict: true } as const
+
+  it('is held to the schema where that is known', () => {
+    const { body, lost } = write({ output }, claude)
+    expect(body.outputConfig).toMatchObject({
+      textFormat: { type: 'json_schema', structure: { jsonSchema: { name: 'my_answer', description: 'D' } } },
+    })
+    const written = JSON.stringify(body.outputConfig)
+    expect(written).toContain('\\"additionalProperties\\":false')
+    expect(lost).toEqual([])
+  })
+
+  it('[185] is the input of a tool where it is not', () => {
+    const { body, answerTool } = write({ output })
+    expect(answerTool).toBe('json_response')
+    expect(body.toolConfig).toMatchObject({ toolChoice: { tool: { name: 'json_response' } } })
+    expect(toolConfig({ output, tools: [tideTool] })).toMatchObject({ toolChoice: { any: {} }, tools: [{}, {}] })
+  })
+
+  it('is asked for in words where no tool can be forced', () => {
+    const { body, lost } = write({ output }, llama)
+    expect(JSON.stringify(body.system)).toContain('JSON schema')
+    expect(lost).toEqual(['response_format'])
+    expect(write({ output: { kind: 'json' } }).lost).toEqual(['response_format'])
+  })
+})
+
+describe('cache points for Converse', () => {
+  it('[141] stand behind what was marked: tools, instructions, messages and results', () => {
+    const [call, result] = toolTurns()
+    if (!call || !result) throw new Error('The turns are missing')
+    const marked: Turn = { ...result, parts: result.parts.map((part) => ({ ...part, cache: { ttl: '5m' } })) }
+    const { body, lost } = write(
+      {
+        system: [{ kind: 'text', text: 'S', cache: { ttl: '1h' } }],
+        tools: [{ ...tideTool, cache: { ttl: '1h' } }],
+        turns: [user(text('a', '5m')), call, marked],
+      },
+      claude,
+    )
+    const short = { cachePoint: { type: 'default' } }
+    const long = { cachePoint: { type: 'default', ttl: '1h' } }
+    expect(body).toMatchObject({
+      toolConfig: { tools: [{ toolSpec: {} }, long] },
+      system: [{ text: 'S' }, long],
+      messages: [{ content: [{ text: 'a' }, short] }, {}, { content: [{ toolResult: {} }, short] }],
+    })
+    expect(lost).toEqual([])
+  })
+
+  it('[140] are the last four, and none of an hour stands behind a shorter one', () => {
+    const turns = [user(...['a', 'b', 'c', 'd', 'e'].map((value, at) => text(value, at === 2 ? '5m' : '1h')))]
+    const points = JSON.stringify(messages(turns, claude)).match(/"cachePoint":\{[^}]*\}/g)
+    expect(points).toEqual([
+      '"cachePoint":{"type":"default","ttl":"1h"}',
+      '"cachePoint":{"type":"default"}',
+      '"cachePoint":{"type":"default"}',
+      '"cachePoint":{"type":"default"}',
+    ])
+  })
+
+  it('are not sent to models that refuse them', () => {
+    const turns = [user(text('a', '1h'))]
+    expect(write({ turns }, llama)).toMatchObject({ lost: ['cache_control'], body: { messages: [{ content: [{ text: 'a' }] }] } })
+    expect(write({ turns, tools: [{ ...tideTool, cache: { ttl: '5m' } }] })).toMatchObject({
+      lost: ['cache_control'],
+      body: { toolConfig: { tools: [{ toolSpec: {} }] }, messages: [{ content: [{}, { cachePoint: { type: 'default' } }] }] },
+    })
+    const old = JSON.stringify(messages(turns, 'anthropic.claude-3-5-haiku-20241022-v1:0'))
+    expect(old).toContain('"cachePoint":{"type":"default"}')
+  })
+})
+
+describe('media for Converse', () => {
+  it('[139] are bytes with their format', () => {
+    const image = media({ media: 'image', source: base64('image/png'), detail: 'high' })
+    const video = media({ media: 'video', source: { kind: 'url', url: 's3://bucket/film.mp4' } })
+    const { body, lost } = write({ turns: [user(text(''), image, video)] })
+    expect(body.messages).toEqual([
+      {
+        role: 'user',
+        content: [
+          { image: { format: 'png', source: { bytes: 'YWJj' } } },
+          { video: { format: 'mp4', source: { s3Location: { uri: 's3://bucket/film.mp4' } } } },
+        ],
+      },
+    ])
+    expect(lost).toEqual(['detail'])
+  })
+
+  it('name documents as Bedrock takes it, each otherwise, with some text beside them', () => {
+    const titles = ['Q1_report (final).pdf', 'Q1_report (final).pdf', '报告.pdf', undefined, 'a  b\t[c]-d!']
+    const documents = titles.map((title) =>
+      media({ media: 'document', source: base64('application/pdf'), ...(title ? { title } : {}) }),
+    )
+    // The messages are what the writer has just made.
+    const [message] = messages([user(...documents)]) as { content: JsonObject[] }[]
+    const names = message?.content.map(({ document }) => (isObject(document) ? document.name : 'text'))
+    expect(names).toEqual(['Q1 report (final)', 'Q1 report (final) 2', 'Document', 'Document 2', 'a b [c]-d', 'text'])
+    expect(message?.content.at(-1)).toEqual({ text: '.' })
+  })
+
+  it.each([
+    [{ kind: 'text', mediaType: 'text/plain', text: '中' } as const, 'txt', '5Lit'],
+    [base64('text/csv'), 'csv', 'YWJj'],
+    [base64('application/json'), 'txt', 'YWJj'],
+    [base64('text/x-python'), 'txt', 'YWJj'],
+    [base64('application/vnd.openxmlformats-officedocument.wordprocessingml.document'), 'docx', 'YWJj'],
+  ])('take the document %j', (source, format, bytes) => {
+    expect(messages([user(media({ media: 'document', source }))])).toMatchObject([
+      { content: [{ document: { format, source: { bytes } } }, {}] },
+    ])
+  })
+
+  it('stand in results of tools too', () => {
+    const image = media({ media: 'image', source: base64('image/jpeg') })
+    const [call] = toolTurns()
+    const result: Part = { kind: 'tool-result', callId: 'call_1', parts: [image], isError: false, isCustom: false }
+    expect(messages([...(call ? [call] : []), user(result)])).toMatchObject([
+      {},
+      {},
+      { content: [{ toolResult: { content: [{ image: { format: 'jpeg' } }] } }] },
+    ])
+  })
+
+  it.each<[string, MediaPart, string]>([
+    ['a recording', media({ media: 'audio', source: base64('audio/wav') }), nova],
+    ['an unknown picture', media({ media: 'image', source: base64('image/tiff') }), nova],
+    ['a file of another vendor', media({ media: 'document', source: { kind: 'file', id: 'file-1', family: 'openai' } }), nova],
+    ['an address elsewhere', media({ media: 'image', source: { kind: 'url', url: 'gs://bucket/a.png' } }), nova],
+    ['a picture for a model that does not see', media({ media: 'image', source: base64('image/png') }), llama],
+    [
+      'a document for a model that does not read',
+      media({ media: 'document', source: base64('application/pdf') }),
+      'amazon.nova-micro-v1:0',
+    ],
+  ])('are refused for %s', (_name, part, model) => {
+    expect(refusal({ turns: [user(part)] }, model)).toMatchObject({ code: 'untranslatable', params: { field: 'messages' } })
+  })
+
+  it('that the model showed itself are told to it in words', () => {
+    const image = media({ media: 'image', source: base64('image/png') })
+    const { body, lost } = write({ turns: [userTurn('a'), { role: 'assistant', parts: [image] }, userTurn('b')] })
+    expect(body.messages).toMatchObject([{}, { content: [{ text: '[image]' }] }, {}])
+    expect(lost).toEqual(['messages.image'])
+  })
+})

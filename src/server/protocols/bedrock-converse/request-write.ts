@@ -1,0 +1,90 @@
+import type { RequestContext, WrittenRequest } from '../codec.ts'
+import type { Dialogue, TextPart } from '../dialogue.ts'
+import { type Field, loseAllBut } from '../lost-fields.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { cachePoint, limitCachePoints } from './cache-points.ts'
+import { type ConverseRules, converseRulesOf } from './models.ts'
+import { writeInference } from './write-inference.ts'
+import { writeMessages } from './write-messages.ts'
+import { writeOutput } from './write-output.ts'
+import { forcesTool, writeTools } from './write-tools.ts'
+
+/**
+ * A conversation as Converse takes it; the model and whether to stream stand in the address. Throws `untranslatable` for what the model
+ * could only answer wrongly, and names through `context.lose` what is left out. Source: protocols notes 2.7 and 3.1 to 3.9.
+ */
+export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
+  const rules = converseRulesOf(context.model)
+  loseAllBut(dialogue, context, carriedBy(rules, dialogue))
+  const inference = writeInference(dialogue, context, rules, { forcesTool: forcesTool(dialogue) })
+  const { textFormat, answer, instruction } = writeOutput(dialogue, context, rules, inference.canForce)
+  const tools = writeTools(dialogue, context, { rules, canForce: inference.canForce, answer })
+  const instructions = instructionsOf(dialogue, [instruction, tools.instruction])
+  const messages = writeMessages(dialogue, context, {
+    rules,
+    isThinking: inference.isThinking,
+    instructions: rules.takesSystem ? [] : instructions,
+    toUpstream: tools.toUpstream,
+  })
+  const system = rules.takesSystem ? systemOf(instructions, rules) : []
+  const [toolList = [], systemList = [], ...contents] = limitCachePoints([
+    tools.tools,
+    system,
+    ...messages.map(({ content }) => content),
+  ])
+  const outputConfig = { ...(textFormat ? { textFormat } : {}), ...(inference.effort ? { effort: inference.effort } : {}) }
+  const asksStop = rules.claude !== undefined && inference.inferenceConfig.stopSequences !== undefined
+
+  return {
+    body: {
+      messages: messages.map(({ role }, at) => ({ role, content: contents[at] })),
+      ...(systemList.length > 0 ? { system: systemList } : {}),
+      ...present('inferenceConfig', inference.inferenceConfig),
+      ...(toolList.length > 0
+        ? { toolConfig: { tools: toolList, ...(tools.toolChoice ? { toolChoice: tools.toolChoice } : {}) } }
+        : {}),
+      ...present('additionalModelRequestFields', inference.own),
+      ...(asksStop ? { additionalModelResponseFieldPaths: stopSequencePaths } : {}),
+      ...present('outputConfig', outputConfig),
+    },
+    ...(tools.toolNames.size > 0 ? { toolNames: tools.toolNames } : {}),
+    ...(answer ? { answerTool: answer.name } : {}),
+    ...(tools.customTools.size > 0 ? { customTools: tools.customTools } : {}),
+    ...(dialogue.stream && toolList.length > 0 && !rules.streamsTools ? { isWhole: true } : {}),
+  }
+}
+
+/** Which sequence it was is only told on request: at the top of a whole reply, in a delta of a stream. */
+const stopSequencePaths = ['/stop_sequence', '/delta/stop_sequence']
+
+/** Fields that are carried, or named as lost where they are judged. */
+function carriedBy({ cache, claude }: ConverseRules, { tools }: Dialogue): Field[] {
+  const takesMarks = cache === 'everywhere' || (cache === 'not-in-tools' && tools.every((tool) => !tool.cache))
+  return [...judged, ...(takesMarks ? ['cache' as const] : []), ...(claude ? judgedForClaude : [])]
+}
+
+const judgedForClaude: readonly Field[] = ['presencePenalty', 'frequencyPenalty', 'seed']
+const judged: readonly Field[] = [
+  'temperature',
+  'topP',
+  'topK',
+  'stop',
+  'outputTokensMax',
+  'reasoning',
+  'output',
+  'tools',
+  'toolChoice',
+]
+
+function instructionsOf({ system }: Dialogue, more: readonly (string | undefined)[]): TextPart[] {
+  const added = more.flatMap((text) => (text === undefined ? [] : [{ kind: 'text' as const, text }]))
+  return [...system.filter(({ text }) => text.trim() !== ''), ...added]
+}
+
+function systemOf(instructions: readonly TextPart[], rules: ConverseRules): JsonObject[] {
+  return instructions.flatMap(({ text, cache }) => [{ text }, ...cachePoint(cache, rules)])
+}
+
+function present(member: string, value: JsonObject): JsonObject {
+  return Object.keys(value).length > 0 ? { [member]: value } : {}
+}
