@@ -47,6 +47,9 @@ export async function reportFailure(core: Core, channel: RunningChannel, failure
 export async function disableKey(core: Core, channel: RunningChannel, reason: string): Promise<boolean> {
   const at = seconds(core.now())
   const disabled = await core.db.transaction().execute(async (within) => {
+    // Of many failures at once, those behind the first need not wait for its locks.
+    const state = await within.selectFrom('channel_keys').select('status').where('id', '=', channel.keyId).executeTakeFirst()
+    if (state?.status !== enabled) return false
     const locked = await lockedIds(core, within).where('id', '=', channel.id).where('status', '=', enabled).executeTakeFirst()
     const key = locked && (await noteOnKey(within, channel, { reason, at }))
     if (!key) return false

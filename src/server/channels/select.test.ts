@@ -38,15 +38,15 @@ describe('the channel of a request', () => {
     expect(select(index, {}, () => 1 - Number.EPSILON / 2)?.id).toBe(2)
   })
 
-  it('speaks the format, even when only a lower priority does', () => {
+  it('can be asked in the format, even when only a lower priority can', () => {
     const index = indexChannels([
       running(1, { priority: 9, type: 14 }),
       running(2, { type: 1 }),
-      running(3, { priority: 99, type: 24 }),
+      running(3, { priority: 99, type: 2 }),
     ])
-    expect(select(index, { format: 'openai.chat' })?.id).toBe(2)
+    expect(select(index, { format: 'openai.embeddings' })?.id).toBe(2)
     expect(select(index, { format: 'anthropic.messages' })?.id).toBe(1)
-    expect(select(indexChannels([running(3, { type: 24 })]), {})).toBeUndefined()
+    expect(select(indexChannels([running(3, { type: 2 })]), {})).toBeUndefined()
   })
 
   it('takes prompts of that length', () => {
