@@ -1,5 +1,10 @@
 import { createHash, createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { awsException } from '../../../test/helpers/aws-event-stream.ts'
+import { readSse, summary } from '../../../test/helpers/codecs.ts'
+import { openFraming } from '../lib/frames.ts'
+import { anthropicMessagesCodec } from '../protocols/anthropic-messages/codec.ts'
 import type { Format } from '../protocols/format.ts'
 import { signForAws } from './aws-signature.ts'
 import { bedrock } from './bedrock.ts'
@@ -125,6 +130,26 @@ describe('Messages by InvokeModel', () => {
     expect(adjust({ anthropic_beta: ['c', 'a'] }, 'a')).toMatchObject({ anthropic_beta: ['c', 'a'] })
     expect(adjust({})).toMatchObject({ anthropic_beta: undefined })
     expect(bedrock.headers(channel(), messages, { 'anthropic-beta': 'a', 'anthropic-version': '2023-06-01' })).toEqual({})
+  })
+
+  const read = (bytes: Buffer) => {
+    const events = openFraming(bedrock.framing?.(messages, true) ?? 'sse').push(bytes)
+    return summary(readSse(anthropicMessagesCodec, Buffer.from(events, 'latin1').toString()))
+  }
+
+  it('are read out of the event stream like any other', () => {
+    const fixture = new URL('../protocols/bedrock-converse/fixtures/invoke_anthropic_text.bin', import.meta.url)
+    expect(read(readFileSync(fixture))).toMatchObject({
+      blocks: [{ block: 'text', text: 'The harbor is calm.' }],
+      usage: { input: 20, output: 9 },
+      finish: 'stop',
+      isComplete: true,
+    })
+  })
+
+  it('[251] end with the status of an exception', () => {
+    const { error } = read(awsException('throttlingException', { message: 'Too many requests' }))
+    expect(error).toMatchObject({ type: 'throttlingException', message: 'Too many requests', status: 429 })
   })
 
   it('changes nothing of Converse', () => {

@@ -103,11 +103,13 @@ export function readMessagesUsage(usage: JsonObject | undefined, before: Usage |
   return withIterations(totals, usage)
 }
 
-/** `{"type":"error","error":{"type","message"}}`. */
+/** `{"type":"error","error":{"type","message"}}`. A cloud that hosts Messages has types of its own; the frames of its stream name a status. */
 export function readAnthropicError(body: JsonObject): UpstreamErrorFacts {
   const error = objectAt(body, 'error') ?? body
   const type = textAt(error, 'type')
-  return { message: textAt(error, 'message'), type, code: '', param: null, status: statusOfType.get(type) ?? 0 }
+  const named = countAt(error, 'status')
+  const status = statusOfType.get(type) ?? (named >= 400 && named <= 599 ? named : 0)
+  return { message: textAt(error, 'message'), type, code: '', param: null, status }
 }
 
 const statusOfType: ReadonlyMap<string, number> = new Map([
