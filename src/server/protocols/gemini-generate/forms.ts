@@ -10,8 +10,8 @@ export function gatherGenerate(chunks: readonly JsonObject[]): JsonObject {
       const index = typeof piece.index === 'number' ? piece.index : 0
       const { content, ...more } = piece
       const before = candidates.get(index) ?? { candidate: {}, parts: [] }
-      const parts = isObject(content) ? arrayAt(content, 'parts').filter(isObject) : []
-      candidates.set(index, { candidate: { ...before.candidate, ...more }, parts: joinParts(before.parts, parts) })
+      joinParts(before.parts, isObject(content) ? arrayAt(content, 'parts').filter(isObject) : [])
+      candidates.set(index, { candidate: { ...before.candidate, ...more }, parts: before.parts })
     }
   }
 
@@ -25,16 +25,14 @@ export function gatherGenerate(chunks: readonly JsonObject[]): JsonObject {
   return gathered.length === 0 && objectAt(whole, 'promptFeedback') ? whole : { candidates: gathered, ...whole }
 }
 
-/** Pieces of one text become one part again. */
-export function joinParts(before: readonly JsonObject[], more: readonly JsonObject[]): JsonObject[] {
-  const parts = [...before]
+/** Adds parts behind others; pieces of one text become one part again. */
+export function joinParts(parts: JsonObject[], more: readonly JsonObject[]): void {
   for (const part of more) {
     const last = parts.at(-1)
     if (last && isPlainText(last) && typeof part.text === 'string' && isSameVoice(last, part)) {
       parts[parts.length - 1] = { ...last, ...part, text: `${last.text}${part.text}` }
     } else parts.push(part)
   }
-  return parts
 }
 
 /** What carries a signature ends there. */

@@ -45,7 +45,7 @@ export const geminiGenerate: WireFormat = {
   answerIn: 'candidates',
   answersWithout: 'promptFeedback',
   replyModelIn: 'modelVersion',
-  readUsage: (reply) => readGeminiUsage(objectAt(reply, 'usageMetadata')),
+  readUsage: (reply) => readGeminiUsage(reply),
   replyText: partsText,
 
   stream: {
@@ -55,7 +55,7 @@ export const geminiGenerate: WireFormat = {
     endsWithBody: true,
     eventEnd: '\r\n\r\n',
     terminalText: '',
-    readUsage: (data, before) => readGeminiUsage(objectAt(data, 'usageMetadata')) ?? before,
+    readUsage: readGeminiUsage,
     isUsageOnly: () => false,
     hasOutput: (data) => isFinished(data) || partsOf(data).length > 0,
     isFinish: isFinished,

@@ -1,39 +1,58 @@
-import { noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
-import { areCounts, countAt, type JsonObject } from '../wire-format.ts'
+import { completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
+import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { geminiModel } from './models.ts'
 
 /**
- * Usage of Gemini in disjoint buckets: cached tokens are part of `promptTokenCount`, what its own tools read is beside it, thoughts are
- * beside `candidatesTokenCount`. In a stream each report is whole, and the last one counts. Undefined when nothing is reported or a
- * number cannot be meant, so that tokens are counted here instead. Source: protocols notes 3.12.
+ * Usage of a Gemini reply, or of an event of its stream, in disjoint buckets: cached tokens are part of `promptTokenCount`, what its own
+ * tools read is beside it, thoughts are beside `candidatesTokenCount`. Each report is whole, and the last one counts; only searches are
+ * told once. `before` when nothing is reported or a number cannot be meant, so that tokens are counted here instead.
+ * Source: protocols notes 3.12.
  */
-export function readGeminiUsage(usage: JsonObject | undefined): Usage | undefined {
-  if (!usage || !areCounts(usage, counts)) return undefined
-  if (typeof usage.promptTokenCount !== 'number' && typeof usage.totalTokenCount !== 'number') return undefined
+export function readGeminiUsage(reply: JsonObject, before?: Usage): Usage | undefined {
+  const searches = Math.max(searchesOf(reply), before?.searches ?? 0)
+  const usage = objectAt(reply, 'usageMetadata')
+  if (!usage || !isReport(usage)) return before && before.searches < searches ? { ...before, searches } : before
 
   const prompt = countAt(usage, 'promptTokenCount') + countAt(usage, 'toolUsePromptTokenCount')
   const cached = countAt(usage, 'cachedContentTokenCount')
   const thoughts = countAt(usage, 'thoughtsTokenCount')
-  const told = countAt(usage, 'candidatesTokenCount') + thoughts
-  const rest = Math.max(0, countAt(usage, 'totalTokenCount') - prompt)
+  const rest = Math.max(0, countAt(usage, 'totalTokenCount') - prompt - thoughts)
+  const said = typeof usage.candidatesTokenCount === 'number' ? countAt(usage, 'candidatesTokenCount') : rest
+  const read = partsOf(Math.max(0, prompt - cached), (modality) => readOf(usage, modality))
+  const told = partsOf(said, (modality) => countOf(usage, 'candidatesTokensDetails', modality))
   return {
     ...noUsage,
-    input: Math.max(0, prompt - cached),
+    input: read.text,
     cacheRead: cached,
-    output: typeof usage.candidatesTokenCount === 'number' ? told : Math.max(told, rest),
+    audioInput: read.audio,
+    imageInput: read.image,
+    output: told.text + thoughts,
+    audioOutput: told.audio,
+    imageOutput: told.image,
     reasoning: thoughts,
+    searches,
   }
 }
 
 /** The same numbers as Gemini reports them. */
 export function writeGeminiUsage(usage: Usage): JsonObject {
   const prompt = promptTokens(usage)
+  const completion = completionTokens(usage)
+  const read = writeDetails(usage.audioInput, usage.imageInput)
+  const told = writeDetails(usage.audioOutput, usage.imageOutput)
   return {
     promptTokenCount: prompt,
     ...(usage.cacheRead > 0 ? { cachedContentTokenCount: usage.cacheRead } : {}),
-    candidatesTokenCount: Math.max(0, usage.output - usage.reasoning),
+    candidatesTokenCount: Math.max(0, completion - usage.reasoning),
     ...(usage.reasoning > 0 ? { thoughtsTokenCount: usage.reasoning } : {}),
-    totalTokenCount: prompt + usage.output,
+    totalTokenCount: prompt + completion,
+    ...(read.length > 0 ? { promptTokensDetails: read } : {}),
+    ...(told.length > 0 ? { candidatesTokensDetails: told } : {}),
   }
+}
+
+function isReport(usage: JsonObject): boolean {
+  return areCounts(usage, counts) && (typeof usage.promptTokenCount === 'number' || typeof usage.totalTokenCount === 'number')
 }
 
 const counts = [
@@ -44,3 +63,38 @@ const counts = [
   'toolUsePromptTokenCount',
   'totalTokenCount',
 ]
+
+type Modality = 'AUDIO' | 'IMAGE'
+
+/** What was read anew: the details of the prompt hold the cached part too. */
+function readOf(usage: JsonObject, modality: Modality): number {
+  return countOf(usage, 'promptTokensDetails', modality) - countOf(usage, 'cacheTokensDetails', modality)
+}
+
+function countOf(usage: JsonObject, details: string, modality: Modality): number {
+  const entry = arrayAt(usage, details).find((detail) => isObject(detail) && detail.modality === modality)
+  return isObject(entry) ? countAt(entry, 'tokenCount') : 0
+}
+
+function partsOf(tokens: number, count: (modality: Modality) => number): { text: number; audio: number; image: number } {
+  const audio = Math.min(tokens, Math.max(0, count('AUDIO')))
+  const image = Math.min(tokens - audio, Math.max(0, count('IMAGE')))
+  return { text: tokens - audio - image, audio, image }
+}
+
+/** Searches that are billed: each query by the newer models, the fact alone by those before. */
+function searchesOf(reply: JsonObject): number {
+  const queries = arrayAt(reply, 'candidates')
+    .filter(isObject)
+    .reduce((sum, candidate) => sum + arrayAt(objectAt(candidate, 'groundingMetadata') ?? {}, 'webSearchQueries').length, 0)
+  if (queries === 0) return 0
+  return geminiModel(textAt(reply, 'modelVersion')).billsQueries ? queries : 1
+}
+
+function writeDetails(audio: number, image: number): JsonObject[] {
+  const details = [
+    { modality: 'AUDIO', tokenCount: audio },
+    { modality: 'IMAGE', tokenCount: image },
+  ]
+  return details.filter(({ tokenCount }) => tokenCount > 0)
+}

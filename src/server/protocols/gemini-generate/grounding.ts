@@ -1,0 +1,71 @@
+import type { Citation } from '../reply-events.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+
+/** A source that Gemini names for a piece of its text, with the place in bytes of UTF-8. `text` is '' when the piece is not told. */
+export interface Support extends Pick<Citation, 'url' | 'title'> {
+  readonly startByte: number
+  readonly endByte: number
+  readonly text: string
+}
+
+/** What the search of a candidate supports, and what it took from elsewhere. Source: protocols notes 3.9. */
+export function readSupports(candidate: JsonObject): Support[] {
+  const grounding = objectAt(candidate, 'groundingMetadata') ?? {}
+  const chunks = arrayAt(grounding, 'groundingChunks')
+  const supports = arrayAt(grounding, 'groundingSupports').filter(isObject).slice(0, supportsMax)
+  const cited = objectAt(candidate, 'citationMetadata') ?? {}
+  const recited = [...arrayAt(cited, 'citationSources'), ...arrayAt(cited, 'citations')].filter(isObject).slice(0, supportsMax)
+  return [
+    ...supports.flatMap((support) => supportsOf(support, chunks)),
+    ...recited.flatMap((source) => supportOf(source, source)),
+  ]
+}
+
+/** Where the piece stands in a text, in UTF-16 units; undefined when it does not. */
+export function placeOf({ startByte, endByte, text: told }: Support, text: string): { start: number; end: number } | undefined {
+  const bytes = Buffer.from(text)
+  if (startByte <= endByte && endByte <= bytes.length) {
+    const start = bytes.toString('utf8', 0, startByte).length
+    const piece = bytes.toString('utf8', startByte, endByte)
+    if (told === '' ? piece !== '' : piece === told) return { start, end: start + piece.length }
+  }
+  const found = told === '' ? -1 : text.indexOf(told)
+  return found < 0 ? undefined : { start: found, end: found + told.length }
+}
+
+/** Citations as Gemini tells them, over the whole text of a reply. */
+export function writeGrounding(citations: readonly Citation[], text: string): JsonObject | undefined {
+  if (citations.length === 0) return undefined
+  const urls = [...new Set(citations.map(({ url }) => url))]
+  const byteAt = (place: number) => Buffer.byteLength(text.slice(0, place))
+  return {
+    groundingChunks: urls.map((uri) => ({ web: { uri, title: citations.find(({ url }) => url === uri)?.title ?? '' } })),
+    groundingSupports: citations.map(({ url, start, end }) => ({
+      segment: { startIndex: byteAt(start), endIndex: byteAt(end), text: text.slice(start, end) },
+      groundingChunkIndices: [urls.indexOf(url)],
+    })),
+  }
+}
+
+/** More than any reply has, and few enough to be looked for one by one. */
+export const supportsMax = 200
+
+function supportsOf(support: JsonObject, chunks: readonly unknown[]): Support[] {
+  const segment = objectAt(support, 'segment') ?? {}
+  return arrayAt(support, 'groundingChunkIndices').flatMap((index) => {
+    const chunk = typeof index === 'number' ? chunks[index] : undefined
+    if (!isObject(chunk)) return []
+    const source = objectAt(chunk, 'web') ?? objectAt(chunk, 'retrievedContext') ?? objectAt(chunk, 'maps') ?? {}
+    return supportOf(segment, source)
+  })
+}
+
+/** A piece from the very beginning has no start. */
+function supportOf(segment: JsonObject, source: JsonObject): Support[] {
+  const url = textAt(source, 'uri')
+  const endByte = segment.endIndex
+  if (url === '' || typeof endByte !== 'number') return []
+  const startByte = typeof segment.startIndex === 'number' ? segment.startIndex : 0
+  if (!(startByte >= 0)) return []
+  return [{ url, title: textAt(source, 'title'), startByte, endByte, text: textAt(segment, 'text') }]
+}

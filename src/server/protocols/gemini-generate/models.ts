@@ -1,0 +1,72 @@
+/**
+ * What the Gemini models take and refuse, as far as a request must know it. The first row that fits a name counts; a name that is not
+ * known behaves as the newest. Source: protocols notes 2.5, 3.5 to 3.8, and the vendor's pages on models and thinking, read 2026-11.
+ */
+export interface GeminiModel {
+  readonly outputTokensMax: number
+  readonly thinking: Thinking
+  /** A call of the history must bear the signature that it came with. */
+  readonly needsSignatures: boolean
+  /** A JSON answer may be asked for beside tools. */
+  readonly jsonWithTools: boolean
+  /** Results of tools may hold media, and each medium a resolution of its own. */
+  readonly richParts: boolean
+  readonly penalties: boolean
+  /** Each query of its web search is billed; before, a search was billed once for a call. */
+  readonly billsQueries: boolean
+  /** Only knows schemas in the form of OpenAPI, and no mode VALIDATED. */
+  readonly isOld: boolean
+  /** What the model answers with, where that is not text alone. */
+  readonly answersWith: readonly string[] | undefined
+}
+
+export type Thinking =
+  | { readonly by: 'none' }
+  /** A number of tokens; `min` is what stands for "off" where it is not 0. */
+  | { readonly by: 'budget'; readonly off: number; readonly min: number; readonly max: number }
+  | { readonly by: 'level'; readonly levels: readonly Level[] }
+  /** Always on, and not to be changed. */
+  | { readonly by: 'model' }
+
+export type Level = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH'
+
+export function geminiModel(name: string): GeminiModel {
+  const plain = name.slice(name.lastIndexOf('/') + 1).toLowerCase()
+  const [, facts] = rows.find(([pattern]) => pattern.test(plain)) ?? []
+  return { ...newest, ...facts }
+}
+
+const allLevels: Thinking = { by: 'level', levels: ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'] }
+const none: Thinking = { by: 'none' }
+
+const newest: GeminiModel = {
+  outputTokensMax: 65_536,
+  thinking: allLevels,
+  needsSignatures: true,
+  jsonWithTools: true,
+  richParts: true,
+  penalties: false,
+  billsQueries: true,
+  isOld: false,
+  answersWith: undefined,
+}
+
+const generation2 = { needsSignatures: false, jsonWithTools: false, richParts: false, billsQueries: false } as const
+const generation1 = { ...generation2, isOld: true, penalties: true, outputTokensMax: 8192, thinking: none } as const
+
+const rows: readonly (readonly [RegExp, Partial<GeminiModel>])[] = [
+  [/^gemini-(1|pro$|pro-vision|exp-|ultra)/, generation1],
+  [/^(learnlm|gemma|text-|aqa)/, { ...generation1, penalties: false }],
+  // Pictures: thinking models of that kind think as they like, and refuse a level.
+  [/^gemini-2\.0-.*image/, { ...generation2, thinking: none, outputTokensMax: 8192, answersWith: ['TEXT', 'IMAGE'] }],
+  [/^gemini-2\.5-.*image/, { ...generation2, thinking: none, outputTokensMax: 32_768, answersWith: ['TEXT', 'IMAGE'] }],
+  [/image/, { thinking: { by: 'model' }, outputTokensMax: 32_768, answersWith: ['TEXT', 'IMAGE'] }],
+  [/-tts/, { ...generation2, thinking: none, outputTokensMax: 16_384, answersWith: ['AUDIO'] }],
+  [/^gemini-2\.0-flash-thinking/, { ...generation2, thinking: none }],
+  [/^gemini-2\.0/, { ...generation2, thinking: none, outputTokensMax: 8192, penalties: true }],
+  [/^gemini-2\.5-flash-lite/, { ...generation2, thinking: { by: 'budget', off: 0, min: 512, max: 24_576 } }],
+  [/^gemini-2\.5-flash/, { ...generation2, thinking: { by: 'budget', off: 0, min: 1, max: 24_576 } }],
+  [/^gemini-2\.5/, { ...generation2, thinking: { by: 'budget', off: 128, min: 128, max: 32_768 } }],
+  [/^gemini-3-pro/, { thinking: { by: 'level', levels: ['LOW', 'HIGH'] } }],
+  [/^gemini-[3-9].*pro/, { thinking: { by: 'level', levels: ['LOW', 'MEDIUM', 'HIGH'] } }],
+]

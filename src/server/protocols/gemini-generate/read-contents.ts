@@ -1,0 +1,142 @@
+import type { Text } from '../../../contract/text.ts'
+import { fail } from '../../lib/failure.ts'
+import type { MediaPart, Opaque, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../dialogue.ts'
+import { base64Source } from '../media.ts'
+import { inputText } from '../tool-input.ts'
+import { isObject, type JsonObject, textAt } from '../wire-format.ts'
+import { either, eitherList, eitherObject, eitherText } from './members.ts'
+
+/** The turns of a Gemini conversation. Throws `untranslatable` for parts that only Gemini can read. */
+export function readTurns(contents: readonly unknown[]): Turn[] {
+  return contents.map((content, at) => {
+    if (!isObject(content)) return fail('field_invalid', { field: `contents[${at}]`, reason: 'must be an object' })
+    const role = roleOf(textAt(content, 'role'), at)
+    const parts = eitherList(content, 'parts')
+      .filter(isObject)
+      .flatMap((part, place) => readPart(part, role, `contents[${at}].parts[${place}]`))
+    return { role, parts }
+  })
+}
+
+/** Refuses a member that no other vendor has a word for. */
+export function refuse(field: string, reason: Text): never {
+  fail('untranslatable', { field, reason })
+}
+
+export const untold: Text = { zh: '只有 Gemini 支持', en: 'only Gemini can do this' }
+
+/** Results of functions are told by the user, under either role. */
+function roleOf(role: string, at: number): Turn['role'] {
+  if (role === 'model') return 'assistant'
+  if (role === '' || role === 'user' || role === 'function') return 'user'
+  if (role === 'system') return 'system'
+  return fail('field_invalid', { field: `contents[${at}].role`, reason: 'must be user or model' })
+}
+
+function readPart(part: JsonObject, role: Turn['role'], place: string): Part[] {
+  const opaque = readOpaque(part)
+  const call = eitherObject(part, 'functionCall')
+  if (call) return [{ ...readCall(call), ...opaque }]
+  const response = eitherObject(part, 'functionResponse')
+  if (response) return [readResult(response, place)]
+  const inline = eitherObject(part, 'inlineData')
+  if (inline) return role === 'assistant' && part.thought === true ? [] : [readInline(inline, resolutionOf(part))]
+  const file = eitherObject(part, 'fileData')
+  if (file) return [readFile(file, resolutionOf(part))]
+
+  const text = textOf(part)
+  if (text === undefined) return Object.keys(part).length === 0 ? [] : refuse(place, untold)
+  if (part.thought === true) return [{ kind: 'reasoning', text, ...opaque }]
+  return text === '' && !('opaque' in opaque) ? [] : [{ kind: 'text', text, ...opaque }]
+}
+
+/** Code that the model ran, and what came of it, are told as text. */
+function textOf(part: JsonObject): string | undefined {
+  if (typeof part.text === 'string') return part.text
+  const code = eitherObject(part, 'executableCode')
+  if (code) return `\n\`\`\`${textAt(code, 'language').toLowerCase()}\n${textAt(code, 'code')}\n\`\`\`\n`
+  const result = eitherObject(part, 'codeExecutionResult')
+  if (result) return `\n\`\`\`\n${textAt(result, 'output')}\n\`\`\`\n`
+  return either(part, 'thoughtSignature') === undefined ? undefined : ''
+}
+
+function readOpaque(part: JsonObject): { opaque?: Opaque } {
+  const value = eitherText(part, 'thoughtSignature')
+  // The word by which a client passes a signature over is none, and the writer knows when it is needed.
+  return value === '' || value === 'skip_thought_signature_validator'
+    ? {}
+    : { opaque: { family: 'google', kind: 'signature', value } }
+}
+
+/** The older models give no ids: such a call and its result agree by name and order, which those who write turns put right. */
+function readCall(call: JsonObject): ToolCallPart {
+  return {
+    kind: 'tool-call',
+    callId: textAt(call, 'id'),
+    name: textAt(call, 'name'),
+    input: inputText(call.args),
+    isCustom: false,
+  }
+}
+
+function readResult(response: JsonObject, place: string): ToolResultPart {
+  const { text, isError } = readOutcome(response.response)
+  const media = eitherList(response, 'parts')
+    .filter(isObject)
+    .map((part) => {
+      const inline = eitherObject(part, 'inlineData')
+      const file = eitherObject(part, 'fileData')
+      return inline ? readInline(inline) : file ? readFile(file) : refuse(place, untold)
+    })
+  return {
+    kind: 'tool-result',
+    callId: textAt(response, 'id'),
+    name: textAt(response, 'name'),
+    parts: [...(text === '' ? [] : [{ kind: 'text', text } satisfies TextPart]), ...media],
+    isError,
+    isCustom: false,
+  }
+}
+
+/** The text under `output` or `result`, or an `error`; any other object is the result as a whole. */
+function readOutcome(response: unknown): { text: string; isError: boolean } {
+  if (!isObject(response)) return { text: response === undefined ? '' : inputText(response), isError: false }
+  const [[key, value] = ['', undefined], ...more] = Object.entries(response)
+  const isError = 'error' in response
+  if (more.length > 0 || !wrappers.has(key)) return { text: JSON.stringify(response), isError }
+  return { text: typeof value === 'string' ? value : JSON.stringify(value ?? null), isError }
+}
+
+const wrappers = new Set(['output', 'result', 'error'])
+
+function readInline(inline: JsonObject, detail: Pick<MediaPart, 'detail'> = {}): MediaPart {
+  const source = base64Source(textAt(inline, 'data'), eitherText(inline, 'mimeType'))
+  const title = eitherText(inline, 'displayName')
+  const named = title === '' ? {} : { title }
+  if (source.mediaType.startsWith('text/')) {
+    const text = Buffer.from(source.data, 'base64').toString()
+    return { kind: 'media', media: 'document', source: { kind: 'text', mediaType: source.mediaType, text }, ...named }
+  }
+  return { kind: 'media', media: mediaOf(source.mediaType), source, ...detail, ...named }
+}
+
+/** Files that lie with Google stay there; what is anywhere else is an address. */
+function readFile(file: JsonObject, detail: Pick<MediaPart, 'detail'> = {}): MediaPart {
+  const uri = eitherText(file, 'fileUri')
+  const mediaType = eitherText(file, 'mimeType')
+  const isGoogles = !/^https?:/i.test(uri) || /^https:\/\/generativelanguage\.googleapis\.com\//i.test(uri)
+  const media = mediaType === '' && /youtu\.?be/i.test(uri) ? 'video' : mediaOf(mediaType)
+  if (isGoogles) return { kind: 'media', media, source: { kind: 'file', id: uri, family: 'google' }, ...detail }
+  return { kind: 'media', media, source: { kind: 'url', url: uri, ...(mediaType === '' ? {} : { mediaType }) }, ...detail }
+}
+
+function mediaOf(mediaType: string): MediaPart['media'] {
+  const [kind] = mediaType.split('/')
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document'
+}
+
+function resolutionOf(part: JsonObject): Pick<MediaPart, 'detail'> {
+  const level = eitherText(eitherObject(part, 'mediaResolution') ?? {}, 'level')
+  if (level === 'MEDIA_RESOLUTION_LOW') return { detail: 'low' }
+  return /^MEDIA_RESOLUTION_(HIGH|ULTRA_HIGH)$/.test(level) ? { detail: 'high' } : {}
+}

@@ -1,0 +1,243 @@
+import type { Usage } from '../../../contract/usage.ts'
+import type { ReadContext } from '../codec.ts'
+import { base64Source } from '../media.ts'
+import type { FinishReason, ReplyEvent } from '../reply-events.ts'
+import { inputText } from '../tool-input.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { readGeminiError } from './errors.ts'
+import { type Outcome, readFinishReason } from './finish-reasons.ts'
+import { placeOf, readSupports, type Support, supportsMax } from './grounding.ts'
+import { PartialArgs } from './partial-args.ts'
+import { readGeminiUsage } from './usage.ts'
+
+/** Reads the chunks of one reply, or the one chunk that a whole reply is, into events. Source: protocols notes 1.13 and 3.14. */
+export class ReplyReader {
+  readonly #context: ReadContext
+  readonly #isWhole: boolean
+  #made: ReplyEvent[] = []
+  #blocks = 0
+  #calls = 0
+  #hasStarted = false
+  #isOver = false
+  /** The block of text or reasoning that is open, with what it says so far. */
+  #open: { readonly index: number; readonly kind: 'text' | 'reasoning'; text: string } | undefined
+  /** The call whose arguments come in pieces. */
+  #partial: { readonly index: number; readonly args: PartialArgs } | undefined
+  /** Sources whose piece has not been said yet. */
+  #supports: Support[] = []
+  readonly #knownSupports = new Set<string>()
+  readonly #callIds = new Set<string>()
+  #usage: Usage | undefined
+  #outcome: Outcome | undefined
+  #word = ''
+  #explanation = ''
+
+  constructor(context: ReadContext, { isWhole }: { isWhole: boolean }) {
+    this.#context = context
+    this.#isWhole = isWhole
+  }
+
+  take(reply: JsonObject): ReplyEvent[] {
+    if (this.#isOver) return []
+    if (reply.error) return this.#fail(readGeminiError(reply))
+    if (!this.#hasStarted) this.#made.push({ type: 'start' })
+    this.#hasStarted = true
+    const usage = readGeminiUsage(reply, this.#usage)
+    if (usage && usage !== this.#usage) this.#made.push({ type: 'usage', usage })
+    this.#usage = usage
+
+    this.#readFeedback(objectAt(reply, 'promptFeedback') ?? {})
+    const candidate = arrayAt(reply, 'candidates').filter(isObject).find(isFirst)
+    if (candidate) this.#readCandidate(candidate)
+    return this.#outcome === 'broken' ? this.#fail(brokenReply(this.#word, this.#explanation)) : this.#flush()
+  }
+
+  finish(): ReplyEvent[] {
+    if (this.#isOver) return []
+    const reason = this.#reason()
+    if (reason === 'error') return this.#fail(brokenReply(this.#word, this.#explanation))
+    this.#closePartial(reason === 'length')
+    this.#closeText()
+    this.#isOver = true
+    if (reason === undefined) return this.#flush()
+    const explanation = this.#explanation === '' ? {} : { explanation: this.#explanation }
+    this.#made.push({ type: 'finish', reason, ...(reason === 'content-filter' ? explanation : {}) }, { type: 'end' })
+    return this.#flush()
+  }
+
+  #flush(): ReplyEvent[] {
+    const made = this.#made
+    this.#made = []
+    return made
+  }
+
+  #fail(error: ReturnType<typeof readGeminiError>): ReplyEvent[] {
+    this.#isOver = true
+    this.#made.push({ type: 'error', error })
+    return this.#flush()
+  }
+
+  /** A whole reply that says nothing of its end is complete all the same, if it says anything. */
+  #reason(): FinishReason | 'error' | undefined {
+    const outcome = this.#outcome ?? (this.#isWhole ? 'unclear' : undefined)
+    if (outcome === 'broken') return 'error'
+    if (outcome === 'unclear' && this.#blocks === 0) return 'error'
+    if (outcome === 'unclear' || outcome === 'stop') return this.#calls > 0 ? 'tool-calls' : 'stop'
+    return outcome
+  }
+
+  /** A prompt that was blocked is a complete reply without candidates. */
+  #readFeedback(feedback: JsonObject): void {
+    const word = textAt(feedback, 'blockReason')
+    if (word === '' || word === 'BLOCKED_REASON_UNSPECIFIED' || word === 'BLOCK_REASON_UNSPECIFIED') return
+    this.#outcome = 'content-filter'
+    this.#explanation = textAt(feedback, 'blockReasonMessage')
+  }
+
+  #readCandidate(candidate: JsonObject): void {
+    const parts = arrayAt(objectAt(candidate, 'content') ?? {}, 'parts').filter(isObject)
+    const isNew = this.#noteSupports(readSupports(candidate))
+    for (const part of parts) this.#readPart(part)
+    if (isNew) this.#cite()
+
+    const outcome = readFinishReason(candidate.finishReason)
+    if (outcome === undefined) return
+    this.#outcome = outcome
+    this.#word = textAt(candidate, 'finishReason')
+    this.#explanation = textAt(candidate, 'finishMessage')
+  }
+
+  #readPart(part: JsonObject): void {
+    const signature = textAt(part, 'thoughtSignature')
+    const call = objectAt(part, 'functionCall')
+    const media = objectAt(part, 'inlineData')
+    if (call) this.#readCall(call, signature)
+    else if (media) this.#readMedia(media, part.thought === true, signature)
+    else this.#say(part.thought === true ? 'reasoning' : 'text', textOf(part), signature)
+  }
+
+  #say(kind: 'text' | 'reasoning', text: string, signature: string): void {
+    if (text !== '' && this.#open?.kind !== kind) {
+      this.#closeAll()
+      this.#open = { index: this.#blocks++, kind, text: '' }
+      this.#made.push({ type: 'open', index: this.#open.index, block: kind })
+    }
+    if (!this.#open) return
+    if (text !== '') {
+      this.#open.text += text
+      this.#made.push({ type: 'delta', index: this.#open.index, text })
+    }
+    // A signature may come in a part of its own, with an empty text, behind what it signs.
+    if (signature !== '') this.#seal(this.#open.index, signature)
+  }
+
+  #readCall(call: JsonObject, signature: string): void {
+    const name = textAt(call, 'name')
+    const goesOn = call.willContinue === true
+    if (this.#partial && name === '') this.#partial.args.add(arrayAt(call, 'partialArgs'))
+    else if (name !== '') {
+      this.#closeAll()
+      const index = this.#openCall(name, textAt(call, 'id'))
+      const args = new PartialArgs()
+      args.add(arrayAt(call, 'partialArgs'))
+      if (goesOn || call.partialArgs !== undefined) this.#partial = { index, args }
+      else this.#made.push({ type: 'delta', index, text: inputText(call.args) })
+      if (signature !== '') this.#seal(index, signature)
+      if (!this.#partial) this.#made.push({ type: 'close', index })
+    }
+    if (!goesOn) this.#closePartial(false)
+  }
+
+  #openCall(name: string, id: string): number {
+    const callId = id === '' || this.#callIds.has(id) ? this.#context.newCallId() : id
+    this.#callIds.add(callId)
+    this.#calls++
+    const index = this.#blocks++
+    this.#made.push({ type: 'open', index, block: 'tool-call', callId, name })
+    return index
+  }
+
+  /** Pictures that the model only thought of are none of the answer. */
+  #readMedia(media: JsonObject, isThought: boolean, signature: string): void {
+    const declared = textAt(media, 'mimeType')
+    const { mediaType, data } = base64Source(textAt(media, 'data'), declared)
+    const block = /^image\//.test(mediaType) ? 'image' : /^audio\//.test(mediaType) ? 'audio' : undefined
+    if (isThought || !block || data === '') return
+    this.#closeAll()
+    const index = this.#blocks++
+    // Raw sound is told by its parameters: `audio/L16;rate=24000`.
+    this.#made.push({ type: 'open', index, block, mediaType: block === 'audio' && declared !== '' ? declared : mediaType })
+    this.#made.push({ type: 'delta', index, text: data })
+    if (signature !== '') this.#seal(index, signature)
+    this.#made.push({ type: 'close', index })
+  }
+
+  #seal(index: number, value: string): void {
+    this.#made.push({ type: 'opaque', index, opaque: { family: 'google', kind: 'signature', value } })
+  }
+
+  /** Streams repeat what they said of sources before. */
+  #noteSupports(supports: readonly Support[]): boolean {
+    const before = this.#supports.length
+    for (const support of supports) {
+      const key = `${support.startByte} ${support.endByte} ${support.url} ${support.text}`
+      if (this.#knownSupports.has(key) || this.#knownSupports.size >= supportsMax) continue
+      this.#knownSupports.add(key)
+      this.#supports.push(support)
+    }
+    return this.#supports.length > before
+  }
+
+  /** Sources whose piece stands in the open text; others wait, since a stream may name them before it says the piece. */
+  #cite(): void {
+    const open = this.#open
+    if (open?.kind !== 'text' || this.#supports.length === 0) return
+    this.#supports = this.#supports.filter((support) => {
+      const place = placeOf(support, open.text)
+      if (!place) return true
+      const { url, title } = support
+      this.#made.push({ type: 'cite', index: open.index, citation: { url, title, ...place } })
+      return false
+    })
+  }
+
+  #closeAll(): void {
+    this.#closePartial(false)
+    this.#closeText()
+  }
+
+  #closeText(): void {
+    if (!this.#open) return
+    this.#cite()
+    this.#made.push({ type: 'close', index: this.#open.index })
+    this.#open = undefined
+  }
+
+  /** Arguments that were cut off lack their end, as a model's text would that writes them itself. */
+  #closePartial(isCut: boolean): void {
+    if (!this.#partial) return
+    const { index, args } = this.#partial
+    this.#made.push({ type: 'delta', index, text: isCut ? args.json.slice(0, -1) : args.json }, { type: 'close', index })
+    this.#partial = undefined
+  }
+}
+
+/** Only the first of several candidates: more are never asked for. */
+function isFirst({ index }: JsonObject): boolean {
+  return index === undefined || index === 0
+}
+
+/** What a part says in words: code that the model ran and its output are shown as such. */
+function textOf(part: JsonObject): string {
+  const code = objectAt(part, 'executableCode')
+  const result = objectAt(part, 'codeExecutionResult')
+  const heard = objectAt(part, 'audioTranscription')
+  if (code) return `\n\`\`\`${textAt(code, 'language').toLowerCase()}\n${textAt(code, 'code').trimEnd()}\n\`\`\`\n`
+  if (result) return `\n\`\`\`\n${textAt(result, 'output').trimEnd()}\n\`\`\`\n`
+  return heard ? textAt(heard, 'text') : textAt(part, 'text')
+}
+
+function brokenReply(word: string, explanation: string) {
+  const message = explanation || (word === '' ? 'the upstream sent no candidates' : `the reply ended with ${word}`)
+  return { message, type: '', code: word, param: null, status: 502 }
+}

@@ -1,0 +1,48 @@
+import type { EventWriter, WriteContext } from '../codec.ts'
+import { errorEvent, passedError } from '../error-body.ts'
+import type { ReplyEvent } from '../reply-events.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { joinParts } from './forms.ts'
+import { PartWriter } from './part-writer.ts'
+
+/** A whole reply out of a complete list of events. */
+export function writeGenerateReply(events: readonly ReplyEvent[], context: WriteContext): JsonObject {
+  const writer = new PartWriter(showsThoughts(context))
+  const parts: JsonObject[] = []
+  for (const event of events) joinParts(parts, writer.take(event))
+  joinParts(parts, writer.lastParts())
+  return { candidates: [writer.lastCandidate(parts)], ...writer.totals(), ...head(context) }
+}
+
+/** A stream of replies, each with what is new. What comes at the end stands in the last one. */
+export function writeGenerateEvents(context: WriteContext): EventWriter {
+  const writer = new PartWriter(showsThoughts(context))
+  const chunk = (candidate: JsonObject, more: JsonObject = {}) =>
+    `data: ${JSON.stringify({ candidates: [candidate], ...more, ...head(context) })}\r\n\r\n`
+
+  return {
+    push(event) {
+      if (event.type === 'error') {
+        const told = passedError(event.error.status || 502, event.error)
+        return errorEvent('gemini', told, { requestId: context.id, language: 'en' })
+      }
+      if (event.type === 'end') {
+        // Clients take a content without parts for a broken one.
+        const last = writer.lastParts()
+        return chunk(writer.lastCandidate(last.length > 0 ? last : [{ text: '' }]), writer.totals())
+      }
+      const parts = writer.take(event)
+      return parts.length === 0 ? '' : chunk({ content: { parts, role: 'model' }, index: 0 })
+    },
+  }
+}
+
+function head({ model, id }: WriteContext): JsonObject {
+  return { modelVersion: model, responseId: id }
+}
+
+/** Gemini's callers see thoughts when they ask for them. */
+function showsThoughts({ dialogue }: WriteContext): boolean {
+  const show = dialogue.reasoning?.show
+  return show === 'summary' || show === 'full'
+}

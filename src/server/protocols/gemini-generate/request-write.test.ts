@@ -1,0 +1,535 @@
+import { describe, expect, it } from 'vitest'
+import {
+  assistantTurn,
+  dialogueOf,
+  tideTool,
+  toolTurns,
+  userTurn,
+  written as writtenBy,
+} from '../../../../test/helpers/codecs.ts'
+import type { Quirks } from '../codec.ts'
+import type { Dialogue, MediaPart, Opaque, Part, Reasoning } from '../dialogue.ts'
+import { isObject, type JsonObject } from '../wire-format.ts'
+import { geminiGenerateCodec as codec } from './codec.ts'
+
+const flash3 = 'gemini-3.7-flash'
+const flash2 = 'gemini-2.5-flash'
+
+function written(dialogue: Partial<Dialogue>, model = flash3, quirks: Quirks = {}) {
+  return writtenBy(codec, dialogue, { model, quirks })
+}
+
+interface Content {
+  readonly role: string
+  readonly parts: readonly JsonObject[]
+}
+
+/** The writer makes nothing else of the turns. */
+const contentsOf = (dialogue: Partial<Dialogue>, model = flash3) => written(dialogue, model).body.contents as readonly Content[]
+const partsOf = (parts: readonly Part[], model = flash3) => contentsOf({ turns: [{ role: 'user', parts }] }, model)[0]?.parts
+const configOf = (dialogue: Partial<Dialogue>, model = flash3) => written(dialogue, model).body.generationConfig ?? {}
+const thinkingOf = (mode: Reasoning['mode'], model: string, more: Partial<Dialogue> = {}) => {
+  const config = configOf({ reasoning: { mode, show: 'none' }, ...more }, model)
+  return isObject(config) ? config.thinkingConfig : undefined
+}
+const image = (more: Partial<MediaPart> = {}): MediaPart => ({
+  kind: 'media',
+  media: 'image',
+  source: { kind: 'base64', mediaType: 'image/png', data: 'iVBORw0KGgo=' },
+  ...more,
+})
+const code = (expected: string, params = {}) =>
+  expect.objectContaining({ code: expected, params: expect.objectContaining(params) })
+const seal: Opaque = { family: 'google', kind: 'signature', value: 'c2ln' }
+const call = (callId: string, more: Partial<Extract<Part, { kind: 'tool-call' }>> = {}): Part => ({
+  kind: 'tool-call',
+  callId,
+  name: 'get_tide',
+  input: '{"port":"Rye"}',
+  isCustom: false,
+  ...more,
+})
+const result = (callId: string, text = 'high'): Part => ({
+  kind: 'tool-result',
+  callId,
+  parts: [{ kind: 'text', text }],
+  isError: false,
+  isCustom: false,
+})
+
+describe('turns for Gemini', () => {
+  it('has every instruction at the head in order, one part each, and no model in the body', () => {
+    const { body } = written({
+      system: [
+        { kind: 'text', text: 'Be brief.' },
+        { kind: 'text', text: 'Be kind.' },
+      ],
+    })
+    expect(body.systemInstruction).toEqual({ parts: [{ text: 'Be brief.' }, { text: 'Be kind.' }] })
+    expect(body).not.toHaveProperty('model')
+    expect(body).not.toHaveProperty('stream')
+  })
+
+  it('marks instructions in the middle inside of the words of the user', () => {
+    const turns = [userTurn('Hi'), assistantTurn('Yes?'), { ...userTurn('Speak French.'), role: 'system' as const }]
+    expect(contentsOf({ turns }).at(-1)).toEqual({
+      role: 'user',
+      parts: [{ text: '<system-reminder>\nSpeak French.\n</system-reminder>' }],
+    })
+  })
+
+  it('alternates and begins with the user', () => {
+    const turns = [assistantTurn('Hello'), userTurn('a'), userTurn('b'), assistantTurn(''), userTurn('c')]
+    expect(contentsOf({ turns })).toEqual([
+      { role: 'user', parts: [{ text: '.' }] },
+      { role: 'model', parts: [{ text: 'Hello' }] },
+      { role: 'user', parts: [{ text: 'a' }, { text: 'b' }, { text: 'c' }] },
+    ])
+  })
+
+  it('refuses an answer that the caller begins, and a conversation that says nothing', () => {
+    expect(() => written({ turns: [userTurn('a'), assistantTurn('b')] })).toThrow(code('untranslatable', { field: 'messages' }))
+    expect(() => written({ turns: [userTurn('')] })).toThrow(code('untranslatable', { field: 'messages' }))
+  })
+
+  it('[181] sends halves of characters as the replacement character', () => {
+    expect(partsOf([{ kind: 'text', text: 'a\ud800b\u0000' }])).toEqual([{ text: 'a\ufffdb\u0000' }])
+    const args = contentsOf({
+      turns: [userTurn('a'), { role: 'assistant', parts: [call('c', { input: '{"port":"\\ud83d"}' })] }],
+    })[1]?.parts[0]
+    expect(args).toMatchObject({ functionCall: { args: { port: '\ufffd' } } })
+  })
+})
+
+describe('calls and results for Gemini', () => {
+  it('[78] has the id of the call on its result, results in the order of the calls', () => {
+    const turns = [
+      userTurn('tides'),
+      { role: 'assistant' as const, parts: [call('a'), call('b')] },
+      { role: 'user' as const, parts: [result('b', 'two'), result('a', 'one')] },
+    ]
+    expect(contentsOf({ turns }).at(-1)?.parts).toEqual([
+      { functionResponse: { id: 'a', name: 'get_tide', response: { result: 'one' } } },
+      { functionResponse: { id: 'b', name: 'get_tide', response: { result: 'two' } } },
+    ])
+  })
+
+  it('[77] puts ids on calls that came without one', () => {
+    const turns = [
+      userTurn('tides'),
+      { role: 'assistant' as const, parts: [call(''), call('')] },
+      {
+        role: 'user' as const,
+        parts: [{ ...result('', 'one'), name: 'get_tide' } as Part, { ...result('', 'two'), name: 'get_tide' } as Part],
+      },
+    ]
+    const [, calls, results] = contentsOf({ turns })
+    const ids = calls?.parts.map((part) => isObject(part.functionCall) && part.functionCall.id)
+    expect(new Set(ids).size).toBe(2)
+    expect(results?.parts).toMatchObject([
+      { functionResponse: { id: ids?.[0], response: { result: 'one' } } },
+      { functionResponse: { id: ids?.[1], response: { result: 'two' } } },
+    ])
+  })
+
+  it('[80] tells three tool messages in one content', () => {
+    const turns = [
+      userTurn('tides'),
+      { role: 'assistant' as const, parts: [call('a'), call('b'), call('c')] },
+      ...['a', 'b', 'c'].map((id) => ({ role: 'user' as const, parts: [result(id)] })),
+      userTurn('and now?'),
+    ]
+    const last = contentsOf({ turns }).at(-1)
+    expect(contentsOf({ turns })).toHaveLength(3)
+    expect(last?.parts.map((part) => Object.keys(part)[0])).toEqual([
+      'functionResponse',
+      'functionResponse',
+      'functionResponse',
+      'text',
+    ])
+  })
+
+  const responseFor = (part: Part, model = flash3) => {
+    const turns = [userTurn('t'), { role: 'assistant' as const, parts: [call('a')] }, { role: 'user' as const, parts: [part] }]
+    return contentsOf({ turns }, model).at(-1)?.parts
+  }
+  const response = (text: string, more = {}) => responseFor({ ...result('a', text), ...more } as Part)?.[0]
+
+  it('[85] tells an empty result as an empty text', () => {
+    expect(response('')).toMatchObject({ functionResponse: { response: { result: '' } } })
+  })
+
+  it('[86] joins the texts of one result', () => {
+    const parts = [
+      { kind: 'text', text: 'a' },
+      { kind: 'text', text: 'b' },
+    ]
+    expect(response('', { parts })).toMatchObject({ functionResponse: { response: { result: 'a\nb' } } })
+  })
+
+  it('[88] tells an object as it is, but for one with a reference in it', () => {
+    expect(response('{"level":3.2}')).toMatchObject({ functionResponse: { response: { level: 3.2 } } })
+    expect(response('[1]')).toMatchObject({ functionResponse: { response: { result: '[1]' } } })
+    expect(response('{not json')).toMatchObject({ functionResponse: { response: { result: '{not json' } } })
+    const text = '{"a":[{"$ref":"x"}]}'
+    expect(response(text)).toMatchObject({ functionResponse: { response: { result: text } } })
+  })
+
+  it('[89] tells an error as one', () => {
+    expect(response('no such port', { isError: true })).toMatchObject({
+      functionResponse: { response: { error: 'no such port' } },
+    })
+  })
+
+  it('[87] keeps an image in a result: inside for the newer models, behind the results for those before', () => {
+    const pictured = { ...result('a', 'see'), parts: [{ kind: 'text', text: 'see' }, image()] } as Part
+    const inlineData = { mimeType: 'image/png', data: 'iVBORw0KGgo=' }
+    expect(responseFor(pictured)).toEqual([
+      { functionResponse: { id: 'a', name: 'get_tide', response: { result: 'see' }, parts: [{ inlineData }] } },
+    ])
+    expect(responseFor(pictured, flash2)).toEqual([
+      { functionResponse: { id: 'a', name: 'get_tide', response: { result: 'see' } } },
+      { inlineData },
+    ])
+  })
+
+  it('[68] gives a call without input no arguments', () => {
+    const turns = [userTurn('t'), { role: 'assistant' as const, parts: [call('a', { input: '' })] }]
+    expect(contentsOf({ turns })[1]?.parts[0]).toMatchObject({ functionCall: { args: {} } })
+  })
+})
+
+describe('signatures', () => {
+  const modelParts = (parts: readonly Part[], model = flash3) =>
+    contentsOf({ turns: [userTurn('t'), { role: 'assistant', parts }] }, model)[1]?.parts
+
+  it('[150] has the sentinel on the first call of each turn of the model, where none is known', () => {
+    const turns = [userTurn('t'), ...toolTurns(), ...toolTurns('low', 'call_2')]
+    const signed = contentsOf({ turns }).filter(({ role }) => role === 'model')
+    expect(signed.map(({ parts }) => parts[0]?.thoughtSignature)).toEqual(Array(2).fill('skip_thought_signature_validator'))
+    expect(contentsOf({ turns }, flash2)[1]?.parts[0]).not.toHaveProperty('thoughtSignature')
+  })
+
+  it('[151] keeps the signature on the call that bore it, and copies it to none', () => {
+    expect(modelParts([call('a', { opaque: seal }), call('b')])).toMatchObject([{ thoughtSignature: 'c2ln' }, {}])
+    expect(modelParts([call('a', { opaque: seal }), call('b')])?.[1]).not.toHaveProperty('thoughtSignature')
+  })
+
+  it('[152] puts a signature back on text, and one that came with a thought on the part behind it', () => {
+    expect(modelParts([{ kind: 'text', text: 'Hi', opaque: seal }, call('a')])).toMatchObject([
+      { text: 'Hi', thoughtSignature: 'c2ln' },
+      { thoughtSignature: 'skip_thought_signature_validator' },
+    ])
+    expect(modelParts([{ kind: 'reasoning', text: 'Hm', opaque: seal }, call('a')])).toMatchObject([{ thoughtSignature: 'c2ln' }])
+  })
+
+  it('[153] leaves out thoughts and signatures of other families', () => {
+    const foreign: Opaque = { family: 'anthropic', kind: 'signature', value: 'sonnet' }
+    const parts = modelParts([{ kind: 'reasoning', text: 'Hm', opaque: foreign }, call('a', { opaque: foreign })])
+    expect(JSON.stringify(parts)).not.toContain('sonnet')
+    expect(parts).toHaveLength(1)
+  })
+})
+
+describe('media for Gemini', () => {
+  it('[171] takes every kind of media as bytes, so that an address is fetched before', () => {
+    expect(codec.inlines).toEqual(['image', 'document', 'audio', 'video'])
+    expect(partsOf([image()])).toEqual([{ inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } }])
+  })
+
+  it('[174] has a PDF inline', () => {
+    const source = { kind: 'base64', mediaType: 'application/pdf', data: 'JVBERi0=' } as const
+    expect(partsOf([{ kind: 'media', media: 'document', source }])).toEqual([
+      { inlineData: { mimeType: 'application/pdf', data: 'JVBERi0=' } },
+    ])
+  })
+
+  it('[176] has a recording inline under the name that Gemini knows', () => {
+    const source = { kind: 'base64', mediaType: 'audio/mpeg', data: 'SUQz' } as const
+    expect(partsOf([{ kind: 'media', media: 'audio', source }])).toEqual([
+      { inlineData: { mimeType: 'audio/mp3', data: 'SUQz' } },
+    ])
+  })
+
+  it('[177] refuses what it cannot read rather than dropping it', () => {
+    const gif = image({ source: { kind: 'base64', mediaType: 'image/gif', data: 'R0lGODlh' } })
+    const file = image({ source: { kind: 'file', id: 'file-1', family: 'openai' } })
+    const sheet: MediaPart = {
+      kind: 'media',
+      media: 'document',
+      source: { kind: 'base64', mediaType: 'application/msword', data: 'AA==' },
+    }
+    for (const part of [gif, file, sheet]) expect(() => partsOf([part])).toThrow(code('untranslatable', { field: 'messages' }))
+  })
+
+  it('has plain text inline, and files of Google by their address', () => {
+    const text: MediaPart = { kind: 'media', media: 'document', source: { kind: 'text', mediaType: 'text/plain', text: 'hi' } }
+    const stored = image({ source: { kind: 'file', id: 'gs://bucket/a.png', family: 'google' } })
+    expect(partsOf([text, stored])).toEqual([
+      { inlineData: { mimeType: 'text/plain', data: 'aGk=' } },
+      { fileData: { fileUri: 'gs://bucket/a.png' } },
+    ])
+  })
+
+  it('says the resolution where a model takes one for each image, and names it as lost elsewhere', () => {
+    const turns = [{ role: 'user' as const, parts: [image({ detail: 'low' })] }]
+    expect(contentsOf({ turns })[0]?.parts[0]).toMatchObject({ mediaResolution: { level: 'MEDIA_RESOLUTION_LOW' } })
+    const older = written({ turns }, flash2)
+    expect([JSON.stringify(older.body).includes('mediaResolution'), older.lost]).toEqual([false, ['detail']])
+  })
+})
+
+describe('tools for Gemini', () => {
+  it('declares all functions in one tool, under names that it takes', () => {
+    const tools = [tideTool, { ...tideTool, name: '9 lives!', description: undefined, schema: undefined }]
+    const { body, toolNames } = written({ tools })
+    expect(body.tools).toEqual([
+      {
+        functionDeclarations: [
+          {
+            name: 'get_tide',
+            description: 'Tide of a port',
+            parametersJsonSchema: { type: 'object', properties: { port: { type: 'string' } }, required: ['port'] },
+          },
+          { name: '_9_lives_' },
+        ],
+      },
+    ])
+    expect(toolNames).toEqual(new Map([['_9_lives_', '9 lives!']]))
+  })
+
+  it('[276] writes a renamed tool under one name everywhere: tools, choice, history, results', () => {
+    const name = 'mcp server/tool'
+    const turns = [
+      userTurn('t'),
+      { role: 'assistant' as const, parts: [call('a', { name })] },
+      { role: 'user' as const, parts: [result('a')] },
+    ]
+    const { body } = written({ tools: [{ ...tideTool, name }], toolChoice: { kind: 'tool', name }, turns })
+    expect(JSON.stringify(body)).not.toContain(name)
+    expect(body.toolConfig).toEqual({ functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['mcp_server_tool'] } })
+    expect(body.contents).toMatchObject([
+      {},
+      { parts: [{ functionCall: { name: 'mcp_server_tool' } }] },
+      { parts: [{ functionResponse: { name: 'mcp_server_tool' } }] },
+    ])
+  })
+
+  it('has the older form of schemas for the oldest models and for upstreams that want it', () => {
+    const older = { name: 'get_tide', parameters: { type: 'OBJECT', properties: { port: { type: 'STRING' } } } }
+    expect(written({ tools: [tideTool] }, 'gemini-1.5-pro').body.tools).toMatchObject([{ functionDeclarations: [older] }])
+    expect(written({ tools: [tideTool] }, flash3, { openApiSchemas: true }).body.tools).toMatchObject([
+      { functionDeclarations: [older] },
+    ])
+  })
+
+  it('makes a free-text tool a function with the text `input`', () => {
+    const tool = { ...tideTool, schema: undefined, custom: { format: { type: 'grammar' } } }
+    const { body, customTools, lost } = written({ tools: [tool] })
+    expect(customTools).toEqual(new Set(['get_tide']))
+    expect(lost).toEqual(['tools.custom.format'])
+    expect(body.tools).toMatchObject([
+      { functionDeclarations: [{ parametersJsonSchema: { properties: { input: { type: 'string' } }, required: ['input'] } }] },
+    ])
+  })
+
+  const choice = (toolChoice: Dialogue['toolChoice'], model = flash3) =>
+    written({ tools: [tideTool, { ...tideTool, name: 'other' }], toolChoice }, model).body.toolConfig
+
+  it.each([
+    [{ kind: 'auto' }, { mode: 'AUTO' }],
+    [{ kind: 'none' }, { mode: 'NONE' }],
+    [{ kind: 'required' }, { mode: 'ANY' }],
+    [
+      { kind: 'tool', name: 'other' },
+      { mode: 'ANY', allowedFunctionNames: ['other'] },
+    ],
+    [
+      { kind: 'allowed', names: ['other'], isRequired: true },
+      { mode: 'ANY', allowedFunctionNames: ['other'] },
+    ],
+    [
+      { kind: 'allowed', names: ['other'], isRequired: false },
+      { mode: 'VALIDATED', allowedFunctionNames: ['other'] },
+    ],
+  ] as const)('says the choice %j', (given, config) => {
+    expect(choice(given)).toEqual({ functionCallingConfig: config })
+  })
+
+  it('drops a choice without tools and refuses one of a tool that is not declared', () => {
+    expect(written({ toolChoice: { kind: 'required' } }).body).not.toHaveProperty('toolConfig')
+    expect(() => choice({ kind: 'tool', name: 'unknown' })).toThrow(code('untranslatable', { field: 'tool_choice' }))
+  })
+
+  it('has the search as a tool of its own, and refuses it beside functions', () => {
+    const search = { contextSize: 'low' as const, location: undefined }
+    const { body, lost } = written({ search })
+    expect(body.tools).toEqual([{ googleSearch: {} }])
+    expect(lost).toEqual(['web_search_options.search_context_size'])
+    expect(() => written({ search, tools: [tideTool] })).toThrow(code('untranslatable', { field: 'web_search_options' }))
+  })
+})
+
+describe('limits and sampling for Gemini', () => {
+  it('stays within what the model takes, and names what it had to leave out', () => {
+    const { body, lost } = written({
+      sampling: { temperature: 3, topP: 0.5, topK: 40, seed: 2 ** 40 + 5, presencePenalty: 1, frequencyPenalty: 2 },
+      stop: ['a', '', 'b', 'c', 'd', 'e', 'f'],
+      outputTokensMax: 1_000_000,
+      parallelTools: false,
+      tools: [tideTool],
+      user: 'u',
+    })
+    expect(body.generationConfig).toEqual({
+      temperature: 2,
+      topP: 0.5,
+      topK: 40,
+      seed: 5,
+      stopSequences: ['a', 'b', 'c', 'd', 'e'],
+      maxOutputTokens: 65_536,
+    })
+    expect(lost).toEqual(['frequency_penalty', 'max_tokens', 'parallel_tool_calls', 'presence_penalty', 'stop', 'user'])
+  })
+
+  it('sends penalties to models that have them', () => {
+    expect(configOf({ sampling: { presencePenalty: -3, frequencyPenalty: 2 } }, 'gemini-2.0-flash')).toEqual({
+      presencePenalty: -2,
+      frequencyPenalty: 1.99,
+    })
+  })
+
+  it('sends nothing that was not asked for', () => {
+    expect(written({}).body).toEqual({ contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] })
+  })
+
+  it('has the thresholds of the operator, by category or by default', () => {
+    const settings = {
+      claudeDefaultMaxTokens: {},
+      claudeThinkingShare: undefined,
+      geminiSafety: { default: 'OFF', HARM_CATEGORY_CIVIC_INTEGRITY: 'BLOCK_NONE', HARM_CATEGORY_JAILBREAK: 'BLOCK_NONE' },
+    }
+    const { body } = codec.writeRequest(dialogueOf(), { model: flash3, quirks: {}, settings, lose: () => {} })
+    expect(body.safetySettings).toEqual([
+      { category: 'HARM_CATEGORY_HARASSMENT', threshold: 'OFF' },
+      { category: 'HARM_CATEGORY_HATE_SPEECH', threshold: 'OFF' },
+      { category: 'HARM_CATEGORY_SEXUALLY_EXPLICIT', threshold: 'OFF' },
+      { category: 'HARM_CATEGORY_DANGEROUS_CONTENT', threshold: 'OFF' },
+      { category: 'HARM_CATEGORY_CIVIC_INTEGRITY', threshold: 'BLOCK_NONE' },
+      { category: 'HARM_CATEGORY_JAILBREAK', threshold: 'BLOCK_NONE' },
+    ])
+  })
+})
+
+describe('thinking of Gemini', () => {
+  it.each<[string, Reasoning['mode'], object]>([
+    ['gemini-2.5-pro', 'off', { thinkingBudget: 128 }],
+    ['gemini-2.5-flash', 'off', { thinkingBudget: 0 }],
+    ['gemini-2.5-flash', 'auto', { thinkingBudget: -1 }],
+    ['gemini-2.5-pro', { budgetTokens: 10 }, { thinkingBudget: 128 }],
+    ['gemini-2.5-pro', { budgetTokens: 5000 }, { thinkingBudget: 5000 }],
+    ['gemini-2.5-flash-lite', { budgetTokens: 100 }, { thinkingBudget: 512 }],
+    ['gemini-2.5-flash', { budgetTokens: 90_000 }, { thinkingBudget: 24_576 }],
+    ['gemini-2.5-flash', { effort: 'minimal' }, { thinkingBudget: 1024 }],
+    ['gemini-2.5-flash', { effort: 'low' }, { thinkingBudget: 2457 }],
+    ['gemini-2.5-flash', { effort: 'medium' }, { thinkingBudget: 7372 }],
+    ['gemini-2.5-pro', { effort: 'high' }, { thinkingBudget: 19_660 }],
+    ['gemini-2.5-pro', { effort: 'max' }, { thinkingBudget: 32_768 }],
+    ['models/gemini-3.7-flash', 'off', { thinkingLevel: 'MINIMAL' }],
+    ['gemini-3-pro-preview', 'off', { thinkingLevel: 'LOW' }],
+    ['gemini-3-pro-preview', { effort: 'medium' }, { thinkingLevel: 'HIGH' }],
+    ['gemini-3.1-pro-preview', { effort: 'medium' }, { thinkingLevel: 'MEDIUM' }],
+    ['gemini-3.7-flash', { effort: 'xhigh' }, { thinkingLevel: 'HIGH' }],
+    ['gemini-3.7-flash', { budgetTokens: 4000 }, { thinkingLevel: 'LOW' }],
+    ['gemini-9-ultra', { effort: 'high' }, { thinkingLevel: 'HIGH' }],
+  ])('[169] of %s for %j is %j', (model, mode, config) => {
+    expect(thinkingOf(mode, model)).toEqual(config)
+  })
+
+  it('leaves room for the answer within a small limit', () => {
+    expect(thinkingOf({ effort: 'max' }, 'gemini-2.5-flash', { outputTokensMax: 1000 })).toEqual({ thinkingBudget: 900 })
+  })
+
+  it('shows thoughts to who asks for reasoning and does not say that they are unwanted', () => {
+    expect(configOf({ reasoning: { mode: { effort: 'high' }, show: undefined } })).toEqual({
+      thinkingConfig: { thinkingLevel: 'HIGH', includeThoughts: true },
+    })
+    expect(configOf({ reasoning: { mode: 'auto', show: 'none' } })).toEqual({})
+  })
+
+  it('is named as lost for models that do not think', () => {
+    const { body, lost } = written({ reasoning: { mode: { effort: 'high' }, show: undefined } }, 'gemini-2.0-flash')
+    expect([body.generationConfig, lost]).toEqual([undefined, ['reasoning_effort']])
+    expect(written({ reasoning: { mode: 'off', show: undefined } }, 'gemini-2.0-flash').lost).toEqual([])
+  })
+})
+
+describe('JSON answers of Gemini', () => {
+  const output: Dialogue['output'] = {
+    kind: 'schema',
+    name: 'tide',
+    description: undefined,
+    strict: true,
+    schema: { type: 'object', properties: { level: { type: 'number' } }, required: ['level', 'x'], additionalProperties: false },
+  }
+
+  it('follow a schema', () => {
+    expect(configOf({ output })).toEqual({
+      responseMimeType: 'application/json',
+      responseJsonSchema: {
+        type: 'object',
+        properties: { level: { type: 'number' } },
+        required: ['level'],
+        additionalProperties: false,
+      },
+    })
+    expect(configOf({ output }, 'gemini-1.5-pro')).toEqual({
+      responseMimeType: 'application/json',
+      responseSchema: { type: 'OBJECT', properties: { level: { type: 'NUMBER' } }, required: ['level'] },
+    })
+    expect(configOf({ output: { kind: 'json' } })).toEqual({ responseMimeType: 'application/json' })
+  })
+
+  it('[186] are asked for in words beside tools of a model that refuses both together, which is named as lost', () => {
+    const { body, lost } = written({ output, tools: [tideTool] }, flash2)
+    expect(body).not.toHaveProperty('generationConfig')
+    expect(JSON.stringify(body.systemInstruction)).toContain('level')
+    expect(lost).toEqual(['response_format'])
+    expect(written({ output, tools: [tideTool] }, flash3).lost).toEqual([])
+  })
+})
+
+describe('models of Gemini that answer otherwise', () => {
+  it('are asked for pictures without a level of thinking', () => {
+    expect(configOf({ reasoning: { mode: { effort: 'high' }, show: 'none' } }, 'gemini-3-pro-image-preview')).toEqual({
+      responseModalities: ['TEXT', 'IMAGE'],
+    })
+  })
+
+  it('are asked for speech', () => {
+    expect(configOf({}, 'gemini-2.5-flash-preview-tts')).toEqual({ responseModalities: ['AUDIO'] })
+  })
+})
+
+describe("a request of Gemini's own callers", () => {
+  it('keeps what only Gemini knows, in its place', () => {
+    const dialogue = codec.inbound.readRequest(
+      {
+        contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+        safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }],
+        generation_config: { media_resolution: 'MEDIA_RESOLUTION_LOW', temperature: 1 },
+      },
+      { model: flash3, stream: true },
+    )
+    const { body, lost } = written(dialogue)
+    expect(body).toEqual({
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+      safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }],
+      generationConfig: { mediaResolution: 'MEDIA_RESOLUTION_LOW', temperature: 1 },
+    })
+    expect(lost).toEqual([])
+  })
+
+  it('of other families loses their own members by name', () => {
+    expect(written({ extra: { logit_bias: { 1: 2 }, metadata: null } }).lost).toEqual(['logit_bias'])
+  })
+})

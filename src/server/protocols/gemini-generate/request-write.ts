@@ -1,0 +1,131 @@
+import type { RequestContext, WrittenRequest } from '../codec.ts'
+import type { Dialogue, Sampling } from '../dialogue.ts'
+import { jsonInstruction } from '../json-answer.ts'
+import { type Field, lose, loseAllBut } from '../lost-fields.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { type GeminiModel, geminiModel } from './models.ts'
+import { writeOpenApiSchema } from './openapi-schema.ts'
+import { writeSafety } from './safety.ts'
+import { writeJsonSchema } from './schema.ts'
+import { writeThinking } from './thinking.ts'
+import { writeContents } from './write-contents.ts'
+import { nameAllTools, writeTools } from './write-tools.ts'
+
+/**
+ * The conversation as a generateContent request of the model. Throws `untranslatable` for what would be another request without it.
+ * Source: protocols notes 3.1 to 3.9.
+ */
+export function writeGenerateRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
+  const model = geminiModel(context.model)
+  const isOpenApi = model.isOld || context.quirks.openApiSchemas === true
+  const extra = extraOf(dialogue)
+  loseAllBut(extra.isOwn ? { ...dialogue, extra: {} } : dialogue, context, carriedBy(model))
+
+  const names = nameAllTools(dialogue)
+  const { tools, toolConfig, customTools } = writeTools(dialogue, context, { model, isOpenApi, names })
+  const answer = writeAnswerForm(dialogue, context, { model, isOpenApi, hasTools: tools.length > 0 })
+  const system = [...dialogue.system.map(({ text }) => text), answer.instruction]
+    .filter((text) => text !== '')
+    .map((text) => ({ text: text.toWellFormed() }))
+  const config = {
+    ...extra.generationConfig,
+    ...writeSampling(dialogue, context, model),
+    ...answer.config,
+    ...writeReasoning(dialogue, context, model),
+    ...(model.answersWith ? { responseModalities: model.answersWith } : {}),
+  }
+  const safety = extra.top.safetySettings === undefined ? writeSafety(context.settings.geminiSafety) : []
+  const calling = { ...extra.toolConfig, ...toolConfig }
+
+  const body = {
+    ...(system.length > 0 ? { systemInstruction: { parts: system } } : {}),
+    contents: writeContents(dialogue, context, { model, toUpstream: names.toUpstream }),
+    ...(tools.length > 0 ? { tools } : {}),
+    ...(Object.keys(calling).length > 0 ? { toolConfig: calling } : {}),
+    ...(safety.length > 0 ? { safetySettings: safety } : {}),
+    ...extra.top,
+    ...(Object.keys(config).length > 0 ? { generationConfig: config } : {}),
+  }
+  return {
+    body,
+    ...(names.toCaller.size > 0 ? { toolNames: names.toCaller } : {}),
+    ...(customTools.size > 0 ? { customTools } : {}),
+  }
+}
+
+function carriedBy({ penalties }: GeminiModel): Field[] {
+  return [
+    ...(['temperature', 'topP', 'topK', 'seed', 'stop', 'outputTokensMax', 'reasoning', 'output', 'search'] as const),
+    ...(['tools', 'toolChoice', 'turns'] as const),
+    ...(penalties ? (['presencePenalty', 'frequencyPenalty'] as const) : []),
+  ]
+}
+
+/** Members of Gemini's own callers, back in their places. */
+function extraOf({ from, extra }: Dialogue) {
+  const isOwn = from.startsWith('gemini.')
+  const members = isOwn ? Object.entries(extra) : []
+  const inside = (place: string) =>
+    Object.fromEntries(members.filter(([key]) => key.startsWith(place)).map(([key, value]) => [key.slice(place.length), value]))
+  const top: Record<string, unknown> = Object.fromEntries(members.filter(([key]) => !key.includes('.')))
+  return { isOwn, top, generationConfig: inside('generationConfig.'), toolConfig: inside('toolConfig.') }
+}
+
+function writeSampling(dialogue: Dialogue, context: RequestContext, model: GeminiModel): JsonObject {
+  const { sampling, stop, outputTokensMax } = dialogue
+  const stops = stop.filter((text) => text !== '')
+  if (stops.length > stopsMax) lose(dialogue, context, 'stop')
+  if (outputTokensMax !== undefined && outputTokensMax > model.outputTokensMax) lose(dialogue, context, 'outputTokensMax')
+  return {
+    ...writeNumbers(sampling, model),
+    ...(stops.length > 0 ? { stopSequences: stops.slice(0, stopsMax) } : {}),
+    ...(outputTokensMax === undefined ? {} : { maxOutputTokens: Math.min(outputTokensMax, model.outputTokensMax) }),
+  }
+}
+
+const stopsMax = 5
+
+/** Only what the vendor takes: a penalty of 2 is refused as every number beyond the bounds. */
+function writeNumbers(sampling: Sampling, { penalties }: GeminiModel): JsonObject {
+  const { temperature, topP, topK, seed } = sampling
+  const penalty = (value: number | undefined) => (penalties && value ? between(value, -2, 1.99) : undefined)
+  const written = {
+    temperature: temperature === undefined ? undefined : between(temperature, 0, 2),
+    topP: topP === undefined ? undefined : between(topP, 0, 1),
+    topK: topK === undefined ? undefined : Math.max(1, Math.round(topK)),
+    // 32 bits with a sign: a longer seed means as much when it is cut.
+    seed: seed === undefined ? undefined : Math.trunc(seed) % 2 ** 31,
+    presencePenalty: penalty(sampling.presencePenalty),
+    frequencyPenalty: penalty(sampling.frequencyPenalty),
+  }
+  return Object.fromEntries(Object.entries(written).filter(([, value]) => value !== undefined))
+}
+
+function between(value: number, min: number, max: number): number {
+  return Math.min(Math.max(value, min), max)
+}
+
+function writeReasoning(dialogue: Dialogue, context: RequestContext, model: GeminiModel): JsonObject {
+  const { config, isLost } = writeThinking(dialogue.reasoning, model, dialogue.outputTokensMax)
+  if (isLost) lose(dialogue, context, 'reasoning')
+  return config && Object.keys(config).length > 0 ? { thinkingConfig: config } : {}
+}
+
+/** A JSON answer as the model takes it; beside tools the older ones only take it in words. */
+function writeAnswerForm(
+  dialogue: Dialogue,
+  context: RequestContext,
+  { model, isOpenApi, hasTools }: { model: GeminiModel; isOpenApi: boolean; hasTools: boolean },
+): { config: JsonObject; instruction: string } {
+  const { output } = dialogue
+  if (!output) return { config: {}, instruction: '' }
+  if ((hasTools && !model.jsonWithTools) || model.answersWith) {
+    lose(dialogue, context, 'output')
+    return { config: {}, instruction: jsonInstruction(output) }
+  }
+  const type = { responseMimeType: 'application/json' }
+  if (output.kind === 'json') return { config: type, instruction: '' }
+  const schema = isOpenApi ? writeOpenApiSchema(output.schema) : writeJsonSchema(output.schema)
+  const form = schema ? { [isOpenApi ? 'responseSchema' : 'responseJsonSchema']: schema } : {}
+  return { config: { ...type, ...form }, instruction: '' }
+}
