@@ -8,7 +8,7 @@ export function toolSchema(schema: JsonObject | undefined): JsonObject {
   const { anyOf, oneOf, allOf, ...root } = schema ?? {}
   const forms = [...formsIn(anyOf), ...formsIn(oneOf)]
   const every = [root, ...formsIn(allOf)]
-  const properties = [...forms, ...every].reduce<JsonObject>((sum, form) => ({ ...sum, ...objectAt(form, 'properties') }), {})
+  const properties = propertiesOf([...forms, ...every])
   const required = [
     ...every.flatMap((form) => arrayAt(form, 'required')),
     ...inAll(forms.map((form) => arrayAt(form, 'required'))),
@@ -111,17 +111,18 @@ function objectMembers(schema: JsonObject, notes: string[], below: (inner: unkno
 function merged(schema: JsonObject, depth = 0): JsonObject {
   const { allOf, ...own } = schema
   if (!Array.isArray(allOf) || depth > depthMax) return own
-  return allOf.filter(isObject).reduce<JsonObject>((sum, part) => {
-    const one = merged(part, depth + 1)
-    const properties = { ...objectAt(sum, 'properties'), ...objectAt(one, 'properties') }
-    const required = [...new Set([...arrayAt(sum, 'required'), ...arrayAt(one, 'required')])]
-    return {
-      ...one,
-      ...sum,
-      ...(Object.keys(properties).length > 0 ? { properties } : {}),
-      ...(required.length > 0 ? { required } : {}),
-    }
-  }, own)
+  const parts = formsIn(allOf).map((part) => merged(part, depth + 1))
+  const properties = propertiesOf([own, ...parts])
+  const required = new Set([own, ...parts].flatMap((part) => arrayAt(part, 'required')))
+  return {
+    ...Object.fromEntries([...parts, own].flatMap((part) => Object.entries(part))),
+    ...(Object.keys(properties).length > 0 ? { properties } : {}),
+    ...(required.size > 0 ? { required: [...required] } : {}),
+  }
+}
+
+function propertiesOf(forms: readonly JsonObject[]): JsonObject {
+  return Object.fromEntries(forms.flatMap((form) => Object.entries(objectAt(form, 'properties') ?? {})))
 }
 
 function describe(schema: JsonObject, notes: readonly string[]): string {

@@ -1,0 +1,665 @@
+import { describe, expect, it } from 'vitest'
+import { assistantTurn, dialogueOf, tideTool, toolTurns, userTurn, written } from '../../../../test/helpers/codecs.ts'
+import type { RequestContext } from '../codec.ts'
+import type { CacheMark, Dialogue, MediaSource, Part, Tool, Turn } from '../dialogue.ts'
+import { readMediaUrl } from '../media.ts'
+import { anthropicMessagesCodec as codec } from './codec.ts'
+
+const write = (dialogue: Partial<Dialogue>, model = 'claude-sonnet-4-5') => written(codec, dialogue, { model })
+const bodyOf = (dialogue: Partial<Dialogue>, model?: string) => write(dialogue, model).body
+const text = (value: string, cache?: CacheMark) => ({ kind: 'text' as const, text: value, ...(cache ? { cache } : {}) })
+const user = (...parts: Part[]): Turn => ({ role: 'user', parts })
+const system = (value: string): Turn => ({ role: 'system', parts: [text(value)] })
+const result = (callId: string, value: string, more: object = {}): Part => ({
+  kind: 'tool-result',
+  callId,
+  parts: value === '' ? [] : [text(value)],
+  isError: false,
+  isCustom: false,
+  ...more,
+})
+const call = (callId: string, name = 'get_tide', input = '{}'): Part => ({
+  kind: 'tool-call',
+  callId,
+  name,
+  input,
+  isCustom: false,
+})
+const thought = (value: string): Part => ({
+  kind: 'reasoning',
+  text: 'Hm',
+  opaque: { family: 'anthropic', kind: 'signature', value },
+})
+const tools = [tideTool]
+const messagesOf = (turns: Turn[], model?: string) => bodyOf({ turns, tools }, model).messages
+
+describe('messages for Claude', () => {
+  it('[79] [81] puts all results of tools first, in one message, and what the user says behind them', () => {
+    const calls: Turn = { role: 'assistant', parts: [call('a'), call('b'), call('c')] }
+    const turns = [
+      userTurn('Hi'),
+      calls,
+      user(result('a', '1')),
+      user(result('b', '2')),
+      user(result('c', '3')),
+      userTurn('Go on'),
+    ]
+    expect(messagesOf(turns)).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant', content: [{ type: 'tool_use' }, { type: 'tool_use' }, { type: 'tool_use' }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'a', content: '1' },
+          { type: 'tool_result', tool_use_id: 'b', content: '2' },
+          { type: 'tool_result', tool_use_id: 'c', content: '3' },
+          { type: 'text', text: 'Go on' },
+        ],
+      },
+    ])
+  })
+
+  it('[82] puts a result first that stood behind a text', () => {
+    const turns = [userTurn('Hi'), { role: 'assistant' as const, parts: [call('a')] }, user(text('and'), result('a', '1'))]
+    expect(messagesOf(turns)).toMatchObject([{}, {}, { content: [{ type: 'tool_result' }, { type: 'text', text: 'and' }] }])
+  })
+
+  it('[83] [84] leaves out a result without a call and says of a call that it has none', () => {
+    expect(JSON.stringify(messagesOf([user(result('gone', 'lost'), text('Hi'))]))).not.toContain('lost')
+    const turns = [userTurn('Hi'), { role: 'assistant' as const, parts: [call('a')] }, userTurn('Well?')]
+    expect(messagesOf(turns)).toMatchObject([
+      {},
+      {},
+      { content: [{ type: 'tool_result', tool_use_id: 'a', content: '(no result)', is_error: true }, { type: 'text' }] },
+    ])
+  })
+
+  it('[85] [89] leaves out an empty content and marks what failed', () => {
+    const turns = [userTurn('Hi'), { role: 'assistant' as const, parts: [call('a')] }, user(result('a', '', { isError: true }))]
+    expect(messagesOf(turns)).toMatchObject([{}, {}, { content: [{ type: 'tool_result', tool_use_id: 'a', is_error: true }] }])
+    expect(JSON.stringify(messagesOf(turns))).not.toContain('"content":""')
+  })
+
+  it('[87] keeps an image in a result', () => {
+    const image: Part = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.test/i.png' } }
+    const turns = [
+      userTurn('Hi'),
+      { role: 'assistant' as const, parts: [call('a')] },
+      user(result('a', 'see', { parts: [text('see'), image] })),
+    ]
+    expect(messagesOf(turns)).toMatchObject([
+      {},
+      {},
+      { content: [{ content: [{ type: 'text' }, { type: 'image', source: { type: 'url' } }] }] },
+    ])
+  })
+
+  it('[90] [91] gives call and result the same id that the vendor takes, and leaves one that it takes', () => {
+    for (const id of ['functions.get_tide:0|x', 'x'.repeat(120)]) {
+      const turns = [userTurn('Hi'), { role: 'assistant' as const, parts: [call(id)] }, user(result(id, '1'))]
+      const [, asked, answered] = messagesOf(turns) as { content: { id?: string; tool_use_id?: string }[] }[]
+      expect(asked?.content[0]?.id).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
+      expect(answered?.content[0]?.tool_use_id).toBe(asked?.content[0]?.id)
+    }
+    expect(JSON.stringify(messagesOf([userTurn('Hi'), ...toolTurns('1', 'toolu_01FX')]))).toContain('"id":"toolu_01FX"')
+  })
+
+  it('[68] [69] [72] [71] gives the input of calls in the history as an object that keeps what was written', () => {
+    const inputOf = (input: string) =>
+      (
+        messagesOf([userTurn('Hi'), { role: 'assistant', parts: [call('a', 'f', input)] }, user(result('a', '1'))]) as {
+          content: { input?: unknown }[]
+        }[]
+      )[1]?.content[0]?.input
+    expect(['', 'null', '{"a":', '[1]', '"{\\"a\\":1}"'].map(inputOf)).toEqual([
+      {},
+      {},
+      { input: '{"a":' },
+      { value: [1] },
+      { a: 1 },
+    ])
+  })
+
+  it('begins with the user, and joins neighbours of one role', () => {
+    expect(messagesOf([assistantTurn('Hello'), userTurn('a'), userTurn('b')])).toEqual([
+      { role: 'user', content: [{ type: 'text', text: '.' }] },
+      { role: 'assistant', content: [{ type: 'text', text: 'Hello' }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'text', text: 'b' },
+        ],
+      },
+    ])
+  })
+
+  it('[139] leaves out blank texts, keeps the image beside them, and never sends an empty message', () => {
+    const image: Part = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.test/i.png' } }
+    expect(messagesOf([user(text(''), image, text(' \n'))])).toMatchObject([{ content: [{ type: 'image' }] }])
+    expect(messagesOf([userTurn('Hi'), assistantTurn('Yo'), userTurn(' ')])).toMatchObject([
+      {},
+      {},
+      { role: 'user', content: [{ text: '.' }] },
+    ])
+    expect(messagesOf([userTurn('Hi'), assistantTurn(''), userTurn('Go')])).toMatchObject([{ role: 'user', content: [{}, {}] }])
+    expect(() => messagesOf([userTurn('')])).toThrow('messages')
+  })
+
+  it('says who speaks when they have a name', () => {
+    expect(messagesOf([{ ...userTurn('Hi'), name: 'Ann' }])).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'Ann: Hi' }] },
+    ])
+  })
+
+  it('[135] carries the beginning of an answer to models that take one, without white space behind it; others refuse it', () => {
+    const turns = [userTurn('Hi'), assistantTurn('The answer is  \n')]
+    expect(messagesOf(turns)).toMatchObject([{}, { role: 'assistant', content: [{ text: 'The answer is' }] }])
+    expect(() => messagesOf(turns, 'claude-sonnet-4-6')).toThrow('messages')
+    expect(() => write({ turns, reasoning: { mode: { budgetTokens: 2000 }, show: undefined } })).toThrow('messages')
+  })
+
+  it('[136] keeps instructions in the middle where the model takes them, else they remind in the words of the user', () => {
+    const turns = [userTurn('Hi'), system('Be brief.'), assistantTurn('Yo'), userTurn('Go')]
+    expect(messagesOf(turns, 'claude-opus-5')).toMatchObject([
+      { role: 'user' },
+      { role: 'system', content: [{ text: 'Be brief.' }] },
+      {},
+      {},
+    ])
+    expect(messagesOf(turns)).toMatchObject([
+      { role: 'user', content: [{ text: 'Hi' }, { text: '<system-reminder>\nBe brief.\n</system-reminder>' }] },
+      {},
+      {},
+    ])
+    // Before the user speaks again, or right behind the model, the vendor takes none.
+    const roles = (list: Turn[]) => (messagesOf(list, 'claude-opus-5') as { role: string }[]).map(({ role }) => role)
+    expect(roles([userTurn('Hi'), system('a'), userTurn('Go')])).toEqual(['user'])
+    expect(roles([userTurn('Hi'), assistantTurn('Yo'), system('a'), userTurn('Go')])).toEqual(['user', 'assistant', 'user'])
+    expect(roles([userTurn('Hi'), system('a'), system('b')])).toEqual(['user', 'system'])
+    // Between a call and its result it would stand in the way: it comes behind both.
+    expect(roles([userTurn('Hi'), { role: 'assistant', parts: [call('x')] }, system('a'), user(result('x', '1'))])).toEqual([
+      'user',
+      'assistant',
+      'user',
+      'system',
+    ])
+  })
+
+  it('[137] [138] keeps all instructions at the head, in order', () => {
+    expect(bodyOf({ system: [text('First.'), text(' '), text('Second.')] }).system).toBe('First.\n\nSecond.')
+    expect(bodyOf({ system: [text('First.', { ttl: '1h' }), text('Second.')] }).system).toEqual([
+      { type: 'text', text: 'First.', cache_control: { type: 'ephemeral', ttl: '1h' } },
+      { type: 'text', text: 'Second.' },
+    ])
+  })
+
+  it('[183] writes thousands of messages in no more than proportional time', () => {
+    const turns = Array.from({ length: 1500 }, (_, at) => [userTurn(`q${at}`), ...toolTurns('1', `c${at}`)]).flat()
+    const began = performance.now()
+    expect(messagesOf(turns)).toHaveLength(3001)
+    expect(performance.now() - began).toBeLessThan(500)
+  })
+})
+
+describe('media for Claude', () => {
+  const png = 'iVBORw0KGgoAAAANSUhEUg=='
+  const pdf = Buffer.from('%PDF-1.7 x').toString('base64')
+  const blockOf = (media: 'image' | 'document' | 'audio' | 'video', source: MediaSource, more: object = {}) =>
+    (messagesOf([user({ kind: 'media', media, source, ...more } as Part)]) as { content: unknown[] }[])[0]?.content[0]
+
+  it('[172] [173] [178] takes an image as bytes of their true type, or by address', () => {
+    expect(blockOf('image', readMediaUrl(`data:image/jpeg;base64,${png.slice(0, 8)}\n${png.slice(8)}`))).toEqual({
+      type: 'image',
+      source: { type: 'base64', media_type: 'image/png', data: png },
+    })
+    expect(blockOf('image', readMediaUrl('https://a.test/i.png'))).toEqual({
+      type: 'image',
+      source: { type: 'url', url: 'https://a.test/i.png' },
+    })
+  })
+
+  it('[174] [175] takes a PDF as a document, also without the head of a data URL', () => {
+    const document = { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: pdf }, title: 'a.pdf' }
+    expect(blockOf('document', readMediaUrl(`data:application/pdf;base64,${pdf}`), { title: 'a.pdf' })).toEqual(document)
+    expect(blockOf('document', readMediaUrl(pdf), { title: 'a.pdf' })).toEqual(document)
+  })
+
+  it('takes plain text as a document of text', () => {
+    expect(blockOf('document', readMediaUrl('data:text/csv;charset=utf-8;base64,YSxi'))).toEqual({
+      type: 'document',
+      source: { type: 'text', media_type: 'text/plain', data: 'a,b' },
+    })
+  })
+
+  it('[176] [177] refuses sound, moving pictures, odd images and files of others by naming them', () => {
+    expect(() => blockOf('audio', { kind: 'base64', mediaType: 'audio/mp3', data: 'SUQz' })).toThrow('input_audio')
+    expect(() => blockOf('video', { kind: 'url', url: 'https://a.test/v.mp4' })).toThrow('video_url')
+    expect(() => blockOf('image', { kind: 'base64', mediaType: 'image/bmp', data: 'Qk0=' })).toThrow('image/bmp')
+    expect(() => blockOf('document', { kind: 'file', id: 'file-1', family: 'openai' })).toThrow('file_id')
+    expect(() => blockOf('image', { kind: 'url', url: 'gs://bucket/i.png' })).toThrow('image_url')
+  })
+
+  it('names a detail that changes what is seen', () => {
+    const image: Part = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.test/i.png' }, detail: 'low' }
+    expect(write({ turns: [user(image)] }).lost).toEqual(['detail'])
+    expect(write({ turns: [user({ ...image, detail: 'auto' })] }).lost).toEqual([])
+  })
+})
+
+describe('tools for Claude', () => {
+  const toolOf = (more: Partial<Tool>, model?: string) => {
+    const { body, lost } = write({ tools: [{ ...tideTool, ...more }] }, model)
+    return { tool: (body.tools as Record<string, unknown>[])[0], lost }
+  }
+
+  it('[95] [96] gives every tool an object to fill', () => {
+    expect(toolOf({ schema: undefined }).tool).toMatchObject({
+      name: 'get_tide',
+      input_schema: { type: 'object', properties: {} },
+    })
+    expect(toolOf({ schema: { properties: { a: {} } } }).tool).toMatchObject({
+      input_schema: { type: 'object', properties: { a: {} } },
+    })
+  })
+
+  it('[103] [104] renames what the vendor does not take, everywhere, and says how to undo it', () => {
+    const name = 'mcp__server.tool/x y'
+    const turns: Turn[] = [userTurn('Hi'), { role: 'assistant', parts: [call('a', name)] }, user(result('a', '1'))]
+    const { body, toolNames } = write({ tools: [{ ...tideTool, name }], turns, toolChoice: { kind: 'tool', name } })
+    expect(body).toMatchObject({
+      tools: [{ name: 'mcp__server_tool_x_y' }],
+      tool_choice: { type: 'tool', name: 'mcp__server_tool_x_y' },
+    })
+    expect(JSON.stringify(body.messages)).toContain('"name":"mcp__server_tool_x_y"')
+    expect(toolNames?.get('mcp__server_tool_x_y')).toBe(name)
+  })
+
+  it('[112] makes a free-text tool a function with one text, and says which those are', () => {
+    const custom = { format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "x"' } } }
+    const free: Part = { kind: 'tool-call', callId: 'a', name: 'patch', input: '*** Begin', isCustom: true }
+    const turns: Turn[] = [userTurn('Hi'), { role: 'assistant', parts: [free] }, user(result('a', 'ok'))]
+    const { body, customTools, lost } = write({ tools: [{ ...tideTool, name: 'patch', schema: undefined, custom }], turns })
+    expect(body.tools).toMatchObject([{ input_schema: { properties: { input: { type: 'string' } }, required: ['input'] } }])
+    expect(JSON.stringify(body.tools)).toContain('lark')
+    expect(JSON.stringify(body.messages)).toContain('"input":{"input":"*** Begin"}')
+    expect([...(customTools ?? [])]).toEqual(['patch'])
+    expect(lost).toEqual(['tools.format'])
+  })
+
+  it('refuses two tools of one name, and keeps one of two that are the same', () => {
+    expect(() => write({ tools: [tideTool, { ...tideTool, description: 'other' }] })).toThrow('get_tide')
+    expect(bodyOf({ tools: [tideTool, tideTool] }).tools).toHaveLength(1)
+  })
+
+  it('[110] leaves out an empty list, and a choice that chooses nothing', () => {
+    const { body, lost } = write({ tools: [], toolChoice: { kind: 'required' }, parallelTools: false })
+    expect(body).not.toHaveProperty('tools')
+    expect(body).not.toHaveProperty('tool_choice')
+    expect(lost).toEqual([])
+  })
+
+  it.each([
+    [{ kind: 'auto' }, { type: 'auto' }],
+    [{ kind: 'none' }, { type: 'none' }],
+    [{ kind: 'required' }, { type: 'any' }],
+    [
+      { kind: 'tool', name: 'get_tide' },
+      { type: 'tool', name: 'get_tide' },
+    ],
+    [{ kind: 'allowed', names: ['get_tide'], isRequired: true }, { type: 'any' }],
+    [{ kind: 'allowed', names: ['get_tide'], isRequired: false }, { type: 'auto' }],
+  ] as const)('writes the choice %o', (toolChoice, expected) => {
+    const body = bodyOf({ tools: [tideTool, { ...tideTool, name: 'other' }], toolChoice })
+    expect(body.tool_choice).toEqual(expected)
+    expect(body.tools).toHaveLength(toolChoice.kind === 'allowed' ? 1 : 2)
+  })
+
+  it('[109] has one call at a time when asked for, with or without a choice', () => {
+    expect(bodyOf({ tools, parallelTools: false }).tool_choice).toEqual({ type: 'auto', disable_parallel_tool_use: true })
+    expect(bodyOf({ tools, parallelTools: false, toolChoice: { kind: 'required' } }).tool_choice).toEqual({
+      type: 'any',
+      disable_parallel_tool_use: true,
+    })
+    expect(bodyOf({ tools, parallelTools: true })).not.toHaveProperty('tool_choice')
+  })
+
+  it('[107] lets the model choose where thinking forbids to force it, and says so', () => {
+    const reasoning = { mode: { effort: 'high' }, show: undefined } as const
+    const forced = { tools, toolChoice: { kind: 'required' } } as const
+    expect(write({ ...forced, reasoning })).toMatchObject({ body: { tool_choice: { type: 'auto' } }, lost: ['tool_choice'] })
+    expect(write(forced, 'claude-opus-5-5')).toMatchObject({ body: { tool_choice: { type: 'auto' } }, lost: ['tool_choice'] })
+    expect(write(forced, 'claude-haiku-5-5')).toMatchObject({
+      body: { tool_choice: { type: 'any' }, thinking: { type: 'disabled' } },
+      lost: [],
+    })
+    expect(write(forced, 'claude-sonnet-5')).toMatchObject({ body: { tool_choice: { type: 'any' } }, lost: [] })
+  })
+
+  it('holds the model to a strict schema where it can be, and names where it cannot', () => {
+    expect(toolOf({ strict: true }).tool).toMatchObject({ strict: true, input_schema: { additionalProperties: false } })
+    expect(toolOf({ strict: true }, 'claude-opus-4')).toMatchObject({ lost: ['tools.strict'] })
+    const many = Array.from({ length: 25 }, (_, at) => ({ ...tideTool, name: `t${at}`, strict: true }))
+    const { body, lost } = write({ tools: many })
+    expect((body.tools as { strict?: boolean }[]).filter(({ strict }) => strict)).toHaveLength(20)
+    expect(lost).toEqual(['tools.strict'])
+    const optional = Object.fromEntries(Array.from({ length: 25 }, (_, at) => [`p${at}`, { type: 'string' }]))
+    expect(toolOf({ strict: true, schema: { type: 'object', properties: optional } }).tool).not.toHaveProperty('strict')
+  })
+
+  it("searches the web by the vendor's own tool, where there is one", () => {
+    const search = { contextSize: 'medium', location: { city: 'Rye', country: 'GB' } } as const
+    expect(bodyOf({ search, tools }, 'claude-opus-5').tools).toMatchObject([
+      { name: 'get_tide' },
+      {
+        type: 'web_search_20260209',
+        name: 'web_search',
+        max_uses: 5,
+        user_location: { type: 'approximate', city: 'Rye', country: 'GB' },
+      },
+    ])
+    expect(bodyOf({ search }).tools).toMatchObject([{ type: 'web_search_20250305' }])
+    expect(() => write({ search }, 'glm-4.6')).toThrow('web_search_options')
+  })
+})
+
+describe('what steers Claude', () => {
+  it('[127] [128] leaves out sampling that the model refuses, and what is the default without a word', () => {
+    expect(write({ sampling: { temperature: 0.7, topP: 0.9, topK: 5 } }, 'claude-sonnet-5-5')).toMatchObject({
+      lost: ['temperature', 'top_k', 'top_p'],
+    })
+    const { body, lost } = write({ sampling: { temperature: 1, topP: 1 } }, 'claude-sonnet-5-5')
+    expect(body).not.toHaveProperty('temperature')
+    expect(lost).toEqual([])
+  })
+
+  it('[129] takes a temperature above one as one', () => {
+    expect(write({ sampling: { temperature: 1.7 } }, 'claude-sonnet-4-6')).toMatchObject({
+      body: { temperature: 1 },
+      lost: ['temperature'],
+    })
+  })
+
+  it('[130] keeps the temperature of two that may not go together', () => {
+    const { body, lost } = write({ sampling: { temperature: 0.5, topP: 0.9 } }, 'claude-opus-4-5')
+    expect(body).toMatchObject({ temperature: 0.5 })
+    expect(body).not.toHaveProperty('top_p')
+    expect(lost).toEqual(['top_p'])
+    expect(bodyOf({ sampling: { temperature: 1, topP: 0.9 } }, 'claude-opus-4-5')).toMatchObject({ top_p: 0.9 })
+    expect(bodyOf({ sampling: { temperature: 0.5, topP: 0.9 } }, 'claude-opus-4')).toMatchObject({ temperature: 0.5, top_p: 0.9 })
+  })
+
+  it('[134] takes off what thinking forbids', () => {
+    const reasoning = { mode: { budgetTokens: 2000 }, show: undefined } as const
+    const { body, lost } = write({ reasoning, sampling: { temperature: 0.2, topK: 4, topP: 0.97 } })
+    expect(body).not.toHaveProperty('temperature')
+    expect(body).not.toHaveProperty('top_k')
+    expect(body).toMatchObject({ top_p: 0.97 })
+    expect(lost).toEqual(['temperature', 'top_k'])
+    expect(write({ reasoning, sampling: { temperature: 1, topP: 0.5 } })).toMatchObject({
+      body: { temperature: 1 },
+      lost: ['top_p'],
+    })
+  })
+
+  it('names penalties and seeds, which nothing stands for', () => {
+    const sampling = { presencePenalty: 0.5, frequencyPenalty: 0, seed: 7 }
+    expect(write({ sampling }).lost).toEqual(['presence_penalty', 'seed'])
+  })
+
+  it('[142] [143] leaves out sequences that are blank', () => {
+    const { body, lost } = write({ stop: ['\n', '', 'END'] })
+    expect(body.stop_sequences).toEqual(['END'])
+    expect(lost).toEqual(['stop'])
+    expect(bodyOf({ stop: ['\n'] })).not.toHaveProperty('stop_sequences')
+  })
+
+  it('[131] always has a limit, never above what the model can', () => {
+    expect(bodyOf({}).max_tokens).toBe(8192)
+    expect(bodyOf({}, 'claude-3-haiku-20240307').max_tokens).toBe(4096)
+    expect(bodyOf({}, 'claude-next').max_tokens).toBe(4096)
+    expect(write({ outputTokensMax: 100_000 })).toMatchObject({ body: { max_tokens: 64_000 }, lost: ['max_tokens'] })
+    expect(bodyOf({ outputTokensMax: 100_000 }, 'claude-next').max_tokens).toBe(100_000)
+  })
+
+  it('names every member of another family that asks for something, and gives back its own', () => {
+    const extra = { logit_bias: { 50256: -100 }, store: false, service_tier: 'auto', metadata: {}, verbosity: 'low' }
+    expect(write({ extra }).lost).toEqual(['logit_bias', 'verbosity'])
+    expect(bodyOf({ from: 'anthropic.messages', extra: { service_tier: 'standard_only' } })).toMatchObject({
+      service_tier: 'standard_only',
+    })
+  })
+
+  it('says for whom it asks, shortly', () => {
+    expect(bodyOf({ user: 'ann' }).metadata).toEqual({ user_id: 'ann' })
+    expect(JSON.stringify(bodyOf({ user: 'x'.repeat(400) }).metadata).length).toBeLessThan(100)
+  })
+
+  it('leaves out what an upstream refuses, as its provider declares', () => {
+    const more = written(codec, { user: 'ann' }, { model: 'claude-sonnet-4-5', quirks: { refuses: ['metadata'] } })
+    expect(more.body).not.toHaveProperty('metadata')
+    expect(more.lost).toEqual(['metadata'])
+  })
+
+  it('[140] keeps the last four cache breakpoints, none of an hour behind one of five minutes', () => {
+    const short: CacheMark = { ttl: '5m' }
+    const long: CacheMark = { ttl: '1h' }
+    const body = bodyOf({
+      tools: [{ ...tideTool, cache: long }],
+      system: [text('a', long), text('b', long)],
+      turns: [user(text('c', short), text('d', long), text('e', short))],
+    })
+    const marks = JSON.stringify(body).match(/"cache_control":\{[^}]*\}/g)
+    expect(marks).toEqual([
+      '"cache_control":{"type":"ephemeral","ttl":"1h"}',
+      '"cache_control":{"type":"ephemeral"}',
+      '"cache_control":{"type":"ephemeral"}',
+      '"cache_control":{"type":"ephemeral"}',
+    ])
+    const automatic = { from: 'anthropic.messages', extra: { cache_control: { type: 'ephemeral' } } } as const
+    const four = bodyOf({ ...automatic, turns: [user(...['a', 'b', 'c', 'd'].map((value) => text(value, short)))] })
+    expect(JSON.stringify(four.messages).match(/cache_control/g)).toHaveLength(3)
+  })
+})
+
+describe('thinking of Claude', () => {
+  const think = (mode: NonNullable<Dialogue['reasoning']>['mode'], model: string, more: Partial<Dialogue> = {}) =>
+    write({ reasoning: { mode, show: undefined }, ...more }, model)
+
+  it('gives budgets to models that take them, and efforts to those that judge themselves', () => {
+    expect(think({ effort: 'high' }, 'claude-sonnet-4-5').body).toMatchObject({
+      thinking: { type: 'enabled', budget_tokens: 38_400 },
+      max_tokens: 46_592,
+    })
+    expect(think({ effort: 'minimal' }, 'claude-sonnet-4-5').body).toMatchObject({ thinking: { budget_tokens: 1280 } })
+    expect(think({ effort: 'high' }, 'claude-opus-4-8').body).toMatchObject({
+      thinking: { type: 'adaptive' },
+      output_config: { effort: 'high' },
+    })
+    expect(think({ budgetTokens: 5000 }, 'claude-sonnet-4-6').body).toMatchObject({
+      thinking: { type: 'enabled', budget_tokens: 5000 },
+    })
+    expect(think({ effort: 'medium' }, 'claude-sonnet-4-6').body).toMatchObject({
+      thinking: { type: 'adaptive' },
+      output_config: { effort: 'medium' },
+    })
+    expect(think({ budgetTokens: 5000 }, 'claude-opus-5').body).toMatchObject({
+      thinking: { type: 'adaptive' },
+      output_config: { effort: 'medium' },
+    })
+    expect(think('auto', 'claude-opus-5').body).toMatchObject({ thinking: { type: 'adaptive' } })
+    expect(think('auto', 'claude-opus-5').body).not.toHaveProperty('output_config')
+    expect(think('auto', 'claude-sonnet-4-5').body).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 19_200 } })
+  })
+
+  it('takes the next lower effort where the model has not all of them', () => {
+    const effortOf = (effort: 'minimal' | 'xhigh' | 'max', model: string) => think({ effort }, model).body.output_config
+    expect(effortOf('minimal', 'claude-opus-5')).toEqual({ effort: 'low' })
+    expect(effortOf('xhigh', 'claude-opus-4-6')).toEqual({ effort: 'high' })
+    expect(effortOf('max', 'claude-opus-4-6')).toEqual({ effort: 'max' })
+    expect(effortOf('xhigh', 'claude-opus-4-7')).toEqual({ effort: 'xhigh' })
+  })
+
+  it('[132] always leaves room for an answer beside a budget, within what the model can', () => {
+    expect(think({ budgetTokens: 10_000 }, 'claude-sonnet-4-5', { outputTokensMax: 4000 }).body).toMatchObject({
+      thinking: { budget_tokens: 10_000 },
+      max_tokens: 14_000,
+    })
+    expect(think({ budgetTokens: 90_000 }, 'claude-sonnet-4-5', { outputTokensMax: 4000 }).body).toMatchObject({
+      thinking: { budget_tokens: 62_976 },
+      max_tokens: 64_000,
+    })
+    expect(think({ budgetTokens: 2000 }, 'claude-sonnet-4-5', { outputTokensMax: 3000 }).body).toMatchObject({
+      thinking: { budget_tokens: 2000 },
+      max_tokens: 3000,
+    })
+    expect(think({ effort: 'low' }, 'claude-sonnet-4-5', { outputTokensMax: 500 }).body).toMatchObject({
+      thinking: { budget_tokens: 1024 },
+      max_tokens: 2048,
+    })
+  })
+
+  it('[133] turns thinking off, or as far down as it goes', () => {
+    expect(think('off', 'claude-sonnet-4-5').body).not.toHaveProperty('thinking')
+    expect(think('off', 'claude-opus-5')).toMatchObject({ body: { thinking: { type: 'disabled' } }, lost: [] })
+    expect(think('off', 'claude-sonnet-5-5')).toMatchObject({
+      body: { thinking: { type: 'between_tools' } },
+      lost: ['reasoning_effort'],
+    })
+    expect(think('off', 'claude-opus-5-5')).toMatchObject({
+      body: { output_config: { effort: 'low' } },
+      lost: ['reasoning_effort'],
+    })
+    expect(think({ effort: 'high' }, 'claude-3-haiku-20240307')).toMatchObject({ lost: ['reasoning_effort'] })
+  })
+
+  it('shows as much of it as the caller wants', () => {
+    const shown = (show: 'none' | 'summary' | undefined) =>
+      write({ reasoning: { mode: 'auto', show } }, 'claude-opus-5').body.thinking
+    expect(shown('none')).toEqual({ type: 'adaptive', display: 'omitted' })
+    expect(shown('summary')).toEqual({ type: 'adaptive', display: 'summarized' })
+    expect(shown(undefined)).toEqual({ type: 'adaptive', display: 'summarized' })
+  })
+
+  it('[149] is off while a call waits whose thoughts are lost, unless the model always thinks', () => {
+    const turns = [userTurn('Hi'), ...toolTurns()]
+    const lost = think({ effort: 'high' }, 'claude-sonnet-4-5', { turns, tools })
+    expect(lost.body).not.toHaveProperty('thinking')
+    expect(lost.lost).toEqual(['reasoning_effort'])
+    expect(think({ effort: 'high' }, 'claude-opus-5', { turns, tools }).body.thinking).toEqual({ type: 'disabled' })
+    expect(think({ effort: 'high' }, 'claude-opus-5-5', { turns, tools }).body.thinking).toMatchObject({ type: 'adaptive' })
+
+    const kept = turns.map((turn) => (turn.role === 'assistant' ? { ...turn, parts: [thought('c2ln'), ...turn.parts] } : turn))
+    expect(think({ effort: 'high' }, 'claude-sonnet-4-5', { turns: kept, tools }).body).toHaveProperty('thinking')
+    expect(
+      think({ effort: 'high' }, 'claude-sonnet-4-5', { turns: [...turns, assistantTurn('ok'), userTurn('Go')], tools }).body,
+    ).toHaveProperty('thinking')
+  })
+
+  it('[153] [155] gives sealed thoughts back where they stood, byte for byte, and none of another family', () => {
+    const parts: Part[] = [
+      thought('EqQBfixture=='),
+      { kind: 'reasoning', text: '', opaque: { family: 'anthropic', kind: 'redacted', value: 'EmwKAhgBfixture' } },
+      { kind: 'reasoning', text: 'plain' },
+      { kind: 'reasoning', text: 'other', opaque: { family: 'google', kind: 'signature', value: 'x' } },
+      text('Hi'),
+    ]
+    expect(messagesOf([userTurn('a'), { role: 'assistant', parts }, userTurn('b')])).toMatchObject([
+      {},
+      {
+        content: [
+          { type: 'thinking', thinking: 'Hm', signature: 'EqQBfixture==' },
+          { type: 'redacted_thinking', data: 'EmwKAhgBfixture' },
+          { type: 'text', text: 'Hi' },
+        ],
+      },
+      {},
+    ])
+  })
+
+  it('reads a name that ends in -thinking as a share of the limit, and asks for the model itself', () => {
+    const asking = (asked: string, model: string, share: number | undefined, more: Partial<Dialogue> = {}) => {
+      const settings = { claudeDefaultMaxTokens: { default: 8192, 'claude-x': 1 }, claudeThinkingShare: share, geminiSafety: {} }
+      const context: RequestContext = { model, quirks: {}, settings, lose: () => undefined }
+      return codec.writeRequest(dialogueOf({ model: asked, ...more }), context).body
+    }
+    const name = 'claude-3-7-sonnet-20250219'
+    expect(asking(`${name}-thinking`, `${name}-thinking`, 0.8)).toMatchObject({
+      model: name,
+      max_tokens: 8192,
+      thinking: { type: 'enabled', budget_tokens: 6553 },
+    })
+    expect(asking(`${name}-thinking`, name, 0.8, { outputTokensMax: 20_000 })).toMatchObject({
+      model: name,
+      thinking: { budget_tokens: 16_000 },
+    })
+    expect(asking('claude-opus-5-thinking', 'claude-opus-5-thinking', 0.8)).toMatchObject({
+      model: 'claude-opus-5',
+      thinking: { type: 'adaptive' },
+    })
+    expect(asking(`${name}-thinking`, `${name}-thinking`, undefined).model).toBe(`${name}-thinking`)
+    expect(asking('mine', `${name}-thinking`, 0.8)).toMatchObject({ model: `${name}-thinking` })
+    expect(asking('kimi-k2-thinking', 'kimi-k2-thinking', 0.8)).toMatchObject({ model: 'kimi-k2-thinking' })
+    expect(asking(`${name}-thinking`, name, 0.1)).toMatchObject({ thinking: { budget_tokens: 1024 } })
+  })
+
+  it("takes the operator's limit for a model over the general one", () => {
+    const settings = {
+      claudeDefaultMaxTokens: { default: 8192, 'claude-sonnet-4-5': 20_000, 'claude-next': 9000 },
+      claudeThinkingShare: undefined,
+      geminiSafety: {},
+    }
+    const limit = (model: string) =>
+      codec.writeRequest(dialogueOf({ model }), { model, quirks: {}, settings, lose: () => undefined }).body.max_tokens
+    expect([limit('claude-sonnet-4-5'), limit('claude-next'), limit('claude-opus-5')]).toEqual([20_000, 9000, 8192])
+  })
+})
+
+describe('an answer in JSON from Claude', () => {
+  const schema = { type: 'object', properties: { port: { type: 'string', minLength: 2 } }, required: ['port'] }
+  const output = { kind: 'schema', name: 'tide', description: undefined, schema, strict: true } as const
+
+  it('[184] [189] has its schema in the format, with what the vendor does not hold to in words', () => {
+    const { body, lost, answerTool } = write({ output }, 'claude-sonnet-4-6')
+    expect(body.output_config).toEqual({
+      format: {
+        type: 'json_schema',
+        schema: {
+          type: 'object',
+          properties: { port: { type: 'string', description: '(minLength: 2)' } },
+          required: ['port'],
+          additionalProperties: false,
+        },
+      },
+    })
+    expect(answerTool).toBeUndefined()
+    expect(lost).toEqual([])
+  })
+
+  it('[185] is the input of a forced tool on models without a format', () => {
+    const { body, answerTool, lost } = write({ output }, 'claude-3-haiku-20240307')
+    expect(answerTool).toBe('json_response')
+    expect(body).toMatchObject({
+      tools: [{ name: 'json_response', input_schema: schema }],
+      tool_choice: { type: 'tool', name: 'json_response', disable_parallel_tool_use: true },
+    })
+    expect(lost).toEqual([])
+    const beside = write({ output, tools: [{ ...tideTool, name: 'json_response' }] }, 'claude-3-haiku-20240307')
+    expect(beside).toMatchObject({ answerTool: 'json_response_2', body: { tool_choice: { type: 'any' } } })
+  })
+
+  it('is asked for in words where no tool can be forced', () => {
+    const reasoning = { mode: { effort: 'low' }, show: undefined } as const
+    const inWords = [
+      write({ output, reasoning }, 'claude-opus-4-1'),
+      write({ output: { kind: 'json' }, system: [text('Be brief.')] }),
+      write({ output: { ...output, schema: { type: 'array' } } }, 'claude-3-haiku-20240307'),
+      write({ output }, 'glm-4.6'),
+    ]
+    for (const { body, lost, answerTool } of inWords) {
+      expect(body.system).toContain('JSON')
+      expect(answerTool).toBeUndefined()
+      expect(lost).toEqual(['response_format'])
+    }
+  })
+})
