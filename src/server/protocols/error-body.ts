@@ -27,6 +27,7 @@ const openAiCodes: Readonly<Record<string, string>> = {
   token_quota_insufficient: 'insufficient_quota',
   too_many_requests: 'rate_limit_exceeded',
   upstream_saturated: 'rate_limit_exceeded',
+  untranslatable: 'unsupported_parameter',
   rate_limit_requests: 'rate_limit_exceeded',
   rate_limit_successes: 'rate_limit_exceeded',
   rate_limit_tokens: 'rate_limit_exceeded',

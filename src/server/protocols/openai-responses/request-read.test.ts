@@ -1,0 +1,326 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../lib/failure.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { readSealed, writeSealed } from './envelope.ts'
+import { readRequest } from './request-read.ts'
+
+const base = { model: 'm', input: 'Hi' }
+const read = (more: JsonObject = {}) => readRequest({ ...base, ...more }, {})
+const items = (...input: unknown[]) => read({ input })
+const user = { role: 'user', content: 'Hi' }
+
+/** What a refusal names. */
+function refusalOf(body: JsonObject): { code: string; field: unknown; text: string } | undefined {
+  try {
+    read(body)
+  } catch (error) {
+    if (error instanceof AppError) return { code: error.code, field: error.params.field, text: error.text('en') }
+    throw error
+  }
+  return undefined
+}
+
+describe('a request in Responses', () => {
+  it('[197] takes a text as one turn of the user', () => {
+    expect(read()).toMatchObject({
+      from: 'openai.responses',
+      system: [],
+      turns: [{ role: 'user', parts: [{ kind: 'text', text: 'Hi' }] }],
+      stop: [],
+      wantsUsage: true,
+      extra: {},
+    })
+  })
+
+  it('[198] keeps instructions before all leading system items, [138] and developers as such; later ones where they stand', () => {
+    const dialogue = read({
+      instructions: 'First',
+      input: [
+        { role: 'system', content: 'Second' },
+        { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Third' }] },
+        user,
+        { role: 'developer', content: 'Later' },
+      ],
+    })
+    expect(dialogue.system.map(({ text }) => text)).toEqual(['First', 'Second', 'Third'])
+    expect(dialogue.turns).toMatchObject([{ role: 'user' }, { role: 'system', parts: [{ text: 'Later' }] }])
+  })
+
+  it('makes one turn of what the model did, and one of what its tools answered', () => {
+    const { turns } = items(
+      user,
+      { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Hm' }], encrypted_content: 'gAAA' },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Checking' }] },
+      { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', arguments: '{}' },
+      { type: 'custom_tool_call', call_id: 'call_2', name: 'patch', input: '***' },
+      { type: 'function_call_output', call_id: 'call_1', output: 'high' },
+      { type: 'custom_tool_call_output', call_id: 'call_2', output: [{ type: 'input_text', text: 'done' }] },
+      user,
+    )
+    expect(turns).toEqual([
+      { role: 'user', parts: [{ kind: 'text', text: 'Hi' }] },
+      {
+        role: 'assistant',
+        parts: [
+          { kind: 'reasoning', text: 'Hm', opaque: { family: 'openai', kind: 'encrypted', value: 'gAAA' } },
+          { kind: 'text', text: 'Checking' },
+          { kind: 'tool-call', callId: 'call_1', name: 'f', input: '{}', isCustom: false },
+          { kind: 'tool-call', callId: 'call_2', name: 'patch', input: '***', isCustom: true },
+        ],
+      },
+      {
+        role: 'user',
+        parts: [
+          { kind: 'tool-result', callId: 'call_1', parts: [{ kind: 'text', text: 'high' }], isError: false, isCustom: false },
+          { kind: 'tool-result', callId: 'call_2', parts: [{ kind: 'text', text: 'done' }], isError: false, isCustom: true },
+        ],
+      },
+      { role: 'user', parts: [{ kind: 'text', text: 'Hi' }] },
+    ])
+  })
+
+  it('[201] keeps pictures that a tool answered', () => {
+    const output = [
+      { type: 'input_text', text: 'look' },
+      { type: 'input_image', image_url: 'https://a.test/b.png' },
+    ]
+    expect(items(user, { type: 'function_call_output', call_id: 'c', output }).turns[1]?.parts).toMatchObject([
+      { parts: [{ kind: 'text' }, { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.test/b.png' } }] },
+    ])
+  })
+
+  it('takes media of every form, [172] by what their bytes are, [175] also without the head of a data URL', () => {
+    const png = 'iVBORw0KGgo='
+    const pdf = Buffer.from('%PDF-1.7 and more').toString('base64')
+    const content = [
+      { type: 'input_image', image_url: `data:image/jpeg;base64,${png}`, detail: 'high' },
+      { type: 'input_image', file_id: 'file_1' },
+      { type: 'input_file', filename: 'a.pdf', file_data: pdf },
+      { type: 'input_file', file_url: 'https://a.test/c.pdf' },
+      { type: 'input_file', filename: 'n.txt', file_data: 'aGVsbG8=' },
+      { type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } },
+    ]
+    expect(items({ role: 'user', content }).turns[0]?.parts).toEqual([
+      { kind: 'media', media: 'image', source: { kind: 'base64', mediaType: 'image/png', data: png }, detail: 'high' },
+      { kind: 'media', media: 'image', source: { kind: 'file', id: 'file_1', family: 'openai' } },
+      {
+        kind: 'media',
+        media: 'document',
+        source: { kind: 'base64', mediaType: 'application/pdf', data: pdf },
+        title: 'a.pdf',
+      },
+      expect.objectContaining({ source: expect.objectContaining({ kind: 'url', url: 'https://a.test/c.pdf' }) }),
+      { kind: 'media', media: 'document', source: { kind: 'base64', mediaType: 'text/plain', data: 'aGVsbG8=' }, title: 'n.txt' },
+      expect.objectContaining({ media: 'audio', source: { kind: 'base64', mediaType: 'audio/mp3', data: 'AAAA' } }),
+    ])
+  })
+
+  it('shows the pictures that the model made, and forgets what it searched for', () => {
+    const made = { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'iVBORw0KGgo=' }
+    expect(items(user, made, { type: 'web_search_call', id: 'ws_1' }).turns[1]?.parts).toMatchObject([{ media: 'image' }])
+  })
+
+  it('[195] refuses what only works where replies are kept, by its name', () => {
+    const cases: [JsonObject, string][] = [
+      [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
+      [{ conversation: 'conv_1' }, 'conversation'],
+      [{ conversation: { id: 'conv_1' } }, 'conversation'],
+      [{ prompt: { id: 'p' } }, 'prompt'],
+      [{ background: true }, 'background'],
+      [{ context_management: [{ type: 'compaction' }] }, 'context_management'],
+      [{ top_logprobs: 2 }, 'top_logprobs'],
+      [{ include: ['message.output_text.logprobs'] }, 'include'],
+      [{ tools: [{ type: 'file_search', vector_store_ids: [] }] }, 'tools[0].type'],
+      [{ tools: [{ type: 'function', name: 'f' }, { type: 'mcp' }] }, 'tools[1].type'],
+      [{ tools: [{ type: 'web_search', filters: { allowed_domains: ['a.test'] } }] }, 'tools[0].filters'],
+      [{ tools: [{ type: 'function', name: 'f' }], tool_choice: { type: 'file_search' } }, 'tool_choice.type'],
+      [{ text: { format: { type: 'grammar' } } }, 'text.format.type'],
+      [{ input: [{ role: 'system', content: [{ type: 'input_image', file_id: 'f' }] }] }, 'input[0].content'],
+    ]
+    for (const [body, field] of cases) expect(refusalOf(body)).toMatchObject({ code: 'untranslatable', field })
+    expect(refusalOf({ background: false, previous_response_id: null, top_logprobs: 0, context_management: [] })).toBeUndefined()
+  })
+
+  it('[200] refuses items that only their vendor knows, and [177] parts of unknown types, naming both', () => {
+    for (const type of ['compaction', 'mcp_call', 'item_reference', 'computer_call', 'local_shell_call', 'program']) {
+      expect(refusalOf({ input: [user, { type, id: 'x' }] })).toMatchObject({
+        code: 'untranslatable',
+        field: 'input[1].type',
+        text: expect.stringContaining(type),
+      })
+    }
+    expect(refusalOf({ input: [{ role: 'user', content: [{ type: 'input_smell' }] }] })).toMatchObject({
+      field: 'input[0].content[0].type',
+      text: expect.stringContaining('input_smell'),
+    })
+  })
+
+  it('refuses what cannot be meant', () => {
+    const cases: [JsonObject, string][] = [
+      [{ input: [{ role: 'robot', content: 'Hi' }] }, 'input[0].role'],
+      [{ input: [{ role: 'user', content: 7 }] }, 'input[0].content'],
+      [{ input: ['Hi'] }, 'input[0]'],
+      [{ input: [{ type: 'function_call', call_id: 'c' }] }, 'input[0].name'],
+      [{ input: [{ role: 'user', content: [{ type: 'input_image' }] }] }, 'input[0].content[0].image_url'],
+      [{ tools: [{ type: 'function' }] }, 'tools[0].name'],
+      [{ tools: ['f'] }, 'tools[0]'],
+      [{ tools: [{ type: 'function', name: 'f' }], tool_choice: 'some' }, 'tool_choice'],
+      [{ temperature: 'hot' }, 'temperature'],
+      [{ reasoning: { effort: 'huge' } }, 'reasoning.effort'],
+      [{ instructions: ['a'] }, 'instructions'],
+      [{ text: { format: { type: 'json_schema', name: 'a' } } }, 'text.format.schema'],
+    ]
+    for (const [body, field] of cases) expect(refusalOf(body)).toMatchObject({ code: 'field_invalid', field })
+  })
+
+  it('[196] takes store for what it is: nothing is stored', () => {
+    expect(read({ store: true }).extra).toEqual({})
+    expect(read({ store: false }).extra).toEqual({})
+  })
+
+  it('[202] takes the vendor’s web search as a search, whatever its version', () => {
+    for (const type of ['web_search', 'web_search_preview', 'web_search_2025_08_26']) {
+      const tool = { type, search_context_size: 'low', user_location: { type: 'approximate', city: 'Rye' }, filters: null }
+      expect(read({ tools: [tool] })).toMatchObject({
+        tools: [],
+        search: { contextSize: 'low', location: { type: 'approximate', city: 'Rye' } },
+      })
+    }
+  })
+
+  it('has its tools and the choice among them', () => {
+    const tools = [
+      { type: 'function', name: 'f', description: 'F', parameters: { type: 'object' }, strict: true },
+      { type: 'custom', name: 'c', format: { type: 'grammar', syntax: 'lark', definition: 'x' } },
+    ]
+    const choice = (tool_choice: unknown) => read({ tools, tool_choice }).toolChoice
+    expect(read({ tools, parallel_tool_calls: false })).toMatchObject({
+      tools: [
+        { name: 'f', description: 'F', schema: { type: 'object' }, strict: true, custom: undefined },
+        { name: 'c', schema: undefined, custom: { format: { type: 'grammar', syntax: 'lark', definition: 'x' } } },
+      ],
+      parallelTools: false,
+    })
+    expect(choice('required')).toEqual({ kind: 'required' })
+    expect(choice({ type: 'custom', name: 'c' })).toEqual({ kind: 'tool', name: 'c' })
+    expect(choice({ type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'f' }] })).toEqual({
+      kind: 'allowed',
+      names: ['f'],
+      isRequired: true,
+    })
+    expect(read({ tool_choice: 'auto' }).toolChoice).toBeUndefined()
+  })
+
+  it.each<[unknown, unknown]>([
+    [
+      { effort: 'high', summary: 'auto' },
+      { mode: { effort: 'high' }, show: 'summary' },
+    ],
+    [{ effort: 'none' }, { mode: 'off', show: undefined }],
+    [
+      { effort: null, summary: 'detailed' },
+      { mode: 'auto', show: 'summary' },
+    ],
+    [{ generate_summary: 'concise' }, { mode: 'auto', show: 'summary' }],
+    [{}, undefined],
+    [null, undefined],
+  ])('reads the reasoning %j', (reasoning, expected) => {
+    expect(read({ reasoning }).reasoning).toEqual(expected)
+  })
+
+  it('[188] reads the form of the answer', () => {
+    const format = { type: 'json_schema', name: 'tide', schema: { type: 'object' }, strict: true }
+    expect(read({ text: { format } }).output).toEqual({
+      kind: 'schema',
+      name: 'tide',
+      description: undefined,
+      schema: { type: 'object' },
+      strict: true,
+    })
+    expect(read({ text: { format: { type: 'json_object' } } }).output).toEqual({ kind: 'json' })
+    expect(read({ text: { format: { type: 'text' }, verbosity: 'low' } })).toMatchObject({
+      output: undefined,
+      extra: { verbosity: 'low' },
+    })
+  })
+
+  it('keeps apart what only OpenAI knows, and nothing that holds anyway', () => {
+    const extra = read({
+      service_tier: 'flex',
+      metadata: { a: 'b' },
+      truncation: 'auto',
+      include: ['reasoning.encrypted_content', 'web_search_call.action.sources'],
+      reasoning: { effort: 'low', mode: 'pro' },
+      user: 'u',
+      safety_identifier: 's',
+      stream_options: { include_obfuscation: false },
+      x_unknown: 1,
+    }).extra
+    expect(extra).toEqual({
+      service_tier: 'flex',
+      metadata: { a: 'b' },
+      truncation: 'auto',
+      include: ['web_search_call.action.sources'],
+      'reasoning.mode': 'pro',
+      safety_identifier: 's',
+      x_unknown: 1,
+    })
+    const plain = { service_tier: 'auto', metadata: {}, truncation: 'disabled', include: ['reasoning.encrypted_content'] }
+    expect(read(plain).extra).toEqual({})
+    expect(read({ safety_identifier: 's' })).toMatchObject({ user: 's', extra: {} })
+  })
+
+  it('has no limit where none can be meant, and keeps a small one', () => {
+    expect(read({ max_output_tokens: 5 }).outputTokensMax).toBe(5)
+    expect(read({ max_output_tokens: 0 }).outputTokensMax).toBeUndefined()
+  })
+
+  it('[183] reads three thousand items in no time', () => {
+    const input = Array.from({ length: 3000 }, (_, at) => (at % 2 === 0 ? user : { role: 'assistant', content: 'Yes' }))
+    const startedMs = performance.now()
+    expect(items(...input).turns).toHaveLength(3000)
+    expect(performance.now() - startedMs).toBeLessThan(200)
+  })
+})
+
+describe('sealed state on its way through a caller', () => {
+  const opaque = { family: 'google', kind: 'signature', value: 'a:b+c/d==\n"' } as const
+
+  it('comes back as it was, in its place', () => {
+    for (const place of ['here', 'text', { callId: 'call:with "odd" — signs' }] as const) {
+      expect(readSealed(writeSealed({ opaque, place }))).toEqual({ opaque, place })
+    }
+    const own = { family: 'openai', kind: 'encrypted', value: 'gAAA' } as const
+    expect(writeSealed({ opaque: own, place: 'here' })).toBe('gAAA')
+    expect(readSealed('gAAA')).toEqual({ opaque: own, place: 'here' })
+  })
+
+  it('[152] goes back to the call or the text that it belongs to', () => {
+    const { turns } = items(
+      user,
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'A' }] },
+      { type: 'reasoning', summary: [], encrypted_content: writeSealed({ opaque, place: 'text' }) },
+      { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' },
+      { type: 'function_call', call_id: 'c2', name: 'f', arguments: '{}' },
+      { type: 'reasoning', summary: [], encrypted_content: writeSealed({ opaque, place: { callId: 'c1' } }) },
+      { type: 'reasoning', summary: [], encrypted_content: writeSealed({ opaque, place: { callId: 'gone' } }) },
+    )
+    expect(turns[1]?.parts).toEqual([
+      { kind: 'text', text: 'A', opaque },
+      { kind: 'tool-call', callId: 'c1', name: 'f', input: '{}', isCustom: false, opaque },
+      { kind: 'tool-call', callId: 'c2', name: 'f', input: '{}', isCustom: false },
+    ])
+  })
+
+  it('holds nothing when it makes no sense, and never passes for another', () => {
+    for (const content of [
+      'sluice:',
+      'sluice:acme:signature::x',
+      'sluice:google:smell::x',
+      'sluice:google:signature::',
+      'sluice:x',
+    ]) {
+      expect(readSealed(content)).toEqual({ opaque: undefined, place: 'here' })
+    }
+  })
+})

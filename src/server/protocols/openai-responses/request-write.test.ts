@@ -1,0 +1,401 @@
+import { describe, expect, it } from 'vitest'
+import {
+  assistantTurn,
+  dialogueOf,
+  tideTool,
+  toolTurns,
+  userTurn,
+  written as writtenBy,
+} from '../../../../test/helpers/codecs.ts'
+import { AppError } from '../../lib/failure.ts'
+import type { Quirks } from '../codec.ts'
+import type { Dialogue, MediaPart, Part } from '../dialogue.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { responsesCodec } from './codec.ts'
+
+const write = (dialogue: Partial<Dialogue> = {}, model = 'gpt-5.6', quirks: Quirks = {}) =>
+  writtenBy(responsesCodec, dialogue, { model, quirks })
+const bodyOf = (dialogue: Partial<Dialogue> = {}, model?: string, quirks?: Quirks) => write(dialogue, model, quirks).body
+const inputOf = (...parts: Part[]) => bodyOf({ turns: [{ role: 'user', parts }] }).input
+
+function refusalOf(dialogue: Partial<Dialogue>): { code: string; field: unknown } | undefined {
+  try {
+    write(dialogue)
+  } catch (error) {
+    if (error instanceof AppError) return { code: error.code, field: error.params.field }
+    throw error
+  }
+  return undefined
+}
+
+describe('a request for Responses', () => {
+  it('[113] of a Chat caller stores nothing, and asks for the reasoning sealed', () => {
+    const { body, lost } = write({
+      system: [{ kind: 'text', text: 'Be brief' }],
+      tools: [tideTool],
+      toolChoice: { kind: 'auto' },
+      outputTokensMax: 100,
+      user: 'u',
+      stream: true,
+    })
+    expect(body).toEqual({
+      model: 'gpt-5.6',
+      instructions: 'Be brief',
+      input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello' }] }],
+      tools: [
+        {
+          type: 'function',
+          name: 'get_tide',
+          description: 'Tide of a port',
+          parameters: tideTool.schema,
+          strict: false,
+        },
+      ],
+      tool_choice: 'auto',
+      max_output_tokens: 100,
+      include: ['reasoning.encrypted_content'],
+      store: false,
+      stream: true,
+      user: 'u',
+    })
+    expect(lost).toEqual([])
+  })
+
+  it('[93] [94] sends no ids of items, only those of calls', () => {
+    expect(bodyOf({ turns: [userTurn('Hi'), ...toolTurns('high', 'toolu_1')] }).input).toEqual([
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
+      { type: 'function_call', call_id: 'toolu_1', name: 'get_tide', arguments: '{"port":"Rye"}' },
+      { type: 'function_call_output', call_id: 'toolu_1', output: 'high' },
+    ])
+  })
+
+  it('[90] shortens an id that is too long, the same for the call and its result', () => {
+    const [call, result] = bodyOf({ turns: toolTurns('high', 'x'.repeat(120)) }).input as JsonObject[]
+    expect(call?.call_id).toMatch(/^call_\w{24}$/)
+    expect(result?.call_id).toBe(call?.call_id)
+  })
+
+  it('[83] drops a result without a call, [84] and answers a call without a result', () => {
+    const [call, result] = toolTurns()
+    if (!call || !result) throw new Error('Two turns')
+    expect(bodyOf({ turns: [userTurn('Hi'), result] }).input).toHaveLength(1)
+    expect(bodyOf({ turns: [call, userTurn('Well?')] }).input).toMatchObject([
+      { type: 'function_call' },
+      { type: 'function_call_output', output: 'Error: (no result)' },
+      { type: 'message', role: 'user' },
+    ])
+  })
+
+  it('[156] gives reasoning back only sealed by the vendor, [153] of others none, and [157] never as the last of a turn', () => {
+    const own: Part = { kind: 'reasoning', text: 'Hm', opaque: { family: 'openai', kind: 'encrypted', value: 'gAAA' } }
+    const foreign: Part = { kind: 'reasoning', text: 'Hm', opaque: { family: 'anthropic', kind: 'signature', value: 's' } }
+    const plain: Part = { kind: 'reasoning', text: 'Hm' }
+    const text: Part = { kind: 'text', text: 'Yes' }
+    const turns = (...parts: Part[]) => [{ role: 'assistant' as const, parts }, userTurn('And?')]
+    expect(bodyOf({ turns: turns(plain, foreign, own, text, own) }).input).toEqual([
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm' }], encrypted_content: 'gAAA' },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Yes' }] },
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'And?' }] },
+    ])
+    expect(bodyOf({ turns: turns(own) }).input).toHaveLength(1)
+  })
+
+  it('[81] has results before what the user says, [89] marks those that failed, [201] and keeps their pictures', () => {
+    const call: Part = { kind: 'tool-call', callId: 'c', name: 'f', input: '', isCustom: false }
+    const image: MediaPart = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.test/b.png' } }
+    const result = { kind: 'tool-result' as const, callId: 'c', isCustom: false }
+    const turns = (parts: Part[]) => [
+      { role: 'assistant' as const, parts: [call] },
+      { role: 'user' as const, parts },
+    ]
+    const said: Part = { kind: 'text', text: 'Look' }
+    expect(
+      bodyOf({ turns: turns([said, { ...result, parts: [{ kind: 'text', text: 'no' }], isError: true }]) }).input,
+    ).toMatchObject([
+      { arguments: '{}' },
+      { type: 'function_call_output', output: 'Error: no' },
+      { type: 'message', content: [{ text: 'Look' }] },
+    ])
+    expect(bodyOf({ turns: turns([{ ...result, parts: [image], isError: false }]) }).input).toMatchObject([
+      {},
+      { output: [{ type: 'input_image', image_url: 'https://a.test/b.png', detail: 'auto' }] },
+    ])
+  })
+
+  it('takes pictures and documents, also plain text, and no recordings', () => {
+    const base64 = { kind: 'base64', mediaType: 'application/pdf', data: 'JVBERg==' } as const
+    expect(
+      inputOf(
+        { kind: 'media', media: 'image', source: { kind: 'base64', mediaType: 'image/png', data: 'iVBO' }, detail: 'low' },
+        { kind: 'media', media: 'image', source: { kind: 'file', id: 'file_1', family: 'openai' } },
+        { kind: 'media', media: 'document', source: base64, title: 'a.pdf' },
+        { kind: 'media', media: 'document', source: { kind: 'url', url: 'https://a.test/c.pdf' } },
+        { kind: 'media', media: 'document', source: { kind: 'text', mediaType: 'text/plain', text: 'hello' } },
+        { kind: 'text', text: '' },
+      ),
+    ).toMatchObject([
+      {
+        content: [
+          { type: 'input_image', image_url: 'data:image/png;base64,iVBO', detail: 'low' },
+          { type: 'input_image', file_id: 'file_1', detail: 'auto' },
+          { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERg==' },
+          { type: 'input_file', file_url: 'https://a.test/c.pdf' },
+          { type: 'input_file', filename: 'document.txt', file_data: 'data:text/plain;base64,aGVsbG8=' },
+        ],
+      },
+    ])
+    const turnsOf = (part: MediaPart) => ({ turns: [{ role: 'user' as const, parts: [part] }] })
+    const foreign: MediaPart = { kind: 'media', media: 'image', source: { kind: 'file', id: 'f', family: 'google' } }
+    expect(refusalOf(turnsOf(foreign))).toEqual({ code: 'untranslatable', field: 'messages' })
+    expect(refusalOf(turnsOf({ kind: 'media', media: 'audio', source: base64 }))?.code).toBe('untranslatable')
+  })
+
+  it('shows a picture that the model made as one of the user', () => {
+    const image: MediaPart = { kind: 'media', media: 'image', source: { kind: 'base64', mediaType: 'image/png', data: 'iVBO' } }
+    const turns = [userTurn('Draw'), { role: 'assistant' as const, parts: [image] }, userTurn('Bigger')]
+    expect(bodyOf({ turns }).input).toMatchObject([{ role: 'user' }, { role: 'user', content: [{ type: 'input_image' }] }, {}])
+  })
+
+  it('[103] renames tools that the vendor would refuse, in choices and history too, and can undo it', () => {
+    const name = 'mcp__server.tool/x y'
+    const call: Part = { kind: 'tool-call', callId: 'c', name, input: '{}', isCustom: false }
+    const { body, toolNames } = write({
+      tools: [{ ...tideTool, name }],
+      toolChoice: { kind: 'tool', name },
+      turns: [userTurn('Hi'), { role: 'assistant', parts: [call] }],
+    })
+    const given = [...(toolNames ?? [])][0]?.[0]
+    expect(toolNames?.get(given ?? '')).toBe(name)
+    expect(body).toMatchObject({ tools: [{ name: given }], tool_choice: { type: 'function', name: given } })
+    expect((body.input as JsonObject[])[1]).toMatchObject({ name: given })
+  })
+
+  it('keeps free-text tools for models that have them, [112] and makes functions of them for others', () => {
+    const format = { type: 'grammar', grammar: { syntax: 'lark', definition: 'x' } }
+    const patch = { ...tideTool, name: 'patch', schema: undefined, custom: { format } }
+    const turns = [
+      userTurn('Hi'),
+      ...toolTurns().map((turn) => ({
+        ...turn,
+        parts: turn.parts.map(
+          (part): Part => (part.kind === 'tool-call' ? { ...part, name: 'patch', input: '***', isCustom: true } : part),
+        ),
+      })),
+    ]
+    const choice = { kind: 'tool', name: 'patch' } as const
+    const native = write({ tools: [patch], turns, toolChoice: choice })
+    expect(native.body).toMatchObject({
+      tools: [{ type: 'custom', name: 'patch', format: { type: 'grammar', syntax: 'lark', definition: 'x' } }],
+      tool_choice: { type: 'custom', name: 'patch' },
+      input: [{}, { type: 'custom_tool_call', input: '***' }, { type: 'custom_tool_call_output' }],
+    })
+    expect(native.customTools).toBeUndefined()
+    const emulated = write({ tools: [patch], turns, toolChoice: choice }, 'gpt-4o')
+    expect(emulated.body).toMatchObject({
+      tools: [{ type: 'function', name: 'patch', parameters: { required: ['input'] }, strict: false }],
+      tool_choice: { type: 'function', name: 'patch' },
+      input: [{}, { type: 'function_call', arguments: '{"input":"***"}' }, { type: 'function_call_output' }],
+    })
+    expect(emulated.customTools).toEqual(new Set(['patch']))
+  })
+
+  it('says that a tool is not strict, which here is the default, unless it was asked for', () => {
+    const strictOf = (tool: Partial<Dialogue['tools'][number]>, from: Dialogue['from'] = 'openai.chat') =>
+      (bodyOf({ from, tools: [{ ...tideTool, ...tool }] }).tools as JsonObject[])[0]?.strict
+    expect(strictOf({})).toBe(false)
+    expect(strictOf({ strict: true })).toBe(true)
+    expect(strictOf({ strict: true }, 'anthropic.messages')).toBe(false)
+    expect(strictOf({}, 'openai.responses')).toBeUndefined()
+    expect(bodyOf({ tools: [{ ...tideTool, strict: true }] }, 'm', { takesStrictTools: false }).tools).toEqual([
+      expect.not.objectContaining({ strict: true }),
+    ])
+  })
+
+  it('[95] [96] gives tools a schema that is an object', () => {
+    const tools = [
+      { ...tideTool, name: 'a', schema: undefined },
+      { ...tideTool, name: 'b', schema: { properties: {} } },
+      { ...tideTool, name: 'a' },
+    ]
+    expect(bodyOf({ tools }).tools).toMatchObject([
+      { name: 'a', parameters: { type: 'object', properties: {} } },
+      { name: 'b', parameters: { type: 'object', properties: {} } },
+    ])
+  })
+
+  it('[110] writes no choice without tools, and allows a part of them by name', () => {
+    expect(bodyOf({ toolChoice: { kind: 'required' }, parallelTools: false })).not.toHaveProperty('tool_choice')
+    expect(
+      bodyOf({
+        tools: [tideTool],
+        toolChoice: { kind: 'allowed', names: ['get_tide'], isRequired: false },
+        parallelTools: false,
+      }),
+    ).toMatchObject({
+      tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'get_tide' }] },
+      parallel_tool_calls: false,
+    })
+  })
+
+  it('searches with the vendor’s own tool', () => {
+    const search = { contextSize: 'low', location: { city: 'Rye' } } as const
+    expect(bodyOf({ search }).tools).toEqual([
+      { type: 'web_search', search_context_size: 'low', user_location: { type: 'approximate', city: 'Rye' } },
+    ])
+    expect(bodyOf({ search, reasoning: { mode: { effort: 'minimal' }, show: undefined } }, 'gpt-5')).toMatchObject({
+      reasoning: { effort: 'low' },
+    })
+  })
+
+  it.each<[string, Dialogue['reasoning'], unknown]>([
+    ['gpt-5.6', { mode: 'off', show: undefined }, { effort: 'none' }],
+    ['gpt-5', { mode: 'off', show: undefined }, { effort: 'minimal' }],
+    ['o3', { mode: { effort: 'minimal' }, show: 'summary' }, { effort: 'low', summary: 'auto' }],
+    ['gpt-5.6', { mode: { effort: 'minimal' }, show: undefined }, { effort: 'low' }],
+    ['gpt-5.6', { mode: { effort: 'max' }, show: undefined }, { effort: 'max' }],
+    ['gpt-5.2', { mode: { effort: 'max' }, show: undefined }, { effort: 'xhigh' }],
+    ['gpt-5-pro', { mode: { effort: 'low' }, show: undefined }, { effort: 'high' }],
+    ['gpt-5.1-codex', { mode: { budgetTokens: 9000 }, show: 'full' }, { effort: 'medium', summary: 'auto' }],
+    ['gpt-5.6', { mode: 'auto', show: 'summary' }, { summary: 'auto' }],
+    ['gpt-5.6', { mode: 'off', show: 'summary' }, { effort: 'none' }],
+    ['unheard-of', { mode: { effort: 'max' }, show: undefined }, { effort: 'high' }],
+    ['unheard-of', { mode: 'off', show: undefined }, undefined],
+    ['gpt-5.6', undefined, undefined],
+  ])('%s: reasons for %j with %j', (model, reasoning, expected) => {
+    expect(bodyOf({ reasoning }, model).reasoning).toEqual(expected)
+  })
+
+  it('[170] leaves reasoning out for a model that has none, and its sealed form with it', () => {
+    const { body, lost } = write({ reasoning: { mode: { effort: 'high' }, show: undefined } }, 'gpt-4o')
+    expect(body).not.toHaveProperty('reasoning')
+    expect(body).not.toHaveProperty('include')
+    expect(lost).toEqual(['reasoning_effort'])
+  })
+
+  it('switches thinking off where the host has a switch for it', () => {
+    const quirks = { thinkingSwitch: 'thinking-type' } as const
+    expect(bodyOf({ reasoning: { mode: 'off', show: undefined } }, 'doubao-seed', quirks)).toMatchObject({
+      thinking: { type: 'disabled' },
+    })
+  })
+
+  it('takes sampling only for models that take it, and names the rest', () => {
+    const sampling = { temperature: 0.2, topP: 0.9, topK: 40, presencePenalty: 1, seed: 7 }
+    expect(write({ sampling, stop: ['END'] })).toMatchObject({
+      lost: ['presence_penalty', 'seed', 'stop', 'temperature', 'top_k', 'top_p'],
+    })
+    expect(bodyOf({ sampling }, 'gpt-4o')).toMatchObject({ temperature: 0.2, top_p: 0.9 })
+    const off = { mode: 'off', show: undefined } as const
+    expect(bodyOf({ sampling, reasoning: off }, 'gpt-5.4')).toMatchObject({ temperature: 0.2, reasoning: { effort: 'none' } })
+  })
+
+  it('[199] raises an output limit below sixteen, [126] and refuses to ask for nothing', () => {
+    expect(bodyOf({ outputTokensMax: 5 }).max_output_tokens).toBe(16)
+    expect(refusalOf({ outputTokensMax: 0 })).toEqual({ code: 'untranslatable', field: 'max_tokens' })
+  })
+
+  it('[188] has the schema of the answer beside its name', () => {
+    const schema = { type: 'object', properties: {}, additionalProperties: false }
+    const output = { kind: 'schema', name: 'the tide', description: undefined, schema, strict: true } as const
+    expect(bodyOf({ output, extra: { verbosity: 'low' } }).text).toEqual({
+      format: { type: 'json_schema', name: 'the_tide', schema, strict: true },
+      verbosity: 'low',
+    })
+    const loose = { ...output, name: undefined, strict: undefined, schema: { type: 'object' } }
+    expect(bodyOf({ output: loose, from: 'anthropic.messages' }).text).toEqual({
+      format: { type: 'json_schema', name: 'response', schema: { type: 'object' }, strict: false },
+    })
+  })
+
+  it('[187] says the word JSON where a JSON answer needs it', () => {
+    const output = { kind: 'json' } as const
+    expect(bodyOf({ output }).input).toMatchObject([
+      { role: 'developer', content: [{ text: expect.stringContaining('JSON') }] },
+      {},
+    ])
+    expect(bodyOf({ output, turns: [userTurn('Answer in JSON')] }).input).toHaveLength(1)
+  })
+
+  it('keeps what OpenAI’s formats share, and names what others asked for', () => {
+    const extra = { metadata: { a: 'b' }, service_tier: 'flex', logit_bias: { 1: 2 }, store: true }
+    expect(write({ extra }, 'gpt-5')).toMatchObject({
+      body: { metadata: { a: 'b' }, service_tier: 'flex', store: false },
+      lost: ['logit_bias'],
+    })
+    expect(write({ extra }, 'o1').lost).toEqual(['logit_bias', 'service_tier'])
+    expect(write({ from: 'anthropic.messages', extra: { container: 'c', metadata: { a: 'b' } } })).toMatchObject({
+      body: expect.not.objectContaining({ metadata: expect.anything() }),
+      lost: ['container', 'metadata'],
+    })
+    const own = { 'reasoning.mode': 'pro', include: ['web_search_call.action.sources'], truncation: 'auto' }
+    expect(bodyOf({ from: 'openai.responses', extra: own })).toMatchObject({
+      reasoning: { mode: 'pro' },
+      include: ['reasoning.encrypted_content', 'web_search_call.action.sources'],
+      truncation: 'auto',
+    })
+  })
+
+  it('leaves out what the host refuses, by name', () => {
+    const quirks = { refuses: ['parallel_tool_calls', 'user'] }
+    const { body, lost } = write({ tools: [tideTool], parallelTools: false, user: 'u' }, 'm', quirks)
+    expect(body).not.toHaveProperty('parallel_tool_calls')
+    expect(body).not.toHaveProperty('user')
+    expect(lost).toEqual(['parallel_tool_calls', 'user'])
+  })
+
+  it('[144] shortens a user that is too long', () => {
+    expect(String(bodyOf({ user: 'u'.repeat(400) }).user).length).toBeLessThanOrEqual(64)
+  })
+
+  it('[136] keeps later instructions where they stand, and leaves out the billing line of Claude Code', () => {
+    const system = ['x-anthropic-billing-header: cc_version=2', 'Be brief', 'In English'].map(
+      (text) => ({ kind: 'text', text }) as const,
+    )
+    const later = { role: 'system' as const, parts: [{ kind: 'text', text: 'Now in French' } as const] }
+    const { instructions, input } = bodyOf({ system, turns: [userTurn('Hi'), later] })
+    expect(instructions).toBe('Be brief\n\nIn English')
+    expect(input).toMatchObject([{ role: 'user' }, { role: 'developer', content: [{ text: 'Now in French' }] }])
+    expect(bodyOf({ turns: [userTurn('Hi'), later] }, 'gpt-4o').input).toMatchObject([{}, { role: 'system' }])
+  })
+
+  it('asks with the instructions alone, and not with nothing', () => {
+    const system = [{ kind: 'text', text: 'Say hi' } as const]
+    expect(bodyOf({ system, turns: [] })).toMatchObject({ input: [{ role: 'developer', content: [{ text: 'Say hi' }] }] })
+    expect(refusalOf({ turns: [userTurn('')] })).toEqual({ code: 'untranslatable', field: 'messages' })
+  })
+
+  it('refuses to go on with an answer that was begun, except for callers to whom it is another message', () => {
+    const turns = [userTurn('Hi'), assistantTurn('The answer is')]
+    expect(refusalOf({ from: 'anthropic.messages', turns })).toEqual({ code: 'untranslatable', field: 'messages' })
+    expect(refusalOf({ turns })).toBeUndefined()
+  })
+
+  it('keeps a prompt-cache breakpoint for models that have them', () => {
+    const part: Part = { kind: 'text', text: 'Long', cache: { ttl: '1h' } }
+    const content = (model: string) =>
+      bodyOf({ turns: [{ role: 'user', parts: [part] }] }, model).input as readonly { content: JsonObject[] }[]
+    expect(content('gpt-5.6')[0]?.content[0]).toMatchObject({ prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } })
+    expect(content('gpt-5')[0]?.content[0]).not.toHaveProperty('prompt_cache_breakpoint')
+  })
+
+  it('is written from a request in Responses as that request was', () => {
+    const body = {
+      model: 'gpt-5.6',
+      instructions: 'Be brief',
+      input: [
+        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
+        { type: 'reasoning', summary: [], encrypted_content: 'gAAA' },
+        { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"a":1}' },
+        { type: 'function_call_output', call_id: 'c', output: 'ok' },
+      ],
+      tools: [{ type: 'function', name: 'f', parameters: { type: 'object' }, strict: true }],
+      tool_choice: 'auto',
+      reasoning: { effort: 'high', summary: 'auto' },
+      text: { format: { type: 'json_schema', name: 'x', schema: { type: 'object' }, strict: false } },
+      include: ['reasoning.encrypted_content'],
+      store: false,
+    }
+    const dialogue = responsesCodec.inbound?.readRequest(body, {})
+    expect(write(dialogue ?? dialogueOf())).toMatchObject({ body, lost: [] })
+  })
+})
