@@ -4,7 +4,7 @@ import { serverOfTest } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
-import { ask, chat, claude, model, requestBytes, settledCharges, speak, stage } from './stage.ts'
+import { ask, chat, model, requestBytes, settledCharges, speak, stage } from './stage.ts'
 
 const asPoor = ask
 const host = 'host: x\r\n'
@@ -73,7 +73,7 @@ describe('errors of the door, in the dialect of the route', () => {
       [415, { headers: { 'content-encoding': 'rot13' } }],
       [403, { key: poor.key, body: { ...body, model: dialect === 'openai' ? model : 'claude-3-haiku-20240307' } }],
       [404, { path: '/v1/nonsense', headers: dialect === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {} }],
-      [501, { path: dialect === 'openai' ? '/v1/images/generations' : '/v1/messages/count_tokens' }],
+      [501, { path: dialect === 'openai' ? '/v1/files' : '/v1/messages/batches' }],
     ]
     for (const [status, more] of cases) {
       const response = await send(status === 413 ? { ...more, headers: { ...more.headers }, body: 'x' } : more)

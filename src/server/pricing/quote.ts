@@ -74,6 +74,27 @@ export function estimateOf(
   return costOf(price, { ...noUsage, input: inputTokens, output: outputTokensMax, calls })
 }
 
+/** The price of calls that vendors take nothing for. */
+export function freePrice(model: string, group: string): Price {
+  return {
+    model,
+    group,
+    fixedUsd: 0,
+    modelRatio: 0,
+    completionRatio: 0,
+    cacheRatio: 0,
+    createCacheRatio: 0,
+    audioRatio: 0,
+    audioCompletionRatio: 0,
+    imageRatio: 0,
+    imageCompletionRatio: 0,
+    searchUsd: 0,
+    groupRatio: 1,
+    quotaPerUnit: 1,
+    unpriced: false,
+  }
+}
+
 const tokensMax = 1_000_000_000
 const unitsMax = BigInt(Number.MAX_SAFE_INTEGER)
 

@@ -10,6 +10,11 @@ import { difyChat } from './dify-chat/codec.ts'
 import { openAiCompletions } from './direct/completions.ts'
 import { completionsInbound } from './direct/completions-inbound.ts'
 import { openAiEmbeddings } from './direct/embeddings.ts'
+import { openAiImageEdits, openAiImages, openAiImageVariations } from './direct/images.ts'
+import { openAiModerations } from './direct/moderations.ts'
+import { rerank } from './direct/rerank.ts'
+import { openAiSpeech } from './direct/speech.ts'
+import { openAiTranscriptions, openAiTranslations } from './direct/transcriptions.ts'
 import { ernieChat } from './ernie-chat/codec.ts'
 import type { CallerFormat, Format } from './format.ts'
 import { geminiGenerate } from './gemini-generate/generate.ts'
@@ -29,6 +34,14 @@ export const wireFormats: Readonly<Record<CallerFormat, WireFormat>> = {
   'openai.completions': openAiCompletions,
   'openai.embeddings': openAiEmbeddings,
   'openai.responses': openAiResponses,
+  'openai.moderations': openAiModerations,
+  'openai.images': openAiImages,
+  'openai.image-edits': openAiImageEdits,
+  'openai.image-variations': openAiImageVariations,
+  'openai.speech': openAiSpeech,
+  'openai.transcriptions': openAiTranscriptions,
+  'openai.translations': openAiTranslations,
+  rerank,
   'anthropic.messages': anthropicMessages,
   'anthropic.count_tokens': anthropicCountTokens,
   'gemini.generate': geminiGenerate,

@@ -17,6 +17,8 @@ export interface WireFormat {
   readonly answerIn: string
   /** An object that stands in place of that list when there is nothing to list. */
   readonly answersWithout?: string
+  /** For replies that need no list: whether this is one. */
+  answersWith?(reply: JsonObject): boolean
   /** The member of a whole reply that names the model, where it is not `model`. */
   readonly replyModelIn?: string
   /** What the reply to this request is, where it is not JSON: a short text, or bytes that pass through as they come. */

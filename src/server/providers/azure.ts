@@ -1,6 +1,6 @@
 import { models } from './models.ts'
 import { adjustForOpenai } from './openai.ts'
-import { defineProvider, pathOf, responsesPaths, same } from './openai-compatible.ts'
+import { allPaths, defineProvider, pathOf, same } from './openai-compatible.ts'
 import { prefersResponses } from './responses.ts'
 
 /** Used when the channel names no version of its own. */
@@ -21,9 +21,9 @@ export const azure = defineProvider({
   needsBaseUrl: true,
   models: models.openai,
   otherLabel: { zh: '默认 API 版本', en: 'Default API version' },
-  speaks: responsesPaths,
+  speaks: allPaths,
   url(channel, format, model) {
-    const path = pathOf(responsesPaths, format).replace('/v1', '')
+    const path = pathOf(allPaths, format).replace('/v1', '')
     if (channel.baseUrl.endsWith('/openai/v1')) return channel.baseUrl + path
     if (format === 'openai.responses')
       return `${channel.baseUrl}/openai${path}?api-version=${encodeURIComponent(channel.other || responsesApiVersion)}`

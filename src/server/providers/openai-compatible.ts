@@ -12,6 +12,20 @@ export const openaiPaths = {
 /** The same with Responses, which only few speak besides their maker. */
 export const responsesPaths = { ...openaiPaths, 'openai.responses': '/v1/responses' } as const satisfies Provider['speaks']
 
+/** What is no conversation and no vector. */
+export const mediaPaths = {
+  'openai.moderations': '/v1/moderations',
+  'openai.images': '/v1/images/generations',
+  'openai.image-edits': '/v1/images/edits',
+  'openai.image-variations': '/v1/images/variations',
+  'openai.speech': '/v1/audio/speech',
+  'openai.transcriptions': '/v1/audio/transcriptions',
+  'openai.translations': '/v1/audio/translations',
+} as const satisfies Provider['speaks']
+
+/** All that OpenAI itself has. */
+export const allPaths = { ...responsesPaths, ...mediaPaths } as const satisfies Provider['speaks']
+
 type Required = 'id' | 'key' | 'label' | 'color'
 type Declaration = Pick<Provider, Required> & Partial<Omit<Provider, Required | 'modelsUrl' | 'testable'>>
 

@@ -1,7 +1,7 @@
 import type { Format } from '../protocols/format.ts'
 import { adjustForModel } from '../protocols/openai-chat/models.ts'
 import { models } from './models.ts'
-import { bearer, defineProvider, joinUrl, pathOf, responsesPaths, same } from './openai-compatible.ts'
+import { allPaths, bearer, defineProvider, joinUrl, mediaPaths, openaiPaths, pathOf, same } from './openai-compatible.ts'
 import type { Provider } from './provider.ts'
 import { adjustResponses, prefersResponses } from './responses.ts'
 
@@ -16,9 +16,9 @@ export const openai = defineProvider({
   docs: 'https://platform.openai.com/docs/api-reference',
   baseUrl: 'https://api.openai.com',
   models: models.openai,
-  speaks: responsesPaths,
+  speaks: allPaths,
   url(channel, format) {
-    const path = pathOf(responsesPaths, format)
+    const path = pathOf(allPaths, format)
     if (channel.baseUrl.startsWith(cloudflareGateway)) return channel.baseUrl + path.replace('/v1', '')
     return joinUrl(channel.baseUrl, path, ['/v1'])
   },
@@ -36,7 +36,16 @@ export function adjustForOpenai(body: Readonly<Record<string, unknown>>, format:
 }
 
 const reseller = (id: number, key: string, name: string, baseUrl: string): Provider =>
-  defineProvider({ id, key, label: same(name), color: 'grey', baseUrl, models: models.openai, offered: false })
+  defineProvider({
+    id,
+    key,
+    label: same(name),
+    color: 'grey',
+    baseUrl,
+    models: models.openai,
+    speaks: { ...openaiPaths, ...mediaPaths },
+    offered: false,
+  })
 
 /** Resellers of OpenAI's interface: kept for channels that were made long ago. */
 export const resellers: readonly Provider[] = [

@@ -47,6 +47,16 @@ const entries = new Map<string, Entry>(
     relay('/v1/completions', 'openai.completions', 'openai'),
     relay('/v1/embeddings', 'openai.embeddings', 'openai'),
     relay('/v1/responses', 'openai.responses', 'openai'),
+    relay('/v1/moderations', 'openai.moderations', 'openai'),
+    relay('/v1/images/generations', 'openai.images', 'openai'),
+    relay('/v1/images/edits', 'openai.image-edits', 'openai'),
+    relay('/v1/images/variations', 'openai.image-variations', 'openai'),
+    relay('/v1/audio/speech', 'openai.speech', 'openai'),
+    relay('/v1/audio/transcriptions', 'openai.transcriptions', 'openai'),
+    relay('/v1/audio/translations', 'openai.translations', 'openai'),
+    relay('/v1/rerank', 'rerank', 'openai'),
+    relay('/v2/rerank', 'rerank', 'openai'),
+    relay('/rerank', 'rerank', 'openai'),
     relay('/v1/messages', 'anthropic.messages', 'anthropic'),
     { method: 'GET' as const, endpoint: { path: '/v1/models', kind: 'models' as const, dialect: 'openai' as const } },
     { method: 'GET' as const, endpoint: { path: '/v1beta/models', kind: 'models' as const, dialect: 'gemini' as const } },
@@ -55,11 +65,11 @@ const entries = new Map<string, Entry>(
 
 /** Calls of the dialects that this program does not answer yet: told plainly, in the dialect. */
 const notOffered =
-  /^\/v1\/(responses\/|moderations|images|audio|rerank|realtime|files|uploads|batches|fine-tunes|fine_tuning|assistants|threads|vector_stores|edits|messages\/)/
+  /^\/v1\/(responses\/|realtime|files|uploads|batches|fine-tunes|fine_tuning|assistants|threads|vector_stores|edits|messages\/)/
 
 /** Whether a path belongs to the relay rather than to the console. */
 export function isRelayPath(url: string): boolean {
-  return url.startsWith('/v1') || url.startsWith('/pg/')
+  return url.startsWith('/v1') || url.startsWith('/pg/') || /^(\/v2)?\/rerank\b/.test(url)
 }
 
 /**

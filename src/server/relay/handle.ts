@@ -4,7 +4,7 @@ import type { RunningChannel } from '../channels/model-index.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { background } from '../lib/logger.ts'
 import type { Turn } from '../limits/turn.ts'
-import { estimateOf } from '../pricing/quote.ts'
+import { estimateOf, freePrice } from '../pricing/quote.ts'
 import { estimateInput } from '../protocols/count-tokens.ts'
 import { ownError } from '../protocols/error-body.ts'
 import { wireFormats } from '../protocols/index.ts'
@@ -71,7 +71,9 @@ async function openWork(app: RelayParts, endpoint: RelayEndpoint, asked: Asked):
   const inputTokens = uncounted ? promptTokens(uncounted) : estimateInput(format.promptText(body.json), facts)
   const outputTokens = facts.outputTokensMax ?? app.options.current.PreConsumedQuota
   if (turn) await enterLimits(app, call, turn, { group, inputTokens, outputTokens })
-  const price = app.catalog.priceOf({ model: facts.model, group, acceptsUnpriced: caller.acceptsUnpriced })
+  const price = format.isFree
+    ? freePrice(facts.model, group)
+    : app.catalog.priceOf({ model: facts.model, group, acceptsUnpriced: caller.acceptsUnpriced })
   const amount = estimateOf(price, { inputTokens, outputTokensMax: outputTokens, calls: callsMax })
   const hold = { requestId: call.id, userId: caller.userId, tokenId: caller.tokenId, amount }
   await app.ledger.hold(hold)

@@ -77,7 +77,8 @@ function refuseError(reply: JsonObject): void {
   if (error) throw new UpstreamFailure('status', { status: error.status || 502, facts: error })
 }
 
-function isAnswer({ answerIn, answersWithout }: WireFormat, reply: JsonObject): boolean {
+function isAnswer({ answerIn, answersWithout, answersWith }: WireFormat, reply: JsonObject): boolean {
+  if (answersWith) return answersWith(reply)
   return Array.isArray(reply[answerIn]) || (answersWithout !== undefined && isObject(reply[answersWithout]))
 }
 

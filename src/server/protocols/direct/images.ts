@@ -1,0 +1,138 @@
+import { noUsage, type Usage } from '../../../contract/usage.ts'
+import { fail } from '../../lib/failure.ts'
+import type { CallerFormat } from '../format.ts'
+import { readStreamError, renameTopLevelModel } from '../openai-chat/chat.ts'
+import {
+  arrayAt,
+  countAt,
+  isObject,
+  type JsonObject,
+  objectAt,
+  type RequestFacts,
+  textAt,
+  type WireFormat,
+} from '../wire-format.ts'
+import { directFacts } from './direct-facts.ts'
+
+/**
+ * OpenAI Images: generations (JSON), edits and variations (forms). A price per call is due for each image, weighted by its size and
+ * quality; models that report tokens are charged by tokens. Source: protocols notes 1.5 and the reference of prices, read 2026-11.
+ */
+const images = (format: CallerFormat, defaultModel: string, needs: 'prompt' | 'image'): WireFormat => ({
+  format,
+  dialect: 'openai',
+
+  readRequest(body, _path, files = []) {
+    if (needs === 'prompt' && textAt(body, 'prompt') === '') fail('field_invalid', { field: 'prompt', reason: 'is required' })
+    if (needs === 'image' && files.length === 0 && body.image === undefined && body.images === undefined)
+      fail('field_invalid', { field: 'image', reason: 'is required' })
+    if (/[×*]/.test(textAt(body, 'size'))) fail('field_invalid', { field: 'size', reason: 'is written as 1024x1024' })
+
+    const model = textAt(body, 'model') || defaultModel
+    const count = readImages(body)
+    const weight = weightOf(model, textAt(body, 'size'), textAt(body, 'quality'))
+    const calls = decimal(count * weight)
+    return directFacts(model, {
+      stream: body.stream === true || body.stream === 'true',
+      callWeight: weight,
+      callsMax: calls,
+      uncounted: imagesWithoutTokens(calls),
+    })
+  },
+
+  promptText: (body) => [textAt(body, 'prompt')],
+  answerIn: 'data',
+  readUsage: (reply, facts) => readImageUsage(objectAt(reply, 'usage'), arrayAt(reply, 'data').length, facts),
+  replyText: () => '',
+
+  stream: {
+    marks: /"usage"\s*:\s*\{|"error"|\.completed"/g,
+    hasNamedEvents: true,
+    isTerminal: () => false,
+    endsWithBody: true,
+    terminalText: '',
+    readUsage: (data, before) => readTokens(objectAt(data, 'usage')) ?? before,
+    isUsageOnly: () => false,
+    hasOutput: (data) => typeof data.b64_json === 'string',
+    isFinish: (data) => /\.completed$/.test(textAt(data, 'type')),
+    deltaText: () => '',
+    readError: readStreamError,
+    replay: (reply) =>
+      arrayAt(reply, 'data')
+        .filter(isObject)
+        .map((image) => ({
+          type: 'image_generation.completed',
+          ...image,
+          ...(isObject(reply.usage) ? { usage: reply.usage } : {}),
+        })),
+    gather: (events) => {
+      const done = events.filter((event) => /\.completed$/.test(textAt(event, 'type')))
+      return {
+        created: done[0]?.created_at ?? 0,
+        data: done.map((event) => ({ b64_json: event.b64_json })),
+        ...(done.at(-1)?.usage ? { usage: done.at(-1)?.usage } : {}),
+      }
+    },
+    renameModel: renameTopLevelModel,
+    heartbeat: ': keep-alive\n\n',
+  },
+})
+
+export const openAiImages = images('openai.images', 'dall-e-2', 'prompt')
+export const openAiImageEdits = images('openai.image-edits', 'dall-e-2', 'image')
+export const openAiImageVariations = images('openai.image-variations', 'dall-e-2', 'image')
+
+const imagesMax = 10
+
+/** In a form every value is a text. */
+function readImages({ n }: JsonObject): number {
+  if (n === undefined || n === null || n === '') return 1
+  const count = Number(n)
+  if (!Number.isInteger(count)) fail('field_invalid', { field: 'n', reason: 'must be a whole number' })
+  if (count < 1 || count > imagesMax) fail('amount_out_of_range', { field: 'n' })
+  return count
+}
+
+/** What an image costs beside one of 1024x1024 in standard quality. Source: OpenAI's price list for DALL·E 2 and 3. */
+function weightOf(model: string, size: string, quality: string): number {
+  if (!model.startsWith('dall-e')) return 1
+  const bySize = sizeWeights.get(size) ?? 1
+  if (quality !== 'hd' || model !== 'dall-e-3') return bySize
+  return decimal(bySize * (bySize === 2 ? 1.5 : 2))
+}
+
+const sizeWeights: ReadonlyMap<string, number> = new Map([
+  ['256x256', 0.4],
+  ['512x512', 0.45],
+  ['1024x1024', 1],
+  ['1024x1792', 2],
+  ['1792x1024', 2],
+])
+
+/** Images that are charged by a ratio, although nobody counts tokens: a ratio of 1 is 0.0025 dollars for an image. */
+const tokensPerImage = 1250
+
+function imagesWithoutTokens(calls: number): Usage {
+  return { ...noUsage, input: Math.ceil(tokensPerImage * calls), calls }
+}
+
+function readImageUsage(usage: JsonObject | undefined, returned: number, facts: RequestFacts): Usage {
+  const { callWeight = 1, callsMax = 1 } = facts
+  // Of a large answer the list is not parsed; then as many as were asked for have come.
+  const calls = returned === 0 ? callsMax : Math.min(callsMax, decimal(returned * callWeight))
+  const tokens = readTokens(usage)
+  return tokens ? { ...tokens, calls } : imagesWithoutTokens(calls)
+}
+
+function readTokens(usage: JsonObject | undefined): Usage | undefined {
+  if (!usage || typeof usage.input_tokens !== 'number') return undefined
+  const input = countAt(usage, 'input_tokens')
+  const images = Math.min(input, countAt(objectAt(usage, 'input_tokens_details'), 'image_tokens'))
+  const output = countAt(usage, 'output_tokens')
+  const text = Math.min(output, countAt(objectAt(usage, 'output_tokens_details'), 'text_tokens'))
+  return { ...noUsage, input: input - images, imageInput: images, output: text, imageOutput: output - text }
+}
+
+function decimal(value: number): number {
+  return Number(value.toPrecision(12))
+}

@@ -1,0 +1,39 @@
+import { noUsage, type Usage } from '../../../contract/usage.ts'
+import { fail } from '../../lib/failure.ts'
+import { readModel, requireArray } from '../read-request.ts'
+import { countAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../wire-format.ts'
+import { directFacts } from './direct-facts.ts'
+
+/** Rerank, as Cohere, Jina and the hosts that follow them have it. Source: protocols notes 1.8, read 2026-11. */
+export const rerank: WireFormat = {
+  format: 'rerank',
+  dialect: 'openai',
+
+  readRequest(body) {
+    if (textAt(body, 'query') === '') fail('field_invalid', { field: 'query', reason: 'is required' })
+    requireArray(body, 'documents')
+    return directFacts(readModel(body))
+  },
+
+  promptText: (body) => [textAt(body, 'query'), ...documentTexts(body)],
+  answerIn: 'results',
+  readUsage: (reply) => readRerankUsage(reply),
+  replyText: () => '',
+  stream: null,
+}
+
+/** The documents of a request as texts; one that is an image has none. */
+export function documentTexts(body: JsonObject): string[] {
+  const documents = Array.isArray(body.documents) ? body.documents : []
+  return documents.map((document) =>
+    typeof document === 'string' ? document : isObject(document) ? textAt(document, 'text') : '',
+  )
+}
+
+/** Jina reports tokens, Cohere tokens beside what it bills. */
+function readRerankUsage(reply: JsonObject): Usage | undefined {
+  const usage = objectAt(reply, 'usage')
+  const tokens = objectAt(objectAt(reply, 'meta') ?? {}, 'tokens')
+  const input = countAt(usage, 'total_tokens') || countAt(usage, 'prompt_tokens') || countAt(tokens, 'input_tokens')
+  return input === 0 ? undefined : { ...noUsage, input }
+}
