@@ -18,6 +18,9 @@ const path = z
     says('不能改写 model 与 stream', 'cannot change model or stream'),
   )
 
+/** A path to one member, not to one of each entry of a list. */
+const onePath = path.refine((text) => !text.includes('[*]'), says('不能包含 [*]', 'must not contain [*]'))
+
 /** Any characters for each `*`. */
 const pattern = z.string().min(1).max(255)
 
@@ -35,7 +38,7 @@ export const bodyRule = z.union([
   z.strictObject({ set: path, to: z.json(), when }),
   z.strictObject({ default: path, to: z.json(), when }),
   z.strictObject({ remove: path, when }),
-  z.strictObject({ rename: path, to: path, when }),
+  z.strictObject({ rename: onePath, to: onePath, when }),
 ])
 export type BodyRule = z.output<typeof bodyRule>
 export type RuleCondition = z.output<typeof condition>
@@ -44,7 +47,7 @@ export type RuleCondition = z.output<typeof condition>
 export const bodyRules = z.union([
   z.array(bodyRule).max(200),
   z
-    .record(z.string().min(1).max(100), z.json())
+    .record(z.string().regex(/^[^"\\]{1,100}$/), z.json())
     .refine(
       (members) => !('model' in members || 'stream' in members),
       says('不能改写 model 与 stream', 'cannot change model or stream'),

@@ -1,0 +1,29 @@
+/**
+ * Whether a name fits a pattern, in which each `*` stands for any characters, also for none. Case counts. Never takes longer than
+ * the product of both lengths. Pure.
+ */
+export function matchesName(pattern: string, name: string): boolean {
+  let [at, inPattern] = [0, 0]
+  // Where to go on when what follows the last star does not fit: one character later.
+  let [starAt, nextAt] = [-1, 0]
+  while (at < name.length) {
+    if (pattern[inPattern] === '*') {
+      starAt = inPattern++
+      nextAt = at
+    } else if (pattern[inPattern] === name[at]) {
+      inPattern++
+      at++
+    } else if (starAt >= 0) {
+      inPattern = starAt + 1
+      at = ++nextAt
+    } else {
+      return false
+    }
+  }
+  return /^\**$/.test(pattern.slice(inPattern))
+}
+
+/** Whether a name of a list of models stands for many. */
+export function isPattern(name: string): boolean {
+  return name.includes('*')
+}
