@@ -17,8 +17,8 @@ export interface ModelRules {
   readonly efforts: readonly Effort[]
   /** Temperature and nucleus: both, only one of them, or neither. */
   readonly sampling: 'free' | 'one' | 'refused'
-  /** When a choice may force a tool: as long as the request does not ask for thinking, only with thinking off, or never. */
-  readonly forcedTool: 'unless-thinking' | 'thinking-off' | 'never'
+  /** When a choice may force a tool: unless thinking has a budget, only with thinking off, or never. */
+  readonly forcedTool: 'unless-budget' | 'thinking-off' | 'never'
   /** Whether the last message may be the beginning of the answer. */
   readonly takesPrefill: boolean
   /** Whether messages may have the role `system`. */
@@ -57,7 +57,7 @@ const budgeted: ModelRules = {
   thinkingOff: 'absent',
   efforts: [],
   sampling: 'free',
-  forcedTool: 'unless-thinking',
+  forcedTool: 'unless-budget',
   takesPrefill: true,
   takesSystemTurns: false,
   jsonSchema: 'tool',
@@ -71,11 +71,11 @@ const opus46: ModelRules = {
   thinkingOff: 'absent',
   efforts: ['low', 'medium', 'high', 'max'],
   sampling: 'one',
-  forcedTool: 'unless-thinking',
+  forcedTool: 'unless-budget',
   takesSystemTurns: false,
 }
 
-const opus47: ModelRules = { ...newest, thinkingOff: 'absent', forcedTool: 'unless-thinking', takesSystemTurns: false }
+const opus47: ModelRules = { ...newest, thinkingOff: 'absent', forcedTool: 'unless-budget', takesSystemTurns: false }
 
 /** Models of other vendors that speak Messages: only what all of them take. */
 const foreign: ModelRules = {
@@ -92,8 +92,8 @@ const rows: readonly (readonly [RegExp, ModelRules])[] = [
   [/claude-opus-5-5/, newest],
   [/claude-haiku-5-5/, { ...newest, thinkingOff: 'disabled', forcedTool: 'thinking-off' }],
   [/claude-(fable|mythos)-5-[12]/, newest],
-  [/claude-(fable|mythos)/, { ...newest, forcedTool: 'unless-thinking' }],
-  [/claude-(opus|sonnet)-5(?!-?\d(?!\d))/, { ...newest, thinkingOff: 'disabled', forcedTool: 'unless-thinking' }],
+  [/claude-(fable|mythos)/, { ...newest, forcedTool: 'unless-budget' }],
+  [/claude-(opus|sonnet)-5(?!-?\d(?!\d))/, { ...newest, thinkingOff: 'disabled', forcedTool: 'unless-budget' }],
   [/claude-opus-4-8/, { ...opus47, takesSystemTurns: true }],
   [/claude-opus-4-7/, opus47],
   [/claude-opus-4-6/, opus46],

@@ -24,7 +24,10 @@ export const writeEvents = (context: WriteContext): EventWriter => {
       if (isOver) return ''
       isOver = event.type === 'error' || event.type === 'end'
       if (event.type === 'error') {
-        return errorEvent('anthropic', passedError(event.error.status, event.error), { requestId: context.id, language: 'en' })
+        return errorEvent('anthropic', passedError(event.error.status || 502, event.error), {
+          requestId: context.id,
+          language: 'en',
+        })
       }
       return writer.write(event).map(eventText).join('')
     },

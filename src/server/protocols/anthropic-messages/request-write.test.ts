@@ -328,6 +328,8 @@ describe('tools for Claude', () => {
     const reasoning = { mode: { effort: 'high' }, show: undefined } as const
     const forced = { tools, toolChoice: { kind: 'required' } } as const
     expect(write({ ...forced, reasoning })).toMatchObject({ body: { tool_choice: { type: 'auto' } }, lost: ['tool_choice'] })
+    expect(write({ ...forced, reasoning }, 'claude-opus-5')).toMatchObject({ body: { tool_choice: { type: 'any' } }, lost: [] })
+    expect(write({ ...forced, reasoning }, 'claude-haiku-5-5')).toMatchObject({ lost: ['tool_choice'] })
     expect(write(forced, 'claude-opus-5-5')).toMatchObject({ body: { tool_choice: { type: 'auto' } }, lost: ['tool_choice'] })
     expect(write(forced, 'claude-haiku-5-5')).toMatchObject({
       body: { tool_choice: { type: 'any' }, thinking: { type: 'disabled' } },
@@ -541,13 +543,17 @@ describe('thinking of Claude', () => {
     expect(shown(undefined)).toEqual({ type: 'adaptive', display: 'summarized' })
   })
 
-  it('[149] is off while a call waits whose thoughts are lost, unless the model always thinks', () => {
+  it('[149] has no budget while a call waits whose thoughts are lost', () => {
     const turns = [userTurn('Hi'), ...toolTurns()]
     const lost = think({ effort: 'high' }, 'claude-sonnet-4-5', { turns, tools })
     expect(lost.body).not.toHaveProperty('thinking')
     expect(lost.lost).toEqual(['reasoning_effort'])
-    expect(think({ effort: 'high' }, 'claude-opus-5', { turns, tools }).body.thinking).toEqual({ type: 'disabled' })
-    expect(think({ effort: 'high' }, 'claude-opus-5-5', { turns, tools }).body.thinking).toMatchObject({ type: 'adaptive' })
+    // Models that judge themselves may have called without a thought.
+    for (const model of ['claude-opus-5', 'claude-opus-5-5']) {
+      expect(think({ effort: 'high' }, model, { turns, tools }).body.thinking).toMatchObject({ type: 'adaptive' })
+    }
+    expect(think({ budgetTokens: 9000 }, 'claude-sonnet-4-6', { turns, tools }).body.thinking).toMatchObject({ type: 'adaptive' })
+    expect(think({ effort: 'high' }, 'glm-4.6', { turns, tools }).body.thinking).toEqual({ type: 'disabled' })
 
     const kept = turns.map((turn) => (turn.role === 'assistant' ? { ...turn, parts: [thought('c2ln'), ...turn.parts] } : turn))
     expect(think({ effort: 'high' }, 'claude-sonnet-4-5', { turns: kept, tools }).body).toHaveProperty('thinking')

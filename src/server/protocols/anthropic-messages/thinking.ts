@@ -18,7 +18,7 @@ export interface Thinking {
 
 /**
  * The caller's wish for reasoning in the model's own terms, with the limit of output that goes with it: a budget always leaves room
- * for an answer. Where thinking cannot go on, because a pending call has lost the thoughts before it, it is off.
+ * for an answer. With a budget the vendor wants the thoughts before a pending call back; where they are lost, thinking is off.
  * Source: protocols notes 3.6 and 3.7.
  */
 export function writeThinking(
@@ -47,11 +47,11 @@ export function writeThinking(
     if (rules.thinkingOff === 'between-tools' || rules.thinkingOff === 'low-effort') lose(dialogue, context, 'reasoning')
     return { ...silent, ...turnedOff(rules) }
   }
-  if (hasLostThoughts(dialogue.turns) && (rules.thinkingOff === 'absent' || rules.thinkingOff === 'disabled')) {
-    lose(dialogue, context, 'reasoning')
-    return { ...silent, ...turnedOff(rules) }
-  }
-  return thinkingOn(wish, rules, { limit, visible })
+  const isCut = rules.thinking !== 'adaptive' && hasLostThoughts(dialogue.turns)
+  if (!isCut) return thinkingOn(wish, rules, { limit, visible })
+  if (rules.thinking === 'either') return thinkingOn(wish, { ...rules, thinking: 'adaptive' }, { limit, visible })
+  lose(dialogue, context, 'reasoning')
+  return { ...silent, ...turnedOff(rules) }
 }
 
 /** The name without `-thinking`, when the caller asked with that suffix and the operator gave it its meaning. */
@@ -138,7 +138,7 @@ function acceptedEffort(effort: Effort, { efforts }: ModelRules): Effort | undef
   return efforts.findLast((known) => rising.indexOf(known) <= reach) ?? efforts[0]
 }
 
-/** Whether the conversation waits on calls of the model whose sealed thoughts are not there: it would be refused with thinking on. */
+/** Whether the conversation waits on calls of the model whose sealed thoughts are not there. */
 function hasLostThoughts(turns: readonly Turn[]): boolean {
   const at = turns.findLastIndex((turn) => turn.role === 'assistant')
   const last = turns[at]

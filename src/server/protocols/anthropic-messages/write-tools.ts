@@ -155,11 +155,16 @@ function writeChoice(
     return 'disable_parallel_tool_use' in alone ? { type: 'auto', ...alone } : undefined
   if (toolChoice.kind === 'none') return { type: 'none' }
   if (!forcesTool(dialogue)) return { type: 'auto', ...alone }
-  if (thinking.isOn || rules.forcedTool === 'never') {
+  if (!canForce(rules, thinking)) {
     lose(dialogue, context, 'toolChoice')
     return { type: 'auto', ...alone }
   }
   return toolChoice.kind === 'tool' ? { type: 'tool', name: toUpstream(toolChoice.name), ...alone } : { type: 'any', ...alone }
+}
+
+function canForce({ forcedTool }: ModelRules, { isOn, thinking }: Thinking): boolean {
+  if (forcedTool === 'never') return false
+  return !isOn || (forcedTool === 'unless-budget' && thinking?.type !== 'enabled')
 }
 
 /** The answer is a call as well: with tools of the caller beside it, the model has to call one or the other. */
