@@ -21,6 +21,7 @@ import { Deadlines } from './lib/timer-wheel.ts'
 import { version } from './lib/version.ts'
 import { openCounters } from './limits/counters.ts'
 import { RequestLimits } from './limits/request-limits.ts'
+import { Moderation } from './moderation/moderation.ts'
 import type { Core } from './options/core.ts'
 import { openOptions } from './options/store.ts'
 import type { App } from './parts.ts'
@@ -71,6 +72,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const catalog = openCatalog(core)
   const counters = await openCounters(core)
   const limits = new RequestLimits(core, counters)
+  const moderation = new Moderation(core)
   const upstream = new UpstreamAgents({ blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS })
   const spending = new Spending(core)
   const traffic = new Traffic({
@@ -96,6 +98,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     catalog,
     counters,
     limits,
+    moderation,
     channels,
     spending,
     traffic,
@@ -118,6 +121,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
       await runner.stop()
       await ledger.close()
       await upstream.close()
+      await moderation.close()
       await counters.close()
       await authenticator.close()
       sessions.close()

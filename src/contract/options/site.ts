@@ -48,8 +48,8 @@ export const general = section(
       ...integer(0, { min: 0, max: 10_000 }),
       label: { zh: '流式缓冲队列长度', en: 'Stream buffer length' },
       help: {
-        zh: '客户端读取较慢时每个流最多缓冲的数据块数，0 表示使用系统默认值。',
-        en: 'Chunks that are kept for each stream while its client reads slowly; 0 uses the default.',
+        zh: '检查生成内容中的屏蔽词时，流中暂缓发送的最后几段文字，使停止前的上文也不会发出；0 表示只暂缓可能是屏蔽词开头的部分。',
+        en: 'While completions are checked for listed words, so many of the last pieces of a stream wait, so that what stands before a word that stops it is not sent either; 0 keeps back only what may be the beginning of a word.',
       },
     }),
     DisplayInCurrencyEnabled: option({

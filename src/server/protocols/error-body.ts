@@ -28,6 +28,7 @@ const openAiCodes: Readonly<Record<string, string>> = {
   too_many_requests: 'rate_limit_exceeded',
   upstream_saturated: 'rate_limit_exceeded',
   untranslatable: 'unsupported_parameter',
+  sensitive_words: 'sensitive_words_detected',
   rate_limit_requests: 'rate_limit_exceeded',
   rate_limit_successes: 'rate_limit_exceeded',
   rate_limit_tokens: 'rate_limit_exceeded',

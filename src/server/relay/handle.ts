@@ -11,6 +11,7 @@ import { wireFormats } from '../protocols/index.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import { admit } from './admit.ts'
 import type { Call } from './call.ts'
+import { checkPrompt } from './check-prompt.ts'
 import type { Endpoint } from './endpoints.ts'
 import type { UpstreamFailure } from './failure.ts'
 import { authenticateCall } from './identify.ts'
@@ -68,9 +69,12 @@ async function openWork(app: RelayParts, endpoint: RelayEndpoint, asked: Asked):
   const facts = format.readRequest(body.json, endpoint.said, body.form?.files)
   const group = admit(app, caller, { model: facts.model, format: endpoint.format })
   const { uncounted, callsMax = 1 } = facts
-  const inputTokens = uncounted ? promptTokens(uncounted) : estimateInput(format.promptText(body.json), facts)
+  const prompt = format.promptText(body.json)
+  const inputTokens = uncounted ? promptTokens(uncounted) : estimateInput(prompt, facts)
   const outputTokens = facts.outputTokensMax ?? app.options.current.PreConsumedQuota
   if (turn) await enterLimits(app, call, turn, { group, inputTokens, outputTokens })
+  const checking = checkPrompt(app, call, prompt)
+  if (checking) await checking
   const price = format.isFree
     ? freePrice(facts.model, group)
     : app.catalog.priceOf({ model: facts.model, group, acceptsUnpriced: caller.acceptsUnpriced })

@@ -8,6 +8,7 @@ import type { Snapshot } from '../lib/snapshot.ts'
 import type { Deadlines } from '../lib/timer-wheel.ts'
 import type { RequestLimits } from '../limits/request-limits.ts'
 import type { Turn } from '../limits/turn.ts'
+import type { Moderation } from '../moderation/moderation.ts'
 import type { Core } from '../options/core.ts'
 import type { Catalog } from '../pricing/catalog.ts'
 import type { Price } from '../pricing/quote.ts'
@@ -28,6 +29,7 @@ export interface RelayParts extends Core {
   readonly ledger: Ledger
   readonly catalog: Catalog
   readonly limits: RequestLimits
+  readonly moderation: Moderation
   readonly channels: Snapshot<ChannelIndex>
   readonly spending: Spending
   readonly traffic: Traffic

@@ -1,0 +1,179 @@
+import { foldCodePoint, foldText, foldUnit, noUnits, severalUnits } from './fold.ts'
+
+export interface Listed {
+  readonly word: string
+  /** Its length as it is compared. */
+  readonly length: number
+}
+
+/** The state in which nothing of a word has been seen. */
+export const nothingSeen = 0
+
+/**
+ * Finds listed words in one pass over a text, however many there are (Aho-Corasick). A state is the longest end of what has been seen
+ * that begins a word; its steps are in one open hash table, since a list may have 200,000 letters. Reads folded text, unit by unit.
+ */
+export class WordList {
+  /** In units, as they are compared. */
+  readonly longest: number
+  /** How many steps have been looked up: the work that was done, which is at most twice the length of the text. */
+  lookups = 0
+  readonly #mask: number
+  readonly #from: Int32Array
+  readonly #by: Uint16Array
+  readonly #to: Int32Array
+  readonly #depths: Int32Array
+  /** The longest shorter end of the same text that is a state too. */
+  readonly #shorter: Int32Array
+  readonly #listed: (Listed | undefined)[]
+  /** By unit of a text that is not folded: whether a word may begin with it. Found out when it is first asked. */
+  readonly #begins = new Uint8Array(0x10000)
+
+  constructor(words: readonly string[]) {
+    const folded = words.map((word) => ({ word, text: foldText(word) })).filter(({ text }) => text !== '')
+    const letters = folded.reduce((sum, { text }) => sum + text.length, 0)
+    this.longest = folded.reduce((most, { text }) => Math.max(most, text.length), 0)
+
+    const size = 2 ** Math.ceil(Math.log2(letters * 2 + 2))
+    this.#mask = size - 1
+    this.#from = new Int32Array(size)
+    this.#by = new Uint16Array(size)
+    this.#to = new Int32Array(size)
+    this.#depths = new Int32Array(letters + 1)
+    this.#shorter = new Int32Array(letters + 1)
+    this.#listed = new Array(letters + 1)
+
+    const added: Added = { parents: [nothingSeen], units: [0], byDepth: [] }
+    for (const { word, text } of folded) this.#add(word, text, added)
+    this.#link(added)
+    this.lookups = 0
+  }
+
+  get isEmpty(): boolean {
+    return this.longest === 0
+  }
+
+  /** The state after one more unit. */
+  step(state: number, unit: number): number {
+    for (let from = state; ; from = this.#shorter[from] ?? nothingSeen) {
+      const next = this.#next(from, unit)
+      if (next !== 0) return next
+      if (from === nothingSeen) return nothingSeen
+    }
+  }
+
+  /** Whether a word may begin with this unit of a text that is not folded. Most letters of most texts are done with this. */
+  mayBegin(unit: number): boolean {
+    if (this.#begins[unit] === 0) this.#begins[unit] = this.#mayBegin(unit) ? yes : no
+    return this.#begins[unit] === yes
+  }
+
+  /** How many of the last units may be the beginning of a word that is not complete. */
+  depthOf(state: number): number {
+    return this.#depths[state] ?? 0
+  }
+
+  /** The longest listed word that ends here. */
+  wordAt(state: number): Listed | undefined {
+    return this.#listed[state]
+  }
+
+  #mayBegin(unit: number): boolean {
+    const folded = foldUnit(unit)
+    return folded === severalUnits || (folded !== noUnits && this.#next(nothingSeen, folded) !== nothingSeen)
+  }
+
+  #add(word: string, text: string, { parents, units, byDepth }: Added): void {
+    let state = nothingSeen
+    for (let at = 0; at < text.length; at++) {
+      const unit = text.charCodeAt(at)
+      let next = this.#next(state, unit)
+      if (next === 0) {
+        next = parents.push(state) - 1
+        units.push(unit)
+        const ofDepth = byDepth[at] ?? []
+        byDepth[at] = ofDepth
+        ofDepth.push(next)
+        this.#insert(state, unit, next)
+      }
+      state = next
+    }
+    this.#listed[state] ??= { word, length: text.length }
+  }
+
+  /** Shorter states first, since longer ones are linked by them. */
+  #link({ parents, units, byDepth }: Added): void {
+    const goesOn = new Uint8Array(parents.length)
+    for (const parent of parents) goesOn[parent] = 1
+    for (const [index, states] of byDepth.entries()) {
+      for (const state of states) {
+        const parent = parents[state] ?? nothingSeen
+        const before = this.#shorter[parent] ?? nothingSeen
+        const shorter = parent === nothingSeen ? nothingSeen : this.step(before, units[state] ?? 0)
+        this.#shorter[state] = shorter
+        this.#listed[state] ??= this.#listed[shorter]
+        this.#depths[state] = goesOn[state] === 1 ? index + 1 : this.depthOf(shorter)
+      }
+    }
+  }
+
+  /** 0 when there is no such step: no step leads back to where nothing is seen. */
+  #next(from: number, unit: number): number {
+    this.lookups++
+    for (let at = this.#placeOf(from, unit); ; at = (at + 1) & this.#mask) {
+      const to = this.#to[at] ?? 0
+      if (to === 0 || (this.#from[at] === from && this.#by[at] === unit)) return to
+    }
+  }
+
+  #insert(from: number, unit: number, to: number): void {
+    let at = this.#placeOf(from, unit)
+    while (this.#to[at] !== 0) at = (at + 1) & this.#mask
+    this.#from[at] = from
+    this.#by[at] = unit
+    this.#to[at] = to
+  }
+
+  #placeOf(from: number, unit: number): number {
+    const mixed = Math.imul(from ^ Math.imul(unit, 0x85eb_ca6b), 0x9e37_79b1)
+    return (mixed ^ (mixed >>> 15)) & this.#mask
+  }
+}
+
+const no = 1
+const yes = 2
+
+/** The states while they are added: by state whence and by which unit, and the states by their length. */
+interface Added {
+  readonly parents: number[]
+  readonly units: number[]
+  readonly byDepth: number[][]
+}
+
+/** The first listed word of texts that are read each for itself. */
+export function findWord(words: WordList, texts: readonly string[]): string | undefined {
+  for (const text of texts) {
+    let state = nothingSeen
+    for (let at = 0; at < text.length; at++) {
+      const unit = text.charCodeAt(at)
+      if (state === nothingSeen && !words.mayBegin(unit)) continue
+      const folded = foldUnit(unit)
+      if (folded === noUnits) continue
+      if (folded !== severalUnits) {
+        state = words.step(state, folded)
+        const found = words.wordAt(state)
+        if (found) return found.word
+        continue
+      }
+      const point = text.codePointAt(at) ?? unit
+      if (point > 0xffff) at++
+      const units = foldCodePoint(point)
+      for (let index = 0; index < units.length; index++) {
+        state = words.step(state, units.charCodeAt(index))
+        const found = words.wordAt(state)
+        if (found) return found.word
+      }
+    }
+  }
+  return undefined
+}
