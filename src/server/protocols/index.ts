@@ -17,6 +17,7 @@ import { openAiSpeech } from './direct/speech.ts'
 import { openAiTranscriptions, openAiTranslations } from './direct/transcriptions.ts'
 import { ernieChat } from './ernie-chat/codec.ts'
 import type { CallerFormat, Format } from './format.ts'
+import { geminiGenerateCodec } from './gemini-generate/codec.ts'
 import { geminiGenerate } from './gemini-generate/generate.ts'
 import { hunyuanChat } from './hunyuan-chat/codec.ts'
 import { ollamaChat } from './ollama-chat/codec.ts'
@@ -52,6 +53,7 @@ export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
   'openai.chat': openAiChatCodec,
   'openai.responses': responsesCodec,
   'anthropic.messages': anthropicMessagesCodec,
+  'gemini.generate': geminiGenerateCodec,
   'bedrock.converse': bedrockConverse,
   'ollama.chat': ollamaChat,
   'cohere.chat': cohereChat,
@@ -70,4 +72,5 @@ export const inbounds: Readonly<Partial<Record<CallerFormat, Inbound>>> = {
   'openai.completions': completionsInbound,
   'openai.responses': responsesCodec.inbound,
   'anthropic.messages': anthropicMessagesCodec.inbound,
+  'gemini.generate': geminiGenerateCodec.inbound,
 }
