@@ -284,6 +284,17 @@ describe('usage in a stream of Messages', () => {
     })
   })
 
+  it('[209] never counts below nothing, whatever the parts of a number say', () => {
+    const odd = {
+      input_tokens: 5,
+      cache_creation_input_tokens: 10,
+      cache_creation: { ephemeral_1h_input_tokens: 50 },
+      output_tokens: 1,
+    }
+    expect(usageOf(begin(odd), stop('end_turn'), end)).toMatchObject({ input: 5, cacheWrite: 0, cacheWrite1h: 50 })
+    expect(usageOf(begin({ input_tokens: -5, output_tokens: 1 }), stop('end_turn'), end)).toBeUndefined()
+  })
+
   it('[211] counts every part of the work, also what the totals leave out', () => {
     const iterations = [
       {

@@ -148,7 +148,7 @@ describe('a stream to a client of Messages', () => {
     expect(first).toMatchObject({ message: { usage: { input_tokens: 321, output_tokens: 0 } } })
   })
 
-  it('[124] [209] leaves the cache out of the input, so that the three add up to the prompt', () => {
+  it('[124] leaves the cache out of the input, so that the three add up to the prompt', () => {
     const [, last] = told([
       start,
       usage({ input: 100, cacheRead: 9000, cacheWrite: 600, cacheWrite1h: 300, output: 50, reasoning: 30 }),

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { anthropicCountTokens, countableText, writeTokenCount } from './token-count.ts'
 
@@ -71,6 +72,8 @@ describe('a call that counts', () => {
   })
 
   it('answers one whole number', () => {
+    const told: unknown = JSON.parse(readFileSync(new URL('fixtures/count_tokens.json', import.meta.url), 'utf8'))
+    expect(Object.keys(writeTokenCount(1))).toEqual(Object.keys(Object(told)))
     expect([writeTokenCount(11.6), writeTokenCount(-1)]).toEqual([{ input_tokens: 12 }, { input_tokens: 0 }])
   })
 })
