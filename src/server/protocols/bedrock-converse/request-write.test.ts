@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { assistantTurn, tideTool, toolTurns, userTurn, written } from '../../../../test/helpers/codecs.ts'
-import type { AppError } from '../../lib/failure.ts'
+import { assistantTurn, seeded, tideTool, toolTurns, userTurn, written } from '../../../../test/helpers/codecs.ts'
+import { AppError } from '../../lib/failure.ts'
 import type { Quirks } from '../codec.ts'
 import type { Dialogue, MediaPart, Part, Turn } from '../dialogue.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
@@ -18,8 +18,8 @@ const refusal = (dialogue: Partial<Dialogue>, model?: string): AppError => {
   try {
     write(dialogue, model)
   } catch (error) {
-    // Writers throw nothing else.
-    return error as AppError
+    if (error instanceof AppError) return error
+    throw error
   }
   throw new Error('It was not refused')
 }
@@ -490,5 +490,84 @@ describe('media for Converse', () => {
     const { body, lost } = write({ turns: [userTurn('a'), { role: 'assistant', parts: [image] }, userTurn('b')] })
     expect(body.messages).toMatchObject([{}, { content: [{ text: '[image]' }] }, {}])
     expect(lost).toEqual(['messages.image'])
+  })
+})
+
+describe('any conversation for Converse', () => {
+  const models = [claude, nova, llama, mistral, 'openai.gpt-oss-120b-1:0', 'amazon.titan-text-express-v1', 'some.new-model-v1:0']
+  const marks = [undefined, { ttl: '5m' }, { ttl: '1h' }] as const
+
+  function randomTurns(random: () => number): Turn[] {
+    const pick = <T>(values: readonly [T, ...T[]]): T => values[Math.floor(random() * values.length)] ?? values[0]
+    const part = (): Part => {
+      const cache = pick(marks)
+      const marked = cache ? { cache } : {}
+      switch (Math.floor(random() * 6)) {
+        case 0:
+          return { kind: 'tool-call', callId: pick(['a', 'b', '', 'x:1']), name: pick(['f', 'g']), input: '{', isCustom: false }
+        case 1:
+          return {
+            kind: 'tool-result',
+            callId: pick(['a', 'b', '']),
+            parts: [],
+            isError: random() < 0.5,
+            isCustom: false,
+            ...marked,
+          }
+        case 2:
+          return { kind: 'reasoning', text: 'Hm.', opaque: { family: 'anthropic', kind: 'signature', value: 's' } }
+        case 3:
+          return { kind: 'refusal', text: pick(['', 'No.']) }
+        default:
+          return { kind: 'text', text: pick(['', ' ', 'x', 'y']), ...marked }
+      }
+    }
+    return Array.from({ length: Math.floor(random() * 7) }, () => ({
+      role: pick(['user', 'user', 'assistant', 'system']),
+      parts: Array.from({ length: Math.floor(random() * 4) }, part),
+    }))
+  }
+
+  /** What Bedrock would answer 400 to. */
+  function faultsOf(body: JsonObject): string[] {
+    const faults: string[] = []
+    // The messages are what the writer has just made.
+    const told = (Array.isArray(body.messages) ? body.messages : []) as { role: string; content: JsonObject[] }[]
+    const ids = (message: (typeof told)[number] | undefined, kind: 'toolUse' | 'toolResult') =>
+      (message?.content ?? []).flatMap((block) => (isObject(block[kind]) ? [String(block[kind].toolUseId)] : []))
+    for (const [at, message] of told.entries()) {
+      if (message.role !== (at % 2 === 0 ? 'user' : 'assistant')) faults.push('the roles do not alternate from the user on')
+      if (message.content.length === 0) faults.push('a message is empty')
+      if (message.content.some(({ text: said }) => typeof said === 'string' && said.trim() === '')) faults.push('a text is blank')
+      const called = ids(message, 'toolUse')
+      if (new Set(called).size < called.length) faults.push('two calls have one id')
+      if (called.join() !== ids(told[at + 1], 'toolResult').join()) faults.push('calls and results do not fit together')
+    }
+    const text = JSON.stringify(body)
+    if (text.includes('toolUse') && body.toolConfig === undefined) faults.push('calls without tools')
+    if ((text.match(/"cachePoint"/g)?.length ?? 0) > 4) faults.push('too many cache points')
+    return faults
+  }
+
+  it('is written as Bedrock takes it, or refused', () => {
+    let count = 0
+    for (let seed = 1; seed <= 1500; seed++) {
+      const random = seeded(seed)
+      const dialogue: Partial<Dialogue> = {
+        turns: randomTurns(random),
+        system: random() < 0.5 ? [{ kind: 'text', text: 'S', cache: { ttl: '1h' } }] : [],
+        tools: random() < 0.5 ? [{ ...tideTool, cache: { ttl: '5m' } }] : [],
+        toolChoice: random() < 0.5 ? { kind: 'none' } : undefined,
+      }
+      const model = models[seed % models.length] ?? nova
+      try {
+        expect(faultsOf(write(dialogue, model).body), JSON.stringify([model, dialogue])).toEqual([])
+        count++
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        expect(error.code).toBe('untranslatable')
+      }
+    }
+    expect(count).toBeGreaterThan(700)
   })
 })

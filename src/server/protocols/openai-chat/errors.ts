@@ -15,7 +15,10 @@ export function readOpenAiError(body: unknown): UpstreamErrorFacts {
   const code = inner.code
 
   return {
-    message: [inner.message, outer.message, outer.msg, outer.err, outer.error_msg, outer.error, outer.detail].find(isText) ?? '',
+    message:
+      [inner.message, outer.message, outer.Message, outer.msg, outer.err, outer.error_msg, outer.error, outer.detail].find(
+        isText,
+      ) ?? '',
     type: textAt(inner, 'type'),
     code: typeof code === 'string' ? code : typeof code === 'number' ? String(code) : '',
     param: textAt(inner, 'param') || null,
