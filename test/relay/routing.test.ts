@@ -215,3 +215,22 @@ describe('the strategy of a group', () => {
     await expect(stage.server.call('PUT /api/option/', { key: 'GroupRouting', value: '{"default":"luck"}' })).rejects.toThrow()
   })
 })
+
+describe('a channel with a pattern in its models', () => {
+  it('serves what fits, and is told of by the names that have a price', async () => {
+    const stage = await open('sqlite')
+    const { upstream } = await stage.add({ models: 'gpt-4o*,own-name' })
+    expect((await stage.ask({ model: 'gpt-4o-mini' })).status).toBe(200)
+    expect((await stage.ask({ model: 'gpt-3.5-turbo' })).status).toBe(503)
+    expect((await stage.ask({ model: 'made-up' })).status).toBe(404)
+    expect(upstream.journal.map(({ model }) => model)).toEqual(['gpt-4o-mini'])
+
+    const list = await fetch(`${stage.server.url}/v1/models`, { headers: { authorization: `Bearer ${stage.token.key}` } })
+    const told = ((await list.json()) as { data: { id: string }[] }).data.map(({ id }) => id)
+    expect(told).toEqual(expect.arrayContaining(['gpt-4o', 'gpt-4o-mini', 'own-name']))
+    expect(told.every((name) => name === 'own-name' || name.startsWith('gpt-4o'))).toBe(true)
+    expect(told.some((name) => name.includes('*'))).toBe(false)
+    expect(await stage.server.call('GET /api/channel/models_enabled')).toEqual(told)
+    expect(await stage.server.call('GET /api/user/models')).toEqual(told)
+  })
+})

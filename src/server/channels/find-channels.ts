@@ -6,7 +6,6 @@ import { containing, type PageOf } from '../db/page.ts'
 import type { Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
-import { readNames } from './values.ts'
 
 /** Reading channels for the console. Nothing here opens a key, and `presentChannels` is the only way a row leaves. */
 export interface ChannelFilter {
@@ -64,17 +63,6 @@ export async function findChannel(core: Core, id: number): Promise<Channel> {
 export async function findRow(db: Queries, id: number): Promise<Row<'channels'>> {
   const row = await db.selectFrom('channels').selectAll().where('id', '=', id).executeTakeFirst()
   return row ?? fail('not_found')
-}
-
-/** Models that some enabled channel serves, sorted. */
-export async function enabledModels(core: Core): Promise<string[]> {
-  const rows = await core.db
-    .selectFrom('channels')
-    .select('models')
-    .distinct()
-    .where('status', '=', channelStatus.enabled)
-    .execute()
-  return [...new Set(rows.flatMap(({ models }) => readNames(models)))].sort()
 }
 
 /** A channel as the console shows it: without its keys in any form. */

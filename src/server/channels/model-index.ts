@@ -8,6 +8,7 @@ import { checkProviders, providerById } from '../providers/index.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
 import { findRow } from './find-channels.ts'
 import { openKey } from './keys.ts'
+import { isPattern, matchesName } from './match-name.ts'
 import { readModelMapping, readNames, readSetting, readStatusCodeMapping } from './values.ts'
 
 /**
@@ -18,6 +19,7 @@ export interface RunningChannel extends Upstream {
   readonly keyId: number
   readonly name: string
   readonly provider: Provider
+  /** Names, and patterns of names with `*`. */
   readonly models: ReadonlySet<string>
   readonly groups: ReadonlySet<string>
   /** Each redirected model and the one that goes upstream. */
@@ -41,10 +43,15 @@ export interface ChannelIndex {
   readonly byId: ReadonlyMap<number, RunningChannel>
   /** A channel once for each of its usable keys. */
   keysOf(channelId: number): readonly RunningChannel[]
-  /** Enabled channels that serve a model to a group, each with its first key, highest priority first, one array per priority. */
+  /**
+   * Enabled channels that serve a model to a group, each with its first key, highest priority first, one array per priority. Those that
+   * list the name itself come before those that only list a pattern that it fits.
+   */
   candidates(group: string, model: string): readonly (readonly RunningChannel[])[]
-  /** Names of the models that a group can use, sorted. */
+  /** Names of the models that a group can use, sorted; without patterns. */
   modelsOf(group: string): readonly string[]
+  /** Whether the group can use models that no channel names. */
+  hasPatterns(group: string): boolean
 }
 
 /**
@@ -156,24 +163,59 @@ type Tiers = RunningChannel[][]
 export function indexChannels(channels: readonly RunningChannel[]): ChannelIndex {
   const keys = groupBy(channels, ({ id }) => id)
   const firsts = [...keys.values()].flatMap(([first]) => first ?? [])
-  const groups = new Map<string, Map<string, Tiers>>()
+  const groups = new Map<string, Served>()
   for (const channel of firsts.toSorted((a, b) => b.priority - a.priority || a.id - b.id)) {
     for (const group of channel.groups) {
-      const models = entry(groups, group, () => new Map<string, Tiers>())
-      for (const model of channel.models)
-        place(
-          entry(models, model, () => []),
-          channel,
-        )
+      const served = entry(groups, group, () => ({ named: new Map(), patterns: [], found: new Map() }))
+      for (const model of channel.models) {
+        if (isPattern(model)) served.patterns.push({ pattern: model, channel })
+        else
+          place(
+            entry(served.named, model, () => []),
+            channel,
+          )
+      }
     }
   }
 
   return {
     byId: new Map(firsts.map((channel) => [channel.id, channel])),
     keysOf: (channelId) => keys.get(channelId) ?? [],
-    candidates: (group, model) => groups.get(group)?.get(model) ?? [],
-    modelsOf: (group) => [...(groups.get(group)?.keys() ?? [])].sort(),
+    candidates: (group, model) => candidatesOf(groups.get(group), model),
+    modelsOf: (group) => [...(groups.get(group)?.named.keys() ?? [])].sort(),
+    hasPatterns: (group) => (groups.get(group)?.patterns.length ?? 0) > 0,
   }
+}
+
+/** What a group can use. */
+interface Served {
+  readonly named: Map<string, Tiers>
+  /** Highest priority first. */
+  readonly patterns: { readonly pattern: string; readonly channel: RunningChannel }[]
+  /** What was found for names already, with patterns. Callers can make up names, so that it is emptied when it is full. */
+  readonly found: Map<string, Tiers>
+}
+
+const foundMax = 1000
+
+function candidatesOf(served: Served | undefined, model: string): Tiers {
+  if (!served) return []
+  const named = served.named.get(model) ?? []
+  if (served.patterns.length === 0) return named
+  const known = served.found.get(model)
+  if (known) return known
+
+  const fitting: Tiers = []
+  const placed = new Set(named.flat())
+  for (const { pattern, channel } of served.patterns) {
+    if (placed.has(channel) || !matchesName(pattern, model)) continue
+    placed.add(channel)
+    place(fitting, channel)
+  }
+  if (served.found.size >= foundMax) served.found.clear()
+  const found = [...named, ...fitting]
+  served.found.set(model, found)
+  return found
 }
 
 /** Channels come highest priority first. */

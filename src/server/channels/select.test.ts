@@ -233,6 +233,33 @@ describe('the strategy of a group', () => {
   })
 })
 
+describe('a model that no channel names', () => {
+  const models = (...names: string[]) => ({ models: new Set(names) })
+  const ids = (index: ChannelIndex, model: string) => index.candidates('default', model).map((tier) => tier.map(({ id }) => id))
+
+  it('is served by channels with a pattern that it fits, behind those that name it', () => {
+    const index = indexChannels([
+      running(1, { ...models('gpt-4*', 'o3'), priority: 9 }),
+      running(2, models('gpt-4o', 'gpt-*')),
+      running(3, models('gpt-*-mini', 'gpt-4*')),
+      running(4, { ...models('*'), groups: new Set(['vip']) }),
+    ])
+    expect(ids(index, 'gpt-4o')).toEqual([[2], [1], [3]])
+    expect(ids(index, 'gpt-4.1')).toEqual([[1], [2, 3]])
+    expect(ids(index, 'gpt-4.1')).toEqual([[1], [2, 3]])
+    expect(ids(index, 'gpt-5-mini')).toEqual([[2, 3]])
+    expect(ids(index, 'o3-mini')).toEqual([])
+    expect(index.candidates('vip', 'anything').flat()).toHaveLength(1)
+    expect([index.modelsOf('default'), index.modelsOf('vip')]).toEqual([['gpt-4o', 'o3'], []])
+    expect([index.hasPatterns('default'), index.hasPatterns('vip'), index.hasPatterns('none')]).toEqual([true, true, false])
+  })
+
+  it('takes no memory by being made up', () => {
+    const index = indexChannels([running(1, models('*'))])
+    for (let at = 0; at < 5000; at++) expect(ids(index, `made-up-${at}`)).toEqual([[1]])
+  })
+})
+
 describe('a redirected model', () => {
   const resolve = (mapping: object, model: string) =>
     resolveModel(running(1, { modelMapping: readModelMapping(JSON.stringify(mapping)) }), model)

@@ -10,7 +10,8 @@ import {
   editChannel,
   setChannelStatus,
 } from '../channels/channels.ts'
-import { anyChannel, enabledModels, findChannel, findChannels } from '../channels/find-channels.ts'
+import { anyChannel, findChannel, findChannels } from '../channels/find-channels.ts'
+import { enabledModels } from '../channels/listed-models.ts'
 import { listModelsOfChannel, listModelsOfForm } from '../channels/upstream-models.ts'
 import { zeroBased } from '../db/page.ts'
 import { fail } from '../lib/failure.ts'

@@ -4,6 +4,7 @@ import { makeAccessToken } from '../accounts/access-tokens.ts'
 import { changeSelf } from '../accounts/self.ts'
 import { signIn } from '../accounts/sign-in.ts'
 import { findUser, presentUser } from '../accounts/users.ts'
+import { listedModels } from '../channels/listed-models.ts'
 import { usableGroups } from '../pricing/groups.ts'
 import { type Context, requireCaller } from './context.ts'
 
@@ -35,7 +36,7 @@ export const sessionHandlers: Handlers<typeof sessionRoutes, Context> = {
 
   'GET /api/user/models'(context) {
     const groups = Object.keys(usableGroups(context.app.options.current, requireCaller(context).group))
-    return [...new Set(groups.flatMap((group) => context.app.channels.current.modelsOf(group)))]
+    return listedModels(context.app, groups)
   },
 
   'GET /api/group/': (context) => Object.keys(context.app.options.current.GroupRatio),

@@ -1,3 +1,4 @@
+import { listedModels } from '../channels/listed-models.ts'
 import { fail } from '../lib/failure.ts'
 import { groupsToTry } from '../pricing/groups.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
@@ -27,9 +28,8 @@ export async function showModel(app: RelayParts, call: Call, model: string): Pro
 }
 
 function usableModels(app: RelayParts, caller: RelayCaller): string[] {
-  const groups = groupsToTry(app.options.current, caller)
-  const names = new Set(groups.flatMap((group) => app.channels.current.modelsOf(group)))
-  return [...names].filter((name) => caller.modelLimits === null || caller.modelLimits.has(name)).sort()
+  const names = listedModels(app, groupsToTry(app.options.current, caller))
+  return names.filter((name) => caller.modelLimits === null || caller.modelLimits.has(name))
 }
 
 /** The release date of a model is not known here; SDKs need a number, and the accustomed one is kept. */

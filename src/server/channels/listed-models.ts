@@ -1,0 +1,41 @@
+import { channelStatus } from '../../contract/entities/channel-status.ts'
+import type { OptionValues } from '../../contract/options/index.ts'
+import type { Snapshot } from '../lib/snapshot.ts'
+import type { Core } from '../options/core.ts'
+import { isPattern, matchesName } from './match-name.ts'
+import type { ChannelIndex } from './model-index.ts'
+import { readNames } from './values.ts'
+
+/**
+ * The models that a caller of these groups is told of, sorted: those that a channel names, and of the many that only fit a pattern those
+ * that have a price.
+ */
+export function listedModels(
+  { channels, options }: Pick<Core, 'options'> & { readonly channels: Snapshot<ChannelIndex> },
+  groups: readonly string[],
+): string[] {
+  const index = channels.current
+  const open = groups.filter((group) => index.hasPatterns(group))
+  const priced = open.length === 0 ? [] : pricedNames(options.current)
+  const fitting = priced.filter((name) => open.some((group) => index.candidates(group, name).length > 0))
+  return [...new Set([...groups.flatMap((group) => index.modelsOf(group)), ...fitting])].sort()
+}
+
+/** Models that some enabled channel serves, sorted: those that are named, and of those that fit a pattern the ones with a price. */
+export async function enabledModels(core: Core): Promise<string[]> {
+  const rows = await core.db
+    .selectFrom('channels')
+    .select('models')
+    .distinct()
+    .where('status', '=', channelStatus.enabled)
+    .execute()
+  const listed = rows.flatMap(({ models }) => readNames(models))
+  const patterns = listed.filter(isPattern)
+  const fitting = pricedNames(core.options.current).filter((name) => patterns.some((pattern) => matchesName(pattern, name)))
+  return [...new Set([...listed.filter((name) => !isPattern(name)), ...fitting])].sort()
+}
+
+/** Names of models that have a price; without those that stand for many. */
+export function pricedNames({ ModelRatio, ModelPrice }: Pick<OptionValues, 'ModelRatio' | 'ModelPrice'>): string[] {
+  return [...new Set([...Object.keys(ModelRatio), ...Object.keys(ModelPrice)])].filter((name) => !isPattern(name))
+}
