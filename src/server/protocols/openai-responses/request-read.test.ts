@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { seeded } from '../../../../test/helpers/codecs.ts'
 import { AppError } from '../../lib/failure.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { readSealed, writeSealed } from './envelope.ts'
@@ -8,6 +9,15 @@ const base = { model: 'm', input: 'Hi' }
 const read = (more: JsonObject = {}) => readRequest({ ...base, ...more }, {})
 const items = (...input: unknown[]) => read({ input })
 const user = { role: 'user', content: 'Hi' }
+
+const oddities: readonly unknown[] = [null, '', 0, -1, true, [], {}, [null], [[]], 'x', ['x'], { type: 'text' }]
+
+function oddly(value: unknown, random: () => number): unknown {
+  if (random() < 0.06) return oddities[Math.floor(random() * oddities.length)]
+  if (Array.isArray(value)) return value.map((entry) => oddly(entry, random))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, oddly(member, random)]))
+}
 
 /** What a refusal names. */
 function refusalOf(body: JsonObject): { code: string; field: unknown; text: string } | undefined {
@@ -273,6 +283,37 @@ describe('a request in Responses', () => {
   it('has no limit where none can be meant, and keeps a small one', () => {
     expect(read({ max_output_tokens: 5 }).outputTokensMax).toBe(5)
     expect(read({ max_output_tokens: 0 }).outputTokensMax).toBeUndefined()
+  })
+
+  it('throws nothing but named errors, whatever is sent', () => {
+    const body: JsonObject = {
+      ...base,
+      instructions: 'I',
+      input: [
+        { role: 'user', content: [{ type: 'input_image', image_url: 'data:;base64,AA', detail: 'low' }] },
+        { type: 'reasoning', summary: [{ text: 'a' }], encrypted_content: 'sluice:google:signature:text:x' },
+        { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_file', file_data: 'AA', filename: 'a.pdf' }] },
+        { type: 'image_generation_call', result: 'AAAA' },
+      ],
+      tools: [
+        { type: 'custom', name: 'c', format: {} },
+        { type: 'web_search', filters: {} },
+      ],
+      tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ name: 'c' }] },
+      reasoning: { effort: 'low' },
+      text: { format: { type: 'json_schema', schema: {} }, verbosity: 'low' },
+      include: ['x'],
+      metadata: {},
+    }
+    let read = 0
+    for (let seed = 1; seed <= 3000; seed++) {
+      const random = seeded(seed)
+      // A member of any kind in any place.
+      const sent = oddly(body, random) as JsonObject
+      if (refusalOf({ ...sent, model: 'm' }) === undefined) read++
+    }
+    expect(read).toBeGreaterThan(100)
   })
 
   it('[183] reads three thousand items in no time', () => {

@@ -57,6 +57,7 @@ export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
   }
 }
 
+/** Where a model takes no breakpoints, its prompt cache works without them. */
 const carried: readonly Field[] = [
   'temperature',
   'topP',
@@ -72,39 +73,36 @@ const carried: readonly Field[] = [
   'cache',
 ]
 
-/** Members that OpenAI's formats share, by Chat's word where both have one. `store` means nothing when nothing is stored. */
-const known = new Set([
-  'include',
+/** Members that OpenAI's formats share and that stand at the top of both. */
+const shared = [
   'max_tool_calls',
   'metadata',
   'moderation',
   'prompt_cache_options',
   'prompt_cache_retention',
-  'reasoning.context',
-  'reasoning.mode',
   'safety_identifier',
-  'service_tier',
-  'store',
   'truncation',
-  'verbosity',
-])
+]
+/** Those that are written elsewhere, by Chat's word where it has one. `store` means nothing when nothing is stored. */
+const placed = ['include', 'reasoning.context', 'reasoning.mode', 'service_tier', 'store', 'verbosity']
+const known = new Set([...shared, ...placed])
 
 function shareExtra({ from, extra }: Dialogue): { members: Dialogue['extra']; extra: Dialogue['extra'] } {
-  const isShared = from.startsWith('openai.')
+  const isShared = (member: string) => from.startsWith('openai.') && known.has(member)
   const entries = Object.entries(extra)
   return {
-    members: Object.fromEntries(entries.filter(([member]) => isShared && known.has(member))),
-    extra: Object.fromEntries(entries.filter(([member]) => !isShared || !known.has(member))),
+    members: Object.fromEntries(entries.filter(([member]) => isShared(member))),
+    extra: Object.fromEntries(entries.filter(([member]) => !isShared(member))),
   }
 }
 
 function platformMembers({ rules, lose }: Writing, members: Dialogue['extra']): JsonObject {
-  const { service_tier, ...others } = members
-  const { include: _, verbosity: __, store: ___, 'reasoning.context': ____, 'reasoning.mode': _____, ...plain } = others
-  const isScarce = service_tier === 'flex' || service_tier === 'priority'
-  const isRefused = isScarce && rules.serviceTiers !== undefined && !rules.serviceTiers.includes(service_tier)
+  const tier = members.service_tier
+  const isScarce = tier === 'flex' || tier === 'priority'
+  const isRefused = isScarce && rules.serviceTiers !== undefined && !rules.serviceTiers.includes(tier)
   if (isRefused) lose('service_tier')
-  return { ...plain, service_tier: isRefused ? undefined : service_tier }
+  const plain = Object.fromEntries(Object.entries(members).filter(([member]) => shared.includes(member)))
+  return { ...plain, service_tier: isRefused ? undefined : tier }
 }
 
 /** What a host takes of which nothing more is known. */
