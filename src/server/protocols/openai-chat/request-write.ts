@@ -18,6 +18,7 @@ import { beginWriting, type Writing } from './writing.ts'
  */
 export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
   const writing = beginWriting(dialogue, context)
+  if (!writing.cacheMember && hasCacheMarks(dialogue)) writing.loseField('cache')
   const tools = writeTools(writing)
   const output = writeOutput(writing)
   const written = compact({
@@ -152,6 +153,13 @@ function callersWord({ from }: Dialogue, member: string): string {
 function asksForSomething(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === '') return false
   return typeof value !== 'object' || Object.keys(value).length > 0
+}
+
+function hasCacheMarks({ system, turns, tools }: Dialogue): boolean {
+  const isMarked = (part: { cache?: unknown }) => part.cache !== undefined
+  return (
+    [...system, ...tools].some(isMarked) || turns.some(({ parts }) => parts.some((part) => 'cache' in part && isMarked(part)))
+  )
 }
 
 function compact(members: JsonObject): JsonObject {

@@ -22,16 +22,18 @@ export function writeOutput(writing: Writing): { members: JsonObject; instructio
   }
 }
 
-function schemaMembers({ dialogue: { output, from } }: Writing): JsonObject {
+function schemaMembers({ dialogue: { output, from }, lose }: Writing): JsonObject {
   if (output?.kind !== 'schema') return {}
   const { name, description, schema, strict } = output
-  // Formats that do not say so mean a schema that is kept.
-  const isStrict = strict ?? (from.startsWith('openai.') ? undefined : fitsStrict(schema))
+  const isOpenAis = from.startsWith('openai.')
+  // Formats without the word mean a schema that is kept. OpenAI refuses one that it cannot keep.
+  const isStrict = isOpenAis ? strict : (strict ?? true) && fitsStrict(schema)
+  if (strict === true && !isStrict) lose('strict')
   const declared = {
     name: (name ?? '').replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'response',
     ...(description ? { description } : {}),
     schema,
-    ...(isStrict === undefined ? {} : { strict: isStrict && (from.startsWith('openai.') || fitsStrict(schema)) }),
+    ...(isStrict === undefined ? {} : { strict: isStrict }),
   }
   return { response_format: { type: 'json_schema', json_schema: declared } }
 }

@@ -1,0 +1,724 @@
+import { describe, expect, it } from 'vitest'
+import {
+  assistantTurn,
+  dialogueOf,
+  tideTool,
+  toolTurns,
+  userTurn,
+  written as writtenBy,
+} from '../../../../test/helpers/codecs.ts'
+import { AppError } from '../../lib/failure.ts'
+import type { Quirks } from '../codec.ts'
+import type { Dialogue, MediaPart, Opaque, Part, ToolResultPart, Turn } from '../dialogue.ts'
+import { arrayAt, isObject, type JsonObject } from '../wire-format.ts'
+import { openAiChatCodec as codec } from './codec.ts'
+import { readRequest } from './request-read.ts'
+
+/** As a caller of Messages would ask it, unless told otherwise. */
+function written(dialogue: Partial<Dialogue>, more: { model?: string; quirks?: Quirks } = {}) {
+  return writtenBy(codec, { from: 'anthropic.messages', ...dialogue }, more)
+}
+
+function messages(dialogue: Partial<Dialogue>, more: { model?: string; quirks?: Quirks } = {}): JsonObject[] {
+  return arrayAt(written(dialogue, more).body, 'messages').filter(isObject)
+}
+
+function failure(dialogue: Partial<Dialogue>, more: { model?: string; quirks?: Quirks } = {}) {
+  try {
+    written(dialogue, more)
+  } catch (error) {
+    if (error instanceof AppError) return { code: error.code, field: error.params.field }
+    throw error
+  }
+  throw new Error('It was written')
+}
+
+const text = (words: string, more: object = {}): Part & { kind: 'text' } => ({ kind: 'text', text: words, ...more })
+const user = (...parts: Part[]): Turn => ({ role: 'user', parts })
+const assistant = (...parts: Part[]): Turn => ({ role: 'assistant', parts })
+const call = (callId: string, more: object = {}): Part => ({
+  kind: 'tool-call',
+  callId,
+  name: 'get_tide',
+  input: '{"port":"Rye"}',
+  isCustom: false,
+  ...more,
+})
+const result = (callId: string, ...parts: ToolResultPart['parts']): ToolResultPart => ({
+  kind: 'tool-result',
+  callId,
+  parts,
+  isError: false,
+  isCustom: false,
+})
+const image = (more: object = {}): MediaPart => ({
+  kind: 'media',
+  media: 'image',
+  source: { kind: 'base64', mediaType: 'image/png', data: 'AAAA' },
+  ...more,
+})
+const thought = (words: string, opaque?: Opaque): Part => ({ kind: 'reasoning', text: words, ...(opaque ? { opaque } : {}) })
+const shown = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+
+describe('the messages of a written Chat request', () => {
+  it('[137] begin with all instructions as one, without the line that changes with every call', () => {
+    const system = [text('x-anthropic-billing-header: cc_version=1'), text('One'), text('Two')]
+    expect(messages({ system })).toEqual([
+      { role: 'system', content: 'One\n\nTwo' },
+      { role: 'user', content: 'Hello' },
+    ])
+  })
+
+  it('have the role for instructions that the model or the host knows', () => {
+    const system = [text('One')]
+    expect(messages({ system }, { model: 'gpt-5.1' })[0]?.role).toBe('developer')
+    expect(messages({ system }, { model: 'gpt-5.1', quirks: { systemRole: 'system' } })[0]?.role).toBe('system')
+    expect(messages({ system }, { model: 'o1-mini' })).toEqual([
+      { role: 'user', content: 'One' },
+      { role: 'user', content: 'Hello' },
+    ])
+  })
+
+  it('[136] keep instructions in the middle in their place', () => {
+    const turns = [userTurn('Hi'), assistantTurn('Hm'), { role: 'system' as const, parts: [text('Three')] }, userTurn('Go')]
+    expect(messages({ turns }).map(({ role, content }) => `${role} ${content}`)).toEqual([
+      'user Hi',
+      'assistant Hm',
+      'system Three',
+      'user Go',
+    ])
+  })
+
+  it('[81] [86] have a message for each result, its texts joined, and then what the user says', () => {
+    const turns = [
+      userTurn('Hi'),
+      assistant(text('Looking.'), call('1'), call('2')),
+      user(text('So?'), result('1', text('a'), text('b')), result('2')),
+    ]
+    expect(messages({ turns, tools: [tideTool] })).toEqual([
+      { role: 'user', content: 'Hi' },
+      {
+        role: 'assistant',
+        content: 'Looking.',
+        tool_calls: ['1', '2'].map((id) => ({
+          id,
+          type: 'function',
+          function: { name: 'get_tide', arguments: '{"port":"Rye"}' },
+        })),
+      },
+      { role: 'tool', tool_call_id: '1', content: 'a\nb' },
+      { role: 'tool', tool_call_id: '2', content: '' },
+      { role: 'user', content: 'So?' },
+    ])
+  })
+
+  it('[83] [84] [85] have exactly one result for each call', () => {
+    const turns = [user(result('9', text('x')), text('Hi')), assistant(call('1')), user(text('never mind'))]
+    expect(messages({ turns }).map(({ role, content }) => [role, content])).toEqual([
+      ['user', 'Hi'],
+      ['assistant', null],
+      ['tool', 'Error: (no result)'],
+      ['user', 'never mind'],
+    ])
+  })
+
+  it('[87] show an image of a result in the message behind it', () => {
+    const turns = [userTurn('Hi'), assistant(call('1')), user(result('1', text('a chart'), image()), text('So?'))]
+    expect(messages({ turns }).slice(2)).toEqual([
+      { role: 'tool', tool_call_id: '1', content: 'a chart\n[image attached]' },
+      { role: 'user', content: [shown, { type: 'text', text: 'So?' }] },
+    ])
+  })
+
+  it('show an image that an assistant made in the next message of the user', () => {
+    const turns = [userTurn('Draw'), assistant(text('Here.'), image()), userTurn('Bigger')]
+    expect(messages({ turns }).slice(1)).toEqual([
+      { role: 'assistant', content: 'Here.' },
+      { role: 'user', content: [shown, { type: 'text', text: 'Bigger' }] },
+    ])
+  })
+
+  it('[89] say that a result is an error', () => {
+    const turns = [userTurn('Hi'), assistant(call('1')), user({ ...result('1', text('no port')), isError: true })]
+    expect(messages({ turns }).at(-1)).toMatchObject({ role: 'tool', content: 'Error: no port' })
+  })
+
+  it.each([
+    ['[90]', 'x'.repeat(120), {}, /^call_[0-9A-Za-z]{24}$/],
+    ['[91]', 'functions.get_tide:0', {}, /^functions\.get_tide:0$/],
+    ['[92]', 'call_1', { callIds: 'nine-alphanumerics' }, /^[0-9A-Za-z]{9}$/],
+  ] as const)('%s give an id that the host takes to the call and to its result', (_, id, quirks, form) => {
+    const [, called, answered] = messages({ turns: [userTurn('Hi'), ...toolTurns('high', id)] }, { quirks })
+    const [first] = arrayAt(called ?? {}, 'tool_calls').filter(isObject)
+    expect(first?.id).toMatch(form)
+    expect(answered?.tool_call_id).toBe(first?.id)
+  })
+
+  it('[103] [104] [276] rename tools everywhere, and say how to undo it', () => {
+    const long = `${'n'.repeat(64)}x`
+    const tools = ['mcp__server.tool/x y', long].map((name) => ({ ...tideTool, name }))
+    const { body, toolNames } = written({
+      tools,
+      toolChoice: { kind: 'tool', name: long },
+      turns: [userTurn('Hi'), assistant(call('1', { name: 'mcp__server.tool/x y' })), user(result('1', text('a')))],
+    })
+    const [first, second] = arrayAt(body, 'tools').map((tool) => (tool as { function: { name: string } }).function.name)
+    expect(first).toBe('mcp__server_tool_x_y')
+    expect(second).toMatch(/^[a-zA-Z0-9_-]{64}$/)
+    expect(JSON.stringify(body.messages)).toContain('"name":"mcp__server_tool_x_y"')
+    expect(body.tool_choice).toEqual({ type: 'function', function: { name: second } })
+    expect([...(toolNames ?? [])]).toEqual([
+      [first, 'mcp__server.tool/x y'],
+      [second, long],
+    ])
+    expect(written({ tools: [tideTool] }).toolNames).toBeUndefined()
+  })
+
+  it('[68] [71] [72] keep the input of a call as the model wrote it', () => {
+    for (const input of ['{"a":1.0}', '"{}"', '{"a":']) {
+      const turns = [userTurn('Hi'), assistant(call('1', { input })), user(result('1', text('a')))]
+      expect(JSON.stringify(messages({ turns })[1])).toContain(JSON.stringify(input))
+    }
+    expect(JSON.stringify(messages({ turns: [userTurn('Hi'), assistant(call('1', { input: '' }))] }))).toContain(
+      '"arguments":"{}"',
+    )
+  })
+
+  it('take user and assistant by turns where the host wants that', () => {
+    const turns = [userTurn('a'), userTurn('b'), assistant(call('1')), user(result('1', text('x')), text('c'))]
+    const said = messages({ turns, tools: [tideTool] }, { quirks: { strictTurns: true } })
+    expect(said.map(({ role, content }) => [role, content])).toEqual([
+      ['user', 'a\n\nb'],
+      ['assistant', null],
+      ['tool', 'x'],
+      ['assistant', '.'],
+      ['user', 'c'],
+    ])
+  })
+
+  it('refuse an answer that is begun, unless the host has a word for it', () => {
+    const turns = [userTurn('JSON!'), assistantTurn('{')]
+    expect(failure({ turns })).toEqual({ code: 'untranslatable', field: 'messages' })
+    expect(messages({ turns }, { quirks: { prefill: 'prefix' } }).at(-1)).toEqual({
+      role: 'assistant',
+      content: '{',
+      prefix: true,
+    })
+    expect(messages({ turns, from: 'openai.responses' }).at(-1)).toEqual({ role: 'assistant', content: '{' })
+  })
+
+  it('[182] are one text where there is nothing but text', () => {
+    expect(messages({ turns: [user(text('a'), text('b'))] })).toEqual([{ role: 'user', content: 'a\n\nb' }])
+    expect(messages({ turns: [user(text('a'), image())] })).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'a' }, shown] },
+    ])
+  })
+
+  it('keep a refusal where the model knows one, else as what it said', () => {
+    const turns = [userTurn('Hi'), assistant({ kind: 'refusal', text: 'No.' }), userTurn('Please')]
+    expect(messages({ turns }, { model: 'gpt-4o' })[1]).toEqual({ role: 'assistant', content: null, refusal: 'No.' })
+    expect(messages({ turns })[1]).toEqual({ role: 'assistant', content: 'No.' })
+  })
+})
+
+describe('media of a written Chat request', () => {
+  const part = (media: MediaPart, model = 'm') => {
+    const content = messages({ turns: [user(media)] }, { model })[0]?.content
+    return Array.isArray(content) ? content[0] : content
+  }
+  const base64 = (mediaType: string, data = 'AAAA') => ({ kind: 'base64' as const, mediaType, data })
+
+  it('[178] are images by address or bytes', () => {
+    expect(part(image({ source: { kind: 'url', url: 'https://a.example/b.png' }, detail: 'low' }))).toEqual({
+      type: 'image_url',
+      image_url: { url: 'https://a.example/b.png', detail: 'low' },
+    })
+    expect(part(image({ detail: 'original' }))).toMatchObject({ image_url: { detail: 'high' } })
+    expect(part(image({ detail: 'original' }), 'gpt-6')).toMatchObject({ image_url: { detail: 'original' } })
+  })
+
+  it('[174] are documents: PDF as files, text as text', () => {
+    const document = (source: MediaPart['source'], title?: string) =>
+      part({ kind: 'media', media: 'document', source, ...(title ? { title } : {}) })
+    expect(document(base64('application/pdf'), 'a.pdf')).toEqual({
+      type: 'file',
+      file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' },
+    })
+    const plain = { kind: 'text' as const, mediaType: 'text/plain', text: 'words' }
+    expect(document(plain, 'a.txt')).toEqual({ type: 'text', text: 'a.txt\n\nwords' })
+    expect(document({ kind: 'file', id: 'file-1', family: 'openai' })).toEqual({ type: 'file', file: { file_id: 'file-1' } })
+  })
+
+  it('[176] are recordings and films', () => {
+    expect(part({ kind: 'media', media: 'audio', source: base64('audio/mpeg') })).toEqual({
+      type: 'input_audio',
+      input_audio: { data: 'AAAA', format: 'mp3' },
+    })
+    expect(part({ kind: 'media', media: 'video', source: { kind: 'url', url: 'https://a.example/v' } })).toEqual({
+      type: 'video_url',
+      video_url: { url: 'https://a.example/v' },
+    })
+  })
+
+  it.each<[string, MediaPart, string?]>([
+    ['a Word document', { kind: 'media', media: 'document', source: base64('application/msword') }],
+    ['an ogg recording', { kind: 'media', media: 'audio', source: base64('audio/ogg') }],
+    ['a film for OpenAI', { kind: 'media', media: 'video', source: { kind: 'url', url: 'https://a.example' } }, 'gpt-4o'],
+    ['a file of another vendor', { kind: 'media', media: 'document', source: { kind: 'file', id: 'f', family: 'google' } }],
+    ['an image that is kept by its vendor', image({ source: { kind: 'file', id: 'f', family: 'openai' } })],
+  ])('are refused when there is no part for them: %s', (_, media, model) => {
+    expect(failure({ turns: [user(media)] }, { model: model ?? 'm' })).toEqual({ code: 'untranslatable', field: 'messages' })
+  })
+
+  it('are fetched first where the format has no address for them', () => expect(codec.inlines).toEqual(['audio', 'document']))
+})
+
+describe('breakpoints of prompt caches', () => {
+  const marked = {
+    system: [text('One', { cache: { ttl: '1h' } })],
+    turns: [user(text('Hi', { cache: { ttl: '5m' } }))],
+    tools: [{ ...tideTool, cache: { ttl: '5m' } as const }],
+  }
+
+  it('stay where the host takes them', () => {
+    const { body, lost } = written(marked, { quirks: { takesCacheControl: true } })
+    expect(body.messages).toEqual([
+      { role: 'system', content: [{ type: 'text', text: 'One', cache_control: { type: 'ephemeral', ttl: '1h' } }] },
+      { role: 'user', content: [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }] },
+    ])
+    expect(body.tools).toMatchObject([{ cache_control: { type: 'ephemeral' } }])
+    expect(lost).toEqual([])
+  })
+
+  it('are OpenAI’s own for models that have them', () => {
+    expect(messages(marked, { model: 'gpt-5.6' })[0]?.content).toEqual([
+      { type: 'text', text: 'One', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } },
+    ])
+  })
+
+  it('are named where they are lost', () => {
+    const { body, lost } = written(marked)
+    expect(JSON.stringify(body)).not.toContain('cache')
+    expect(lost).toEqual(['cache_control'])
+  })
+})
+
+describe('reasoning of earlier turns', () => {
+  const turns = [
+    userTurn('Hi'),
+    assistant(thought('Hm'), text('Ho')),
+    userTurn('Go'),
+    assistant(thought('So'), call('1')),
+    user(result('1', text('x'))),
+  ]
+  const replayed = (quirks: Quirks, more: readonly Turn[] = turns) =>
+    messages({ turns: more, tools: [tideTool] }, { quirks })
+      .filter(({ role }) => role === 'assistant')
+      .map(({ reasoning_content }) => reasoning_content)
+
+  it('[159] [267] is not sent to hosts that refuse it', () => {
+    expect(replayed({})).toEqual([undefined, undefined])
+    expect(replayed({ replayReasoning: 'never' })).toEqual([undefined, undefined])
+  })
+
+  it('[158] is sent where it is wanted, with its stand-in where it is not known', () => {
+    const unknown = [userTurn('Hi'), assistantTurn('Ho'), userTurn('Go'), assistant(call('1')), user(result('1', text('x')))]
+    expect(replayed({ replayReasoning: 'always', emptyReasoning: '' })).toEqual(['Hm', 'So'])
+    expect(replayed({ replayReasoning: 'always', emptyReasoning: '' }, unknown)).toEqual(['', ''])
+    expect(replayed({ replayReasoning: 'tool-turns', emptyReasoning: ' ' })).toEqual([undefined, 'So'])
+    expect(replayed({ replayReasoning: 'tool-turns', emptyReasoning: ' ' }, unknown)).toEqual([undefined, ' '])
+    expect(replayed({ replayReasoning: 'tool-turns' }, unknown)).toEqual([undefined, undefined])
+  })
+
+  it('stands between tags where it came so', () => {
+    const [, said] = messages({ turns }, { quirks: { replayReasoning: 'always', thinkTags: true } })
+    expect(said).toEqual({ role: 'assistant', content: '<think>\nHm\n</think>\n\nHo' })
+  })
+
+  it('[269] goes back to a host with a list of its own as it came', () => {
+    const details = [{ type: 'reasoning.text', text: 'So', signature: 's' }]
+    const opaque: Opaque = { family: 'openai', kind: 'signature', value: `reasoning_details:${JSON.stringify(details)}` }
+    const signed = [userTurn('Hi'), assistant(thought('So', opaque), call('1')), user(result('1', text('x')))]
+    const quirks: Quirks = { replayReasoning: 'tool-turns', thinkingSwitch: 'reasoning-object' }
+    expect(messages({ turns: signed }, { quirks })[1]).toMatchObject({ reasoning: 'So', reasoning_details: details })
+    expect(JSON.stringify(messages({ turns: signed }, { quirks: { replayReasoning: 'tool-turns' } }))).not.toContain('details')
+  })
+
+  it('[153] carries no state to another family', () => {
+    const states: Opaque[] = [
+      { family: 'anthropic', kind: 'signature', value: 'SEALED' },
+      { family: 'anthropic', kind: 'redacted', value: 'SEALED' },
+      { family: 'google', kind: 'signature', value: 'SEALED' },
+      { family: 'openai', kind: 'encrypted', value: 'SEALED' },
+    ]
+    for (const opaque of states) {
+      const sealed = [
+        userTurn('Hi'),
+        assistant(thought('So', opaque), text('a', { opaque }), call('1', { opaque })),
+        user(result('1', text('x'))),
+      ]
+      expect(JSON.stringify(messages({ turns: sealed }, { model: 'gpt-4o' }))).not.toContain('SEALED')
+    }
+  })
+
+  it('[150] carries the state of a Claude or Gemini that stands behind the host', () => {
+    const google: Opaque = { family: 'google', kind: 'signature', value: 'g' }
+    const claude: Opaque = { family: 'anthropic', kind: 'signature', value: 'a' }
+    const sealed = [userTurn('Hi'), assistant(thought('So', claude), call('1', { opaque: google })), user(result('1', text('x')))]
+    expect(messages({ turns: sealed }, { model: 'gemini-3-pro' })[1]).toMatchObject({
+      tool_calls: [{ extra_content: { google: { thought_signature: 'g' } } }],
+    })
+    expect(messages({ turns: sealed }, { model: 'claude-sonnet-4-6' })[1]).toMatchObject({
+      thinking_blocks: [{ type: 'thinking', thinking: 'So', signature: 'a' }],
+    })
+  })
+})
+
+describe('tools of a written Chat request', () => {
+  it('[95] [96] [110] are there with a schema that is taken, or not at all', () => {
+    const declared = (schema: Dialogue['tools'][number]['schema']) =>
+      written({ tools: [{ ...tideTool, description: undefined, schema }] }).body.tools
+    expect(declared(undefined)).toEqual([{ type: 'function', function: { name: 'get_tide' } }])
+    expect(declared({ properties: { a: {} } })).toMatchObject([
+      { function: { parameters: { type: 'object', properties: { a: {} } } } },
+    ])
+    expect(declared({ type: 'object' })).toMatchObject([{ function: { parameters: { type: 'object', properties: {} } } }])
+    const none = written({ tools: [], toolChoice: { kind: 'required' }, parallelTools: false }).body
+    expect(Object.keys(none)).toEqual(['model', 'messages'])
+  })
+
+  it('[114] are strict where the host knows the word and the schema keeps its rules', () => {
+    const schema = { ...tideTool.schema, additionalProperties: false }
+    const strict = { ...tideTool, schema, strict: true }
+    const isStrict = (tools: Dialogue['tools'], more: Parameters<typeof written>[1] = {}, dialogue: Partial<Dialogue> = {}) => {
+      const { body, lost } = written({ tools, ...dialogue }, more)
+      return [JSON.stringify(body.tools).includes('"strict":true'), lost]
+    }
+    expect(isStrict([strict])).toEqual([true, []])
+    expect(isStrict([strict], { quirks: { takesStrictTools: false } })).toEqual([false, ['strict']])
+    expect(isStrict([{ ...tideTool, strict: true }])).toEqual([false, ['strict']])
+    expect(isStrict([{ ...tideTool, strict: true }], {}, { from: 'openai.responses' })).toEqual([true, []])
+  })
+
+  it.each<[Dialogue['toolChoice'], unknown]>([
+    [{ kind: 'auto' }, 'auto'],
+    [{ kind: 'none' }, 'none'],
+    [{ kind: 'required' }, 'required'],
+    [
+      { kind: 'tool', name: 'get_tide' },
+      { type: 'function', function: { name: 'get_tide' } },
+    ],
+  ])('are chosen by %j', (toolChoice, choice) => {
+    expect(written({ tools: [tideTool], toolChoice }).body.tool_choice).toEqual(choice)
+  })
+
+  it('have another word for must where the host has one', () => {
+    const quirks: Quirks = { requiredChoice: 'any' }
+    expect(written({ tools: [tideTool], toolChoice: { kind: 'required' } }, { quirks }).body.tool_choice).toBe('any')
+  })
+
+  it('are narrowed to those that are allowed, in the model’s own way where it has one', () => {
+    const dialogue: Partial<Dialogue> = {
+      tools: [tideTool, { ...tideTool, name: 'other' }],
+      toolChoice: { kind: 'allowed', names: ['other'], isRequired: true },
+    }
+    expect(written(dialogue).body).toMatchObject({ tool_choice: 'required', tools: [{ function: { name: 'other' } }] })
+    const { tools, tool_choice } = written(dialogue, { model: 'gpt-5' }).body
+    expect(tools).toHaveLength(2)
+    expect(tool_choice).toEqual({
+      type: 'allowed_tools',
+      allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'other' } }] },
+    })
+  })
+
+  it('[109] are called one by one when that is asked', () => {
+    expect(written({ tools: [tideTool], parallelTools: false }).body.parallel_tool_calls).toBe(false)
+    expect(written({ tools: [tideTool] }).body).not.toHaveProperty('parallel_tool_calls')
+  })
+
+  it('[112] with free text stay so where the model takes them, else are functions', () => {
+    const shell = {
+      ...tideTool,
+      name: 'sh',
+      schema: undefined,
+      custom: { format: { type: 'grammar', syntax: 'lark', definition: 'a' } },
+    }
+    const turns = [
+      userTurn('Hi'),
+      assistant(call('1', { name: 'sh', input: 'ls', isCustom: true })),
+      user(result('1', text('a'))),
+    ]
+    const own = written({ tools: [shell], turns, from: 'openai.responses' }, { model: 'gpt-5' })
+    expect(own.body.tools).toMatchObject([
+      { type: 'custom', custom: { name: 'sh', format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'a' } } } },
+    ])
+    expect(own.body.messages).toMatchObject([{}, { tool_calls: [{ type: 'custom', custom: { name: 'sh', input: 'ls' } }] }, {}])
+    expect(own.customTools).toBeUndefined()
+
+    const other = written({ tools: [shell], turns, from: 'openai.responses' })
+    expect(other.body.tools).toMatchObject([{ type: 'function', function: { parameters: { required: ['input'] } } }])
+    expect(other.body.messages).toMatchObject([{}, { tool_calls: [{ function: { arguments: '{"input":"ls"}' } }] }, {}])
+    expect([...(other.customTools ?? [])]).toEqual(['sh'])
+  })
+
+  it('[111] of the older form are the new one for the upstream', () => {
+    const messages = [{ role: 'user', content: 'Hi' }]
+    const dialogue = readRequest({ model: 'm', messages, functions: [{ name: 'f' }], function_call: 'auto' }, {})
+    expect(written(dialogue).body).toMatchObject({
+      tools: [{ type: 'function', function: { name: 'f' } }],
+      tool_choice: 'auto',
+      parallel_tool_calls: false,
+    })
+  })
+})
+
+describe('what else a written Chat request says', () => {
+  const body = (dialogue: Partial<Dialogue>, more: Parameters<typeof written>[1] = {}) => written(dialogue, more).body
+
+  it('[268] limits the output in the host’s word', () => {
+    expect(body({ outputTokensMax: 9 })).toMatchObject({ max_tokens: 9 })
+    expect(body({ outputTokensMax: 9 }, { model: 'gpt-5' })).toMatchObject({ max_completion_tokens: 9 })
+    expect(body({ outputTokensMax: 9 }, { quirks: { outputLimit: 'max_completion_tokens' } })).toMatchObject({
+      max_completion_tokens: 9,
+    })
+    const fromChat = readRequest({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], max_completion_tokens: 9 }, {})
+    expect(body(fromChat, { model: 'mistral-large', quirks: { outputLimit: 'max_tokens' } })).toMatchObject({ max_tokens: 9 })
+  })
+
+  it('[126] refuses to ask for nothing', () => {
+    expect(failure({ outputTokensMax: 0 })).toEqual({ code: 'untranslatable', field: 'max_tokens' })
+  })
+
+  it('has sampling as far as it is known, and says what is not', () => {
+    const sampling = { temperature: 1.7, topP: 0.5, topK: 4, seed: 3, presencePenalty: 1, frequencyPenalty: 1 }
+    const { body: sent, lost } = written({ sampling, stop: ['a', 'b', 'c', 'd', 'e'] }, { quirks: { temperatureMax: 1 } })
+    expect(sent).toMatchObject({ temperature: 1, top_p: 0.5, seed: 3, presence_penalty: 1, stop: ['a', 'b', 'c', 'd'] })
+    expect(sent).not.toHaveProperty('top_k')
+    expect(lost).toEqual(['stop_sequences', 'top_k'])
+  })
+
+  it('leaves out what the host refuses, in the words of the caller', () => {
+    const quirks: Quirks = { refuses: ['seed', 'stop', 'stream_options', 'user', 'metadata'] }
+    const { body: sent, lost } = written(
+      { sampling: { seed: 3 }, stop: ['a'], stream: true, user: 'ann', extra: { metadata: { a: 1 } } },
+      { quirks },
+    )
+    expect(sent).toEqual({ model: 'm', messages: expect.anything(), stream: true })
+    expect(lost).toEqual(['metadata', 'metadata.user_id', 'seed', 'stop_sequences'])
+  })
+
+  it('[128] leaves out what the model refuses', () => {
+    const sampling = { temperature: 0.5, topP: 0.9, presencePenalty: 1 }
+    expect(written({ sampling }, { model: 'gpt-5' })).toMatchObject({
+      body: { model: 'gpt-5', messages: expect.anything() },
+      lost: ['presence_penalty', 'temperature', 'top_p'],
+    })
+    const off = written({ sampling, reasoning: { mode: 'off', show: undefined } }, { model: 'gpt-5.1' })
+    expect(off.body).toMatchObject({ temperature: 0.5, top_p: 0.9, reasoning_effort: 'none' })
+    expect(off.lost).toEqual(['presence_penalty'])
+  })
+
+  it('[36] [266] asks for the usage of a stream', () => {
+    expect(body({ stream: true })).toMatchObject({ stream: true, stream_options: { include_usage: true } })
+    expect(body({ stream: false })).not.toHaveProperty('stream_options')
+  })
+
+  it('[144] names the user in at most 64 characters, the same each time', () => {
+    const long = JSON.stringify({ device: 'x'.repeat(400) })
+    expect(String(body({ user: long }).user)).toMatch(/^\w{40}$/)
+    expect(body({ user: long }).user).toBe(body({ user: long }).user)
+    expect(body({ user: 'ann' })).not.toHaveProperty('prompt_cache_key')
+    expect(body({ user: 'ann' }, { model: 'gpt-5' }).prompt_cache_key).toMatch(/^\w{40}$/)
+  })
+
+  it('sends members of the platform to its own models alone', () => {
+    const extra = { metadata: { a: 'b' }, store: false, truncation: 'auto' }
+    const dialogue: Partial<Dialogue> = { from: 'openai.responses', extra }
+    expect(written(dialogue, { model: 'gpt-4o' })).toMatchObject({
+      body: { metadata: { a: 'b' }, store: false },
+      lost: ['truncation'],
+    })
+    expect(written(dialogue).lost).toEqual(['metadata', 'truncation'])
+    expect(written({ extra: { container: 'c' } }).lost).toEqual(['container'])
+  })
+
+  it('[106] refuses a search that the model cannot make', () => {
+    const search = { contextSize: 'low' as const, location: { city: 'Rye' } }
+    expect(failure({ search })).toEqual({ code: 'untranslatable', field: 'tools.web_search' })
+    expect(body({ search }, { model: 'gpt-4o-search-preview' })).toMatchObject({
+      web_search_options: { search_context_size: 'low', user_location: { type: 'approximate', approximate: { city: 'Rye' } } },
+    })
+    expect(body({ search }, { model: 'sonar-pro' })).toHaveProperty('web_search_options')
+  })
+
+  it('says the same again to a caller of its own format', () => {
+    const asked = {
+      model: 'm',
+      messages: [
+        { role: 'system', content: 'Be brief' },
+        { role: 'user', content: 'Hi' },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: '1', type: 'function', function: { name: 'f', arguments: '{}' } }],
+        },
+        { role: 'tool', tool_call_id: '1', content: 'x' },
+      ],
+      tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} }, strict: true } }],
+      tool_choice: 'auto',
+      max_tokens: 5,
+      temperature: 0.5,
+      top_k: 3,
+      stop: ['x'],
+      user: 'ann',
+      reasoning_effort: 'none',
+      web_search_options: {},
+      logit_bias: { 1: 2 },
+      min_p: 0.1,
+    }
+    const { body: sent, lost } = written(readRequest(asked, {}))
+    expect(sent).toEqual(asked)
+    expect(lost).toEqual([])
+  })
+})
+
+describe('reasoning that a written Chat request asks for', () => {
+  type Mode = NonNullable<Dialogue['reasoning']>['mode']
+  const asked = (mode: Mode, more: Parameters<typeof written>[1] = {}, dialogue: Partial<Dialogue> = {}) => {
+    const { body, lost } = written({ reasoning: { mode, show: undefined }, ...dialogue }, more)
+    const { model: _, messages: __, ...members } = body
+    return { ...members, ...(lost.length > 0 ? { lost } : {}) }
+  }
+
+  it.each<[string, Mode, unknown]>([
+    ['gpt-5', 'off', 'minimal'],
+    ['gpt-5', { effort: 'xhigh' }, 'high'],
+    ['gpt-5.1', 'off', 'none'],
+    ['gpt-5.2', { effort: 'xhigh' }, 'xhigh'],
+    ['gpt-5.6', { effort: 'minimal' }, 'low'],
+    ['o3', { budgetTokens: 1_000 }, 'low'],
+    ['gpt-5', { budgetTokens: 1_000 }, 'minimal'],
+    ['gpt-5', { budgetTokens: 4_000 }, 'low'],
+    ['gpt-5', { budgetTokens: 16_000 }, 'medium'],
+    ['gpt-5', { budgetTokens: 60_000 }, 'high'],
+    ['openai/gpt-5', { effort: 'max' }, 'high'],
+    ['gpt-5', 'auto', undefined],
+  ])('of %s as %j is the effort %s', (model, mode, effort) => {
+    expect(asked(mode, { model })).toEqual(effort === undefined ? {} : { reasoning_effort: effort })
+  })
+
+  it('[170] is not asked of models that do not reason, and named', () => {
+    expect(asked({ effort: 'high' }, { model: 'gpt-4o' })).toEqual({ lost: ['thinking'] })
+    expect(asked('off', { model: 'gpt-4o' })).toEqual({})
+    expect(asked({ effort: 'high' })).toEqual({ lost: ['thinking'] })
+    expect(asked({ effort: 'high' }, {}, { from: 'openai.responses' })).toEqual({ reasoning_effort: 'high' })
+  })
+
+  it('[113] is given up for tools where the model takes only one of them', () => {
+    const tools = [tideTool]
+    const effort = (model: string, mode: Mode | undefined) => {
+      const { body, lost } = written({ tools, ...(mode ? { reasoning: { mode, show: undefined } } : {}) }, { model })
+      return [body.reasoning_effort, lost]
+    }
+    expect(effort('gpt-5.4', { effort: 'high' })).toEqual(['none', ['thinking']])
+    expect(effort('gpt-5.4', undefined)).toEqual([undefined, []])
+    expect(effort('gpt-5.6', undefined)).toEqual(['none', []])
+    expect(effort('gpt-5.2', { effort: 'high' })).toEqual(['high', []])
+  })
+
+  it.each<[string, Quirks, string, Mode, unknown]>([
+    ['a switch', { thinkingSwitch: 'thinking-type' }, 'glm-4.6', { effort: 'low' }, { thinking: { type: 'enabled' } }],
+    ['a switch', { thinkingSwitch: 'thinking-type' }, 'glm-4.6', 'auto', { thinking: { type: 'enabled' } }],
+    ['a switch', { thinkingSwitch: 'thinking-type' }, 'glm-4.6', 'off', { thinking: { type: 'disabled' } }],
+    [
+      'a switch with steps',
+      { thinkingSwitch: 'thinking-type' },
+      'deepseek-chat',
+      { effort: 'medium' },
+      { thinking: { type: 'enabled' }, reasoning_effort: 'high' },
+    ],
+    ['another word for on', { thinkingSwitch: 'thinking-type' }, 'MiniMax-M3', 'auto', { thinking: { type: 'adaptive' } }],
+    ['steps in place of a switch', { thinkingSwitch: 'thinking-type' }, 'kimi-k3', 'off', { reasoning_effort: 'low' }],
+    ['a flag', { thinkingSwitch: 'enable_thinking' }, 'glm', { effort: 'low' }, { enable_thinking: true }],
+    [
+      'a flag with a budget',
+      { thinkingSwitch: 'enable_thinking' },
+      'glm',
+      { budgetTokens: 99 },
+      { enable_thinking: true, thinking_budget: 99 },
+    ],
+    ['a flag', { thinkingSwitch: 'enable_thinking' }, 'glm', 'off', { enable_thinking: false }],
+    ['an object', { thinkingSwitch: 'reasoning-object' }, 'x/y', { effort: 'max' }, { reasoning: { effort: 'xhigh' } }],
+    ['an object', { thinkingSwitch: 'reasoning-object' }, 'x/y', { budgetTokens: 99 }, { reasoning: { max_tokens: 99 } }],
+    ['an object', { thinkingSwitch: 'reasoning-object' }, 'x/y', 'off', { reasoning: { enabled: false } }],
+    ['OpenAI’s word', { thinkingSwitch: 'reasoning_effort' }, 'grok-3-mini', { effort: 'medium' }, { reasoning_effort: 'high' }],
+    ['OpenAI’s word', { thinkingSwitch: 'reasoning_effort' }, 'new', { effort: 'max' }, { reasoning_effort: 'high' }],
+    ['OpenAI’s word', { thinkingSwitch: 'reasoning_effort' }, 'new', 'off', {}],
+    ['nothing', { thinkingSwitch: 'none' }, 'new', { effort: 'low' }, { lost: ['thinking'] }],
+    ['nothing', { thinkingSwitch: 'none' }, 'new', 'off', {}],
+  ])('is asked with %s', (_, quirks, model, mode, members) => expect(asked(mode, { model, quirks })).toEqual(members))
+
+  it('is switched off for models that only think in streams', () => {
+    const quirks: Quirks = { thinkingSwitch: 'enable_thinking' }
+    expect(written({}, { model: 'qwen3-32b', quirks }).body).toMatchObject({ enable_thinking: false })
+    expect(asked({ effort: 'low' }, { model: 'qwen3-32b', quirks })).toEqual({ enable_thinking: false, lost: ['thinking'] })
+    expect(asked({ effort: 'low' }, { model: 'qwen3-32b', quirks }, { stream: true, wantsUsage: false })).toEqual({
+      stream: true,
+      enable_thinking: true,
+    })
+  })
+
+  it('stands in the name of a model that has it there', () => {
+    expect(written({ outputTokensMax: 5 }, { model: 'o3-mini-high' }).body).toMatchObject({
+      model: 'o3-mini',
+      reasoning_effort: 'high',
+      max_completion_tokens: 5,
+    })
+  })
+})
+
+describe('the answer that a written Chat request wants', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
+  const output = { kind: 'schema' as const, name: undefined, description: undefined, schema, strict: undefined }
+  const first = (body: JsonObject) => arrayAt(body, 'messages').filter(isObject)[0]
+
+  it('[188] has the schema in its nest, strict when it can be kept', () => {
+    expect(written({ output }).body.response_format).toEqual({
+      type: 'json_schema',
+      json_schema: { name: 'response', schema, strict: true },
+    })
+    const loose = { ...schema, required: [] }
+    expect(written({ output: { ...output, schema: loose, strict: true } })).toMatchObject({
+      body: { response_format: { json_schema: { strict: false } } },
+      lost: ['strict'],
+    })
+    expect(written({ output: { ...output, name: 'a b', strict: true }, from: 'openai.responses' }).body).toMatchObject({
+      response_format: { json_schema: { name: 'a_b', strict: true } },
+    })
+  })
+
+  it('is told in words where the host knows less', () => {
+    const object = written({ output }, { quirks: { jsonSchema: 'object' } })
+    expect(object.body.response_format).toEqual({ type: 'json_object' })
+    expect(first(object.body)).toMatchObject({ role: 'system', content: expect.stringContaining(JSON.stringify(schema)) })
+    expect(object.lost).toEqual(['output_config.format'])
+    const none = written({ output }, { quirks: { jsonSchema: 'none' } })
+    expect(none.body).not.toHaveProperty('response_format')
+    expect(first(none.body)?.content).toContain('JSON')
+    expect(written({ output }, { model: 'gpt-3.5-turbo' }).body.response_format).toEqual({ type: 'json_object' })
+  })
+
+  it('[187] names JSON when nobody else does', () => {
+    const json = { output: { kind: 'json' as const }, system: [text('Be brief')] }
+    expect(first(written(json).body)?.content).toBe('Be brief\n\nAnswer with one JSON object and nothing else.')
+    expect(first(written({ ...json, turns: [userTurn('Give me JSON')] }).body)?.content).toBe('Be brief')
+    expect(written(json).lost).toEqual([])
+  })
+})
+
+describe('any conversation', () => {
+  it('is the same request each time', () => {
+    const dialogue = dialogueOf({ turns: [userTurn('Hi'), ...toolTurns()], tools: [tideTool] })
+    expect(written(dialogue)).toEqual(written(dialogue))
+  })
+})
