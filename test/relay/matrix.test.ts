@@ -1,0 +1,112 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startServer, type TestServer } from '../helpers/app.ts'
+import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
+import { type Client, clients, type Understood } from './clients.ts'
+
+/**
+ * Every recorded stream of every upstream format, through the whole gateway, to every dialect, read by the official SDKs, however its
+ * bytes are cut: all of them understand the same. A new fixture joins by lying in the folder of its codec.
+ */
+const upstreams: readonly { folder: string; type: number; model: string; key?: string; contentType?: string }[] = [
+  { folder: 'openai-chat/fixtures/openai', type: 40, model: 'gpt-4o-mini' },
+  { folder: 'openai-chat/fixtures/mistral', type: 42, model: 'mistral-large-latest' },
+  { folder: 'openai-responses/fixtures', type: 1, model: 'gpt-5-pro' },
+  { folder: 'anthropic-messages/fixtures', type: 14, model: 'claude-sonnet-4-5' },
+  { folder: 'gemini-generate/fixtures', type: 24, model: 'gemini-2.5-flash' },
+  { folder: 'cohere-chat/fixtures', type: 34, model: 'command-a-03-2025' },
+  {
+    folder: 'bedrock-converse/fixtures',
+    type: 33,
+    model: 'amazon.nova-pro-v1:0',
+    key: 'AKIDEXAMPLE|secret|us-east-1',
+    contentType: 'application/vnd.amazon.eventstream',
+  },
+]
+
+/** Where a dialect, or its SDK, cannot have the same: the clients that are left out, and why. */
+const exceptions: Readonly<Record<string, { readonly clients: RegExp; readonly why: string }>> = {
+  'openai-responses/fixtures/custom_tool.sse': { clients: /chat, openai 6/, why: 'this major cannot read calls with free text' },
+  'anthropic-messages/fixtures/max_tokens_mid_tool.sse': {
+    clients: /messages|gemini/,
+    why: 'a call that was cut off is kept as text, mended by the SDK, or left out',
+  },
+  'anthropic-messages/fixtures/refusal.sse': { clients: /messages|gemini/, why: 'only OpenAI has a place for the explanation' },
+  'gemini-generate/fixtures/function_call_partial_args.sse': {
+    clients: /gemini/,
+    why: 'its own clients get the pieces as they come',
+  },
+  'gemini-generate/fixtures/malformed_function_call.sse': {
+    clients: /gemini/,
+    why: 'its own clients are told by the finish reason',
+  },
+}
+
+const cuts: Readonly<Record<string, number>> = { 'in one piece': Number.POSITIVE_INFINITY, 'byte by byte': 1, 'by sevens': 7 }
+const ask = { url: '', key: '' }
+const answer = { bytes: Buffer.alloc(0), size: 1, type: 'text/event-stream' }
+let upstream: Server
+let server: TestServer
+
+beforeAll(async () => {
+  upstream = createServer(async (request, response) => {
+    request.resume()
+    response.writeHead(200, { 'content-type': answer.type })
+    const { bytes, size } = answer
+    for (let at = 0; at < bytes.length && !response.destroyed; at += size) {
+      response.write(bytes.subarray(at, Math.min(bytes.length, at + size)))
+      if (size < bytes.length && at % (size * 64) === 0) await new Promise(setImmediate)
+    }
+    response.end()
+  })
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
+  server = await startServer('sqlite')
+  await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
+  ask.url = server.url
+  ask.key = (await addToken(server)).key
+  // It listens on a port, not on a pipe.
+  const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
+  for (const { type, model, key } of upstreams) await addChannel(server, { url, type, models: model, ...(key ? { key } : {}) })
+})
+
+afterAll(async () => {
+  await requireBalancedBooks(server)
+  await server.stop()
+  upstream.closeAllConnections()
+  upstream.close()
+})
+
+const root = new URL('../../src/server/protocols/', import.meta.url)
+
+for (const { folder, model, contentType } of upstreams) {
+  const streams = readdirSync(new URL(folder, root)).filter(
+    (name) => /\.(sse|ndjson|bin)$/.test(name) && !name.startsWith('invoke'),
+  )
+  describe(folder, () => {
+    it.each(streams)('%s', async (name) => {
+      answer.bytes = readFileSync(new URL(`${folder}/${name}`, root))
+      answer.type = contentType ?? 'text/event-stream'
+      const seen: Record<string, Understood | 'an error'> = {}
+      for (const [cut, size] of Object.entries(cuts)) {
+        answer.size = Math.min(size, answer.bytes.length)
+        for (const [client, read] of Object.entries(clients)) {
+          const left = exceptions[`${folder}/${name}`]?.clients.test(client)
+          if (!left) seen[`${client}, ${cut}`] = await understand(read, model)
+        }
+      }
+      const [first] = Object.values(seen)
+      expect(seen).toEqual(Object.fromEntries(Object.keys(seen).map((key) => [key, first])))
+    })
+  })
+}
+
+async function understand(read: Client, model: string): Promise<Understood | 'an error'> {
+  try {
+    return await read({ ...ask, model })
+  } catch (error) {
+    if (process.env.MATRIX_ERRORS) console.log(error)
+    return 'an error'
+  }
+}
