@@ -138,7 +138,9 @@ export class StreamTap implements Tap {
   }
 
   #eventText({ name, data }: Pick<EventText, 'name' | 'data'>): string {
-    return `${name === '' ? '' : `event: ${toByteText(name)}\n`}data: ${toByteText(data)}${this.#format.eventEnd ?? '\n\n'}`
+    const { endsWithBody, eventEnd = '\n\n' } = this.#format
+    const head = name === '' || endsWithBody ? '' : `event: ${toByteText(name)}\n`
+    return `${head}data: ${toByteText(data)}${eventEnd}`
   }
 
   /** The terminal event as it came, or as it should have come: clients are strict about it. */
