@@ -190,6 +190,24 @@ describe('the addresses of Gemini', () => {
   })
 })
 
+describe('an image by its address', () => {
+  it('[171] is never fetched from inside, by itself or behind a redirect', async () => {
+    const { url, heard } = await answering('text.sse')
+    let fetched = 0
+    const inside = await httpUpstream((_request, response) => {
+      fetched++
+      response.writeHead(302, { location: 'http://169.254.169.254/' }).end()
+    })
+    const { ask } = await door(url)
+    for (const address of [`${inside}/a.png`, 'http://localhost:1/a.png', 'http://169.254.169.254/latest/meta-data']) {
+      const content = [{ type: 'image_url', image_url: { url: address } }]
+      const answer = await ask({ model, messages: [{ role: 'user', content }] })
+      expect([address, answer.status]).toEqual([address, 400])
+    }
+    expect([fetched, heard.length]).toEqual([0, 0])
+  })
+})
+
 describe('a Gemini stream that passes through', () => {
   it.each(['text.sse', 'thoughts.sse', 'function_call.sse', 'unicode.sse', 'prompt_blocked.sse', 'empty_content.sse'])(
     '[264] [256] %s: byte for byte',

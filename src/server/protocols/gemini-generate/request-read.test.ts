@@ -111,7 +111,7 @@ describe('a generateContent request', () => {
     ])
   })
 
-  it('[175] [178] tells kinds of media apart, and addresses from files that lie with Google', () => {
+  it('[178] tells kinds of media apart, and addresses from files that lie with Google', () => {
     expect(
       partsOf([
         { inlineData: { mimeType: 'image/jpeg', data: 'iVBORw0KGgo=' } },

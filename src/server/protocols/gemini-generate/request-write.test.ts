@@ -456,7 +456,7 @@ describe('thinking of Gemini', () => {
     expect(configOf({ reasoning: { mode: 'auto', show: 'none' } })).toEqual({})
   })
 
-  it('is named as lost for models that do not think', () => {
+  it('[170] is named as lost for models that do not think', () => {
     const { body, lost } = written({ reasoning: { mode: { effort: 'high' }, show: undefined } }, 'gemini-2.0-flash')
     expect([body.generationConfig, lost]).toEqual([undefined, ['reasoning_effort']])
     expect(written({ reasoning: { mode: 'off', show: undefined } }, 'gemini-2.0-flash').lost).toEqual([])
