@@ -7,7 +7,8 @@ import { redact } from '../lib/logger.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
-import { lockedIds } from './locks.ts'
+import { reviveKeys } from './channel-keys.ts'
+import { lockChannel, lockedIds } from './locks.ts'
 import type { RunningChannel } from './model-index.ts'
 import { cut } from './values.ts'
 
@@ -120,6 +121,38 @@ async function record(core: Core, within: Within, { channel, of, reason, at }: D
     target: of === 'channel' ? `channel:${id}` : `channel:${id}/key:${keyId}`,
     after: reason,
   })
+}
+
+/**
+ * Puts a key that passed a test back into service, and its channel, if they were disabled automatically and the options want it.
+ * Answers whether anything changed.
+ */
+export async function enableAfterTest(core: Core, channel: RunningChannel): Promise<boolean> {
+  if (!core.options.current.AutomaticEnableChannelEnabled) return false
+  const changed = await core.db.transaction().execute(async (within) => {
+    const row = await lockChannel(core, within, channel.id)
+    const key = await within
+      .updateTable('channel_keys')
+      .set({ status: enabled, status_reason: '', status_time: 0 })
+      .where('id', '=', channel.keyId)
+      .where('status', '=', channelStatus.autoDisabled)
+      .returning('id')
+      .executeTakeFirst()
+    const isBack = row.status === channelStatus.autoDisabled
+    if (isBack) {
+      await within.updateTable('channels').set({ status: enabled, other_info: '' }).where('id', '=', channel.id).execute()
+      await reviveKeys(within, [channel.id])
+    }
+    if (!key && !isBack) return false
+    await recordAudit(core, within, {
+      caller: undefined,
+      action: isBack ? 'channel.auto-enable' : 'channel.key-auto-enable',
+      target: isBack ? `channel:${channel.id}` : `channel:${channel.id}/key:${channel.keyId}`,
+    })
+    return true
+  })
+  if (changed) core.bus.publish('channels', channel.id)
+  return changed
 }
 
 /** Remembers when a channel was tested and how long it took. Published to nobody: it decides nothing. */

@@ -69,14 +69,14 @@ export const channelHandlers: Handlers<typeof channelRoutes, Context> = {
     return null
   },
 
-  'GET /api/channel/test/:id': ({ app }, { params, query }) => test(app, params.id, query.model),
-  'POST /api/channel/test/:id': ({ app }, { params, query }) => test(app, params.id, query.model),
+  'GET /api/channel/test/:id': (context, { params, query }) => test(context, params.id, query.model),
+  'POST /api/channel/test/:id': (context, { params, query }) => test(context, params.id, query.model),
   'GET /api/channel/fetch_models/:id': ({ app }, { params }) => listModelsOfChannel(app, params),
   'POST /api/channel/fetch_models': ({ app }, { body }) => listModelsOfForm(app, body),
 }
 
-async function test(app: Context['app'], channelId: number, model: string) {
-  const { seconds } = await probeChannel(app, { channelId, model })
+async function test(context: Context, channelId: number, model: string) {
+  const { seconds } = await applied(context, probeChannel(context.app, { channelId, model }))
   return { data: null, extra: { time: seconds } }
 }
 

@@ -1,18 +1,29 @@
-import { reportTest } from '../channels/health.ts'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { enableAfterTest, reportTest } from '../channels/health.ts'
 import { openChannel, type RunningChannel } from '../channels/model-index.ts'
-import { resolveModel } from '../channels/select.ts'
 import { AppError, fail } from '../lib/failure.ts'
-import { CallFailure, callConfigured } from '../lib/http-client.ts'
-import type { Format } from '../protocols/format.ts'
-import { readOpenAiError } from '../protocols/openai-chat/errors.ts'
-import { isObject } from '../protocols/wire-format.ts'
-import { readHiddenError } from './exchange.ts'
-import { withoutSecrets } from './failure.ts'
-import type { RelayParts } from './relay-parts.ts'
+import { newRequestId } from '../lib/ids.ts'
+import { freePrice } from '../pricing/quote.ts'
+import { wireFormats } from '../protocols/index.ts'
+import type { RelayCaller } from '../tokens/authenticate.ts'
+import type { Ledger } from '../wallet/ledger.ts'
+import { attempt } from './attempt.ts'
+import { Call } from './call.ts'
+import type { UpstreamFailure } from './failure.ts'
+import { type ProbeRequest, probeRequest } from './probe-request.ts'
+import type { RelayParts, Work } from './relay-parts.ts'
+
+/** What a test of one key has shown. `cannot`: there is nothing small to ask it, which is no fault of the channel. */
+export type Probe =
+  | { readonly outcome: 'passed'; readonly ms: number }
+  | { readonly outcome: 'failed'; readonly ms: number; readonly failure: UpstreamFailure }
+  | { readonly outcome: 'cannot' }
 
 /**
  * Tests a channel with one small request and answers how long it took. It costs the operator what the upstream takes for a few
- * tokens, and no user anything. The channel may be disabled. Throws `not_found`, `channel_not_testable` or `channel_test_failed`.
+ * tokens, and no user anything. The channel may be disabled; one that was disabled automatically may come back by it. Throws
+ * `not_found`, `channel_not_testable` or `channel_test_failed`.
  */
 export async function probeChannel(
   app: RelayParts,
@@ -21,77 +32,101 @@ export async function probeChannel(
   const { keys } = await openChannel(app, channelId)
   const [channel] = keys
   if (!channel) fail('not_found')
-  const asked = model || channel.testModel || [...channel.models][0] || ''
-  const format = formatFor(channel, asked)
-  if (!channel.provider.testable || !format || asked === '') fail('channel_not_testable')
+  const probe = await probeKey(app, channel, model)
+  if (probe.outcome === 'cannot') return fail('channel_not_testable')
+  await reportTest(app, channelId, probe)
+  if (probe.outcome === 'failed') return fail('channel_test_failed', { reason: probe.failure.reason }, { cause: probe.failure })
+  await enableAfterTest(app, channel)
+  return { seconds: probe.ms / 1000 }
+}
 
+/**
+ * Asks one key of a channel as the relay would, with everything that its settings and its provider do to a request, but without a
+ * caller and without the ledger.
+ */
+export async function probeKey(app: RelayParts, channel: RunningChannel, model: string): Promise<Probe> {
+  const request = channel.provider.testable ? probeRequest(channel, model) : undefined
+  if (!request) return { outcome: 'cannot' }
   const startedMs = app.now()
+  const result = await tryAttempt({ ...app, ledger: noLedger }, request, hurried(channel))
+  if (result === 'cannot') return { outcome: 'cannot' }
+  const ms = Math.max(1, app.now() - startedMs)
+  if (result !== 'answered') return { outcome: 'failed', ms, failure: result }
+  app.traffic.forgive([channel])
+  return { outcome: 'passed', ms }
+}
+
+async function tryAttempt(app: RelayParts, request: ProbeRequest, channel: RunningChannel) {
   try {
-    await ask(app, channel, format, resolveModel(channel, asked))
+    const result = await attempt(app, workFor(request, app.now()), channel)
+    return result !== 'answered' && result.kind === 'untranslatable' ? 'cannot' : result
   } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    await reportTest(app, channelId, { ms: app.now() - startedMs })
+    // The gateway itself refuses to send this: it says nothing about the upstream.
+    if (error instanceof AppError) return 'cannot'
     throw error
   }
-  const ms = Math.max(1, app.now() - startedMs)
-  await reportTest(app, channelId, { ms })
-  return { seconds: ms / 1000 }
 }
 
-async function ask(app: RelayParts, channel: RunningChannel, format: Format, model: string): Promise<void> {
-  const { provider } = channel
-  const body = { ...smallRequest(format, model) }
-  Object.assign(body, provider.adjustBody?.(body, format, model) ?? {})
-  let reply: Awaited<ReturnType<typeof callConfigured>>
-  try {
-    reply = await callConfigured(app.upstream, {
-      proxy: channel.setting.proxy ?? '',
-      method: 'POST',
-      url: provider.url(channel, format, model, false),
-      headers: { ...provider.headers(channel, format, {}), 'content-type': 'application/json', accept: 'application/json' },
-      body: JSON.stringify(body),
-      timeoutMs: 60_000,
-      sizeBytesMax: 4 * 1024 * 1024,
-    })
-  } catch (error) {
-    if (!(error instanceof CallFailure)) throw error
-    return fail('channel_test_failed', { reason: error.message }, { cause: error })
+const timeoutMs = 60_000
+
+/** Nobody waits longer for a test, whatever the channel allows its callers. */
+function hurried(channel: RunningChannel): RunningChannel {
+  const { headers_timeout_ms = timeoutMs, total_timeout_ms = timeoutMs } = channel.setting
+  const limits = {
+    headers_timeout_ms: Math.min(headers_timeout_ms, timeoutMs),
+    total_timeout_ms: Math.min(total_timeout_ms, timeoutMs),
   }
-  judge(channel, reply)
+  return { ...channel, setting: { ...channel.setting, ...limits } }
 }
 
-function judge(channel: RunningChannel, { status, body }: { status: number; body: Buffer }): void {
-  const said = parse(body)
-  const error = readHiddenError(said)
-  if (status >= 300 || error) {
-    const message = (error ?? readOpenAiError(said)).message || body.toString('utf8').slice(0, 300)
-    fail('channel_test_failed', { reason: withoutSecrets(`${status} ${message}`, channel) })
+function workFor({ format: name, model, body }: ProbeRequest, nowMs: number): Work {
+  const format = wireFormats[name]
+  const id = newRequestId(nowMs)
+  const request = new IncomingMessage(new Socket())
+  const call = new Call(
+    { request, response: new ServerResponse(request) },
+    { id, dialect: format.dialect, language: 'en', client: { address: '', local: true }, nowMs },
+  )
+  return {
+    call,
+    caller: nobody,
+    body: { json: body, bytes: Buffer.from(JSON.stringify(body)) },
+    format,
+    facts: format.readRequest(body, { model }),
+    group: '',
+    price: freePrice(model, ''),
+    inputTokens: 0,
+    hold: { requestId: id, userId: 0, tokenId: 0, amount: 0 },
+    turn: undefined,
+    attempts: [],
   }
-  const isReply = isObject(said) && ['choices', 'content', 'data', 'candidates'].some((key) => Array.isArray(said[key]))
-  if (!isReply) fail('channel_test_failed', { reason: 'the upstream sent no valid answer' })
 }
 
-/** The kind of call that fits the model's name, if the channel's provider speaks it. */
-function formatFor(channel: RunningChannel, model: string): Format | undefined {
-  const wanted: Format[] = /embed|bge-|^m3e/i.test(model)
-    ? ['openai.embeddings']
-    : ['openai.chat', 'anthropic.messages', 'gemini.generate', 'openai.embeddings']
-  return wanted.find((format) => channel.provider.speaks[format] !== undefined)
+const nobody: RelayCaller = {
+  userId: 0,
+  username: '',
+  role: 0,
+  userGroup: '',
+  acceptsUnpriced: true,
+  tokenId: 0,
+  tokenName: '',
+  tokenGroup: '',
+  modelLimits: null,
+  allowedAddresses: null,
+  expiresAt: -1,
+  limits: null,
+  pinnedChannel: 0,
 }
 
-function smallRequest(format: Format, model: string): Record<string, unknown> {
-  if (format === 'openai.embeddings') return { model, input: ['hello world'] }
-  if (format === 'gemini.generate')
-    return { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], generationConfig: { maxOutputTokens: 16 } }
-  const messages = [{ role: 'user', content: 'hi' }]
-  const isReasoning = /^(o[1-9]|gpt-[5-9])/.test(model)
-  return isReasoning ? { model, messages, max_completion_tokens: 16 } : { model, messages, max_tokens: 16 }
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    return undefined
-  }
+/** A test is on the house: nothing is held, charged or logged. */
+const noLedger: Ledger = {
+  hold() {},
+  settle: async () => {},
+  release() {},
+  checkpoint() {},
+  credit: async () => {},
+  refresh() {},
+  expire: async () => ({ settled: 0, released: 0 }),
+  openHolds: 0,
+  close: async () => {},
 }

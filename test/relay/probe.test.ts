@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest'
+import type { Channel, ChannelKey } from '../../src/contract/entities/channel.ts'
+import { serverOfTest, type TestServer } from '../helpers/app.ts'
+import { eachDatabase } from '../helpers/databases.ts'
+import { addChannel, books } from '../helpers/seed.ts'
+import { upstreamOfTest } from '../helpers/upstream.ts'
+import { httpUpstream } from './stage.ts'
+
+const test = async (server: TestServer, id: number, model = '') => {
+  const answer = await (await server.raw(`POST /api/channel/test/${id}?model=${model}`)).json()
+  return answer as { success: boolean; message: string; code?: string; time?: number }
+}
+const channelOf = (server: TestServer, id: number) => server.call<Channel>(`GET /api/channel/${id}`)
+const setOption = (server: TestServer, key: string, value: string) => server.call('PUT /api/option/', { key, value })
+
+/** An upstream that answers each path with what its dialect answers, and notes what it was asked. */
+async function everything() {
+  const asked: { path: string; body: Record<string, unknown>; headers: Record<string, unknown> }[] = []
+  const url = await httpUpstream((request, response) => {
+    let text = ''
+    request.on('data', (chunk) => {
+      text += chunk
+    })
+    request.on('end', () => {
+      const path = request.url ?? ''
+      asked.push({ path, body: JSON.parse(text || '{}'), headers: request.headers })
+      const lists =
+        path.endsWith('/rerank') || path.endsWith('/moderations') ? { results: [] } : { data: [], choices: [], content: [] }
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...lists, usage: {} }))
+    })
+  })
+  return { url, asked }
+}
+
+describe('the test of a channel', () => {
+  it.each([
+    ['text-embedding-3-small', '/v1/embeddings', { input: ['hello world'] }],
+    ['bge-large-zh', '/v1/embeddings', {}],
+    ['omni-moderation-latest', '/v1/moderations', { input: 'hello world' }],
+    ['gpt-4o-mini', '/v1/chat/completions', { max_tokens: 16 }],
+    ['o3-mini', '/v1/chat/completions', { max_completion_tokens: 16 }],
+  ])('asks %s what its kind answers', async (model, path, body) => {
+    const server = await serverOfTest('sqlite')
+    const { url, asked } = await everything()
+    const id = await addChannel(server, { url, models: model })
+    await test(server, id)
+    expect(asked).toMatchObject([{ path, body: { ...body, model } }])
+  })
+
+  it.each(['dall-e-3', 'gpt-image-1', 'whisper-1', 'tts-1-hd', 'gpt-4o-transcribe', 'sora-2', 'gpt-4o-realtime-preview'])(
+    'cannot be made with %s, which is no failure',
+    async (model) => {
+      const server = await serverOfTest('sqlite')
+      const { url, asked } = await everything()
+      const id = await addChannel(server, { url, models: model })
+      expect(await test(server, id)).toMatchObject({ success: false, code: 'channel_not_testable' })
+      expect([asked, (await channelOf(server, id)).test_time]).toEqual([[], 0])
+    },
+  )
+
+  it('is made with the first model that can be tested, and with none that only a pattern stands for', async () => {
+    const server = await serverOfTest('sqlite')
+    const upstream = await upstreamOfTest()
+    const id = await addChannel(server, { url: upstream.url, models: 'dall-e-3,gpt-4*,o1*,gpt-4o-mini' })
+    expect(await test(server, id)).toMatchObject({ success: true, time: expect.any(Number) })
+    expect(upstream.journal.map(({ model }) => model)).toEqual(['gpt-4o-mini'])
+    expect(await test(server, id, 'gpt-4-any')).toMatchObject({ success: true })
+  })
+
+  it('asks a provider of another dialect in that one, by the redirected name', async () => {
+    const server = await serverOfTest('sqlite')
+    const upstream = await upstreamOfTest()
+    const id = await addChannel(server, {
+      url: upstream.url,
+      type: 14,
+      models: 'claude',
+      model_mapping: '{"claude":"claude-3-5-haiku"}',
+    })
+    expect(await test(server, id)).toMatchObject({ success: true })
+    expect(upstream.journal).toMatchObject([{ path: '/v1/messages', model: 'claude-3-5-haiku' }])
+  })
+
+  it('costs nobody anything and leaves no hold', async () => {
+    const server = await serverOfTest('sqlite')
+    const upstream = await upstreamOfTest()
+    const id = await addChannel(server, { url: upstream.url, models: 'gpt-4o-mini' })
+    await test(server, id)
+    const { ledger, logs, holds, channels } = await books(server)
+    expect([ledger.filter(({ kind }) => kind === 'charge'), logs, holds, channels[0]?.used_quota]).toEqual([[], [], [], 0])
+  })
+
+  it('tells why it failed, without the key, and remembers that it was made', async () => {
+    const server = await serverOfTest('sqlite')
+    const upstream = await upstreamOfTest()
+    upstream.program('*', { echoKey: true })
+    const id = await addChannel(server, { url: upstream.url, models: 'gpt-4o-mini', key: 'very-secret-key-1' })
+    const answer = await test(server, id)
+    expect(answer).toMatchObject({ success: false, code: 'channel_test_failed', message: expect.stringContaining('401') })
+    expect(answer.message).not.toContain('very-secret')
+    expect((await channelOf(server, id)).test_time).toBeGreaterThan(0)
+    const body = { bytes: '<html>', contentType: 'text/html' }
+    for (const program of [{ hangUp: true }, body, { body: {} }, { errorIn200: true }]) {
+      upstream.program('*', program)
+      expect(await test(server, id)).toMatchObject({ success: false, code: 'channel_test_failed' })
+    }
+  })
+})
+
+eachDatabase('a test that passes', (_fresh, kind) => {
+  it('brings back what was disabled automatically, if the options want it', async () => {
+    const server = await serverOfTest(kind)
+    const upstream = await upstreamOfTest()
+    const id = await addChannel(server, { url: upstream.url, models: 'gpt-4o-mini' })
+    const disable = async (status: number) => {
+      const info = { status_reason: 'no balance', status_time: 1 }
+      await server.app.db
+        .updateTable('channels')
+        .set({ status, other_info: JSON.stringify(info) })
+        .where('id', '=', id)
+        .execute()
+      await server.app.db
+        .updateTable('channel_keys')
+        .set({ status, ...info })
+        .where('channel_id', '=', id)
+        .execute()
+      await server.app.channels.refresh()
+    }
+    await disable(3)
+    expect(await test(server, id)).toMatchObject({ success: true })
+    expect((await channelOf(server, id)).status).toBe(3)
+
+    await setOption(server, 'AutomaticEnableChannelEnabled', 'true')
+    expect(await test(server, id)).toMatchObject({ success: true })
+    expect(await channelOf(server, id)).toMatchObject({ status: 1, other_info: '', keys_enabled: 1 })
+    expect(await server.call<ChannelKey[]>(`GET /api/channel/${id}/keys`)).toMatchObject([{ status: 1, status_reason: '' }])
+    expect(server.app.channels.current.byId.has(id)).toBe(true)
+    const audit = await server.app.db.selectFrom('audit').selectAll().where('action', '=', 'channel.auto-enable').execute()
+    expect(audit).toMatchObject([{ actor_name: 'system', target: `channel:${id}` }])
+
+    await disable(2)
+    expect(await test(server, id)).toMatchObject({ success: true })
+    expect((await channelOf(server, id)).status).toBe(2)
+  })
+})
