@@ -60,6 +60,23 @@ export class ChatReply {
     this.#sources = found ?? this.#sources
   }
 
+  /**
+   * A whole message: one large delta, the order of its calls their index. Signed thinking holds text that stands beside it too; what
+   * is left of that comes first.
+   */
+  message(message: JsonObject): void {
+    const calls = arrayAt(message, 'tool_calls').filter(isObject)
+    const signed = arrayAt(message, 'thinking_blocks').flatMap((block) => (isObject(block) ? [textAt(block, 'thinking')] : []))
+    const beside = textAt(message, 'reasoning_content') || textAt(message, 'reasoning')
+    const rest = signed.reduce((left, thought) => left.replace(thought, () => ''), beside)
+    if (signed.length > 0) {
+      this.#thoughts.say(rest)
+      this.#reply.endSaid()
+    }
+    const thoughts = signed.length > 0 ? { reasoning_content: undefined, reasoning: undefined } : {}
+    this.delta({ ...message, ...thoughts, tool_calls: calls.map((call, index) => ({ ...call, index })) })
+  }
+
   /** What was thought, said, shown and called, in this order. */
   delta(delta: JsonObject): void {
     this.#thoughts.keep(delta)

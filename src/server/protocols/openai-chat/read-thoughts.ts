@@ -65,7 +65,7 @@ export class ChatThoughts {
     }
     const told = this.#reply.isSaying('reasoning') ? this.#told : ''
     if (part.opaque.kind === 'redacted') this.#reply.endSaid()
-    else if (!isTold) this.say(part.text.startsWith(told) ? part.text.slice(told.length) : told === '' ? part.text : '')
+    else this.say(part.text.startsWith(told) ? part.text.slice(told.length) : told === '' ? part.text : '')
     this.#reply.sealReasoning(part.opaque)
     this.#reply.endSaid()
   }

@@ -14,7 +14,7 @@ export const readReply: Codec['readReply'] = (body, context) => {
 
   const reply = new ChatReply(context)
   reply.usageIn(body)
-  reply.delta(wholeDelta(objectAt(choice, 'message') ?? {}))
+  reply.message(objectAt(choice, 'message') ?? {})
   reply.sourcesIn(body)
   reply.stop(isFinished(choice) ? choice.finish_reason : 'stop')
   reply.end()
@@ -38,8 +38,11 @@ export function readEvents(context: ReadContext): EventReader {
     const choice = firstChoice(chunk)
     if (!choice) return
     hasChoices = true
-    const delta = objectAt(choice, 'delta') ?? (choice.delta === undefined ? lateMessage(choice, reply) : undefined)
+    const delta = objectAt(choice, 'delta')
+    const message = objectAt(choice, 'message')
     if (delta) reply.delta(delta)
+    // Some hosts send a whole message where pieces are expected; others repeat in it what they have sent before.
+    else if (message && !reply.hasOutput) reply.message(message)
     if (isFinished(choice)) reply.stop(choice.finish_reason)
   }
 
@@ -58,23 +61,6 @@ export function readEvents(context: ReadContext): EventReader {
 /** Only one choice is asked for; others that come all the same are nobody's. */
 function firstChoice(data: JsonObject): JsonObject | undefined {
   return arrayAt(data, 'choices').find((choice): choice is JsonObject => isObject(choice) && !choice.index)
-}
-
-/** Some hosts send a whole message where pieces are expected. Others repeat in it what they have sent before. */
-function lateMessage(choice: JsonObject, reply: ChatReply): JsonObject | undefined {
-  const message = objectAt(choice, 'message')
-  return message && !reply.hasOutput ? wholeDelta(message) : undefined
-}
-
-/** In a whole message the order of the list is the index, and signed thinking holds the text that stands beside it too. */
-function wholeDelta(message: JsonObject): JsonObject {
-  const calls = arrayAt(message, 'tool_calls').filter(isObject)
-  const thinks = arrayAt(message, 'thinking_blocks').some((block) => isObject(block) && block.thinking)
-  return {
-    ...message,
-    ...(thinks ? { reasoning_content: undefined, reasoning: undefined } : {}),
-    tool_calls: calls.map((call, index) => ({ ...call, index })),
-  }
 }
 
 function noReply(error: ReturnType<typeof readOpenAiError>): ReplyEvent {

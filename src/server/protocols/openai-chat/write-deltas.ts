@@ -13,6 +13,8 @@ interface Block {
   /** Of images and reasoning, which are also told whole. */
   text: string
   isEmpty: boolean
+  /** Of reasoning: told at its end, when the text that is signed is whole. */
+  seals: readonly Opaque[]
 }
 
 /**
@@ -60,7 +62,7 @@ export class ChatDeltas {
 
   #open(open: OpenEvent): JsonObject | undefined {
     const isCall = open.block === 'tool-call' || open.block === 'custom-tool-call'
-    const block: Block = { open, call: isCall ? this.#calls++ : 0, start: this.#textLength, text: '', isEmpty: true }
+    const block: Block = { open, call: isCall ? this.#calls++ : 0, start: this.#textLength, text: '', isEmpty: true, seals: [] }
     this.#blocks.set(open.index, block)
     return isCall ? this.#call(block, '') : undefined
   }
@@ -90,6 +92,7 @@ export class ChatDeltas {
   #close(block: Block): JsonObject | undefined {
     const { open, text, isEmpty } = block
     if (open.block === 'tool-call' && isEmpty) return this.#call(block, '{}')
+    if (block.seals.length > 0) return { thinking_blocks: block.seals.map((seal) => writeThinkingBlock(text, seal)) }
     if (open.block !== 'image' || isEmpty) return undefined
     return { images: [{ type: 'image_url', image_url: { url: `data:${open.mediaType};base64,${text}` } }] }
   }
@@ -106,13 +109,18 @@ export class ChatDeltas {
   }
 
   /** Only what clients of this format are known to send back; the rest is kept for them. */
-  #state({ open, call, text }: Block, opaque: Opaque): JsonObject | undefined {
-    const { family, value } = opaque
+  #state(block: Block, opaque: Opaque): JsonObject | undefined {
+    const { open, call } = block
     if (open.block === 'reasoning') {
-      return family === 'anthropic' ? { thinking_blocks: [writeThinkingBlock(text, opaque)] } : undefined
+      // A later signature is over the whole text, and takes the place of one before it.
+      const redacted = block.seals.filter(({ kind }) => kind === 'redacted')
+      const signed = block.seals.filter(({ kind }) => kind !== 'redacted')
+      if (opaque.family === 'anthropic')
+        block.seals = opaque.kind === 'redacted' ? [...signed, ...redacted, opaque] : [opaque, ...redacted]
+      return undefined
     }
-    if (family !== 'google') return undefined
-    const signature = { extra_content: { google: { thought_signature: value } } }
+    if (opaque.family !== 'google') return undefined
+    const signature = { extra_content: { google: { thought_signature: opaque.value } } }
     if (open.block === 'text') return signature
     return open.block === 'tool-call' && !this.#usesFunctions ? { tool_calls: [{ index: call, ...signature }] } : undefined
   }
