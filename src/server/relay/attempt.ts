@@ -8,6 +8,7 @@ import type { Came, Passage, Whole } from './passage.ts'
 import { prepare } from './prepare.ts'
 import { chargeFor, type Ending } from './record.ts'
 import { type RelayParts, repliesIn, type Work } from './relay-parts.ts'
+import { isWorthSecondTry } from './second-try.ts'
 import { SocketExchange } from './socket-exchange.ts'
 import { type StreamOutcome, StreamReply } from './stream-reply.ts'
 import { WholeReply } from './whole-reply.ts'
@@ -27,6 +28,12 @@ type Result = 'answered' | UpstreamFailure
  * charged. A failure: nothing was produced and nothing is charged, so another channel may try while nothing was sent.
  */
 export async function attempt(app: RelayParts, work: Work, channel: RunningChannel): Promise<Result> {
+  const result = await attemptOnce(app, work, channel)
+  if (result === 'answered' || !isWorthSecondTry(app, work, channel, result)) return result
+  return attemptOnce(app, work, channel)
+}
+
+async function attemptOnce(app: RelayParts, work: Work, channel: RunningChannel): Promise<Result> {
   const prepared = await prepare(app, work, channel)
   if (prepared instanceof UpstreamFailure) return withCleanFacts(prepared, channel)
   const { target, passage, upstreamModel } = prepared

@@ -1,6 +1,7 @@
 import type { RunningChannel } from '../channels/model-index.ts'
 import { resolveModel } from '../channels/select.ts'
 import { isRewritten, upstreamFormat } from '../channels/upstream-format.ts'
+import { AppError } from '../lib/failure.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
 import type { Format } from '../protocols/format.ts'
 import type { Limits, Target } from './exchange.ts'
@@ -8,7 +9,8 @@ import { UpstreamFailure } from './failure.ts'
 import { passThrough } from './pass-through.ts'
 import type { Passage, Written } from './passage.ts'
 import type { Body } from './read-body.ts'
-import { type RelayParts, repliesIn, type Work } from './relay-parts.ts'
+import { callerHeaders, type RelayParts, repliesIn, type Work } from './relay-parts.ts'
+import { refusesStreamOptions } from './second-try.ts'
 import { translate } from './translate.ts'
 
 /** One attempt, ready to be sent: where to, what, and how its answer reaches the caller. */
@@ -33,23 +35,31 @@ export async function prepare(app: RelayParts, work: Work, channel: RunningChann
   work.call.tell('x-sluice-dropped', '')
   const written = passes ? await passBody(work, channel, mapped) : await translate(app, work, channel, { format, model: mapped })
   if (written instanceof UpstreamFailure) return written
-  const key = channel.provider.accessToken ? await app.accessTokens.get(channel) : channel.key
-  if (key instanceof UpstreamFailure) return key
-  const target = await targetOf(app, work, { channel, key, format, written })
-  return { target, upstreamModel: written.upstreamModel, passage: written.passage }
+  try {
+    const key = channel.provider.accessToken ? await app.accessTokens.get(channel) : channel.key
+    if (key instanceof UpstreamFailure) return key
+    const target = await targetOf(app, work, { channel, key, format, written })
+    return { target, upstreamModel: written.upstreamModel, passage: written.passage }
+  } catch (error) {
+    // A key that does not have the form of its vendor: the operator's mistake, and no reason not to ask another channel.
+    if (error instanceof AppError) return new UpstreamFailure('unreachable', { own: error })
+    throw error
+  }
 }
 
-async function passBody(work: Work, { provider }: RunningChannel, mapped: string): Promise<Written> {
+async function passBody(work: Work, channel: RunningChannel, mapped: string): Promise<Written> {
   const { format, facts, body } = work
-  const asksUsage = facts.stream && provider.streamOptions && !facts.wantsUsage && reportsUsageOnRequest.has(format.format)
-  const adjusted = provider.adjustBody?.(body.json, format.format, mapped) ?? {}
+  const { provider } = channel
+  const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
+  const asksUsage = facts.stream && takesOptions && !facts.wantsUsage && reportsUsageOnRequest.has(format.format)
+  const adjusted = provider.adjustBody?.(body.json, format.format, mapped, callerHeaders(work)) ?? {}
   const upstreamModel = typeof adjusted.model === 'string' ? adjusted.model : mapped
 
   const changes: Record<string, unknown> = {}
   // Gemini names the model in the address alone.
   if (upstreamModel !== facts.model && 'model' in body.json) changes.model = upstreamModel
   if (asksUsage) changes.stream_options = { ...facts.streamOptions, include_usage: true }
-  if (!provider.streamOptions && facts.streamOptions) changes.stream_options = undefined
+  if (!takesOptions && facts.streamOptions) changes.stream_options = undefined
   Object.assign(changes, adjusted)
 
   return {
@@ -106,7 +116,7 @@ async function targetOf(
   const url = urlFor(channel, format, upstreamModel, stream)
   const keyed = key === channel.key ? channel : { ...channel, key }
   const headers = {
-    ...provider.headers(keyed, format, work.call.request.headers as Record<string, string | undefined>),
+    ...provider.headers(keyed, format, callerHeaders(work)),
     'content-type': written.contentType,
     accept: stream ? 'text/event-stream' : acceptOf[repliesIn(work)],
     'accept-encoding': 'identity',

@@ -15,6 +15,7 @@ import type { Price } from '../pricing/quote.ts'
 import type { Dialogue } from '../protocols/dialogue.ts'
 import type { Format } from '../protocols/format.ts'
 import type { RequestFacts, WireFormat } from '../protocols/wire-format.ts'
+import type { CallerHeaders } from '../providers/provider.ts'
 import type { Authenticator, RelayCaller } from '../tokens/authenticate.ts'
 import type { Hold, Ledger } from '../wallet/ledger.ts'
 import type { AccessTokens } from './access-tokens.ts'
@@ -58,6 +59,8 @@ export interface Work {
   choice?: Choice
   /** The request in its neutral form, once an attempt needed it. */
   dialogue?: Dialogue
+  /** An upstream has refused the reasoning of earlier turns: it is left out from then on. */
+  leavesReasoning?: boolean
   /** Of the running attempt, when it is in another format than the caller's. */
   translation?: Translation | undefined
 }
@@ -78,6 +81,12 @@ export interface Translation {
   readonly format: Format
   /** Fields of the request that it cannot carry. */
   readonly dropped: readonly string[]
+}
+
+/** The caller's headers, of which providers pick what they pass on. */
+export function callerHeaders({ call }: Pick<Work, 'call'>): CallerHeaders {
+  // A header that came twice is a list only for names that no provider picks.
+  return call.request.headers as CallerHeaders
 }
 
 /** What the reply to the request is made of. */

@@ -7,7 +7,8 @@ import { codecs, inbounds } from '../protocols/index.ts'
 import { UpstreamFailure } from './failure.ts'
 import { inlineMedia } from './inline-media.ts'
 import type { Written } from './passage.ts'
-import type { RelayParts, Work } from './relay-parts.ts'
+import { callerHeaders, type RelayParts, type Work } from './relay-parts.ts'
+import { refusesStreamOptions } from './second-try.ts'
 import { translated } from './translated.ts'
 
 /**
@@ -27,9 +28,8 @@ export async function translate(
   let dialogue: Dialogue
   try {
     dialogue = await dialogueFor(app, work, codec, inbound)
-    const stream = dialogue.stream || provider.alwaysStreams === true
     written = codec.writeRequest(
-      { ...dialogue, stream, wantsUsage: true },
+      { ...dialogue, stream: dialogue.stream || provider.alwaysStreams === true, wantsUsage: true },
       { model: to.model, quirks: provider.quirks, settings: settingsOf(app), lose: (field) => dropped.add(field) },
     )
   } catch (error) {
@@ -39,11 +39,13 @@ export async function translate(
 
   work.translation = { format: to.format, dropped: [...dropped].sort() }
   work.call.tell('x-sluice-dropped', work.translation.dropped.join(', '))
-  const adjusted = provider.adjustBody?.(written.body, to.format, to.model) ?? {}
+  const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
+  const body = takesOptions ? written.body : { ...written.body, stream_options: undefined }
+  const adjusted = provider.adjustBody?.(written.body, to.format, to.model, callerHeaders(work)) ?? {}
   const model = adjusted.model ?? written.body.model
-  const stream = dialogue.stream || provider.alwaysStreams === true
+  const stream = written.isWhole !== true && (dialogue.stream || provider.alwaysStreams === true)
   return {
-    body: Buffer.from(JSON.stringify({ ...written.body, ...adjusted })),
+    body: Buffer.from(JSON.stringify({ ...body, ...adjusted })),
     contentType: 'application/json',
     upstreamModel: typeof model === 'string' ? model : to.model,
     stream,
@@ -62,8 +64,15 @@ function pairOf(work: Work, format: Format): { codec: Codec; inbound: Inbound } 
 /** The request in its neutral form, with what the caller could not send back put in its place again. */
 async function dialogueFor(app: RelayParts, work: Work, codec: Codec, inbound: Inbound): Promise<Dialogue> {
   work.dialogue ??= inbound.readRequest(work.body.json, { model: work.facts.model, stream: work.facts.stream })
-  const complete = await app.sealedStates.restore(work.dialogue, work.caller)
+  const complete = work.leavesReasoning
+    ? withoutReasoning(work.dialogue)
+    : await app.sealedStates.restore(work.dialogue, work.caller)
   return inlineMedia(app.upstream, complete, codec.inlines)
+}
+
+function withoutReasoning(dialogue: Dialogue): Dialogue {
+  const turns = dialogue.turns.map((turn) => ({ ...turn, parts: turn.parts.filter((part) => part.kind !== 'reasoning') }))
+  return { ...dialogue, turns: turns.filter((turn) => turn.parts.length > 0) }
 }
 
 function settingsOf({ options }: RelayParts) {

@@ -32,6 +32,7 @@ export function translated(app: RelayParts, work: Work, channel: RunningChannel,
     createdAt: seconds(app.now()),
     model: work.facts.model,
     dialogue,
+    inputTokensEstimate: work.inputTokens,
     newId: (prefix) => `${prefix}${randomId()}`,
   }
   const follow = () => new Followed(written, channel.setting.thinking_to_content === true)

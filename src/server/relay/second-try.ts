@@ -1,0 +1,38 @@
+import type { RunningChannel } from '../channels/model-index.ts'
+import type { UpstreamFailure } from './failure.ts'
+import type { RelayParts, Work } from './relay-parts.ts'
+
+/**
+ * Refusals that another wording of the same request avoids: an access token that was withdrawn before its time, `stream_options` where
+ * an upstream does not know them, and sealed reasoning that no longer fits. Answers whether the channel is to be asked once more; what was
+ * learnt is kept, so that this happens once.
+ */
+export function isWorthSecondTry(app: RelayParts, work: Work, channel: RunningChannel, failure: UpstreamFailure): boolean {
+  if (failure.kind !== 'status' || work.call.isCommitted || work.call.isGone) return false
+  const { status, facts } = failure
+  if (status === 401 && channel.provider.accessToken) {
+    app.accessTokens.forget(channel)
+    return true
+  }
+  if (status !== 400 && status !== 422) return false
+  if (facts.message.includes('stream_options') && !refusesStreamOptions(channel)) {
+    refusing.add(channel)
+    return true
+  }
+  if (work.translation && !work.leavesReasoning && staleReasoning.test(facts.message)) {
+    work.leavesReasoning = true
+    return true
+  }
+  return false
+}
+
+/** A channel that was changed is a new object, and is asked anew. */
+const refusing = new WeakSet<RunningChannel>()
+
+/** Whether this upstream has refused `stream_options`. */
+export function refusesStreamOptions(channel: RunningChannel): boolean {
+  return refusing.has(channel)
+}
+
+/** What vendors say of reasoning that was changed, or that another model or key has sealed. Source: protocols notes 3.7. */
+const staleReasoning = /signature|thinking.{0,80}(cannot be modified|must|expected)|encrypted.?content|thought_?signature/i
