@@ -1,6 +1,22 @@
+import { isMultimodal, isNativeOnly } from '../protocols/dashscope-chat/models.ts'
+import type { JsonObject } from '../protocols/wire-format.ts'
+import { chatHost, plainHost } from './adjust-chat.ts'
+import { isConversation } from './conversations.ts'
 import { models } from './models.ts'
-import { bearer, defineProvider } from './openai-compatible.ts'
+import { bearer, defineProvider, joinUrl, pathOf } from './openai-compatible.ts'
 
+const speaks = {
+  'openai.chat': '/compatible-mode/v1/chat/completions',
+  'openai.completions': '/compatible-mode/v1/completions',
+  'openai.embeddings': '/compatible-mode/v1/embeddings',
+  'dashscope.chat': '/api/v1/services/aigc/text-generation/generation',
+}
+
+/**
+ * The compatible interface serves nearly every model and passes callers of Chat through; only models that it does not know are asked
+ * in Alibaba's own form. Outside of China the address is `https://dashscope-intl.aliyuncs.com`.
+ * Source: Model Studio's interface reference and protocols notes 2.2 and 2.14, read 2026-11.
+ */
 export const ali = defineProvider({
   id: 17,
   key: 'ali',
@@ -10,17 +26,35 @@ export const ali = defineProvider({
   baseUrl: 'https://dashscope.aliyuncs.com',
   models: models.ali,
   otherLabel: { zh: '插件（JSON）', en: 'Plugins (JSON)' },
-  speaks: {
-    'openai.chat': '/compatible-mode/v1/chat/completions',
-    'openai.completions': '/compatible-mode/v1/completions',
-    'openai.embeddings': '/compatible-mode/v1/embeddings',
+  speaks,
+  speaksWith: (format, model) => format === 'openai.embeddings' || (format === 'dashscope.chat') === isNativeOnly(model),
+  url(channel, format, model) {
+    const sees = format === 'dashscope.chat' && isMultimodal(model)
+    const path = sees ? '/api/v1/services/aigc/multimodal-generation/generation' : pathOf(speaks, format)
+    return joinUrl(channel.baseUrl, path, ['/compatible-mode/v1', '/api/v1'])
   },
   headers: (channel) => ({
     ...bearer(channel.key),
     ...(channel.other === '' ? {} : { 'x-dashscope-plugin': asciiJson(channel.other) }),
   }),
+  prefers: (format, model) => (isConversation(format) && isNativeOnly(model) ? 'dashscope.chat' : undefined),
+  sign: (_channel, { url, headers }) =>
+    url.pathname.includes('/services/aigc/') && headers.accept === 'text/event-stream'
+      ? { headers: { 'x-dashscope-sse': 'enable' } }
+      : {},
+  ...chatHost({ ...plainHost, thinkingSwitch: 'enable_thinking', takesCacheControl: true }, adjust),
   modelsPath: '/compatible-mode/v1/models',
 })
+
+/** `top_p` is taken between 0 and 1, not at these ends. Open Qwen models think unless told not to, and only in streams. */
+function adjust({ top_p, stream, enable_thinking }: JsonObject, model: string): Record<string, unknown> {
+  const thinksUnasked = /^qwen3-\d(?!.*(thinking|instruct))/.test(model) && stream !== true && enable_thinking === undefined
+  return {
+    ...(typeof top_p === 'number' && top_p >= 1 ? { top_p: 0.999 } : {}),
+    ...(typeof top_p === 'number' && top_p <= 0 ? { top_p: undefined } : {}),
+    ...(thinksUnasked ? { enable_thinking: false } : {}),
+  }
+}
 
 /** JSON text as a header can carry it. */
 function asciiJson(json: string): string {

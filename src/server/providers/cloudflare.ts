@@ -1,3 +1,4 @@
+import { chatHost, plainHost } from './adjust-chat.ts'
 import { models } from './models.ts'
 import { defineProvider, joinUrl, pathOf, same } from './openai-compatible.ts'
 
@@ -13,6 +14,7 @@ export const cloudflare = defineProvider({
   models: models.cloudflare,
   otherLabel: { zh: '账户 ID', en: 'Account ID' },
   speaks,
+  ...chatHost(plainHost),
   url(channel, format) {
     const account = encodeURIComponent(channel.other)
     return joinUrl(channel.baseUrl, `/client/v4/accounts/${account}/ai/v1${pathOf(speaks, format)}`)

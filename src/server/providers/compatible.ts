@@ -1,19 +1,9 @@
+import { chatHost, plainHost } from './adjust-chat.ts'
 import { models } from './models.ts'
-import { defineProvider, openaiPaths, same } from './openai-compatible.ts'
-import { adjustResponses } from './responses.ts'
+import { defineProvider, same } from './openai-compatible.ts'
 
-/** Vendors that speak OpenAI's dialect (some of them Anthropic's too) and differ in address, paths and models only. */
+/** Vendors that speak OpenAI's dialect and differ in address, paths, models and known quirks only. */
 const chatOnly = { 'openai.chat': '/v1/chat/completions' }
-
-export const ollama = defineProvider({
-  id: 4,
-  key: 'ollama',
-  label: same('Ollama'),
-  color: 'grey',
-  docs: 'https://github.com/ollama/ollama/blob/main/docs/openai.md',
-  baseUrl: 'http://localhost:11434',
-  models: models.ollama,
-})
 
 export const qihoo360 = defineProvider({
   id: 19,
@@ -24,23 +14,7 @@ export const qihoo360 = defineProvider({
   baseUrl: 'https://api.360.cn',
   models: models.qihoo360,
   streamOptions: false,
-})
-
-export const openrouter = defineProvider({
-  id: 20,
-  key: 'openrouter',
-  label: same('OpenRouter'),
-  color: 'grey',
-  docs: 'https://openrouter.ai/docs/api-reference',
-  baseUrl: 'https://openrouter.ai/api',
-  offered: false,
-  speaks: {
-    ...chatOnly,
-    'openai.completions': '/v1/completions',
-    'openai.responses': '/v1/responses',
-    'anthropic.messages': '/v1/messages',
-  },
-  adjustBody: (body, format, model) => (format === 'openai.responses' ? adjustResponses(body, model) : {}),
+  ...chatHost(plainHost),
 })
 
 export const fastgpt = defineProvider({
@@ -53,37 +27,11 @@ export const fastgpt = defineProvider({
   keyFormat: same('APIKey-AppId'),
   speaks: chatOnly,
   streamOptions: false,
+  ...chatHost(plainHost),
   modelsPath: null,
 })
 
-export const moonshot = defineProvider({
-  id: 25,
-  key: 'moonshot',
-  label: same('Moonshot'),
-  color: 'green',
-  docs: 'https://platform.moonshot.cn/docs/api/chat',
-  baseUrl: 'https://api.moonshot.cn',
-  models: models.moonshot,
-  speaks: { ...openaiPaths, 'anthropic.messages': '/anthropic/v1/messages' },
-})
-
-/** The console's key of the form `id.secret` is accepted as a bearer key as it is. */
-export const zhipu = defineProvider({
-  id: 26,
-  key: 'zhipu',
-  label: { zh: '智谱 GLM-4V', en: 'Zhipu GLM-4V' },
-  color: 'purple',
-  docs: 'https://docs.bigmodel.cn/api-reference',
-  baseUrl: 'https://open.bigmodel.cn',
-  models: models.zhipu,
-  speaks: {
-    'openai.chat': '/api/paas/v4/chat/completions',
-    'openai.embeddings': '/api/paas/v4/embeddings',
-    'anthropic.messages': '/api/anthropic/v1/messages',
-  },
-  modelsPath: '/api/paas/v4/models',
-})
-
+/** Wants roles in turn; reasoning stands in the text between tags. Usage comes without asking. */
 export const perplexity = defineProvider({
   id: 27,
   key: 'perplexity',
@@ -95,6 +43,13 @@ export const perplexity = defineProvider({
   offered: false,
   speaks: { 'openai.chat': '/chat/completions' },
   streamOptions: false,
+  ...chatHost({
+    ...plainHost,
+    strictTurns: true,
+    thinkTags: true,
+    thinkingSwitch: 'none',
+    refuses: ['logit_bias', 'logprobs', 'parallel_tool_calls', 'seed', 'stop', 'store', 'top_logprobs', 'user'],
+  }),
   modelsPath: null,
 })
 
@@ -107,33 +62,7 @@ export const lingyiwanwu = defineProvider({
   baseUrl: 'https://api.lingyiwanwu.com',
   models: models.lingyiwanwu,
   streamOptions: false,
-})
-
-/** Cohere's own dialect differs; this is its compatibility interface. */
-export const cohere = defineProvider({
-  id: 34,
-  key: 'cohere',
-  label: same('Cohere'),
-  color: 'purple',
-  docs: 'https://docs.cohere.com/docs/compatibility-api',
-  baseUrl: 'https://api.cohere.ai',
-  models: models.cohere,
-  speaks: { 'openai.chat': '/compatibility/v1/chat/completions', 'openai.embeddings': '/compatibility/v1/embeddings' },
-  streamOptions: false,
-  modelsPath: null,
-})
-
-export const minimax = defineProvider({
-  id: 35,
-  key: 'minimax',
-  label: same('MiniMax'),
-  color: 'green',
-  docs: 'https://platform.minimaxi.com/document',
-  baseUrl: 'https://api.minimax.chat',
-  models: models.minimax,
-  speaks: { 'openai.chat': '/v1/text/chatcompletion_v2' },
-  streamOptions: false,
-  modelsPath: null,
+  ...chatHost(plainHost),
 })
 
 export const jina = defineProvider({
@@ -156,30 +85,7 @@ export const siliconflow = defineProvider({
   docs: 'https://docs.siliconflow.cn',
   baseUrl: 'https://api.siliconflow.cn',
   models: models.siliconflow,
-})
-
-/** Refuses fields that it does not know with 422, `stream_options` among them; usage comes without asking. */
-export const mistral = defineProvider({
-  id: 42,
-  key: 'mistral',
-  label: same('Mistral AI'),
-  color: 'blue',
-  docs: 'https://docs.mistral.ai/api',
-  baseUrl: 'https://api.mistral.ai',
-  models: models.mistral,
-  speaks: { ...chatOnly, 'openai.embeddings': '/v1/embeddings' },
-  streamOptions: false,
-})
-
-export const deepseek = defineProvider({
-  id: 43,
-  key: 'deepseek',
-  label: same('DeepSeek'),
-  color: 'blue',
-  docs: 'https://api-docs.deepseek.com',
-  baseUrl: 'https://api.deepseek.com',
-  models: models.deepseek,
-  speaks: { ...chatOnly, 'openai.completions': '/beta/completions', 'anthropic.messages': '/anthropic/v1/messages' },
+  ...chatHost({ ...plainHost, thinkingSwitch: 'enable_thinking' }),
 })
 
 export const moka = defineProvider({
@@ -202,5 +108,17 @@ export const baiduV2 = defineProvider({
   baseUrl: 'https://qianfan.baidubce.com',
   models: models.baiduV2,
   speaks: { 'openai.chat': '/v2/chat/completions' },
+  ...chatHost(plainHost),
   modelsPath: '/v2/models',
+})
+
+/** A server for models of one's own: it has no address that all share. */
+export const xinference = defineProvider({
+  id: 47,
+  key: 'xinference',
+  label: same('Xinference'),
+  color: 'purple',
+  docs: 'https://inference.readthedocs.io/en/latest/user_guide/client_api.html',
+  needsBaseUrl: true,
+  ...chatHost(plainHost),
 })

@@ -1,17 +1,34 @@
 import { channelColors } from '../../contract/entities/channel-status.ts'
+import { advancedCustom } from './advanced-custom.ts'
 import { ali } from './ali.ts'
 import { anthropic } from './anthropic.ts'
 import { azure } from './azure.ts'
+import { baidu } from './baidu.ts'
 import { bedrock } from './bedrock.ts'
 import { cloudflare } from './cloudflare.ts'
+import { cohere } from './cohere.ts'
 import * as compatible from './compatible.ts'
+import { coze } from './coze.ts'
 import { custom } from './custom.ts'
+import { deepseek } from './deepseek.ts'
+import { dify } from './dify.ts'
 import { gemini } from './gemini.ts'
+import { minimax } from './minimax.ts'
+import { mistral } from './mistral.ts'
+import { moonshot } from './moonshot.ts'
+import { ollama } from './ollama.ts'
 import { openai, resellers } from './openai.ts'
+import { openrouter } from './openrouter.ts'
 import * as own from './own-protocols.ts'
 import type { Provider } from './provider.ts'
+import { replicate } from './replicate.ts'
+import { aiproxyLibrary, palm } from './shut.ts'
+import { tencent } from './tencent.ts'
 import { vertex } from './vertex.ts'
 import { volcengine } from './volcengine.ts'
+import { xai } from './xai.ts'
+import { xunfei } from './xunfei.ts'
+import { zhipu, zhipuClassic } from './zhipu.ts'
 
 /** Every kind of upstream: first those that the console offers, in the order of its menu, then those that only old channels have. */
 export const providers: readonly Provider[] = Object.freeze([
@@ -19,39 +36,44 @@ export const providers: readonly Provider[] = Object.freeze([
   own.drawing,
   own.drawingPlus,
   own.music,
-  compatible.ollama,
+  ollama,
   anthropic,
   bedrock,
   vertex,
   azure,
-  compatible.cohere,
+  cohere,
   cloudflare,
-  compatible.deepseek,
-  own.baidu,
+  deepseek,
+  baidu,
   compatible.baiduV2,
   ali,
-  own.xunfei,
-  own.zhipuClassic,
-  compatible.zhipu,
+  xunfei,
+  zhipuClassic,
+  zhipu,
   gemini,
-  own.palm,
   volcengine,
-  compatible.moonshot,
+  moonshot,
   compatible.qihoo360,
-  own.tencent,
+  tencent,
   compatible.lingyiwanwu,
-  compatible.minimax,
-  own.dify,
+  minimax,
+  dify,
   compatible.jina,
   compatible.siliconflow,
-  compatible.mistral,
+  mistral,
   custom,
   compatible.fastgpt,
-  own.aiproxyLibrary,
   compatible.moka,
+  openrouter,
+  compatible.xinference,
+  xai,
+  coze,
+  replicate,
+  advancedCustom,
   ...resellers,
-  compatible.openrouter,
   compatible.perplexity,
+  palm,
+  aiproxyLibrary,
 ])
 
 const byId: ReadonlyMap<number, Provider> = new Map(providers.map((provider) => [provider.id, provider]))

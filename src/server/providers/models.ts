@@ -118,6 +118,10 @@ export const models = Object.freeze({
   deepseek: names(`
     deepseek-chat deepseek-reasoner
   `),
+  xai: names(`
+    grok-4 grok-4-fast-reasoning grok-4-fast-non-reasoning grok-code-fast-1 grok-3 grok-3-fast grok-3-mini grok-3-mini-high
+    grok-3-mini-low grok-3-mini-fast grok-2-vision
+  `),
   moka: names(`
     m3e-large m3e-base m3e-small
   `),

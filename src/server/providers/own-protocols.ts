@@ -27,60 +27,6 @@ export const drawingPlus = own({
   models: models.drawingPlus,
 })
 
-export const palm = own({ id: 11, key: 'palm', label: same('Google PaLM2'), color: 'orange', models: models.palm })
-
-export const baidu = own({
-  id: 15,
-  key: 'baidu',
-  label: { zh: '百度文心千帆', en: 'Baidu Wenxin' },
-  color: 'blue',
-  docs: 'https://cloud.baidu.com/doc/WENXINWORKSHOP/index.html',
-  baseUrl: 'https://aip.baidubce.com',
-  models: models.baidu,
-  keyFormat: same('APIKey|SecretKey'),
-})
-
-export const zhipuClassic = own({
-  id: 16,
-  key: 'zhipu-classic',
-  label: { zh: '智谱 ChatGLM', en: 'Zhipu ChatGLM' },
-  color: 'violet',
-  baseUrl: 'https://open.bigmodel.cn',
-  models: models.zhipuClassic,
-})
-
-export const xunfei = own({
-  id: 18,
-  key: 'xunfei',
-  label: { zh: '讯飞星火认知', en: 'iFlytek Spark' },
-  color: 'blue',
-  docs: 'https://www.xfyun.cn/doc/spark/Web.html',
-  models: models.xunfei,
-  keyFormat: same('APPID|APISecret|APIKey'),
-  otherLabel: { zh: '模型版本', en: 'Model version' },
-  otherDefault: 'v2.1',
-})
-
-export const aiproxyLibrary = own({
-  id: 21,
-  key: 'aiproxy-library',
-  label: { zh: '知识库：AI Proxy', en: 'Knowledge base: AI Proxy' },
-  color: 'purple',
-  baseUrl: 'https://api.aiproxy.io',
-  otherLabel: { zh: '知识库 ID', en: 'Knowledge base ID' },
-})
-
-export const tencent = own({
-  id: 23,
-  key: 'tencent',
-  label: { zh: '腾讯混元', en: 'Tencent Hunyuan' },
-  color: 'teal',
-  docs: 'https://cloud.tencent.com/document/product/1729',
-  baseUrl: 'https://hunyuan.tencentcloudapi.com',
-  models: models.tencent,
-  keyFormat: same('AppId|SecretId|SecretKey'),
-})
-
 export const music = own({
   id: 36,
   key: 'music',
@@ -88,13 +34,4 @@ export const music = own({
   color: 'purple',
   needsBaseUrl: true,
   models: models.music,
-})
-
-export const dify = own({
-  id: 37,
-  key: 'dify',
-  label: same('Dify'),
-  color: 'teal',
-  docs: 'https://docs.dify.ai',
-  baseUrl: 'https://api.dify.ai',
 })

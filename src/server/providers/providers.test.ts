@@ -63,6 +63,7 @@ const urls: Row[] = [
   [20, responses, 'https://openrouter.ai/api/v1/responses'],
   [45, responses, 'https://ark.cn-beijing.volces.com/api/v3/responses'],
   [4, chat, 'http://localhost:11434/v1/chat/completions'],
+  [4, 'ollama.chat', 'http://localhost:11434/api/chat'],
   [6, chat, 'https://api.openaimax.com/v1/chat/completions'],
   [7, chat, 'https://api.ohmygpt.com/v1/chat/completions'],
   [8, chat, 'https://own.example/run/a%2Fb/go', { base: 'https://own.example/run/{model}/go', model: 'a/b' }],
@@ -72,6 +73,26 @@ const urls: Row[] = [
   [13, chat, 'https://api.aigc2d.com/v1/chat/completions'],
   [14, messages, 'https://api.anthropic.com/v1/messages'],
   [14, messages, 'https://api.moonshot.cn/anthropic/v1/messages', { base: 'https://api.moonshot.cn/anthropic' }],
+  [
+    15,
+    'ernie.chat',
+    'https://aip.baidubce.com/rpc/2.0/ai_custom/v1/wenxinworkshop/chat/ernie-tiny-8k',
+    { model: 'ERNIE-Tiny-8K' },
+  ],
+  [16, chat, 'https://open.bigmodel.cn/api/paas/v4/chat/completions'],
+  [
+    17,
+    'dashscope.chat',
+    'https://dashscope.aliyuncs.com/api/v1/services/aigc/multimodal-generation/generation',
+    { model: 'qwen2-audio-instruct' },
+  ],
+  [
+    17,
+    'dashscope.chat',
+    'https://dashscope-intl.aliyuncs.com/api/v1/services/aigc/text-generation/generation',
+    { base: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1', model: 'farui-plus' },
+  ],
+  [18, 'spark.chat', 'wss://spark-api.xf-yun.com/v3.5/chat', { model: 'SparkDesk-v3.5', other: 'v2.1' }],
   [17, chat, 'https://dashscope.aliyuncs.com/compatible-mode/v1/chat/completions'],
   [17, embeddings, 'https://d.example/compatible-mode/v1/embeddings', { base: 'https://d.example/compatible-mode/v1' }],
   [19, chat, 'https://api.360.cn/v1/chat/completions'],
@@ -105,8 +126,13 @@ const urls: Row[] = [
   [27, chat, 'https://api.perplexity.ai/chat/completions'],
   [31, chat, 'https://api.lingyiwanwu.com/v1/chat/completions'],
   [33, 'bedrock.converse', 'https://bedrock-runtime.us-east-1.amazonaws.com/model/m/converse', { key: 'ak|sk|us-east-1' }],
-  [34, chat, 'https://api.cohere.ai/compatibility/v1/chat/completions'],
-  [35, chat, 'https://api.minimax.chat/v1/text/chatcompletion_v2'],
+  [34, 'cohere.chat', 'https://api.cohere.com/v2/chat'],
+  [35, chat, 'https://api.minimaxi.com/v1/chat/completions'],
+  [35, chat, 'https://api.minimax.chat/v1/text/chatcompletion_v2', { base: 'https://api.minimax.chat/v1' }],
+  [35, messages, 'https://api.minimax.io/anthropic/v1/messages', { base: 'https://api.minimax.io/v1' }],
+  [37, 'dify.chat', 'https://api.dify.ai/v1/chat-messages'],
+  [37, 'dify.chat', 'https://d.example/v1/workflows/run', { base: 'https://d.example/v1', model: 'workflow-1' }],
+  [37, 'dify.chat', 'https://api.dify.ai/v1/completion-messages', { model: 'completion-1' }],
   [38, embeddings, 'https://api.jina.ai/v1/embeddings'],
   [39, chat, 'https://api.cloudflare.com/client/v4/accounts/a%2F1/ai/v1/chat/completions', { other: 'a/1' }],
   [39, embeddings, 'https://api.cloudflare.com/client/v4/accounts/a1/ai/v1/embeddings', { other: 'a1' }],
@@ -126,6 +152,15 @@ const urls: Row[] = [
   [45, chat, 'https://ark.example/api/v3/bots/chat/completions', { base: 'https://ark.example/api/v3', model: 'bot-1' }],
   [45, embeddings, 'https://ark.cn-beijing.volces.com/api/v3/embeddings'],
   [46, chat, 'https://qianfan.baidubce.com/v2/chat/completions'],
+  [47, chat, 'http://10.0.0.7:9997/v1/chat/completions', { base: 'http://10.0.0.7:9997' }],
+  [48, chat, 'https://api.x.ai/v1/chat/completions'],
+  [48, responses, 'https://api.x.ai/v1/responses'],
+  [48, messages, 'https://api.x.ai/v1/messages'],
+  [23, 'hunyuan.chat', 'https://hunyuan.tencentcloudapi.com/'],
+  [49, 'coze.chat', 'https://api.coze.cn/v3/chat'],
+  [56, 'replicate.predict', 'https://api.replicate.com/v1/models/meta/llama-3/predictions', { model: 'meta/llama-3' }],
+  [56, 'replicate.predict', 'https://api.replicate.com/v1/predictions', { model: 'someone/model:abc' }],
+  [58, chat, 'https://own.example/v1/chat/completions', { base: 'https://own.example' }],
 ]
 
 describe('the address of a call', () => {
@@ -263,12 +298,12 @@ describe('requests in Responses', () => {
 describe('the list of providers', () => {
   it('passes its start-up check', () => expect(() => checkProviders()).not.toThrow())
 
-  it('offers the accustomed types in the accustomed order', () => {
+  it('offers the accustomed types in the accustomed order, newer ones behind them, and none that cannot be called', () => {
     expect(providers.filter(({ offered }) => offered).map(({ id }) => id)).toEqual([
-      1, 2, 5, 36, 4, 14, 33, 41, 3, 34, 39, 43, 15, 46, 17, 18, 16, 26, 24, 11, 45, 25, 19, 23, 31, 35, 37, 38, 40, 42, 8, 22,
-      21, 44,
+      1, 2, 5, 36, 4, 14, 33, 41, 3, 34, 39, 43, 15, 46, 17, 18, 16, 26, 24, 45, 25, 19, 23, 31, 35, 37, 38, 40, 42, 8, 22, 44,
+      20, 47, 48, 49, 56, 58,
     ])
-    expect(providers.filter(({ offered }) => !offered).map(({ id }) => id)).toEqual([6, 7, 9, 10, 12, 13, 20, 27])
+    expect(providers.filter(({ offered }) => !offered).map(({ id }) => id)).toEqual([6, 7, 9, 10, 12, 13, 27, 11, 21])
   })
 
   it('names one owner for each built-in model', () => {

@@ -1,6 +1,6 @@
+import { chatHost, plainHost } from './adjust-chat.ts'
 import { models } from './models.ts'
 import { defineProvider, joinUrl, pathOf } from './openai-compatible.ts'
-import { adjustResponses } from './responses.ts'
 
 const speaks = {
   'openai.chat': '/api/v3/chat/completions',
@@ -17,7 +17,7 @@ export const volcengine = defineProvider({
   baseUrl: 'https://ark.cn-beijing.volces.com',
   models: models.volcengine,
   speaks,
-  adjustBody: (body, format, model) => (format === 'openai.responses' ? adjustResponses(body, model) : {}),
+  ...chatHost({ ...plainHost, thinkingSwitch: 'thinking-type' }),
   /** A bot is addressed like a model, by a name that begins with `bot`, at a path of its own. */
   url(channel, format, model) {
     const bot = format === 'openai.chat' && model.startsWith('bot')

@@ -1,0 +1,169 @@
+import { callIdFor } from '../protocols/call-ids.ts'
+import type { Quirks } from '../protocols/codec.ts'
+import { jsonInstruction } from '../protocols/json-answer.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
+import type { Provider } from './provider.ts'
+import { adjustResponses } from './responses.ts'
+
+type Changes = Record<string, unknown>
+
+/**
+ * The members of a provider for a host of Chat with quirks, which hold for requests that are written anew and for those that pass
+ * through. `more` is what no quirk has a word for; it sees the body with all else done.
+ */
+export function chatHost(
+  quirks: Quirks,
+  more?: (body: JsonObject, model: string) => Changes,
+): Pick<Provider, 'quirks'> & Required<Pick<Provider, 'adjustBody'>> {
+  return {
+    quirks,
+    adjustBody(body, format, model) {
+      if (format === 'openai.responses') return adjustResponses(body, model)
+      if (format !== 'openai.chat') return {}
+      const changes = adjustChat(body, model, quirks)
+      return more ? { ...changes, ...more({ ...body, ...changes }, model) } : changes
+    },
+  }
+}
+
+/** What most hosts want that know Chat as it was before reasoning: the older words. */
+export const plainHost: Quirks = { outputLimit: 'max_tokens', systemRole: 'system', takesStrictTools: false }
+
+/**
+ * What a host wants otherwise in a Chat request that passes through: the members to set or (undefined) to remove. Requests that are
+ * written anew already fit and stay as they are. The quirks say what the host would refuse. Source: protocols notes 2.2.
+ */
+export function adjustChat(body: JsonObject, model: string, quirks: Quirks): Changes {
+  const output = adjustOutput(body, quirks)
+  const messages = adjustMessages(body, model, quirks, output.instruction)
+  return {
+    ...adjustMembers(body, quirks),
+    ...adjustTools(body, quirks),
+    ...output.changes,
+    ...(messages ? { messages } : {}),
+  }
+}
+
+function adjustMembers(body: JsonObject, { refuses = [], outputLimit, temperatureMax }: Quirks): Changes {
+  const changes: Changes = {}
+  for (const member of refuses) if (body[member] !== undefined) changes[member] = undefined
+  if (outputLimit === 'max_tokens' && body.max_completion_tokens !== undefined) {
+    changes.max_completion_tokens = undefined
+    changes.max_tokens = body.max_tokens ?? body.max_completion_tokens
+  }
+  if (temperatureMax !== undefined && typeof body.temperature === 'number' && body.temperature > temperatureMax) {
+    changes.temperature = temperatureMax
+  }
+  return changes
+}
+
+function adjustTools(body: JsonObject, { requiredChoice, takesStrictTools }: Quirks): Changes {
+  if (!Array.isArray(body.tools)) return {}
+  // An empty list is refused by many, and means nothing anywhere.
+  if (body.tools.length === 0) return { tools: undefined, ...(body.tool_choice === undefined ? {} : { tool_choice: undefined }) }
+
+  const changes: Changes = {}
+  if (body.tool_choice === 'required' && requiredChoice === 'any') changes.tool_choice = 'any'
+  const hasStrict = (tool: unknown) => isObject(tool) && objectAt(tool, 'function')?.strict !== undefined
+  if (takesStrictTools === false && body.tools.some(hasStrict)) changes.tools = body.tools.map(withoutStrict)
+  return changes
+}
+
+function withoutStrict(tool: unknown): unknown {
+  if (!isObject(tool) || !isObject(tool.function)) return tool
+  const { strict: _, ...declared } = tool.function
+  return { ...tool, function: declared }
+}
+
+/** Hosts without schemas take JSON alone, and only when the word stands in the conversation: the model is told what is wanted. */
+function adjustOutput(body: JsonObject, { jsonSchema }: Quirks): { changes: Changes; instruction?: string } {
+  const format = objectAt(body, 'response_format')
+  if (!format || jsonSchema === undefined || jsonSchema === 'native') return { changes: {} }
+
+  const schema = objectAt(objectAt(format, 'json_schema') ?? {}, 'schema')
+  const isSchema = textAt(format, 'type') === 'json_schema' && schema !== undefined
+  if (!isSchema && textAt(format, 'type') !== 'json_object') return { changes: {} }
+  const response_format = jsonSchema === 'none' ? undefined : { type: 'json_object' }
+  const changes = isSchema || jsonSchema === 'none' ? { response_format } : {}
+  if (isSchema) {
+    return {
+      changes,
+      instruction: jsonInstruction({ kind: 'schema', name: undefined, description: undefined, schema, strict: undefined }),
+    }
+  }
+  const isTold = jsonSchema === 'object' && /json/i.test(JSON.stringify(body.messages))
+  return isTold ? { changes } : { changes, instruction: jsonInstruction({ kind: 'json' }) }
+}
+
+/** Undefined when they all stay as they are, so that their bytes do too. */
+function adjustMessages(body: JsonObject, model: string, quirks: Quirks, instruction?: string): unknown[] | undefined {
+  const before = arrayAt(body, 'messages')
+  const rule = reasoningRule(body, model, quirks)
+  const adjusted = before.map((message) => (isObject(message) ? adjustMessage(message, quirks, rule) : message))
+  const told = instruction === undefined ? adjusted : withInstruction(adjusted, instruction)
+  const spaced = quirks.strictTurns ? apart(told) : told
+  return spaced.length === before.length && spaced.every((message, at) => message === before[at]) ? undefined : spaced
+}
+
+function adjustMessage(message: JsonObject, { callIds, systemRole }: Quirks, rule: ReasoningRule): JsonObject {
+  let adjusted = message
+  if (systemRole === 'system' && message.role === 'developer') adjusted = { ...adjusted, role: 'system' }
+  if (message.role === 'assistant') adjusted = rule(adjusted)
+  return callIds ? withCallIds(adjusted, callIds) : adjusted
+}
+
+type ReasoningRule = (message: JsonObject) => JsonObject
+
+const carriers = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks']
+
+/** What the host wants of the reasoning in the history: none of it, or some of it even where the caller has lost it. */
+function reasoningRule(body: JsonObject, model: string, { replayReasoning, emptyReasoning }: Quirks): ReasoningRule {
+  if (replayReasoning === 'never' || refusesReasoning.test(model)) return withoutReasoning
+  if (replayReasoning === undefined || emptyReasoning === undefined) return (message) => message
+  const hasTools = arrayAt(body, 'tools').length > 0
+  return (message) => {
+    const isWanted = arrayAt(message, 'tool_calls').length > 0 || (replayReasoning === 'always' && hasTools)
+    const told = textAt(message, 'reasoning_content') || textAt(message, 'reasoning')
+    const isThere = told !== '' && message.reasoning_content === told
+    if (!isWanted || isThere || (told === '' && message.reasoning_content === emptyReasoning)) return message
+    return { ...message, reasoning_content: told === '' ? emptyReasoning : told }
+  }
+}
+
+/** The first reasoner of DeepSeek, wherever it is hosted, answers 400 when its reasoning is sent back. */
+const refusesReasoning = /deepseek[-_/]?r1(?![0-9])/i
+
+function withoutReasoning(message: JsonObject): JsonObject {
+  if (!carriers.some((member) => member in message)) return message
+  return Object.fromEntries(Object.entries(message).filter(([member]) => !carriers.includes(member)))
+}
+
+/** The same id becomes the same hash in the call and in its result. */
+function withCallIds(message: JsonObject, rule: NonNullable<Quirks['callIds']>): JsonObject {
+  const result = textAt(message, 'tool_call_id')
+  const calls = arrayAt(message, 'tool_calls')
+  const isFit = (id: string) => id === '' || callIdFor(id, rule) === id
+  if (isFit(result) && calls.every((call) => !isObject(call) || isFit(textAt(call, 'id')))) return message
+  return {
+    ...message,
+    ...(result === '' ? {} : { tool_call_id: callIdFor(result, rule) }),
+    ...(calls.length === 0
+      ? {}
+      : { tool_calls: calls.map((call) => (isObject(call) ? { ...call, id: callIdFor(textAt(call, 'id'), rule) } : call)) }),
+  }
+}
+
+/** Behind the instructions that are there. */
+function withInstruction(messages: readonly unknown[], content: string): unknown[] {
+  const at = messages.findIndex((message) => !isObject(message) || (message.role !== 'system' && message.role !== 'developer'))
+  return messages.toSpliced(at < 0 ? messages.length : at, 0, { role: 'system', content })
+}
+
+/** The model has to speak between the result of a tool and the user. */
+function apart(messages: readonly unknown[]): unknown[] {
+  return messages.flatMap((message, at) => {
+    const before = messages[at - 1]
+    const isClose = isObject(message) && message.role === 'user' && isObject(before) && before.role === 'tool'
+    return isClose ? [{ role: 'assistant', content: '.' }, message] : [message]
+  })
+}

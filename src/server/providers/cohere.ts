@@ -1,0 +1,20 @@
+import { models } from './models.ts'
+import { defineProvider, same } from './openai-compatible.ts'
+
+/**
+ * Conversations are asked in Cohere's own form, which knows plans, thinking and JSON schemas; its compatible interface has none of
+ * them. An address of old channels, `api.cohere.ai`, still answers. Source: Cohere's interface reference, read 2026-11.
+ */
+export const cohere = defineProvider({
+  id: 34,
+  key: 'cohere',
+  label: same('Cohere'),
+  color: 'purple',
+  docs: 'https://docs.cohere.com/reference/chat',
+  baseUrl: 'https://api.cohere.com',
+  models: models.cohere,
+  speaks: { 'cohere.chat': '/v2/chat', 'openai.embeddings': '/compatibility/v1/embeddings' },
+  quirks: { replayReasoning: 'tool-turns' },
+  streamOptions: false,
+  modelsPath: null,
+})

@@ -1,0 +1,15 @@
+import { defineProvider, same } from './openai-compatible.ts'
+
+/** The model is the number of a bot; a model mapping gives it a name. Outside of China the address is `https://api.coze.com`. */
+export const coze = defineProvider({
+  id: 49,
+  key: 'coze',
+  label: same('Coze'),
+  color: 'indigo',
+  docs: 'https://www.coze.cn/open/docs/developer_guides/chat_v3',
+  baseUrl: 'https://api.coze.cn',
+  keyFormat: { zh: '个人访问令牌或服务身份令牌', en: 'Personal or service access token' },
+  speaks: { 'coze.chat': '/v3/chat' },
+  alwaysStreams: true,
+  modelsPath: null,
+})

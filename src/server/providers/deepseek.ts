@@ -1,0 +1,29 @@
+import { chatHost, plainHost } from './adjust-chat.ts'
+import { models } from './models.ts'
+import { defineProvider, same } from './openai-compatible.ts'
+
+/**
+ * Thinks unless told otherwise. Beside tools every turn of the model must come back with its reasoning, an empty one where it is lost;
+ * JSON answers have no schema, and need the word in the conversation. Source: DeepSeek's interface reference and protocols notes 2.2.
+ */
+export const deepseek = defineProvider({
+  id: 43,
+  key: 'deepseek',
+  label: same('DeepSeek'),
+  color: 'blue',
+  docs: 'https://api-docs.deepseek.com',
+  baseUrl: 'https://api.deepseek.com',
+  models: models.deepseek,
+  speaks: {
+    'openai.chat': '/v1/chat/completions',
+    'openai.completions': '/beta/completions',
+    'anthropic.messages': '/anthropic/v1/messages',
+  },
+  ...chatHost({
+    ...plainHost,
+    replayReasoning: 'always',
+    emptyReasoning: '',
+    jsonSchema: 'object',
+    thinkingSwitch: 'thinking-type',
+  }),
+})

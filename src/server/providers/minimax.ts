@@ -1,0 +1,37 @@
+import type { JsonObject } from '../protocols/wire-format.ts'
+import { chatHost, plainHost } from './adjust-chat.ts'
+import { models } from './models.ts'
+import { defineProvider, joinUrl, pathOf, same } from './openai-compatible.ts'
+
+const speaks = { 'openai.chat': '/v1/chat/completions', 'anthropic.messages': '/anthropic/v1/messages' }
+
+/**
+ * Reasoning stands in the text between tags and must come back there. Refusals come with status 200 in `base_resp`. The address before
+ * this one, which channels may still name, has Chat at another path. Outside of China it is `https://api.minimax.io`.
+ * Source: MiniMax's interface reference and protocols notes 2.2, read 2026-11.
+ */
+export const minimax = defineProvider({
+  id: 35,
+  key: 'minimax',
+  label: same('MiniMax'),
+  color: 'green',
+  docs: 'https://platform.minimaxi.com/document',
+  baseUrl: 'https://api.minimaxi.com',
+  models: models.minimax,
+  speaks,
+  url(channel, format) {
+    const isOld = format === 'openai.chat' && channel.baseUrl.includes('//api.minimax.chat')
+    return joinUrl(channel.baseUrl, isOld ? '/v1/text/chatcompletion_v2' : pathOf(speaks, format), ['/anthropic/v1', '/v1'])
+  },
+  streamOptions: false,
+  ...chatHost(
+    { ...plainHost, thinkTags: true, replayReasoning: 'always', temperatureMax: 1, thinkingSwitch: 'thinking-type' },
+    adjust,
+  ),
+  modelsPath: null,
+})
+
+/** A temperature of nothing is refused. */
+function adjust({ temperature }: JsonObject): Record<string, unknown> {
+  return typeof temperature === 'number' && temperature <= 0 ? { temperature: 0.01 } : {}
+}

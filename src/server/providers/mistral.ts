@@ -1,0 +1,77 @@
+import type { Quirks } from '../protocols/codec.ts'
+import { arrayAt, isObject, type JsonObject } from '../protocols/wire-format.ts'
+import { chatHost } from './adjust-chat.ts'
+import { models } from './models.ts'
+import { defineProvider, same } from './openai-compatible.ts'
+
+/**
+ * Answers 422 to every member that it does not know, at the top and in messages. Usage comes without asking.
+ * Source: types of `@mistralai/mistralai` 2.7 and protocols notes 2.2, read 2026-11.
+ */
+const quirks: Quirks = {
+  replayReasoning: 'never',
+  outputLimit: 'max_tokens',
+  temperatureMax: 1.5,
+  callIds: 'nine-alphanumerics',
+  requiredChoice: 'any',
+  systemRole: 'system',
+  strictTurns: true,
+  prefill: 'prefix',
+  thinkingSwitch: 'none',
+  refuses: [
+    'audio',
+    'function_call',
+    'functions',
+    'logit_bias',
+    'logprobs',
+    'modalities',
+    'moderation',
+    'prompt_cache_key',
+    'prompt_cache_options',
+    'prompt_cache_retention',
+    'safety_identifier',
+    'service_tier',
+    'store',
+    'stream_options',
+    'top_k',
+    'top_logprobs',
+    'user',
+    'verbosity',
+    'web_search_options',
+  ],
+}
+
+export const mistral = defineProvider({
+  id: 42,
+  key: 'mistral',
+  label: same('Mistral AI'),
+  color: 'blue',
+  docs: 'https://docs.mistral.ai/api',
+  baseUrl: 'https://api.mistral.ai',
+  models: models.mistral,
+  speaks: { 'openai.chat': '/v1/chat/completions', 'openai.embeddings': '/v1/embeddings' },
+  streamOptions: false,
+  ...chatHost(quirks, adjust),
+})
+
+function adjust(body: JsonObject): Record<string, unknown> {
+  const messages = arrayAt(body, 'messages')
+  const known = messages.map(withKnownMembers)
+  return {
+    ...(known.some((message, at) => message !== messages[at]) ? { messages: known } : {}),
+    ...(body.seed === undefined ? {} : { seed: undefined, random_seed: body.random_seed ?? body.seed }),
+  }
+}
+
+const memberNames: Readonly<Record<string, readonly string[]>> = {
+  system: ['role', 'content'],
+  user: ['role', 'content'],
+  assistant: ['role', 'content', 'tool_calls', 'prefix'],
+  tool: ['role', 'content', 'tool_call_id', 'name'],
+}
+
+function withKnownMembers(message: unknown): unknown {
+  const names = isObject(message) && typeof message.role === 'string' ? memberNames[message.role] : undefined
+  if (!isObject(message) || !names || Object.keys(message).every((member) => names.includes(member))) return message
+  return Object.fromEntries(Object.entries(message).filter(([member]) => names.includes(member)))
+}
