@@ -77,6 +77,37 @@ eachDatabase('jobs', (fresh) => {
     expect(await core.metrics.jobRuns.get()).toMatchObject({ values: [{ value: 11, labels: { job: 'count', outcome: 'ok' } }] })
   })
 
+  it('are started out of turn, and never twice at a time, on whatever node', async () => {
+    const [one, other] = await nodes(2)
+    if (!one || !other) throw new Error('unreachable')
+    const ends: (() => void)[] = []
+    const slow = job({
+      on: 'one-node',
+      onDemand: true,
+      everyMs: () => 0,
+      run: async (_core, _signal, tell) => {
+        tell('1 of 2')
+        await new Promise<void>((resolve) => ends.push(resolve))
+        return '2 of 2'
+      },
+    })
+    const [here, there] = [runnerOf(one, [slow]).runner, runnerOf(other, [slow]).runner]
+    const noted = () => one.db.selectFrom('job_runs').selectAll().executeTakeFirst()
+
+    expect(await here.startNow('count')).toBe(true)
+    expect([await here.startNow('count'), await there.startNow('count')]).toEqual([false, false])
+    await expect.poll(noted).toMatchObject({ outcome: 'running', detail: '1 of 2', finished_at: 0, holder: one.node })
+    ends[0]?.()
+    await here.settled()
+    expect(await noted()).toMatchObject({ outcome: 'ok', detail: '2 of 2' })
+
+    expect(await there.startNow('count')).toBe(true)
+    ends[1]?.()
+    await there.settled()
+    expect(ends).toHaveLength(2)
+    expect(() => here.startNow('other')).toThrow('no job')
+  })
+
   it('go on after a failure, which is kept for the admins', async () => {
     let runs = 0
     const { pass, lastRun } = await oneNode([

@@ -1,5 +1,5 @@
 import type { OptionValues } from '../../contract/options/index.ts'
-import { releaseLease, takeLease } from '../bus/lease.ts'
+import { releaseLease, takeLease, withLease } from '../bus/lease.ts'
 import type { NewRow } from '../db/schema.ts'
 import { type Clock, seconds } from '../lib/clock.ts'
 import { background, redact } from '../lib/logger.ts'
@@ -19,8 +19,10 @@ export interface Job<Parts extends Core = App> {
   everyMs(options: OptionValues): number
   /** When the signal is aborted; soon afterwards nobody waits for the run any more. */
   readonly deadlineMs: number
-  /** Answers in a few words what was done. Throws when it failed: the next run comes all the same. */
-  run(parts: Parts, signal: AbortSignal): Promise<string>
+  /** Whether an admin may start it out of turn. Then no two of its runs overlap, on whatever nodes. */
+  readonly onDemand?: true
+  /** Answers in a few words what was done, and may tell how far it is. Throws when it failed: the next run comes all the same. */
+  run(parts: Parts, signal: AbortSignal, tell: (detail: string) => void): Promise<string>
 }
 
 interface Planned<Parts extends Core> {
@@ -37,10 +39,17 @@ interface Result {
   readonly detail: string
 }
 
+/** The lease that a job which may be started by hand holds while it runs. */
+export function runLease(jobName: string): string {
+  return `run:${jobName}`
+}
+
 const tickMs = 1000
 const firstWithinMs = 5000
 const takeOverWithinMs = 30_000
 const leaseReserveMs = 10_000
+const runLeaseMs = 60_000
+const tellEveryMs = 1000
 
 export interface RunnerSettings {
   /** Must not jump: by default the time since the start of the process. */
@@ -96,6 +105,20 @@ export class JobRunner<Parts extends Core> {
     }
   }
 
+  /** Starts a job out of turn. Answers false when it runs already, on this node or another. */
+  startNow(name: string): Promise<boolean> {
+    const planned = this.#planned.find(({ job }) => job.name === name && job.onDemand)
+    if (!planned) throw new Error(`There is no job ${name} to be started by hand`)
+    if (this.#isStopping || planned.running) return Promise.resolve(false)
+    return new Promise((resolve, reject) => {
+      planned.running = this.#runAlone(planned.job, () => resolve(true))
+        .then(() => resolve(false), reject)
+        .finally(() => {
+          planned.running = undefined
+        })
+    })
+  }
+
   /** Waits for the runs that are in progress now. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#planned.map((planned) => planned.running))
@@ -127,31 +150,42 @@ export class JobRunner<Parts extends Core> {
     }
     if (this.#isStopping) return
     const startedMs = this.#now()
-    await this.#run(job)
+    await (job.onDemand ? this.#runAlone(job) : this.#run(job))
     // Kept until after the next start, so that the other nodes come only when this one is gone.
     const restMs = job.everyMs(this.#parts.options.current) * 1.25 - (this.#now() - startedMs)
     if (restMs > 0) await takeLease(this.#parts, { ...lease, ms: Math.ceil(restMs) })
     else await releaseLease(this.#parts, lease)
   }
 
-  async #run(job: Job<Parts>): Promise<void> {
-    const { now, metrics, logger } = this.#parts
-    const startedAt = seconds(now())
-    const { outcome, detail } = await this.#attempt(job)
-    metrics.jobRuns.inc({ job: job.name, outcome })
-    if (outcome === 'timeout') logger.error({ job: job.name }, 'a job did not end in time')
-    await this.#note({
-      name: job.name,
-      holder: this.#parts.node,
-      started_at: startedAt,
-      finished_at: seconds(now()),
-      outcome,
-      detail: redact(detail).slice(0, 500),
+  /** Does nothing when the job runs already, here or elsewhere. */
+  async #runAlone(job: Job<Parts>, onStart: () => void = () => {}): Promise<void> {
+    await withLease(this.#parts, { name: runLease(job.name), ms: runLeaseMs }, () => {
+      onStart()
+      return this.#run(job)
     })
   }
 
+  async #run(job: Job<Parts>): Promise<void> {
+    const { now, metrics, logger, node } = this.#parts
+    const run = { name: job.name, holder: node, started_at: seconds(now()) }
+    let noting = Promise.resolve()
+    let toldMs = Number.NEGATIVE_INFINITY
+    const tell = (detail: string) => {
+      if (this.#now() - toldMs < tellEveryMs) return
+      toldMs = this.#now()
+      noting = noting
+        .then(() => this.#note({ ...run, finished_at: 0, outcome: 'running', detail: shown(detail) }))
+        .catch((error: unknown) => logger.warn({ error, job: job.name }, 'could not note how far a job is'))
+    }
+    const { outcome, detail } = await this.#attempt(job, tell)
+    metrics.jobRuns.inc({ job: job.name, outcome })
+    if (outcome === 'timeout') logger.error({ job: job.name }, 'a job did not end in time')
+    await noting
+    await this.#note({ ...run, finished_at: seconds(now()), outcome, detail: shown(detail) })
+  }
+
   /** Never throws, and ends soon after the deadline whatever the job does. */
-  #attempt(job: Job<Parts>): Promise<Result> {
+  #attempt(job: Job<Parts>, tell: (detail: string) => void): Promise<Result> {
     const ending = new AbortController()
     this.#endings.add(ending)
     let failure: Result['outcome'] = 'failed'
@@ -160,7 +194,7 @@ export class JobRunner<Parts extends Core> {
       ending.abort(new Error('The deadline has passed'))
     }, job.deadlineMs).unref()
 
-    const work = async (): Promise<Result> => ({ outcome: 'ok', detail: await job.run(this.#parts, ending.signal) })
+    const work = async (): Promise<Result> => ({ outcome: 'ok', detail: await job.run(this.#parts, ending.signal, tell) })
     const worked = work().catch((error: unknown): Result => {
       this.#parts.logger.error({ error, job: job.name }, 'a job failed')
       return { outcome: failure, detail: error instanceof Error ? error.message : String(error) }
@@ -199,4 +233,9 @@ export class JobRunner<Parts extends Core> {
     const factor = 0.9 + this.#random() * 0.2
     return (everyMs) => Math.min(everyMs, atMostMs) * factor
   }
+}
+
+/** Fit for the list that admins see. */
+function shown(detail: string): string {
+  return redact(detail).slice(0, 500)
 }
