@@ -25,6 +25,13 @@ export function camelCase(key: string): string {
   return key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 }
 
+/** Asked for at every part of every turn, always about the same few names. */
+const snakeNames = new Map<string, string>()
+
 function snakeCase(key: string): string {
-  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  const known = snakeNames.get(key)
+  if (known !== undefined) return known
+  const name = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  snakeNames.set(key, name)
+  return name
 }

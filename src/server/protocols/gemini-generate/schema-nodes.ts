@@ -14,11 +14,13 @@ export function placeAt(root: JsonObject): Place {
 
 const nodesMax = 5000
 const depthMax = 5
+/** References behind one another, endless or not: each goes deeper into the stack. */
+const trailMax = 64
 
 /** What a reference means, and its place; undefined when it leads nowhere, or in a circle for the fifth time. */
 export function resolve(ref: string, { root, trail, left }: Place): { node: JsonObject; place: Place } | undefined {
   const isEndless = trail.length >= depthMax && trail.includes(ref)
-  const node = isEndless || trail.length > nodesMax ? undefined : lookUp(root, ref)
+  const node = isEndless || trail.length >= trailMax ? undefined : lookUp(root, ref)
   return node && { node, place: { root, trail: [...trail, ref], left } }
 }
 

@@ -173,8 +173,14 @@ describe('a schema in the older form', () => {
         },
       ]),
     )
+    const chain = Object.fromEntries(
+      Array.from({ length: 20_000 }, (_, at) => [
+        `d${at}`,
+        { type: 'object', properties: { a: { $ref: `#/$defs/d${at + 1}` } } },
+      ]),
+    )
     const merged = { $defs: { x: { allOf: [{ $ref: '#/$defs/x' }, { $ref: '#/$defs/x' }] } }, $ref: '#/$defs/x' }
-    for (const schema of [{ $ref: '#/$defs/d0', $defs: defs }, merged]) {
+    for (const schema of [{ $ref: '#/$defs/d0', $defs: defs }, { $ref: '#/$defs/d0', $defs: chain }, merged]) {
       expect(JSON.stringify(writeOpenApiSchema(schema)).length).toBeLessThan(1_000_000)
       expect(JSON.stringify(writeJsonSchema(schema)).length).toBeLessThan(1_000_000)
     }
