@@ -1,4 +1,5 @@
 import { chatHost, plainHost } from './adjust-chat.ts'
+import { siliconflowBalance } from './balances.ts'
 import { models } from './models.ts'
 import { defineProvider, same } from './openai-compatible.ts'
 
@@ -85,6 +86,7 @@ export const siliconflow = defineProvider({
   docs: 'https://docs.siliconflow.cn',
   baseUrl: 'https://api.siliconflow.cn',
   models: models.siliconflow,
+  balance: siliconflowBalance,
   ...chatHost({ ...plainHost, thinkingSwitch: 'enable_thinking' }),
 })
 

@@ -1,3 +1,4 @@
+import { openAiBilling } from './balances.ts'
 import { defineProvider } from './openai-compatible.ts'
 
 /** Any upstream with one path: the address is the complete URL of the call, with `{model}` where the model belongs. */
@@ -10,4 +11,5 @@ export const custom = defineProvider({
   speaks: { 'openai.chat': '', 'openai.completions': '', 'openai.embeddings': '' },
   url: (channel, _format, model) => channel.baseUrl.replaceAll('{model}', encodeURIComponent(model)),
   modelsPath: null,
+  balance: (channel, replies, nowMs) => openAiBilling({ ...channel, baseUrl: new URL(channel.baseUrl).origin }, replies, nowMs),
 })

@@ -1,4 +1,5 @@
 import { chatHost, plainHost } from './adjust-chat.ts'
+import { deepseekBalance } from './balances.ts'
 import { models } from './models.ts'
 import { defineProvider, same } from './openai-compatible.ts'
 
@@ -14,6 +15,7 @@ export const deepseek = defineProvider({
   docs: 'https://api-docs.deepseek.com',
   baseUrl: 'https://api.deepseek.com',
   models: models.deepseek,
+  balance: deepseekBalance,
   speaks: {
     'openai.chat': '/v1/chat/completions',
     'openai.completions': '/beta/completions',

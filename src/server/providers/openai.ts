@@ -1,5 +1,6 @@
 import type { Format } from '../protocols/format.ts'
 import { adjustForModel } from '../protocols/openai-chat/models.ts'
+import { aiproxyBalance, creditGrants, openAiBilling } from './balances.ts'
 import { models } from './models.ts'
 import { allPaths, bearer, defineProvider, joinUrl, mediaPaths, openaiPaths, pathOf, same } from './openai-compatible.ts'
 import type { Provider } from './provider.ts'
@@ -27,6 +28,7 @@ export const openai = defineProvider({
     ...(channel.organization === '' ? {} : { 'openai-organization': channel.organization }),
   }),
   prefers: prefersResponses,
+  balance: openAiBilling,
   adjustBody: adjustForOpenai,
 })
 
@@ -35,7 +37,7 @@ export function adjustForOpenai(body: Readonly<Record<string, unknown>>, format:
   return format === 'openai.chat' ? adjustForModel(body, model) : {}
 }
 
-const reseller = (id: number, key: string, name: string, baseUrl: string): Provider =>
+const reseller = (id: number, key: string, name: string, baseUrl: string, balance?: Provider['balance']): Provider =>
   defineProvider({
     id,
     key,
@@ -45,6 +47,7 @@ const reseller = (id: number, key: string, name: string, baseUrl: string): Provi
     models: models.openai,
     speaks: { ...openaiPaths, ...mediaPaths },
     offered: false,
+    ...(balance ? { balance } : {}),
   })
 
 /** Resellers of OpenAI's interface: kept for channels that were made long ago. */
@@ -52,7 +55,7 @@ export const resellers: readonly Provider[] = [
   reseller(6, 'openaimax', 'OpenAIMax', 'https://api.openaimax.com'),
   reseller(7, 'ohmygpt', 'OhMyGPT', 'https://api.ohmygpt.com'),
   reseller(9, 'ails', 'AILS', 'https://api.caipacity.com'),
-  reseller(10, 'aiproxy', 'AIProxy', 'https://api.aiproxy.io'),
-  reseller(12, 'api2gpt', 'API2GPT', 'https://api.api2gpt.com'),
-  reseller(13, 'aigc2d', 'AIGC2D', 'https://api.aigc2d.com'),
+  reseller(10, 'aiproxy', 'AIProxy', 'https://api.aiproxy.io', aiproxyBalance),
+  reseller(12, 'api2gpt', 'API2GPT', 'https://api.api2gpt.com', creditGrants),
+  reseller(13, 'aigc2d', 'AIGC2D', 'https://api.aigc2d.com', creditGrants),
 ]

@@ -1,5 +1,6 @@
 import { arrayAt, isObject, type JsonObject, textAt } from '../protocols/wire-format.ts'
 import { chatHost } from './adjust-chat.ts'
+import { openrouterBalance } from './balances.ts'
 import { bearer, defineProvider, messagesHeaders, same } from './openai-compatible.ts'
 
 /**
@@ -24,6 +25,7 @@ export const openrouter = defineProvider({
     'x-title': 'Sluice',
     ...(format === 'anthropic.messages' ? messagesHeaders(caller) : {}),
   }),
+  balance: openrouterBalance,
   ...chatHost({ thinkingSwitch: 'reasoning-object', replayReasoning: 'always', takesCacheControl: true }, adjust),
 })
 

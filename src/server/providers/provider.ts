@@ -81,7 +81,16 @@ export interface Provider {
   /** Path at which the upstream lists its models; null when it does not. */
   readonly modelsPath: string | null
   modelsUrl(channel: Upstream): string | null
+  /**
+   * What is left on the account of a key: what to ask next after these answers, or the amount. Undefined when the answers do not say it.
+   * Absent for upstreams that do not tell.
+   */
+  balance?(channel: Upstream, replies: readonly unknown[], nowMs: number): BalanceStep | undefined
 }
+
+export type BalanceStep =
+  | { readonly ask: { readonly url: string; readonly headers: Readonly<Record<string, string>> } }
+  | { readonly amount: number; readonly currency: 'USD' | 'CNY' }
 
 /** A call that answers a short-lived token. Its answer is kept under `cacheKey` until it expires. */
 export interface TokenExchange {

@@ -71,6 +71,10 @@ describe('a request to Replicate', () => {
     })
   })
 
+  it('is answered whole, also to callers who want a stream', () => {
+    expect(written(replicatePredict, { stream: true })).toMatchObject({ isWhole: true })
+  })
+
   it('names the version of a community model', () => {
     expect(written(replicatePredict, {}, { model: 'someone/model:abc123' }).body).toMatchObject({ version: 'abc123' })
   })

@@ -34,6 +34,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
         ...reasoningOf(dialogue, names),
       },
     },
+    isWhole: true,
   }
 }
 
