@@ -51,6 +51,7 @@ export const errors = {
   }),
   server_stopping: kind(503, '服务器正在停止，请重试', 'The server is stopping, try again', { type: 'server_error' }),
   server_busy: kind(503, '服务器繁忙，请稍后再试', 'The server is busy, try again later', { type: 'server_error' }),
+  job_running: kind(409, '该任务正在执行，请稍后再试', 'This job is running already; try again later'),
   demo_site: kind(405, '本站仅用于演示，无服务端', 'This site is demo only, no server'),
 
   // Sessions and accounts
@@ -118,6 +119,9 @@ export const errors = {
   channel_list_failed: kind(502, '获取模型列表失败：{reason}', 'Fetching the model list failed: {reason}', {
     onConsole: undefined,
   }),
+  channel_balance_unsupported: kind(400, '该类型的渠道不支持查询余额', 'Channels of this type do not tell their balance'),
+  channel_balance_failed: kind(502, '查询余额失败：{reason}', 'Reading the balance failed: {reason}', { onConsole: undefined }),
+  channel_tag_unknown: kind(404, '没有标签为 {tag} 的渠道', 'No channel has the tag {tag}'),
   channel_disabled: kind(403, '渠道已被禁用', 'The channel is disabled'),
   channel_pin_forbidden: kind(403, '普通用户不支持指定渠道', 'Regular users cannot specify a channel'),
   tag_required: kind(400, '标签不能为空', 'The tag must not be empty'),

@@ -169,6 +169,8 @@ export const channelType = z.object({
   testable: z.boolean(),
   /** Whether the upstream can be asked for its models. */
   lists_models: z.boolean(),
+  /** Whether it tells what is left on the account of a key. */
+  tells_balance: z.boolean(),
   key_format: bothLanguages,
   /** The whole text is one key; otherwise each line is one. */
   key_has_lines: z.boolean(),

@@ -32,6 +32,7 @@ function presentType(provider: Provider): ChannelType {
     offered: provider.offered,
     testable: provider.testable,
     lists_models: provider.modelsPath !== null,
+    tells_balance: provider.balance !== undefined,
     key_format: provider.keyFormat,
     key_has_lines: provider.keyHasLines,
     other_label: provider.otherLabel,
