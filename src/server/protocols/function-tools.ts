@@ -74,7 +74,8 @@ function mustCall(choice: Dialogue['toolChoice']): boolean {
   return choice?.kind === 'required' || choice?.kind === 'tool' || (choice?.kind === 'allowed' && choice.isRequired)
 }
 
-const freeTextSchema: JsonObject = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] }
+/** A free-text tool as a function: its input is the member `input`. */
+export const freeTextSchema: JsonObject = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] }
 
 function objectSchema(schema: JsonObject | undefined): JsonObject {
   return schema === undefined ? { type: 'object', properties: {} } : 'type' in schema ? schema : { type: 'object', ...schema }

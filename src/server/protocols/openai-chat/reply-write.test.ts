@@ -80,7 +80,7 @@ function message(events: readonly ReplyEvent[], dialogue: Partial<Dialogue> = {}
 const quiet = { wantsUsage: false }
 
 describe('a stream to a client of Chat', () => {
-  it('[36] [37] begins with the role once, every chunk of one id, time and model', () => {
+  it('[36] [37] [56] [57] begins with the role once, every chunk of one id, time and model', () => {
     const all = chunks([...block(0, 'Hi'), ...called(1, '{}'), finish()], quiet)
     expect(choiceOf(all[0] ?? {})).toEqual({
       index: 0,
@@ -121,7 +121,7 @@ describe('a stream to a client of Chat', () => {
     ])
   })
 
-  it('[61] [66] counts calls by themselves, id and name once, their pieces as they come', () => {
+  it('[61] [66] [76] counts calls by themselves, id and name once, their pieces as they come', () => {
     const events = [
       ...block(0, 'Hi'),
       call(1),

@@ -185,14 +185,26 @@ describe('the messages of a written Chat request', () => {
   })
 
   it('take user and assistant by turns where the host wants that', () => {
-    const turns = [userTurn('a'), userTurn('b'), assistant(call('1')), user(result('1', text('x')), text('c'))]
-    const said = messages({ turns, tools: [tideTool] }, { quirks: { strictTurns: true } })
-    expect(said.map(({ role, content }) => [role, content])).toEqual([
-      ['user', 'a\n\nb'],
+    const quirks: Quirks = { strictTurns: true }
+    const said = (turns: readonly Turn[]) =>
+      messages({ turns, tools: [tideTool] }, { quirks }).map(({ role, content }) => [role, content])
+    const later: Turn = { role: 'system', parts: [text('later')] }
+    expect(said([userTurn('a'), later, userTurn('b'), assistant(call('1')), user(result('1', text('x')), text('c'))])).toEqual([
+      ['user', 'a\n\nlater\n\nb'],
       ['assistant', null],
       ['tool', 'x'],
       ['assistant', '.'],
       ['user', 'c'],
+    ])
+    expect(said([assistantTurn('a'), userTurn('b')])).toEqual([
+      ['user', '.'],
+      ['assistant', 'a'],
+      ['user', 'b'],
+    ])
+    expect(said([userTurn('a'), assistant(call('1')), user(result('1', image()))]).slice(2)).toEqual([
+      ['tool', '[image attached]'],
+      ['assistant', '.'],
+      ['user', [shown]],
     ])
   })
 

@@ -44,21 +44,28 @@ export function writeMessages(writing: Writing, instructions: readonly string[],
 /** Changes with every call, and would keep every prompt from being cached. */
 const billingHeader = 'x-anthropic-billing-header'
 
-/** Some hosts want user and assistant to take turns, and an assistant between the result of a tool and the user. */
+/**
+ * Some hosts want user and assistant to take turns, the user first, and an assistant between the result of a tool and the user. They
+ * take instructions at the head alone: later ones are what the user says.
+ */
 function inOrder(turns: readonly Turn[], { quirks }: Writing): readonly Turn[] {
   if (!quirks.strictTurns) return turns
-  return mergeTurns(turns).flatMap((turn) => {
+  const merged = mergeTurns(turns.map((turn) => (turn.role === 'system' ? { ...turn, role: 'user' } : turn)))
+  const begun: Turn[] = merged[0]?.role === 'assistant' ? [filler('user'), ...merged] : merged
+  return begun.flatMap((turn) => {
     const results = turn.parts.filter((part) => part.kind === 'tool-result')
-    const others = turn.parts.filter((part) => part.kind !== 'tool-result')
-    if (results.length === 0 || (others.length === 0 && !results.some((result) => mediaIn(result.parts).length > 0)))
-      return [turn]
-    const images = results.flatMap((result) => mediaIn(result.parts))
-    return [
-      { role: 'user' as const, parts: results.map((result) => ({ ...result, parts: withImageNotes(result.parts) })) },
-      { role: 'assistant' as const, parts: [{ kind: 'text' as const, text: '.' }] },
-      { role: 'user' as const, parts: [...images, ...others] },
+    const others = [
+      ...results.flatMap((result) => mediaIn(result.parts)),
+      ...turn.parts.filter((part) => part.kind !== 'tool-result'),
     ]
+    if (results.length === 0 || others.length === 0) return [turn]
+    const told = results.map((result) => ({ ...result, parts: withImageNotes(result.parts) }))
+    return [{ ...turn, parts: told }, filler('assistant'), { ...turn, parts: others }]
   })
+}
+
+function filler(role: Turn['role']): Turn {
+  return { role, parts: [{ kind: 'text', text: '.' }] }
 }
 
 /** Formats that let the caller begin the answer mean something by it; Chat takes it for an answer that was given. */

@@ -1,4 +1,5 @@
 import type { Tool, ToolChoice } from '../dialogue.ts'
+import { freeTextSchema } from '../function-tools.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { fitsStrict } from './strict-schema.ts'
 import { writeCacheMark } from './write-parts.ts'
@@ -39,14 +40,11 @@ function writeFunction(tool: Tool, writing: Writing): JsonObject {
   const declared = {
     name: writing.names.toUpstream(tool.name),
     ...(description ? { description } : {}),
-    ...(custom ? { parameters: freeText } : schema ? { parameters: objectSchema(schema) } : {}),
+    ...(custom ? { parameters: freeTextSchema } : schema ? { parameters: objectSchema(schema) } : {}),
     ...(isStrict(tool, writing) ? { strict: true } : {}),
   }
   return { type: 'function', function: declared, ...writeCacheMark(tool, writing, 'tool') }
 }
-
-/** A free-text tool as a function: its input is the member `input`. */
-const freeText: JsonObject = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] }
 
 function writeCustom({ name, description, custom }: Tool, { names }: Writing): JsonObject {
   const declared = {
@@ -74,7 +72,7 @@ function isStrict({ strict, schema }: Tool, { dialogue, quirks, lose }: Writing)
 }
 
 /** The vendor refuses a schema that names no type, and an object that lists no members. */
-export function objectSchema(schema: JsonObject): JsonObject {
+function objectSchema(schema: JsonObject): JsonObject {
   const typed = 'type' in schema ? schema : { type: 'object', ...schema }
   return typed.type === 'object' && !('properties' in typed) && !('$ref' in typed) ? { ...typed, properties: {} } : typed
 }

@@ -21,6 +21,7 @@ export interface Writing {
   lose(word: string): void
 }
 
+/** Looks up once what the pieces of a request need to know of the model, the host and the names of tools. */
 export function beginWriting(dialogue: Dialogue, context: RequestContext): Writing {
   const { model, quirks } = context
   const rules = rulesOf(splitEffort(model).model)
