@@ -37,6 +37,8 @@ export const token = z.object({
   limit_requests: z.int(),
   limit_tokens: z.int(),
   limit_concurrency: z.int(),
+  /** Requests are refused where the protocol of the channel cannot carry all of them. */
+  strict_translation: z.boolean(),
 })
 export type Token = z.output<typeof token>
 
@@ -74,5 +76,6 @@ export const tokenInput = z.object({
   limit_requests: limit,
   limit_tokens: limit,
   limit_concurrency: limit,
+  strict_translation: z.boolean().default(false),
 })
 export type TokenInput = z.output<typeof tokenInput>

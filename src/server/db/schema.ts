@@ -104,6 +104,7 @@ interface TokensTable {
   limit_requests: Generated<number>
   limit_tokens: Generated<number>
   limit_concurrency: Generated<number>
+  strict_translation: Generated<number>
   deleted_at: number | null
 }
 

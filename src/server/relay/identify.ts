@@ -50,6 +50,7 @@ async function callerOfSession(app: RelayParts, call: Call): Promise<RelayCaller
     allowedAddresses: null,
     expiresAt: -1,
     limits: null,
+    isStrict: false,
     pinnedChannel: 0,
   }
 }

@@ -115,6 +115,7 @@ const nobody: RelayCaller = {
   allowedAddresses: null,
   expiresAt: -1,
   limits: null,
+  isStrict: false,
   pinnedChannel: 0,
 }
 

@@ -120,7 +120,8 @@ export class StreamTap implements Tap {
       this.#read(data)
       if (this.error) return passed
       const raw = block.slice(event.start, event.end)
-      passed += this.#holdEnd(this.#replacement(event, data) ?? (oneLineEvent.test(raw) ? raw : this.#eventText(event)), data)
+      const isPlain = (this.#format.hasNamedEvents ? namedEvent : oneLineEvent).test(raw)
+      passed += this.#holdEnd(this.#replacement(event, data) ?? (isPlain ? raw : this.#eventText(event)), data)
     }
     return passed
   }
@@ -138,8 +139,8 @@ export class StreamTap implements Tap {
   }
 
   #eventText({ name, data }: Pick<EventText, 'name' | 'data'>): string {
-    const { endsWithBody, eventEnd = '\n\n' } = this.#format
-    const head = name === '' || endsWithBody ? '' : `event: ${toByteText(name)}\n`
+    const { hasNamedEvents, endsWithBody, eventEnd = '\n\n' } = this.#format
+    const head = name === '' || (endsWithBody && !hasNamedEvents) ? '' : `event: ${toByteText(name)}\n`
     return `${head}data: ${toByteText(data)}${eventEnd}`
   }
 
@@ -184,6 +185,7 @@ export class StreamTap implements Tap {
   }
 }
 
+const namedEvent = /^event:[^\n]*\ndata:[^\n]*\n\r?\n$/
 const oneLineEvent = /^data:[^\n]*\n\r?\n$/
 const keptBytesMax = 32 * 1024
 

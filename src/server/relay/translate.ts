@@ -1,5 +1,5 @@
 import type { RunningChannel } from '../channels/model-index.ts'
-import { AppError } from '../lib/failure.ts'
+import { AppError, fail } from '../lib/failure.ts'
 import type { Codec, Inbound, WrittenRequest } from '../protocols/codec.ts'
 import type { Dialogue } from '../protocols/dialogue.ts'
 import type { Format } from '../protocols/format.ts'
@@ -32,6 +32,7 @@ export async function translate(
       { ...dialogue, stream: dialogue.stream || provider.alwaysStreams === true, wantsUsage: true },
       { model: to.model, quirks: provider.quirks, settings: settingsOf(app), lose: (field) => dropped.add(field) },
     )
+    if (work.caller.isStrict && dropped.size > 0) fail('untranslatable', { field: [...dropped].join(', '), reason: strictly })
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'untranslatable') throw error
     return new UpstreamFailure('untranslatable', { own: error })
@@ -51,6 +52,11 @@ export async function translate(
     stream,
     passage: translated(app, work, channel, { codec, inbound, dialogue, written }),
   }
+}
+
+const strictly = {
+  zh: '该令牌不允许在协议转换中丢弃内容',
+  en: 'the token allows nothing to be lost when a request is carried to another protocol',
 }
 
 /** Selection only picks channels for which there is a pair. */

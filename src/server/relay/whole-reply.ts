@@ -1,4 +1,4 @@
-import { membersOf, memberValue } from '../lib/splice-json.ts'
+import { entriesOf, membersOf, memberValue } from '../lib/splice-json.ts'
 import { isObject, type JsonObject, type RequestFacts, type WireFormat } from '../protocols/wire-format.ts'
 import { type Receiver, readHiddenError } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
@@ -54,7 +54,7 @@ export function readWhole(
   contentType: string,
 ): Omit<Whole, 'write'> & { readonly body: Buffer } {
   const isSmall = body.length < parseWholeBelow
-  const reply = isSmall ? parseObject(body) : readNeeded(body, format.answerIn)
+  const reply = isSmall ? parseObject(body) : readNeeded(body, format)
   refuseError(reply)
   if (!isAnswer(format, reply)) throw badReply(`the answer has no list ${format.answerIn}`)
 
@@ -82,8 +82,11 @@ function isAnswer({ answerIn, answersWithout, answersWith }: WireFormat, reply: 
   return Array.isArray(reply[answerIn]) || (answersWithout !== undefined && isObject(reply[answersWithout]))
 }
 
-/** Of a large answer, as of many embeddings, only the members that matter are parsed; of its list, whether it is one. */
-function readNeeded(body: Buffer, list: string): JsonObject {
+/**
+ * Of a large answer, as of many embeddings, only the members that matter are parsed; of its list, whether it is one, and for those that
+ * bill them how many entries it has.
+ */
+function readNeeded(body: Buffer, { answerIn: list, billsEntries }: WireFormat): JsonObject {
   const members = membersOf(body)
   if (!members) throw badReply('the answer is not a JSON object')
   const parsed = ['usage', 'usageMetadata', 'tool_usage', 'error', 'type', 'base_resp'].map((key) => [
@@ -91,7 +94,9 @@ function readNeeded(body: Buffer, list: string): JsonObject {
     memberValue(body, members, key),
   ])
   const start = members.findLast((member) => member.key === list)?.valueStart ?? 0
-  return { ...Object.fromEntries(parsed), ...(body[start] === openBracket ? { [list]: [] } : {}) }
+  if (body[start] !== openBracket) return Object.fromEntries(parsed)
+  const entries = billsEntries ? (entriesOf(body, start) ?? []) : []
+  return { ...Object.fromEntries(parsed), [list]: entries.map(() => ({})) }
 }
 
 export function parseObject(body: Buffer): JsonObject {

@@ -76,6 +76,7 @@ eachDatabase('authenticate', (fresh, kind) => {
       allowedAddresses: null,
       expiresAt: nowSeconds + 60,
       limits: null,
+      isStrict: false,
       pinnedChannel: 0,
     })
   })

@@ -32,6 +32,8 @@ export interface RelayCaller {
   readonly expiresAt: number
   /** Of the token itself; null when it has none. */
   readonly limits: RequestLimit | null
+  /** Nothing of a request may be lost on the way to the upstream. */
+  readonly isStrict: boolean
   /** Channel that an admin asked for with `sk-<key>-<id>`; 0 for none. */
   readonly pinnedChannel: number
 }
@@ -181,6 +183,7 @@ async function loadToken(core: Core, hash: string): Promise<Known | null> {
       allowedAddresses: readAllowedAddresses(row.allow_ips),
       expiresAt: row.expired_time,
       limits: readLimits(row),
+      isStrict: row.strict_translation === 1,
       pinnedChannel: 0,
     }),
   }

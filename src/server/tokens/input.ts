@@ -35,5 +35,6 @@ export function readInput(input: TokenInput) {
     limit_requests: input.limit_requests,
     limit_tokens: input.limit_tokens,
     limit_concurrency: input.limit_concurrency,
+    strict_translation: Number(input.strict_translation),
   }
 }

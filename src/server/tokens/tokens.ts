@@ -172,6 +172,7 @@ function presentToken(core: Core, row: TokenRow): Token {
     status: statusNow(row, seconds(core.now())),
     unlimited_quota: row.unlimited_quota === 1,
     model_limits_enabled: row.model_limits_enabled === 1,
+    strict_translation: row.strict_translation === 1,
   }
 }
 

@@ -4,6 +4,7 @@ import { start } from './0001-start.ts'
 import { sealedStates } from './0002-sealed-states.ts'
 import { channelKeys } from './0003-channel-keys.ts'
 import { tokenLimits } from './0004-token-limits.ts'
+import { strictTokens } from './0005-strict-tokens.ts'
 
 /** All migrations in order. Forward only: a landed one is never edited. */
 export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dialect: Dialect) => Promise<void> }[] = [
@@ -11,4 +12,5 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0002-sealed-states', up: sealedStates },
   { name: '0003-channel-keys', up: channelKeys },
   { name: '0004-token-limits', up: tokenLimits },
+  { name: '0005-strict-tokens', up: strictTokens },
 ]

@@ -27,6 +27,11 @@ export function LimitFields({ form }: { form: TokenFormState }) {
           <NumberInput label={say('seconds')} {...input} {...form.getInputProps('limit_seconds')} />
         </div>
       )}
+      <Switch
+        label={say('strict')}
+        description={say('strictHelp')}
+        {...form.getInputProps('strict_translation', { type: 'checkbox' })}
+      />
     </>
   )
 }

@@ -12,6 +12,8 @@ export const limitTexts = defineTexts('token-limits', {
     none: '0 为不限制',
     invalid: '须为 {min} 到 {max} 的整数',
     empty: '请至少填写一项限制',
+    strict: '严格转换',
+    strictHelp: '若渠道的协议无法完整表达请求，则拒绝请求，而不是丢弃其中的字段。',
   },
   en: {
     toggle: 'Limit the rate',
@@ -23,5 +25,7 @@ export const limitTexts = defineTexts('token-limits', {
     none: '0 means no limit',
     invalid: 'It must be an integer from {min} to {max}',
     empty: 'Fill in at least one limit',
+    strict: 'Strict translation',
+    strictHelp: 'Refuses a request that the protocol of a channel cannot carry whole, instead of leaving fields out.',
   },
 })
