@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { membersOf, memberValue, spliceMembers } from './splice-json.ts'
+import { entriesOf, membersOf, memberValue, spliceMembers } from './splice-json.ts'
 
 const splice = (text: string, changes: Record<string, string | undefined>) => spliceMembers(Buffer.from(text), changes).toString()
 
@@ -76,5 +76,29 @@ describe('splicing top-level members', () => {
       expect(JSON.parse(spliceMembers(text, changes).toString())).toEqual(wanted)
       for (const key of Object.keys(object)) expect(memberValue(text, membersOf(text) ?? [], key)).toEqual(object[key])
     }
+  })
+})
+
+describe('the entries of a list', () => {
+  const entries = (text: string, start = 0) =>
+    entriesOf(Buffer.from(text), start)?.map(({ start, end }) => text.slice(start, end))
+
+  it('are found where they stand, without being parsed', () => {
+    expect(entries('[ {"a":[1,"]"]} ,"x\\"]", [2,3],4 ,null]')).toEqual(['{"a":[1,"]"]}', '"x\\"]"', '[2,3]', '4', 'null'])
+    expect(entries('{"data":[1,2]}', 8)).toEqual(['1', '2'])
+    expect(entries('[]')).toEqual([])
+    expect(entries('[ ]')).toEqual([])
+  })
+
+  it('are undefined for what is no whole list', () => {
+    for (const text of ['', '{}', '[1', '[1,', '["a', '[1}', '[{]']) expect([text, entries(text)]).toEqual([text, undefined])
+  })
+
+  it('of large images are counted quickly', () => {
+    const image = `{"b64_json":"${'A'.repeat(6_000_000)}"}`
+    const text = Buffer.from(`[${[image, image, image, image].join(',')}]`)
+    const startedMs = performance.now()
+    expect(entriesOf(text, 0)).toHaveLength(4)
+    expect(performance.now() - startedMs).toBeLessThan(500)
   })
 })

@@ -95,6 +95,23 @@ export function memberValue(text: Buffer, members: readonly Member[], key: strin
   return member && JSON.parse(text.toString('utf8', member.valueStart, member.end))
 }
 
+/** Where the entries of the list that opens at `start` are, in order, without parsing them; undefined when there is no whole list. */
+export function entriesOf(text: Buffer, start: number): { readonly start: number; readonly end: number }[] | undefined {
+  if (text[start] !== openBracket) return undefined
+  const entries: { start: number; end: number }[] = []
+  let at = skipSpace(text, start + 1)
+  if (text[at] === closeBracket) return entries
+  for (;;) {
+    const end = skipValue(text, at)
+    if (end < 0) return undefined
+    entries.push({ start: at, end })
+    at = skipSpace(text, end)
+    if (text[at] === closeBracket) return entries
+    if (text[at] !== comma) return undefined
+    at = skipSpace(text, at + 1)
+  }
+}
+
 function keyText(text: Buffer, start: number, end: number): string {
   const raw = text.toString('utf8', start + 1, end - 1)
   return raw.includes('\\') ? String(JSON.parse(`"${raw}"`)) : raw

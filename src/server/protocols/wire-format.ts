@@ -15,6 +15,8 @@ export interface WireFormat {
   promptText(body: JsonObject): string[]
   /** The list that every whole reply has at the top; what lacks it is no reply. */
   readonly answerIn: string
+  /** The charge depends on how many entries that list has. */
+  readonly billsEntries?: true
   /** An object that stands in place of that list when there is nothing to list. */
   readonly answersWithout?: string
   /** For replies that need no list: whether this is one. */
@@ -23,6 +25,11 @@ export interface WireFormat {
   readonly replyModelIn?: string
   /** What the reply to this request is, where it is not JSON: a short text, or bytes that pass through as they come. */
   repliesIn?(body: JsonObject): 'json' | 'text' | 'bytes'
+  /**
+   * A whole reply as it was asked for, where the upstream answered in another way; undefined when nothing is to be changed. `asked` is
+   * the body of the request. Throws `untranslatable` when it ignored what cannot be made up for.
+   */
+  mendReply?(reply: Buffer, asked: JsonObject): Buffer | undefined
   /** Usage of a whole reply; undefined when the upstream reported none. */
   readUsage(reply: JsonObject, facts: RequestFacts): Usage | undefined
   /** Text that a whole reply produced, for a count when the upstream reported no usage. */

@@ -42,6 +42,7 @@ const images = (format: CallerFormat, defaultModel: string, needs: 'prompt' | 'i
 
   promptText: (body) => [textAt(body, 'prompt')],
   answerIn: 'data',
+  billsEntries: true,
   readUsage: (reply, facts) => readImageUsage(objectAt(reply, 'usage'), arrayAt(reply, 'data').length, facts),
   replyText: () => '',
 
@@ -118,8 +119,7 @@ function imagesWithoutTokens(calls: number): Usage {
 
 function readImageUsage(usage: JsonObject | undefined, returned: number, facts: RequestFacts): Usage {
   const { callWeight = 1, callsMax = 1 } = facts
-  // Of a large answer the list is not parsed; then as many as were asked for have come.
-  const calls = returned === 0 ? callsMax : Math.min(callsMax, decimal(returned * callWeight))
+  const calls = Math.min(callsMax, decimal(returned * callWeight))
   const tokens = readTokens(usage)
   return tokens ? { ...tokens, calls } : imagesWithoutTokens(calls)
 }

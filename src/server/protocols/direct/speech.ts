@@ -28,7 +28,7 @@ export const openAiSpeech: WireFormat = {
 
   stream: {
     marks: /"usage"\s*:\s*\{|"error"|speech\.audio\.done/g,
-    hasNamedEvents: true,
+    hasNamedEvents: false,
     isTerminal: (event) => event.data.includes('"speech.audio.done"'),
     terminalText: '',
     readUsage: (data, before) => readSpeechUsage(objectAt(data, 'usage')) ?? before,

@@ -32,7 +32,7 @@ const fromSound = (format: CallerFormat): WireFormat => ({
 
   stream: {
     marks: /"usage"\s*:\s*\{|"error"|transcript\.text\.done/g,
-    hasNamedEvents: true,
+    hasNamedEvents: false,
     isTerminal: (event) => event.data.includes('"transcript.text.done"'),
     terminalText: '',
     readUsage: (data, before) => readSoundUsage(data) ?? before,
