@@ -89,11 +89,9 @@ export class ChatReply {
 
     const called = objectAt(delta, 'function_call')
     const pieces = arrayAt(delta, 'tool_calls')
-    if (!called && pieces.length === 0) {
-      const { opaque } = thoughtSignature(delta)
-      if (opaque) this.#reply.sealText(opaque)
-      return
-    }
+    const { opaque } = thoughtSignature(delta)
+    if (opaque) this.#reply.sealText(opaque)
+    if (!called && pieces.length === 0) return
     this.#flushTags()
     this.#thoughts.settle()
     if (called) this.#calls.pushFunction(called)

@@ -268,6 +268,8 @@ describe('reasoning in a stream of Chat', () => {
     expect(made.filter(({ type }) => type === 'opaque')).toEqual([
       { type: 'opaque', index: 0, opaque: { family: 'google', kind: 'signature', value: 'sig' } },
     ])
+    const text = whole({ content: 'a', extra_content, tool_calls: [fn(undefined, 'a', 'f', '{}')] })
+    expect(text.filter(({ type }) => type === 'opaque')).toMatchObject([{ index: 0, opaque: { family: 'google' } }])
   })
 
   it('[165] keeps the signed list of its host whole, with the thoughts or with the call', () => {
