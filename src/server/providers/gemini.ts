@@ -12,6 +12,7 @@ export const gemini = defineProvider({
   docs: 'https://ai.google.dev/api',
   baseUrl: 'https://generativelanguage.googleapis.com',
   models: models.gemini,
+  versionsIn: 'gemini.version_settings',
   otherLabel: { zh: '接口版本（如 v1，留空为 v1beta）', en: 'API version (such as v1; empty for v1beta)' },
   checkOther(other) {
     if (other !== '' && !version.test(other)) fail('field_invalid', { field: 'other', reason: versionReason })

@@ -43,6 +43,7 @@ export function defineProvider({ modelsPath = '/v1/models', ...declared }: Decla
     keyFormat: plainKey,
     keyHasLines: false,
     otherLabel: null,
+    versionsIn: null,
     otherDefault: '',
     speaks,
     url: (channel: Upstream, format: Format) => joinUrl(channel.baseUrl, pathOf(speaks, format), pasted),

@@ -31,6 +31,8 @@ export interface Provider {
   readonly keyHasLines: boolean
   /** Meaning of the channel's `other` field; null when it has none. */
   readonly otherLabel: Text | null
+  /** The operator's table of API versions by model, which stands in for an empty `other`. */
+  readonly versionsIn: 'gemini.version_settings' | null
   /** What an empty `other` is stored as. */
   readonly otherDefault: string
   /** Refuses what the channel's `other` must not hold, when it is saved. Throws `field_invalid` or `json_text_invalid`. */

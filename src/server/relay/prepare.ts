@@ -1,9 +1,11 @@
+import type { OptionValues } from '../../contract/options/index.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { resolveModel } from '../channels/select.ts'
 import { isRewritten, upstreamFormat } from '../channels/upstream-format.ts'
 import { AppError } from '../lib/failure.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
 import type { Format } from '../protocols/format.ts'
+import type { Provider } from '../providers/provider.ts'
 import type { Limits, Target } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
 import { passThrough } from './pass-through.ts'
@@ -113,10 +115,16 @@ async function targetOf(
   const { channel, key, format, written } = sent
   const { provider, setting } = channel
   const { body, stream, upstreamModel } = written
-  const url = urlFor(channel, format, upstreamModel, stream)
+  const { current } = app.options
+  const url = urlFor(channel, format, {
+    model: upstreamModel,
+    stream,
+    version: channel.other === '' ? versionOf(current, provider, upstreamModel) : '',
+  })
   const keyed = key === channel.key ? channel : { ...channel, key }
   const headers = {
     ...provider.headers(keyed, format, callerHeaders(work)),
+    ...(format === 'anthropic.messages' ? claudeHeaders(current, upstreamModel) : {}),
     'content-type': written.contentType,
     accept: stream ? 'text/event-stream' : acceptOf[repliesIn(work)],
     'accept-encoding': 'identity',
@@ -142,15 +150,32 @@ async function targetOf(
 
 const acceptOf = { json: 'application/json', text: 'text/plain, application/json', bytes: '*/*' } as const
 
+/** The API version that the operator has set for a model; '' where the channel has its own, or the provider none. */
+function versionOf(options: OptionValues, { versionsIn }: Provider, model: string): string {
+  if (versionsIn === null) return ''
+  const versions: Readonly<Record<string, string>> = options[versionsIn]
+  return versions[model] ?? versions.default ?? ''
+}
+
+/** Headers that the operator has set for a Claude model; they come before those of the provider. */
+function claudeHeaders(options: OptionValues, model: string): Record<string, string> {
+  const ofModel = options['claude.model_headers_settings'][model] ?? {}
+  return Object.fromEntries(Object.entries(ofModel).map(([name, values]) => [name.toLowerCase(), values.join(',')]))
+}
+
 /** URLs are the same for every request of a channel, format and model; a changed channel is a new object. */
 const urls = new WeakMap<RunningChannel, Map<string, URL>>()
 
-function urlFor(channel: RunningChannel, format: Format, model: string, stream: boolean): URL {
+function urlFor(
+  channel: RunningChannel,
+  format: Format,
+  { model, stream, version }: { model: string; stream: boolean; version: string },
+): URL {
   const ofChannel = urls.get(channel) ?? new Map<string, URL>()
-  const key = `${format} ${stream} ${model}`
+  const key = `${format} ${stream} ${version} ${model}`
   const known = ofChannel.get(key)
   if (known) return known
-  const url = new URL(channel.provider.url(channel, format, model, stream))
+  const url = new URL(channel.provider.url(version === '' ? channel : { ...channel, other: version }, format, model, stream))
   urls.set(channel, ofChannel.set(key, url))
   return url
 }

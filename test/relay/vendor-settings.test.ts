@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { eachDatabase } from '../helpers/databases.ts'
+import { addChannel } from '../helpers/seed.ts'
+import { chat, claude, httpUpstream, stage } from './stage.ts'
+
+eachDatabase('what the operator has set for models of a vendor', (_fresh, kind) => {
+  it('reaches their upstream: API versions of Gemini models, headers of Claude models', async () => {
+    const asked: { url: string; headers: Record<string, unknown> }[] = []
+    const url = await httpUpstream((request, response) => {
+      asked.push({ url: request.url ?? '', headers: request.headers })
+      request.resume()
+      response.writeHead(500)
+      response.end()
+    })
+    const { server, ask } = await stage(kind, url, { channel: { type: 24, models: 'gemini-2.0-flash,gemini-1.0-pro' } })
+    await addChannel(server, { url, type: 14, models: claude })
+    await addChannel(server, { url, type: 24, models: 'gemini-1.5-pro', other: 'v2' })
+    await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
+    const versions = { default: 'v1beta', 'gemini-2.0-flash': 'v3alpha', 'gemini-1.5-pro': 'v9' }
+    await server.call('PUT /api/option/', { key: 'gemini.version_settings', value: JSON.stringify(versions) })
+    const headers = { [claude]: { 'anthropic-beta': ['one-2025', 'two-2025'] } }
+    await server.call('PUT /api/option/', { key: 'claude.model_headers_settings', value: JSON.stringify(headers) })
+
+    for (const model of ['gemini-2.0-flash', 'gemini-1.0-pro', 'gemini-1.5-pro', claude]) await ask(chat({ model }))
+    const [flash, old, own, anthropic] = asked
+    expect(flash?.url).toBe('/v3alpha/models/gemini-2.0-flash:generateContent')
+    expect(old?.url).toBe('/v1beta/models/gemini-1.0-pro:generateContent')
+    expect(own?.url).toBe('/v2/models/gemini-1.5-pro:generateContent')
+    expect(anthropic?.headers['anthropic-beta']).toBe('one-2025,two-2025')
+  })
+})
