@@ -151,6 +151,19 @@ export const channelPatch = z
   })
 export type ChannelPatch = z.output<typeof channelPatch>
 
+/** A change of all channels of a tag. What is absent, null or an empty list stays as it is. */
+export const tagPatch = z.object({
+  tag: text(100).trim(),
+  /** '' dissolves the tag. */
+  new_tag: optionalText(100),
+  models: optionalText(200_000),
+  groups: optionalText(10_000),
+  model_mapping: optionalText(200_000),
+  priority: fields.priority.nullish().transform((value) => value ?? undefined),
+  weight: fields.weight.nullish().transform((value) => value ?? undefined),
+})
+export type TagPatch = z.output<typeof tagPatch>
+
 const bothLanguages = z.object({ zh: z.string(), en: z.string() })
 
 /** A kind of upstream as the channel form needs it. */

@@ -16,6 +16,9 @@ export type Fields = Updateable<Tables['channels']>
 
 type Given = Partial<Omit<ChannelInput, 'key'>>
 
+type SharedName = 'tag' | 'models' | 'group' | 'model_mapping' | 'priority' | 'weight'
+type Shared = { readonly [Name in SharedName]?: Given[Name] | undefined }
+
 const nameLengthMax = { model: 255, group: 64 }
 
 /** Throws `channel_type_unknown`. */
@@ -31,20 +34,27 @@ export function readFields(env: Env, provider: Provider, given: Given): Fields {
   return withoutAbsent({
     type: given.type,
     name: read(given.name, (name) => name || fail('channel_name_required')),
-    models: read(given.models, readModels),
-    group: read(given.groups?.join(',') ?? given.group, readGroups),
     base_url: read(given.base_url, (url) => readBaseUrl(env, url)),
     other: read(given.other, (other) => readOther(provider, other)),
     openai_organization: read(given.openai_organization, readOrganization),
     test_model: read(given.test_model, (model) => model.trim()),
-    tag: read(given.tag, (tag) => tag.trim()),
-    model_mapping: read(given.model_mapping, (text) => checked(text, readModelMapping)),
     status_code_mapping: read(given.status_code_mapping, (text) => checked(text, readStatusCodeMapping)),
     setting: read(given.setting, (text) => checked(text, (setting) => requireAllowedProxy(env, readSetting(setting).proxy))),
-    priority: given.priority,
-    weight: given.weight,
     auto_ban: given.auto_ban,
     max_input_tokens: given.max_input_tokens,
+    ...readSharedFields({ ...given, group: given.groups?.join(',') ?? given.group }),
+  })
+}
+
+/** As `readFields`, for what many channels of any type may have in common. */
+export function readSharedFields(given: Shared): Fields {
+  return withoutAbsent({
+    models: read(given.models, readModels),
+    group: read(given.group, readGroups),
+    tag: read(given.tag, (tag) => tag.trim()),
+    model_mapping: read(given.model_mapping, (text) => checked(text, readModelMapping)),
+    priority: given.priority,
+    weight: given.weight,
   })
 }
 

@@ -44,13 +44,29 @@ export async function reportFailure(core: Core, channel: RunningChannel, failure
   return disableKey(core, channel, reasonOf(channel, failure))
 }
 
+/** Those that are being disabled, or were: of a thousand failures at once one asks the database. A key in use anew is a new object. */
+const disabling = new WeakMap<RunningChannel, Promise<boolean>>()
+
 /** As `reportFailure`, for a reason that was found already. */
 export async function disableKey(core: Core, channel: RunningChannel, reason: string): Promise<boolean> {
+  const running = disabling.get(channel)
+  if (running) {
+    await running
+    return false
+  }
+  const disabled = writeDisabled(core, channel, reason)
+  disabling.set(channel, disabled)
+  try {
+    return await disabled
+  } catch (error) {
+    disabling.delete(channel)
+    throw error
+  }
+}
+
+async function writeDisabled(core: Core, channel: RunningChannel, reason: string): Promise<boolean> {
   const at = seconds(core.now())
   const disabled = await core.db.transaction().execute(async (within) => {
-    // Of many failures at once, those behind the first need not wait for its locks.
-    const state = await within.selectFrom('channel_keys').select('status').where('id', '=', channel.keyId).executeTakeFirst()
-    if (state?.status !== enabled) return false
     const locked = await lockedIds(core, within).where('id', '=', channel.id).where('status', '=', enabled).executeTakeFirst()
     const key = locked && (await noteOnKey(within, channel, { reason, at }))
     if (!key) return false

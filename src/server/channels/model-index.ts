@@ -85,16 +85,27 @@ export async function loadChannels(core: Core): Promise<ChannelIndex> {
   return indexChannels(rows.flatMap((row) => readUsable(core, row, keysOf.get(row.id) ?? [])))
 }
 
-/**
- * A channel that is saved, enabled or not, once for each of its keys: those in use first. Throws `not_found`, or what a broken row
- * throws.
- */
-export async function openChannel(core: Core, id: number): Promise<{ row: Row<'channels'>; keys: RunningChannel[] }> {
+/** A channel that is saved, enabled or not, once for each of its keys. */
+export interface SavedChannel {
+  readonly row: Row<'channels'>
+  /** Those in use first, then those that were disabled automatically. */
+  readonly keys: readonly RunningChannel[]
+  /** Ids of the keys that are not in use, with the status of each. */
+  readonly idle: ReadonlyMap<number, number>
+}
+
+/** Throws `not_found`, or what a broken row throws. */
+export async function openChannel(core: Core, id: number): Promise<SavedChannel> {
   const row = await findRow(core.db, id)
   const keys = await core.db.selectFrom('channel_keys').selectAll().where('channel_id', '=', id).orderBy('id').execute()
-  const first = keys.filter(({ status }) => status === channelStatus.enabled)
-  const rest = keys.filter(({ status }) => status !== channelStatus.enabled)
-  return { row, keys: [...first, ...rest].map((key) => readChannel(core, row, key)) }
+  const ordered = [channelStatus.enabled, channelStatus.autoDisabled, channelStatus.disabled].flatMap((wanted) =>
+    keys.filter(({ status }) => status === wanted),
+  )
+  return {
+    row,
+    keys: ordered.map((key) => readChannel(core, row, key)),
+    idle: new Map(keys.filter(({ status }) => status !== channelStatus.enabled).map((key) => [key.id, key.status])),
+  }
 }
 
 type KeyRow = Pick<Row<'channel_keys'>, 'id' | 'channel_id' | 'key_sealed'>
