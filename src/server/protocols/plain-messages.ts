@@ -23,7 +23,10 @@ export interface PlainRule {
  * follow in a message of the user, as a tool message holds text alone. Source: protocols notes 3.1 to 3.4.
  */
 export function plainMessages(dialogue: Dialogue, rule: PlainRule): PlainMessage[] {
-  const head = joinedText(dialogue.system, '\n\n')
+  const head = joinedText(
+    dialogue.system.filter(({ text }) => !text.startsWith(billingHeader)),
+    '\n\n',
+  )
   const turns = dialogue.turns.map((turn) => (turn.role === 'system' && rule.system !== 'anywhere' ? reminded(turn) : turn))
   const leading: Turn[] = head !== '' && rule.system === 'never' ? [{ role: 'user', parts: [text(head)] }] : []
   const repaired = repairToolResults([...leading, ...turns])
@@ -32,6 +35,9 @@ export function plainMessages(dialogue: Dialogue, rule: PlainRule): PlainMessage
   const messages = merged.flatMap(messagesOf)
   return head !== '' && rule.system !== 'never' ? [{ role: 'system', text: head }, ...messages] : messages
 }
+
+/** A client puts it before its instructions. It changes with every call, and would keep every prompt from being cached. */
+const billingHeader = 'x-anthropic-billing-header'
 
 /** Text of a message of the user whose media stand elsewhere. */
 export function userText(parts: readonly (TextPart | MediaPart)[]): string {

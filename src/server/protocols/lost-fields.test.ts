@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { dialogueOf, tideTool } from '../../../test/helpers/codecs.ts'
+import type { Dialogue } from './dialogue.ts'
+import type { Format } from './format.ts'
+import { type Field, loseAllBut, wordFor } from './lost-fields.ts'
+
+function lost(dialogue: Partial<Dialogue>, carried: readonly Field[] = []): string[] {
+  const named: string[] = []
+  const settings = { claudeDefaultMaxTokens: {}, claudeThinkingShare: undefined, geminiSafety: {} }
+  loseAllBut(dialogueOf(dialogue), { model: 'm', quirks: {}, settings, lose: (field) => named.push(field) }, carried)
+  return named.sort()
+}
+
+describe('what cannot be carried', () => {
+  it.each<[Format, string[]]>([
+    ['openai.chat', ['max_tokens', 'reasoning_effort', 'stop', 'top_p']],
+    ['openai.responses', ['max_output_tokens', 'reasoning', 'stop', 'top_p']],
+    ['anthropic.messages', ['max_tokens', 'stop_sequences', 'thinking', 'top_p']],
+    ['gemini.generate', ['maxOutputTokens', 'stopSequences', 'thinkingConfig', 'topP']],
+  ])('is named in the words of %s', (from, words) => {
+    const asked: Partial<Dialogue> = {
+      sampling: { topP: 1 },
+      stop: ['x'],
+      outputTokensMax: 5,
+      reasoning: { mode: 'off', show: undefined },
+    }
+    expect(lost({ from, ...asked })).toEqual(words)
+  })
+
+  it('is not named when it is carried, or asks for nothing', () => {
+    expect(lost({ sampling: { topP: 1, presencePenalty: 0 }, stop: [], toolChoice: { kind: 'auto' } }, ['topP'])).toEqual([])
+    expect(lost({ parallelTools: false })).toEqual([])
+    expect(lost({ parallelTools: false, tools: [tideTool] }, ['tools'])).toEqual(['parallel_tool_calls'])
+    expect(lost({ tools: [tideTool], toolChoice: { kind: 'none' } }, ['toolChoice'])).toEqual([])
+  })
+
+  it('includes breakpoints of the prompt cache, wherever they stand', () => {
+    const cache = { ttl: '5m' as const }
+    expect(lost({ system: [{ kind: 'text', text: 'x', cache }] })).toEqual(['cache_control'])
+    expect(lost({ tools: [{ ...tideTool, cache }] }, ['tools'])).toEqual(['cache_control'])
+  })
+
+  it('has a word for every field in every dialect', () => {
+    for (const from of ['openai.chat', 'openai.responses', 'anthropic.messages', 'gemini.generate'] as const)
+      expect(wordFor(from, 'output')).not.toBe('')
+  })
+})
