@@ -10,48 +10,90 @@ export function repairReply(written: Pick<WrittenRequest, 'toolNames' | 'answerT
   const { toolNames, answerTool, customTools } = written
   /** Blocks whose JSON is collected, because only all of it gives the text. */
   const collected = new Map<number, string>()
-  const answers = new Set<number>()
-  let realCalls = 0
+  /** Blocks that are open, and whether each is the answer: as a text it may not be open beside others. */
+  const open = new Map<number, boolean>()
+  const waiting = new Set<number>()
+  let queue: ReplyEvent[] = []
+  const numbers = new Map<number, number>()
+  let answers = 0
+  let calls = 0
 
-  return (event: ReplyEvent): ReplyEvent[] => {
+  return (event: ReplyEvent): ReplyEvent[] => step(event).map(renumbered)
+
+  /** Blocks are numbered in the order of their opening, which may have changed. */
+  function renumbered(event: ReplyEvent): ReplyEvent {
+    if (!('index' in event)) return event
+    if (event.type === 'open') numbers.set(event.index, numbers.size)
+    return { ...event, index: numbers.get(event.index) ?? event.index }
+  }
+
+  function step(event: ReplyEvent): ReplyEvent[] {
+    if ('index' in event && mustWait(event)) {
+      waiting.add(event.index)
+      queue.push(event)
+      return []
+    }
     switch (event.type) {
       case 'open':
-        return [open(event)]
+        return [opened(event)]
       case 'delta': {
         const before = collected.get(event.index)
         if (before === undefined) return [event]
         collected.set(event.index, before + event.text)
         return []
       }
-      case 'close': {
-        const json = collected.get(event.index)
-        if (json === undefined) return [event]
-        collected.delete(event.index)
-        const text = freeText(json)
-        return text === '' ? [event] : [{ type: 'delta', index: event.index, text }, event]
-      }
+      case 'close':
+        return [...closed(event.index), event, ...released()]
       case 'finish':
-        return [event.reason === 'tool-calls' && answers.size > 0 && realCalls === 0 ? { ...event, reason: 'stop' } : event]
+        return [event.reason === 'tool-calls' && answers > 0 && calls === 0 ? { ...event, reason: 'stop' } : event]
       default:
         return [event]
     }
   }
 
-  function open(event: OpenEvent): OpenEvent {
+  function mustWait(event: ReplyEvent & { readonly index: number }): boolean {
+    if (waiting.has(event.index)) return true
+    if (event.type !== 'open') return false
+    return open.size > 0 && (isAnswer(event) || [...open.values()].includes(true))
+  }
+
+  function isAnswer(event: OpenEvent): boolean {
+    return event.block === 'tool-call' && event.name === answerTool
+  }
+
+  function opened(event: OpenEvent): OpenEvent {
+    open.set(event.index, isAnswer(event))
     if (event.block !== 'tool-call' && event.block !== 'custom-tool-call') return event
-    if (event.block === 'tool-call' && event.name === answerTool) {
-      answers.add(event.index)
+    if (isAnswer(event)) {
+      answers++
       return { type: 'open', index: event.index, block: 'text' }
     }
-    realCalls++
+    calls++
     const isFree = event.block === 'tool-call' && customTools?.has(event.name) === true
     if (isFree) collected.set(event.index, '')
     return { ...event, block: isFree ? 'custom-tool-call' : event.block, name: toolNames?.get(event.name) ?? event.name }
+  }
+
+  function closed(index: number): ReplyEvent[] {
+    open.delete(index)
+    const text = freeText(collected.get(index) ?? '')
+    collected.delete(index)
+    return text === '' ? [] : [{ type: 'delta', index, text }]
+  }
+
+  /** What had to wait for the block that closed. */
+  function released(): ReplyEvent[] {
+    if (open.size > 0 || queue.length === 0) return []
+    const again = queue
+    queue = []
+    waiting.clear()
+    return again.flatMap(step)
   }
 }
 
 /** The member `input` of a tool call's JSON, or the JSON itself when it has none. */
 function freeText(json: string): string {
+  if (json === '') return ''
   try {
     const value: unknown = JSON.parse(json)
     if (isObject(value) && typeof value.input === 'string') return value.input
