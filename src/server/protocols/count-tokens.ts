@@ -1,3 +1,4 @@
+import { newestClaude, unknownTokens } from './count-media.ts'
 import type { RequestFacts } from './wire-format.ts'
 
 /**
@@ -5,17 +6,17 @@ import type { RequestFacts } from './wire-format.ts'
  * time for every input: one long run of one character would drive a BPE tokenizer to minutes, so runs are cut first, and long texts
  * are sampled. Source: protocols notes 5.2 and 5.3.
  */
-const mediaTokens = 1_100
 const overheadPerRequest = 8
 
-/** A quick upper-leaning estimate of a request's input tokens, for the hold. */
+/** A quick upper-leaning estimate of a request's input tokens, for the hold. What its media take is counted by `countMedia`. */
 export function estimateInput(
   texts: readonly string[],
   { mediaParts, model }: Pick<RequestFacts, 'mediaParts' | 'model'>,
+  mediaTokens = mediaParts * unknownTokens,
 ): number {
   let total = 0
   for (const text of texts) total += estimateText(text)
-  return Math.ceil(overheadPerRequest + mediaParts * mediaTokens + total * familyFactor(model))
+  return Math.ceil(overheadPerRequest + mediaTokens + total * familyFactor(model))
 }
 
 /** Of a text of millions of characters, pieces at random places are estimated: nobody can put the light ones there. */
@@ -59,7 +60,7 @@ function familyFactor(model: string): number {
 }
 
 const familyFactors: readonly (readonly [RegExp, number])[] = [
-  [/claude-(opus|sonnet|haiku)-(5|4-[7-9])/, 1.45],
+  [newestClaude, 1.45],
   [/claude/, 1.2],
 ]
 

@@ -1,0 +1,111 @@
+import type { MediaPart } from './dialogue.ts'
+import { isObject, type JsonObject, objectAt, textAt } from './wire-format.ts'
+
+/** What is not text in a request of any dialect, as far as its bytes are there. */
+export interface MediaFound {
+  readonly media: MediaPart['media']
+  /** Base64; undefined for what lies elsewhere. */
+  readonly data: string | undefined
+  /** As declared; '' when it was not. */
+  readonly mediaType: string
+  /** How closely the model is to look. */
+  readonly detail: string
+}
+
+/**
+ * Finds the media of a request, wherever they stand: parts of Chat and Responses, blocks of Messages, parts of Gemini. Pure; base64 is not
+ * decoded.
+ */
+export function mediaIn(body: JsonObject): MediaFound[] {
+  const config = objectAt(body, 'generationConfig') ?? objectAt(body, 'generation_config') ?? {}
+  const found: MediaFound[] = []
+  collect(body, found, { depth: 0, detail: textAt(config, 'mediaResolution') || textAt(config, 'media_resolution') })
+  return found
+}
+
+const depthMax = 64
+
+function collect(value: unknown, found: MediaFound[], around: { depth: number; detail: string }): void {
+  if (typeof value !== 'object' || value === null || around.depth > depthMax) return
+  const inside = { ...around, depth: around.depth + 1 }
+  if (Array.isArray(value)) {
+    for (const entry of value) collect(entry, found, inside)
+    return
+  }
+  if (!isObject(value)) return
+  const media = readTyped(value) ?? readGemini(value, around.detail)
+  if (media) {
+    found.push(media)
+    return
+  }
+  for (const key in value) collect(value[key], found, inside)
+}
+
+/** Parts and blocks that say their type. */
+function readTyped(part: JsonObject): MediaFound | undefined {
+  switch (part.type) {
+    case 'image_url': {
+      const image = objectAt(part, 'image_url')
+      return located('image', image ? textAt(image, 'url') : textAt(part, 'image_url'), textAt(image ?? part, 'detail'))
+    }
+    case 'input_image':
+      return located('image', textAt(part, 'image_url'), textAt(part, 'detail'))
+    case 'image':
+    case 'document':
+      return readBlock(part.type, objectAt(part, 'source') ?? part)
+    case 'input_audio':
+    case 'audio': {
+      const audio = objectAt(part, 'input_audio') ?? objectAt(part, 'audio') ?? part
+      return {
+        media: 'audio',
+        data: textAt(audio, 'data') || undefined,
+        mediaType: `audio/${textAt(audio, 'format')}`,
+        detail: '',
+      }
+    }
+    case 'file':
+    case 'input_file':
+      return located('document', textAt(objectAt(part, 'file') ?? part, 'file_data'), '')
+    default:
+      return undefined
+  }
+}
+
+/** A block of Messages. A document may be a text, which is as long as it is. */
+function readBlock(media: 'image' | 'document', source: JsonObject): MediaFound {
+  if (source.type === 'text')
+    return { media, data: Buffer.from(textAt(source, 'data')).toString('base64'), mediaType: 'text/plain', detail: '' }
+  if (source.type === 'content') {
+    const content = JSON.stringify(source.content ?? '')
+    return { media, data: Buffer.from(content).toString('base64'), mediaType: 'text/plain', detail: '' }
+  }
+  return { media, data: textAt(source, 'data') || undefined, mediaType: textAt(source, 'media_type'), detail: '' }
+}
+
+function readGemini(part: JsonObject, detail: string): MediaFound | undefined {
+  const inline = objectAt(part, 'inlineData') ?? objectAt(part, 'inline_data')
+  const file = objectAt(part, 'fileData') ?? objectAt(part, 'file_data')
+  const source = inline ?? file
+  if (!source) return undefined
+  const mediaType = textAt(source, 'mimeType') || textAt(source, 'mime_type')
+  const resolution = objectAt(part, 'mediaResolution') ?? objectAt(part, 'media_resolution') ?? {}
+  return {
+    media: kindOf(mediaType),
+    data: textAt(source, 'data') || undefined,
+    mediaType,
+    detail: textAt(resolution, 'level') || detail,
+  }
+}
+
+function kindOf(mediaType: string): MediaFound['media'] {
+  const [kind] = mediaType.split('/')
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document'
+}
+
+/** An address, a data URL, or base64 alone. */
+function located(media: MediaFound['media'], url: string, detail: string): MediaFound {
+  const comma = url.startsWith('data:') ? url.indexOf(',') : -1
+  if (comma >= 0) return { media, data: url.slice(comma + 1), mediaType: url.slice(5, comma).split(';')[0] ?? '', detail }
+  const isElsewhere = url === '' || /^[a-z][a-z0-9+.-]{1,20}:/i.test(url)
+  return { media, data: isElsewhere ? undefined : url, mediaType: '', detail }
+}
