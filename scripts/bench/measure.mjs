@@ -10,6 +10,7 @@ const run = promisify(execFile)
 export const works = [
   { key: 'json', title: 'JSON 1 KB in, 1.5 KB out, 50 connections', connections: 50 },
   { key: 'burst', title: 'SSE 100 chunks at once, 50 connections', connections: 50, stream: true },
+  { key: 'translated', title: 'SSE 100 chunks at once, Chat from Messages, 50 connections', connections: 50, stream: true },
   { key: 'paced', title: 'SSE 1,000 streams, a chunk every 20 ms', connections: 1000, stream: true, rampMs: 2000 },
   { key: 'open', title: 'JSON at 200 requests/s, open loop', connections: 64, rate: 200 },
 ]

@@ -41,11 +41,13 @@ export function ratios(results, targets) {
   const cpu = (work) => over(work, 'cpuPerRequest', 'Sluice, SQLite', 'nginx')
   const added = (figure) => (of('open', 'Sluice, SQLite')?.[figure] - of('open', 'direct')?.[figure]) / 1000
   const paced = of('paced', 'Sluice, SQLite')
+  const translated = of('translated', 'Sluice, SQLite')?.cpuPerRequest / of('burst', 'Sluice, SQLite')?.cpuPerRequest
 
   const lines = [
     ['JSON: CPU of nginx', cpu('json'), 'x', 5, 'most'],
     ['JSON: requests/s of nginx', over('json', 'perSecond', 'Sluice, SQLite', 'nginx'), 'x', 0.2, 'least'],
     ['SSE at once: CPU of nginx', cpu('burst'), 'x', 3.2, 'most'],
+    ['SSE translated: CPU of passing through', translated, 'x', 2.5, 'most'],
     ['SSE paced: CPU of nginx', cpu('paced'), 'x', 1.9, 'most'],
     ['SSE paced: chunks delivered on schedule', (paced?.chunksPerSecond / 50_000) * 100, '%', 99, 'least'],
     ['SSE paced: chunk delay p99', paced?.delayP99 / 1000, 'ms', 50, 'most'],

@@ -118,10 +118,13 @@ async function seed(call, { upstreamPort, models }) {
     name: 'bench',
     key: 'sk-upstream',
     base_url: `http://127.0.0.1:${upstreamPort}`,
-    models: models.join(','),
+    models: models.filter((model) => !model.includes('translated')).join(','),
     groups: ['default'],
   }
   await call('POST /api/channel/', { body })
+  // An upstream that speaks another format than the callers.
+  const translated = models.filter((model) => model.includes('translated')).join(',')
+  await call('POST /api/channel/', { body: { ...body, type: 14, name: 'bench translated', models: translated } })
   const { key } = await call('POST /api/token/', { body: { name: 'bench', unlimited_quota: true } })
   return key.startsWith('sk-') ? key : `sk-${key}`
 }

@@ -1,5 +1,5 @@
 // A provider as fast as the machine allows. Answers a chat request with a JSON of 1.5 KB; with "stream":true with 100 events, at once,
-// or one every 20 ms when the body names a model with "paced" in it. Prints the port that it listens on.
+// or one every 20 ms when the body names a model with "paced" in it, or as Anthropic Messages for "translated". Prints the port that it listens on.
 #include "http.h"
 
 #define CHUNKS 100
@@ -16,8 +16,8 @@ struct connection {
 
 static int loop;
 static struct connection *slots[PACE_MS];
-static char json_reply[4096], burst_reply[OUTPUT_MAX];
-static size_t json_length, burst_length;
+static char json_reply[4096], burst_reply[OUTPUT_MAX], messages_reply[OUTPUT_MAX];
+static size_t json_length, burst_length, messages_length;
 
 static const char stream_head[] =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n";
@@ -30,6 +30,19 @@ static const char stream_end[] =
     "data: {\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion.chunk\",\"created\":1794900000,\"model\":\"bench\",\"choices\":[],"
     "\"usage\":{\"prompt_tokens\":200,\"completion_tokens\":100,\"total_tokens\":300}}\n\n"
     "data: [DONE]\n\n";
+
+static const char messages_start[] =
+    "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_bench\",\"type\":\"message\",\"role\":\"assistant\","
+    "\"model\":\"bench\",\"content\":[],\"stop_reason\":null,\"stop_sequence\":null,\"usage\":{\"input_tokens\":200,\"output_tokens\":1}}}\n\n"
+    "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n";
+static const char messages_piece[] =
+    "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\" "
+    "0000000000000000000\"}}\n\n";
+static const char messages_end[] =
+    "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n"
+    "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\",\"stop_sequence\":null},"
+    "\"usage\":{\"output_tokens\":100}}\n\n"
+    "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
 
 static size_t put_frame(char *to, const char *payload, size_t length) {
   size_t at = sprintf(to, "%zx\r\n", length);
@@ -64,6 +77,14 @@ static void prepare_replies(void) {
   memcpy(burst_reply, stream_head, burst_length);
   for (int i = 0; i < CHUNKS; i++) burst_length += put_chunk(burst_reply + burst_length, 0);
   burst_length += put_end(burst_reply + burst_length);
+
+  messages_length = sizeof stream_head - 1;
+  memcpy(messages_reply, stream_head, messages_length);
+  messages_length += put_frame(messages_reply + messages_length, messages_start, sizeof messages_start - 1);
+  for (int i = 0; i < CHUNKS; i++) messages_length += put_frame(messages_reply + messages_length, messages_piece, sizeof messages_piece - 1);
+  messages_length += put_frame(messages_reply + messages_length, messages_end, sizeof messages_end - 1);
+  memcpy(messages_reply + messages_length, "0\r\n\r\n", 5);
+  messages_length += 5;
 }
 
 static void leave_slots(struct connection *c) {
@@ -105,6 +126,7 @@ static int write_out(struct connection *c, const char *bytes, size_t length) {
 
 static int answer(struct connection *c, const char *body, size_t length) {
   if (!memmem(body, length, "\"stream\":true", 13)) return write_out(c, json_reply, json_length);
+  if (memmem(body, length, "translated", 10)) return write_out(c, messages_reply, messages_length);
   if (!memmem(body, length, "paced", 5)) return write_out(c, burst_reply, burst_length);
   int slot = now_ns() / 1000000 % PACE_MS;
   c->chunks_left = CHUNKS;

@@ -18,6 +18,25 @@ const json = JSON.stringify({
   usage,
 })
 
+const named = (type, more = {}) => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
+const message = {
+  id: 'msg_bench',
+  type: 'message',
+  role: 'assistant',
+  model: 'bench',
+  content: [],
+  stop_reason: null,
+  stop_sequence: null,
+}
+const messages = [
+  named('message_start', { message: { ...message, usage: { input_tokens: 200, output_tokens: 1 } } }),
+  named('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+  named('content_block_delta', { index: 0, delta: { type: 'text_delta', text: ` ${'0'.repeat(19)}` } }).repeat(chunks),
+  named('content_block_stop', { index: 0 }),
+  named('message_delta', { delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 100 } }),
+  named('message_stop'),
+].join('')
+
 const server = http.createServer(async (request, response) => {
   const parts = []
   for await (const part of request) parts.push(part)
@@ -27,6 +46,7 @@ const server = http.createServer(async (request, response) => {
     return response.end(json)
   }
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' })
+  if (body.includes('translated')) return response.end(messages)
   if (!body.includes('paced')) return response.end(chunk({ content: ` ${'0'.repeat(19)}` }).repeat(chunks) + end)
 
   let left = chunks
