@@ -76,7 +76,7 @@ export interface LogOther {
   /** The numbers were counted here because the upstream reported none. */
   estimated?: true
   /** The reply ended early; charged by the interrupted rule. */
-  interrupted?: 'client' | 'upstream' | 'node'
+  interrupted?: 'client' | 'upstream' | 'node' | 'moderation'
   /** No price was set and the fallback ratio was used. */
   unpriced?: true
   is_model_mapped?: true

@@ -43,6 +43,11 @@ export class CompletionCheck {
     this.#origins = new Float64Array(2 ** Math.ceil(Math.log2(rule.words.longest + 1)))
   }
 
+  /** Whether something is kept back that goes on with a later piece, or at the end. */
+  get isHolding(): boolean {
+    return this.#stoppedBy === undefined && (this.#kept !== '' || this.#half !== '' || this.#pieces.length > 0)
+  }
+
   /** Takes the next piece. After a word has stopped the text, nothing goes on any more. */
   push(piece: string): Checked {
     if (this.#stoppedBy !== undefined) return { pass: '', found: this.#stoppedBy }

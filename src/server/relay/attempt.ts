@@ -1,6 +1,7 @@
 import type { Usage } from '../../contract/usage.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { BytesReply } from './bytes-reply.ts'
+import { checkedPassage } from './checked-passage.ts'
 import { endingOf, owedSoFar } from './ending.ts'
 import { Exchange, type Receiver, type Running, type Target } from './exchange.ts'
 import { UpstreamFailure, withCleanFacts } from './failure.ts'
@@ -36,7 +37,8 @@ export async function attempt(app: RelayParts, work: Work, channel: RunningChann
 async function attemptOnce(app: RelayParts, work: Work, channel: RunningChannel): Promise<Result> {
   const prepared = await prepare(app, work, channel)
   if (prepared instanceof UpstreamFailure) return withCleanFacts(prepared, channel)
-  const { target, passage, upstreamModel } = prepared
+  const { target, upstreamModel } = prepared
+  const passage = checkedPassage(app, work, prepared.passage)
   const running = { app, work, channel, upstreamModel }
   if (work.facts.stream && work.format.stream) return attemptStream(running, target, passage)
   return repliesIn(work) === 'bytes' ? attemptBytes(running, target) : attemptWhole(running, target, passage)
@@ -140,8 +142,9 @@ async function completeStream(
   write = (billed: Usage) => reply.tap.ending(billed),
 ): Promise<Result> {
   const { app, work } = running
-  // An upstream that leaves its socket open behind the terminal event keeps nobody waiting.
-  if (!exchange.isOver) app.deadlines.after(1000, () => exchange.abort())
+  // Nobody reads on what was stopped. An upstream that leaves its socket open behind the terminal event keeps nobody waiting.
+  if (came.stopped) exchange.abort()
+  else if (!exchange.isOver) app.deadlines.after(1000, () => exchange.abort())
   const ending = await endingOf(work, came)
   const last = write(ending.usage)
   await settle(running, ending)

@@ -8,7 +8,7 @@ import type { Work } from './relay-parts.ts'
  * What a reply is charged for: the upstream's numbers when it gave them, else a count of what was read and produced. Of a reply that was
  * interrupted the upstream may not have told all of its output yet, so that the larger of both numbers counts.
  */
-export async function endingOf(work: Work, came: Came, interrupted?: Ending['interrupted']): Promise<Ending> {
+export async function endingOf(work: Work, came: Came, interrupted: Ending['interrupted'] = came.stopped): Promise<Ending> {
   const { usage } = came
   const mark = interrupted ? { interrupted } : {}
   if (usage && (!interrupted || (came.isComplete() && promptTokens(usage) > 0))) return { usage, isEstimated: false, ...mark }

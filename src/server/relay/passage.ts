@@ -41,6 +41,8 @@ export interface Came {
   isComplete(): boolean
   /** What it said so far. */
   text(): string
+  /** It was stopped here for what it says. */
+  readonly stopped?: 'moderation' | undefined
 }
 
 /** Looks at the byte text of a stream on its way, and gives what may go on now. */

@@ -11,7 +11,7 @@ import type { RelayParts, Work } from './relay-parts.ts'
 export interface Ending {
   readonly usage: Usage
   readonly isEstimated: boolean
-  readonly interrupted?: 'client' | 'upstream' | 'node'
+  readonly interrupted?: 'client' | 'upstream' | 'node' | 'moderation' | undefined
 }
 
 /** The charge of a request and its log row, with every factor, so that it can be recomputed from the row alone. */

@@ -81,6 +81,7 @@ export const texts = defineTexts('log', {
     interruptedclient: '客户端在回答结束前断开。提示部分和断开前已产生的输出照常计费。',
     interruptedupstream: '上游在回答结束前中断。提示部分和中断前已收到的输出照常计费。',
     interruptednode: '处理请求的节点中途退出，按退出前最后一次记录的用量计费。',
+    interruptedmoderation: '回答中出现屏蔽词而被停止。提示部分和停止前已产生的输出照常计费。',
     unpriced: '未定价',
     unpricedHint: '该模型没有设置价格，按默认倍率计费。管理员设置价格后，新的请求按新价格计费。',
 
@@ -197,6 +198,8 @@ export const texts = defineTexts('log', {
     interruptedupstream:
       'The upstream broke off before the answer ended. The prompt, and the output received until then, are charged as usual.',
     interruptednode: 'The node that served the request stopped; the usage it had last recorded is charged.',
+    interruptedmoderation:
+      'The answer was stopped at a listed word. The prompt, and the output made until then, are charged as usual.',
     unpriced: 'unpriced',
     unpricedHint: 'The model has no price; the default ratio was used. Once an admin sets a price, new requests use it.',
 

@@ -1,0 +1,72 @@
+import type { Usage } from '../../contract/usage.ts'
+import { isObject, type JsonObject } from './wire-format.ts'
+
+/** A text in an event or in a whole reply, and where it stands. */
+export interface TextSlot {
+  readonly path: Path
+  readonly text: string
+  /** `<group>/<kind>` of the text that this is a piece of; undefined when the whole of a text stands here. */
+  readonly lane: string | undefined
+}
+
+export type Path = readonly (string | number)[]
+
+/**
+ * Where the text stands that a model says in a format: to check it on its way to the caller, and to end a reply that says what it must
+ * not. Text for people alone: answers, reasoning and refusals, not the input of tools, which programs read.
+ */
+export interface ReplyTexts {
+  inEvent(data: JsonObject): TextSlot[]
+  /** The groups of texts that are complete with this event; '' for all. */
+  closedBy(data: JsonObject): readonly string[]
+  inReply(reply: JsonObject): TextSlot[]
+  /** The event without what says that the reply is complete. */
+  unfinished(data: JsonObject): JsonObject
+  /** The whole reply as one that was stopped for what it says. */
+  stoppedReply(reply: JsonObject): JsonObject
+  /** The last events of a stream that was stopped for what it says, but for the terminal text of the format. */
+  stoppedEvents(seen: SeenEvents): JsonObject[]
+}
+
+/** What has gone to the caller of a stream that is to be ended. */
+export interface SeenEvents {
+  readonly first: JsonObject
+  /** The last one with a text. */
+  readonly last: JsonObject
+  /** By lane. */
+  readonly texts: ReadonlyMap<string, string>
+  readonly usage: Usage
+  readonly wantsUsage: boolean
+}
+
+/** The texts at these members of an object, as far as they are there. */
+export function slotsAt(
+  value: unknown,
+  path: Path,
+  keys: readonly string[],
+  laneOf: (key: string) => string | undefined,
+): TextSlot[] {
+  if (!isObject(value)) return []
+  return keys.flatMap((key) => {
+    const text = value[key]
+    return typeof text === 'string' ? [{ path: [...path, key], text, lane: laneOf(key) }] : []
+  })
+}
+
+/** A copy with other texts in these places. */
+export function withTexts(data: JsonObject, texts: readonly { readonly path: Path; readonly text: string }[]): JsonObject {
+  let changed: unknown = data
+  for (const { path, text } of texts) changed = inPlace(changed, path, text)
+  return isObject(changed) ? changed : data
+}
+
+function inPlace(value: unknown, [key, ...rest]: Path, text: string): unknown {
+  if (key === undefined) return text
+  if (Array.isArray(value)) return value.map((entry, index) => (index === key ? inPlace(entry, rest, text) : entry))
+  return isObject(value) ? { ...value, [key]: inPlace(value[key], rest, text) } : value
+}
+
+/** The groups of the lanes that have been seen, in order. */
+export function groupsOf(texts: ReadonlyMap<string, string>): string[] {
+  return [...new Set([...texts.keys()].map((lane) => lane.slice(0, lane.lastIndexOf('/'))))]
+}
