@@ -108,6 +108,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     sealedStates: new SealedStates(core),
     version,
     startedAt: seconds(now()),
+    startJob: (name) => runner.startNow(name),
   }
   const root = await createRoot(app, (within, grant) => ledger.credit(within, { ...grant, kind: 'grant' }))
   const runner = new JobRunner(app, jobs)

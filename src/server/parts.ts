@@ -9,4 +9,6 @@ export interface App extends RelayParts {
   readonly version: string
   /** Unix seconds of the start of this process. */
   readonly startedAt: number
+  /** Starts a job out of turn. Answers false when it runs already, on this node or another. */
+  startJob(name: string): Promise<boolean>
 }

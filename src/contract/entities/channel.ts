@@ -151,6 +151,30 @@ export const channelPatch = z
   })
 export type ChannelPatch = z.output<typeof channelPatch>
 
+/** What the upstream of a channel lists since an admin last looked, and what of the channel's models it does not list any more. */
+export const modelChanges = z.object({
+  channel_id: z.int(),
+  name: z.string(),
+  added: z.array(z.string()),
+  removed: z.array(z.string()),
+  checked_at: z.int(),
+})
+export type ModelChanges = z.output<typeof modelChanges>
+
+/** How far a job over many channels is, or how its last run ended. `counts` says how many ended in which way. */
+export const channelJob = z.object({
+  name: z.string(),
+  outcome: z.enum(['running', 'ok', 'failed', 'timeout']),
+  started_at: z.int(),
+  finished_at: z.int(),
+  done: z.int(),
+  total: z.int(),
+  counts: z.record(z.string(), z.int()),
+  /** Why it failed. */
+  detail: z.string(),
+})
+export type ChannelJob = z.output<typeof channelJob>
+
 /** A change of all channels of a tag. What is absent, null or an empty list stays as it is. */
 export const tagPatch = z.object({
   tag: text(100).trim(),

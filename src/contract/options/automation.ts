@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { option, section } from './define.ts'
-import { lines, map, number, toggle, units } from './shapes.ts'
+import { integer, lines, map, number, toggle, units } from './shapes.ts'
 
 export const automation = section(
   { name: 'automation', tab: 'operation', label: { zh: '监控设置', en: 'Monitoring settings' }, writer: 'admin' },
@@ -21,6 +21,24 @@ export const automation = section(
       help: {
         zh: '测试全部通道时，响应慢于此值的通道会被自动禁用；0 表示不限制。',
         en: 'When all channels are tested, slower ones are disabled automatically; 0 means no limit.',
+      },
+    }),
+    ChannelTestMinutes: option({
+      ...integer(0, { min: 0, max: 43_200, unit: units.minutes }),
+      label: { zh: '定期测试通道的间隔', en: 'Interval of channel tests' },
+      help: { zh: '0 表示不定期测试。', en: '0 means that channels are only tested by hand.' },
+    }),
+    ChannelBalanceMinutes: option({
+      ...integer(0, { min: 0, max: 43_200, unit: units.minutes }),
+      label: { zh: '定期更新余额的间隔', en: 'Interval of balance updates' },
+      help: { zh: '0 表示不定期更新。', en: '0 means that balances are only updated by hand.' },
+    }),
+    ChannelModelsMinutes: option({
+      ...integer(0, { min: 0, max: 43_200, unit: units.minutes }),
+      label: { zh: '检查上游模型变化的间隔', en: 'Interval of checks for new models' },
+      help: {
+        zh: '记录上游新增与下架的模型，由管理员决定是否采用；0 表示不检查。',
+        en: 'Notes which models upstreams add and drop, for an admin to apply; 0 means never.',
       },
     }),
     AutomaticDisableChannelEnabled: option({

@@ -1,5 +1,14 @@
 import { z } from 'zod'
-import { channel, channelInput, channelKey, channelPatch, channelType } from '../entities/channel.ts'
+import {
+  channel,
+  channelInput,
+  channelJob,
+  channelKey,
+  channelPatch,
+  channelType,
+  modelChanges,
+  tagPatch,
+} from '../entities/channel.ts'
 import { model } from '../entities/model.ts'
 import { arrayOrPage, idParams, queryFlag, queryInt, queryText, zeroBasedPage } from '../envelope.ts'
 import { routes } from '../route.ts'
@@ -8,6 +17,9 @@ const sort = { id_sort: queryFlag.optional(), tag_mode: queryFlag.optional() }
 const filters = { keyword: queryText, group: queryText, model: queryText, status: queryInt, type: queryInt, tag: queryText }
 const testModel = z.object({ model: queryText })
 const seconds = z.object({ time: z.number() })
+const balance = z.object({ balance: z.number() })
+const tag = z.object({ tag: z.string().max(100).trim() })
+const modelNames = z.array(z.string().max(255)).max(10_000).optional()
 const ids = z.array(z.int().positive()).min(1).max(1000)
 const status = z.union([z.literal(1), z.literal(2)])
 const keyParams = idParams.extend({ key: idParams.shape.id })
@@ -95,6 +107,77 @@ export const channelRoutes = routes({
     access: 'admin',
     summary: 'Remove a key from a channel that has others',
     params: keyParams,
+    reply: z.null(),
+  },
+  'PUT /api/channel/tag': {
+    access: 'admin',
+    summary: 'Change all channels of a tag; answers how many',
+    body: tagPatch,
+    reply: z.int(),
+  },
+  'POST /api/channel/tag/enabled': { access: 'admin', summary: 'Enable all channels of a tag', body: tag, reply: z.int() },
+  'POST /api/channel/tag/disabled': { access: 'admin', summary: 'Disable all channels of a tag', body: tag, reply: z.int() },
+  'POST /api/channel/batch/tag': {
+    access: 'admin',
+    summary: 'Give several channels a tag; answers how many',
+    body: tag.extend({ ids }),
+    reply: z.int(),
+  },
+  'POST /api/channel/fix': {
+    access: 'admin',
+    summary: 'Remove what belongs to no channel and read all channels anew; answers how many there are',
+    reply: z.int(),
+  },
+  'GET /api/channel/jobs': {
+    access: 'admin',
+    summary: 'How far the jobs over all channels are, or how they ended',
+    reply: z.array(channelJob),
+  },
+  'GET /api/channel/test': { access: 'admin', summary: 'Start testing all channels', writes: true, reply: z.null() },
+  'POST /api/channel/test': { access: 'admin', summary: 'Start testing all channels', reply: z.null() },
+  'GET /api/channel/update_balance': {
+    access: 'admin',
+    summary: 'Start reading the balances of all enabled channels',
+    writes: true,
+    reply: z.null(),
+  },
+  'POST /api/channel/update_balance': {
+    access: 'admin',
+    summary: 'Start reading the balances of all enabled channels',
+    reply: z.null(),
+  },
+  'GET /api/channel/update_balance/:id': {
+    access: 'admin',
+    summary: 'Read what is left on the accounts of a channel, in US dollars',
+    writes: true,
+    params: idParams,
+    reply: z.null(),
+    extra: balance,
+  },
+  'POST /api/channel/update_balance/:id': {
+    access: 'admin',
+    summary: 'Read what is left on the accounts of a channel, in US dollars',
+    params: idParams,
+    reply: z.null(),
+    extra: balance,
+  },
+  'GET /api/channel/model_changes': {
+    access: 'admin',
+    summary: 'Models that upstreams have added or dropped and nobody has applied or dismissed',
+    reply: z.array(modelChanges),
+  },
+  'POST /api/channel/model_changes': { access: 'admin', summary: 'Start looking for such changes', reply: z.null() },
+  'POST /api/channel/:id/model_changes/apply': {
+    access: 'admin',
+    summary: 'Take noticed models into the list of a channel and out of it: the given ones, or all',
+    params: idParams,
+    body: z.object({ add: modelNames, remove: modelNames }),
+    reply: channel,
+  },
+  'POST /api/channel/:id/model_changes/dismiss': {
+    access: 'admin',
+    summary: 'Forget what was noticed of a channel',
+    params: idParams,
     reply: z.null(),
   },
   'GET /api/channel/test/:id': {

@@ -158,6 +158,7 @@ async function deleteWhere(core: Core, caller: Caller, which: (rows: Locked) => 
     if (rows.length > 0) {
       const ids = rows.map(({ id }) => id)
       await within.deleteFrom('channel_keys').where('channel_id', 'in', ids).execute()
+      await within.deleteFrom('upstream_models').where('channel_id', 'in', ids).execute()
       const target = targetOf(ids)
       await recordAudit(core, within, { caller, action: 'channel.delete', target, before: shown(rows) })
     }

@@ -1,5 +1,7 @@
+import { channelStatus } from '../../contract/entities/channel-status.ts'
 import type { Handlers } from '../../contract/route.ts'
 import type { channelRoutes } from '../../contract/routes/channels.ts'
+import { refreshBalance } from '../channels/balance.ts'
 import { addKeys, listKeys, removeKey, setKeyStatus } from '../channels/channel-keys.ts'
 import { builtInModelsByType, listBuiltInModels, listChannelTypes } from '../channels/channel-types.ts'
 import {
@@ -11,10 +13,18 @@ import {
   setChannelStatus,
 } from '../channels/channels.ts'
 import { anyChannel, findChannel, findChannels } from '../channels/find-channels.ts'
+import { fixChannels } from '../channels/fix.ts'
 import { enabledModels } from '../channels/listed-models.ts'
+import { applyModelChanges, dismissModelChanges, listModelChanges } from '../channels/model-changes.ts'
+import { editTag, setTagStatus, tagChannels } from '../channels/tags.ts'
 import { listModelsOfChannel, listModelsOfForm } from '../channels/upstream-models.ts'
 import { zeroBased } from '../db/page.ts'
+import { checkUpstreamModels } from '../jobs/check-models.ts'
+import { refreshBalances } from '../jobs/refresh-balances.ts'
+import { listSweeps } from '../jobs/sweep.ts'
+import { testChannels } from '../jobs/test-channels.ts'
 import { fail } from '../lib/failure.ts'
+import { recordAudit } from '../options/audit.ts'
 import { probeChannel } from '../relay/probe.ts'
 import { type Context, requireCaller } from './context.ts'
 
@@ -69,6 +79,37 @@ export const channelHandlers: Handlers<typeof channelRoutes, Context> = {
     return null
   },
 
+  'PUT /api/channel/tag': (context, { body }) => applied(context, editTag(context.app, { ...by(context), patch: body })),
+  'POST /api/channel/tag/enabled': (context, { body }) =>
+    applied(context, setTagStatus(context.app, { ...by(context), ...body, status: channelStatus.enabled })),
+  'POST /api/channel/tag/disabled': (context, { body }) =>
+    applied(context, setTagStatus(context.app, { ...by(context), ...body, status: channelStatus.disabled })),
+  'POST /api/channel/batch/tag': (context, { body }) => applied(context, tagChannels(context.app, { ...by(context), ...body })),
+  'POST /api/channel/fix': (context) => applied(context, fixChannels(context.app, by(context))),
+
+  'GET /api/channel/jobs': ({ app }) =>
+    listSweeps(
+      app,
+      [testChannels, refreshBalances, checkUpstreamModels].map(({ name }) => name),
+    ),
+  'GET /api/channel/test': (context) => start(context, testChannels),
+  'POST /api/channel/test': (context) => start(context, testChannels),
+  'GET /api/channel/update_balance': (context) => start(context, refreshBalances),
+  'POST /api/channel/update_balance': (context) => start(context, refreshBalances),
+  'GET /api/channel/update_balance/:id': (context, { params }) => updateBalance(context, params.id),
+  'POST /api/channel/update_balance/:id': (context, { params }) => updateBalance(context, params.id),
+
+  'GET /api/channel/model_changes': ({ app }) => listModelChanges(app),
+  'POST /api/channel/model_changes': (context) => start(context, checkUpstreamModels),
+  async 'POST /api/channel/:id/model_changes/apply'(context, { params, body }) {
+    await applied(context, applyModelChanges(context.app, { ...by(context), channelId: params.id, ...body }))
+    return findChannel(context.app, params.id)
+  },
+  async 'POST /api/channel/:id/model_changes/dismiss'(context, { params }) {
+    await dismissModelChanges(context.app, { ...by(context), channelId: params.id })
+    return null
+  },
+
   'GET /api/channel/test/:id': (context, { params, query }) => test(context, params.id, query.model),
   'POST /api/channel/test/:id': (context, { params, query }) => test(context, params.id, query.model),
   'GET /api/channel/fetch_models/:id': ({ app }, { params }) => listModelsOfChannel(app, params),
@@ -78,6 +119,19 @@ export const channelHandlers: Handlers<typeof channelRoutes, Context> = {
 async function test(context: Context, channelId: number, model: string) {
   const { seconds } = await applied(context, probeChannel(context.app, { channelId, model }))
   return { data: null, extra: { time: seconds } }
+}
+
+async function updateBalance(context: Context, id: number) {
+  return { data: null, extra: { balance: await applied(context, refreshBalance(context.app, id)) } }
+}
+
+async function start(context: Context, { name }: { name: string }): Promise<null> {
+  const { app } = context
+  if (!(await app.startJob(name))) fail('job_running')
+  await app.db
+    .transaction()
+    .execute((within) => recordAudit(app, within, { ...by(context), action: 'job.start', target: `job:${name}` }))
+  return null
 }
 
 /** Waits until this node routes by what was changed, so that the answer means that it is in force. */

@@ -11,6 +11,7 @@ export interface Tables {
   tokens: TokensTable
   channels: ChannelsTable
   channel_keys: ChannelKeysTable
+  upstream_models: UpstreamModelsTable
   options: { key: string; value: string }
   redemptions: RedemptionsTable
   top_ups: TopUpsTable
@@ -148,6 +149,15 @@ interface ChannelKeysTable {
   status_reason: Generated<string>
   status_time: Generated<number>
   created_time: number
+}
+
+/** Lists of names, as JSON: what the upstream of a channel listed last, and what came and went since an admin last looked. */
+interface UpstreamModelsTable {
+  channel_id: number
+  models: string
+  added: string
+  removed: string
+  checked_at: number
 }
 
 interface RedemptionsTable {

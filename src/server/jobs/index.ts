@@ -1,9 +1,21 @@
+import { checkUpstreamModels } from './check-models.ts'
 import { expireHolds } from './expire-holds.ts'
 import { purgeSealedStates } from './purge-sealed-states.ts'
 import { purgeSessions } from './purge-sessions.ts'
 import { readSpending } from './read-spending.ts'
 import { reconcileLedger } from './reconcile-ledger.ts'
+import { refreshBalances } from './refresh-balances.ts'
 import type { Job } from './runner.ts'
+import { testChannels } from './test-channels.ts'
 
 /** All jobs of the server. A new one is a file and a line here. */
-export const jobs: readonly Job[] = [expireHolds, readSpending, reconcileLedger, purgeSessions, purgeSealedStates]
+export const jobs: readonly Job[] = [
+  expireHolds,
+  readSpending,
+  reconcileLedger,
+  purgeSessions,
+  purgeSealedStates,
+  testChannels,
+  refreshBalances,
+  checkUpstreamModels,
+]

@@ -1,0 +1,147 @@
+import { z } from 'zod'
+import type { ModelChanges } from '../../contract/entities/channel.ts'
+import type { Row } from '../db/schema.ts'
+import { seconds } from '../lib/clock.ts'
+import { fail } from '../lib/failure.ts'
+import type { UpstreamAgents } from '../lib/http-client.ts'
+import { recordAudit } from '../options/audit.ts'
+import type { Caller, Core } from '../options/core.ts'
+import { findRow } from './find-channels.ts'
+import { lockChannel } from './locks.ts'
+import { isPattern } from './match-name.ts'
+import { listModelsOfChannel } from './upstream-models.ts'
+import { readModelMapping, readNames } from './values.ts'
+
+/**
+ * What upstreams add to their lists of models and drop from them, kept until an admin applies or dismisses it. This file owns the table
+ * `upstream_models`. Nothing is changed by itself: a list may be wrong for an hour.
+ */
+interface Noticed {
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+}
+
+/**
+ * Asks a channel's upstream for its models and notes what changed. Answers what is not settled yet. Throws `not_found`,
+ * `channel_list_unsupported` or `channel_list_failed`.
+ */
+export async function checkModels(core: Core & { readonly upstream: UpstreamAgents }, channelId: number): Promise<Noticed> {
+  const now = await listModelsOfChannel(core, { id: channelId })
+  const channel = await findRow(core.db, channelId)
+  const row = await core.db.selectFrom('upstream_models').selectAll().where('channel_id', '=', channelId).executeTakeFirst()
+  const noticed = row ? compare(servedBy(channel), { before: names(row.models), now, open: openOf(row) }) : nothing
+  const values = {
+    models: text(now),
+    added: text(noticed.added),
+    removed: text(noticed.removed),
+    checked_at: seconds(core.now()),
+  }
+  await core.db
+    .insertInto('upstream_models')
+    .values({ channel_id: channelId, ...values })
+    .onConflict((conflict) => conflict.column('channel_id').doUpdateSet(values))
+    .execute()
+  return noticed
+}
+
+/**
+ * What is new and what is gone: since the list before, together with what was open already and still holds. Only models that the upstream
+ * did list count as gone: many serve names that they never list. Pure. `served`: each of the channel's models with its name upstream.
+ */
+export function compare(
+  served: ReadonlyMap<string, string>,
+  { before, now, open }: { before: readonly string[]; now: readonly string[]; open: Noticed },
+): Noticed {
+  const [had, has] = [new Set(before), new Set(now)]
+  const known = new Set([...served.keys(), ...served.values()])
+  const came = now.filter((name) => !had.has(name) || open.added.includes(name))
+  const went = [...served].filter(([name, upstream]) => had.has(upstream) || open.removed.includes(name))
+  return {
+    added: came.filter((name) => !known.has(name)),
+    removed: went.filter(([, upstream]) => !has.has(upstream)).map(([name]) => name),
+  }
+}
+
+/** Channels with changes that are not settled, by their names. */
+export async function listModelChanges(core: Core): Promise<ModelChanges[]> {
+  const rows = await core.db
+    .selectFrom('upstream_models')
+    .innerJoin('channels', 'channels.id', 'upstream_models.channel_id')
+    .select(['channel_id', 'name', 'added', 'removed', 'checked_at'])
+    .where(({ or, eb }) => or([eb('added', '<>', '[]'), eb('removed', '<>', '[]')]))
+    .orderBy('name')
+    .orderBy('channel_id')
+    .execute()
+  return rows.map((row) => ({ ...row, added: names(row.added), removed: names(row.removed) }))
+}
+
+interface Act {
+  readonly caller: Caller
+  readonly channelId: number
+}
+
+/**
+ * Takes noticed models into the channel's list and out of it: the given ones, or all. What is not noticed is passed over. Throws
+ * `not_found`, `nothing_changed` or `channel_models_required`.
+ */
+export async function applyModelChanges(
+  core: Core,
+  { caller, channelId, add, remove }: Act & { add?: readonly string[] | undefined; remove?: readonly string[] | undefined },
+): Promise<void> {
+  await core.db.transaction().execute(async (within) => {
+    const channel = await lockChannel(core, within, channelId)
+    const row = await within.selectFrom('upstream_models').selectAll().where('channel_id', '=', channelId).executeTakeFirst()
+    const open = row ? openOf(row) : nothing
+    const added = open.added.filter((name) => !add || add.includes(name))
+    const removed = open.removed.filter((name) => !remove || remove.includes(name))
+    if (added.length + removed.length === 0) fail('nothing_changed')
+
+    const models = [...new Set([...readNames(channel.models).filter((name) => !removed.includes(name)), ...added])]
+    if (models.length === 0) fail('channel_models_required')
+    await within
+      .updateTable('channels')
+      .set({ models: models.join(',') })
+      .where('id', '=', channelId)
+      .execute()
+    const left = {
+      added: text(open.added.filter((name) => !added.includes(name))),
+      removed: text(open.removed.filter((name) => !removed.includes(name))),
+    }
+    await within.updateTable('upstream_models').set(left).where('channel_id', '=', channelId).execute()
+    const after = JSON.stringify({ added, removed })
+    await recordAudit(core, within, { caller, action: 'channel.models-apply', target: `channel:${channelId}`, after })
+  })
+  core.bus.publish('channels', channelId)
+}
+
+/** Forgets what was noticed of a channel. Throws `not_found`. */
+export async function dismissModelChanges(core: Core, { caller, channelId }: Act): Promise<void> {
+  await core.db.transaction().execute(async (within) => {
+    await lockChannel(core, within, channelId)
+    const none = { added: text([]), removed: text([]) }
+    await within.updateTable('upstream_models').set(none).where('channel_id', '=', channelId).execute()
+    await recordAudit(core, within, { caller, action: 'channel.models-dismiss', target: `channel:${channelId}` })
+  })
+}
+
+const nothing: Noticed = { added: [], removed: [] }
+
+function servedBy({ models, model_mapping }: Row<'channels'>): Map<string, string> {
+  const mapping = readModelMapping(model_mapping)
+  const named = readNames(models).filter((name) => !isPattern(name))
+  return new Map(named.map((name) => [name, mapping.get(name) ?? name]))
+}
+
+function openOf({ added, removed }: Row<'upstream_models'>): Noticed {
+  return { added: names(added), removed: names(removed) }
+}
+
+const listOfNames = z.array(z.string())
+
+function names(list: string): string[] {
+  return listOfNames.parse(JSON.parse(list))
+}
+
+function text(list: readonly string[]): string {
+  return JSON.stringify(list)
+}

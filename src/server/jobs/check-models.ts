@@ -1,0 +1,32 @@
+import { channelStatus } from '../../contract/entities/channel-status.ts'
+import { checkModels } from '../channels/model-changes.ts'
+import { AppError } from '../lib/failure.ts'
+import type { Job } from './runner.ts'
+import { sweep } from './sweep.ts'
+
+/** Notes which models the upstreams of all enabled channels add and drop. */
+export const checkUpstreamModels: Job = {
+  name: 'check-models',
+  on: 'one-node',
+  onDemand: true,
+  everyMs: ({ ChannelModelsMinutes }) => ChannelModelsMinutes * 60_000,
+  deadlineMs: 3_600_000,
+  async run(app, signal, tell) {
+    const rows = await app.db
+      .selectFrom('channels')
+      .select('id')
+      .where('status', '=', channelStatus.enabled)
+      .orderBy('id')
+      .execute()
+    const visit = async (id: number) => {
+      try {
+        const { added, removed } = await checkModels(app, id)
+        return added.length + removed.length > 0 ? 'changed' : 'same'
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        return error.code === 'channel_list_unsupported' ? 'cannot' : 'failed'
+      }
+    }
+    return sweep(app, { ids: rows.map(({ id }) => id), signal, tell, visit })
+  },
+}

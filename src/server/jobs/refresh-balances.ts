@@ -1,0 +1,32 @@
+import { channelStatus } from '../../contract/entities/channel-status.ts'
+import { refreshBalance } from '../channels/balance.ts'
+import { AppError } from '../lib/failure.ts'
+import type { Job } from './runner.ts'
+import { sweep } from './sweep.ts'
+
+/** Asks the upstreams of all enabled channels what is left on their accounts. */
+export const refreshBalances: Job = {
+  name: 'refresh-balances',
+  on: 'one-node',
+  onDemand: true,
+  everyMs: ({ ChannelBalanceMinutes }) => ChannelBalanceMinutes * 60_000,
+  deadlineMs: 3_600_000,
+  async run(app, signal, tell) {
+    const rows = await app.db
+      .selectFrom('channels')
+      .select('id')
+      .where('status', '=', channelStatus.enabled)
+      .orderBy('id')
+      .execute()
+    const visit = async (id: number) => {
+      try {
+        await refreshBalance(app, id)
+        return 'read'
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        return error.code === 'channel_balance_unsupported' ? 'cannot' : 'failed'
+      }
+    }
+    return sweep(app, { ids: rows.map(({ id }) => id), signal, tell, visit })
+  },
+}
