@@ -91,6 +91,11 @@ export function repairReply(written: Pick<WrittenRequest, 'toolNames' | 'answerT
   }
 }
 
+/** Whether there is anything to undo. */
+export function needsRepair({ toolNames, answerTool, customTools }: WrittenRequest): boolean {
+  return (toolNames?.size ?? 0) > 0 || answerTool !== undefined || (customTools?.size ?? 0) > 0
+}
+
 /** The member `input` of a tool call's JSON, or the JSON itself when it has none. */
 function freeText(json: string): string {
   if (json === '') return ''

@@ -1,6 +1,6 @@
 import type { Usage } from '../../contract/usage.ts'
 import type { WrittenRequest } from '../protocols/codec.ts'
-import { repairReply } from '../protocols/repair-reply.ts'
+import { needsRepair, repairReply } from '../protocols/repair-reply.ts'
 import type { OpenEvent, ReplyEvent } from '../protocols/reply-events.ts'
 import { thinkingToContent } from '../protocols/thinking-to-content.ts'
 import type { UpstreamErrorFacts } from '../protocols/wire-format.ts'
@@ -19,8 +19,7 @@ export class Followed {
   readonly #steps: readonly ((event: ReplyEvent) => ReplyEvent[])[]
 
   constructor(written: WrittenRequest, thinksInContent: boolean) {
-    const repair = repairReply(written)
-    this.#steps = thinksInContent ? [repair, thinkingToContent()] : [repair]
+    this.#steps = [...(needsRepair(written) ? [repairReply(written)] : []), ...(thinksInContent ? [thinkingToContent()] : [])]
   }
 
   /** All text that came, for a count when there is no usage. */
@@ -39,9 +38,8 @@ export class Followed {
     for (const event of events) {
       if (this.error || this.isEnded) break
       this.#note(event)
-      let repaired = [event]
-      for (const step of this.#steps) repaired = repaired.flatMap(step)
-      taken.push(...repaired)
+      if (this.#steps.length === 0) taken.push(event)
+      else taken.push(...this.#steps.reduce<ReplyEvent[]>((repaired, step) => repaired.flatMap(step), [event]))
     }
     return taken
   }

@@ -1,8 +1,8 @@
 import type { Usage } from '../../contract/usage.ts'
-import { eventsIn, toByteText } from '../lib/sse.ts'
+import { readEvents, toByteText } from '../lib/sse.ts'
 import type { EventReader, EventWriter } from '../protocols/codec.ts'
 import type { ReplyEvent } from '../protocols/reply-events.ts'
-import type { StreamEvent, UpstreamErrorFacts } from '../protocols/wire-format.ts'
+import type { UpstreamErrorFacts } from '../protocols/wire-format.ts'
 import type { Followed } from './follow-reply.ts'
 import type { Tap } from './passage.ts'
 import type { SealedState } from './sealed-parts.ts'
@@ -47,11 +47,14 @@ export class TranslatingTap implements Tap {
   }
 
   take(block: string): string {
-    return this.#write(this.#read(eventsIn(block)))
+    let text = ''
+    for (const event of readEvents(block)) text += this.#write(this.#followed.take(this.#reader.push(event)))
+    return toByteText(text)
   }
 
   finish(rest: string): string {
-    return this.#write([...this.#read(eventsIn(rest)), ...this.#followed.take(this.#reader.finish())])
+    const before = this.take(rest)
+    return before + toByteText(this.#write(this.#followed.take(this.#reader.finish())))
   }
 
   ending(billed: Usage): string {
@@ -65,10 +68,6 @@ export class TranslatingTap implements Tap {
     return this.#writer.push({ type: 'error', error })
   }
 
-  #read(events: readonly StreamEvent[]): ReplyEvent[] {
-    return events.flatMap((event) => this.#followed.take(this.#reader.push(event)))
-  }
-
   /** An error is told by the relay, in its own words: what the upstream says may hold the channel's key. */
   #write(events: readonly ReplyEvent[]): string {
     let text = ''
@@ -76,6 +75,6 @@ export class TranslatingTap implements Tap {
       if (event.type === 'end') this.#end = event
       else if (event.type !== 'error') text += this.#writer.push(event)
     }
-    return toByteText(text)
+    return text
   }
 }
