@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { Dialogue } from '../protocols/dialogue.ts'
 import type { Format } from '../protocols/format.ts'
-import { type SystemPrompt, withSystemPrompt } from './system-prompt.ts'
+import { ownMembers } from './own-body.ts'
+import { dialogueWithPrompt, type SystemPrompt, withSystemPrompt } from './system-prompt.ts'
 
 const user = { role: 'user', content: 'hi' }
 const write = (format: Format, body: object, more: Partial<SystemPrompt> = {}) =>
@@ -88,5 +90,30 @@ describe('the instructions of a channel', () => {
     expect(write('anthropic.count_tokens', { messages: [user] })).toEqual({ messages: [user], system: 'be kind' })
     const body = { messages: [user] }
     expect(write('openai.chat', body, { text: ' ' })).toBe(body)
+  })
+
+  it('stand at the head of a conversation in its neutral form', () => {
+    const given = { kind: 'text', text: 'be brief' } as const
+    const dialogue = (more: object) => ({ system: [], turns: [], ...more }) as unknown as Dialogue
+    const kind = { text: 'be kind' }
+    expect(dialogueWithPrompt(dialogue({ system: [given] }), kind).system).toEqual([{ kind: 'text', text: 'be kind' }, given])
+    for (const more of [{ system: [given] }, { turns: [{ role: 'system', parts: [given] }] }]) {
+      const bare = dialogue(more)
+      expect(dialogueWithPrompt(bare, { ...kind, mode: 'fill' })).toBe(bare)
+    }
+    expect(dialogueWithPrompt(dialogue({}), { ...kind, mode: 'fill' }).system).toHaveLength(1)
+  })
+
+  it('come before the rules of the channel, which may change them', () => {
+    const setting = {
+      system_prompt: 'be kind',
+      param_override: [{ remove: 'temperature' }, { set: 'messages[0].name', to: 'x' }],
+    }
+    const body = { model: 'm', temperature: 1, messages: [user] }
+    expect(ownMembers(setting, 'openai.chat', body, { model: 'm' })).toEqual({
+      temperature: undefined,
+      messages: [{ role: 'system', content: 'be kind', name: 'x' }, user],
+    })
+    expect(ownMembers({}, 'openai.chat', body, { model: 'm' })).toEqual({})
   })
 })

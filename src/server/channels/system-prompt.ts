@@ -1,3 +1,5 @@
+import type { ChannelSetting } from '../../contract/entities/channel.ts'
+import type { Dialogue } from '../protocols/dialogue.ts'
 import type { Format } from '../protocols/format.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
 
@@ -16,6 +18,18 @@ export function withSystemPrompt(format: Format, body: JsonObject, { text, mode 
   const writer = text.trim() === '' ? undefined : writers[format]
   if (!writer || (mode === 'fill' && writer.hasInstructions(body))) return body
   return writer.prepend(body, text)
+}
+
+/** The same for a conversation in its neutral form. */
+export function dialogueWithPrompt(dialogue: Dialogue, { text, mode = 'prepend' }: SystemPrompt): Dialogue {
+  const hasInstructions = dialogue.system.length > 0 || dialogue.turns.some(({ role }) => role === 'system')
+  if (text.trim() === '' || (mode === 'fill' && hasInstructions)) return dialogue
+  return { ...dialogue, system: [{ kind: 'text', text }, ...dialogue.system] }
+}
+
+/** What a channel's settings say of it. */
+export function promptOf({ system_prompt = '', system_prompt_mode }: ChannelSetting): SystemPrompt {
+  return { text: system_prompt, mode: system_prompt_mode }
 }
 
 interface Writer {

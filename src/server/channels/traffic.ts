@@ -97,22 +97,12 @@ export class Traffic implements Conditions {
         if (end()) this.#answered(channel, seen, ms)
       },
       failed: (failure) => {
-        if (end()) this.failed(channel, model, failure)
+        if (end()) this.#failed(channel, model, failure)
       },
       left: () => {
         end()
       },
     }
-  }
-
-  /** A failure outside of `begin`: of a stream that broke off after it had begun, or of a test. */
-  failed(channel: RunningChannel, model: string, failure: SeenFailure): void {
-    const nowMs = this.#parts.now()
-    if (!failure.isFaultOfKey && !failure.isFaultOfUpstream) return
-    this.#breaker(channel.keyId).failed(nowMs, failure.isRefusal)
-    if (failure.retryAfter <= 0) return
-    const rests = this.#rests.get(channel.keyId) ?? new Map<string, number>()
-    this.#rests.set(channel.keyId, rests.set(model, nowMs + Math.min(failure.retryAfter * 1000, restMostMs)))
   }
 
   /** Tokens of an answer, for channels with a limit of tokens per minute; those of the request were counted when it began. */
@@ -176,6 +166,15 @@ export class Traffic implements Conditions {
 
   keyOfSession(session: string): number | undefined {
     return this.#sessions.get(session)
+  }
+
+  #failed(channel: RunningChannel, model: string, failure: SeenFailure): void {
+    const nowMs = this.#parts.now()
+    if (!failure.isFaultOfKey && !failure.isFaultOfUpstream) return
+    this.#breaker(channel.keyId).failed(nowMs, failure.isRefusal)
+    if (failure.retryAfter <= 0) return
+    const rests = this.#rests.get(channel.keyId) ?? new Map<string, number>()
+    this.#rests.set(channel.keyId, rests.set(model, nowMs + Math.min(failure.retryAfter * 1000, restMostMs)))
   }
 
   #answered(channel: RunningChannel, seen: Seen, ms: number): void {

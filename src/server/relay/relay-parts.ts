@@ -19,7 +19,9 @@ import type { CallerHeaders } from '../providers/provider.ts'
 import type { Authenticator, RelayCaller } from '../tokens/authenticate.ts'
 import type { Hold, Ledger } from '../wallet/ledger.ts'
 import type { AccessTokens } from './access-tokens.ts'
+import type { Calibration, Estimate } from './calibration.ts'
 import type { Call } from './call.ts'
+import type { UpstreamFailure } from './failure.ts'
 import type { Body } from './read-body.ts'
 import type { SealedStates } from './sealed-states.ts'
 
@@ -37,6 +39,7 @@ export interface RelayParts extends Core {
   readonly upstream: UpstreamAgents
   readonly deadlines: Deadlines
   readonly accessTokens: AccessTokens
+  readonly calibration: Calibration
   readonly sealedStates: SealedStates
 }
 
@@ -51,12 +54,15 @@ export interface Work {
   readonly price: Price
   /** Estimated length of the prompt in tokens. */
   readonly inputTokens: number
+  readonly estimate?: Estimate
   readonly hold: Hold
   /** The place of the request among its limits; undefined when it has none. */
   readonly turn: Turn | undefined
   readonly attempts: Attempt[]
   /** Why the channel of the running attempt was chosen. */
   choice?: Choice
+  /** Why the running attempt broke off after its answer had begun: the caller has what came, and the channel is to blame. */
+  brokeOff?: UpstreamFailure
   /** The request in its neutral form, once an attempt needed it. */
   dialogue?: Dialogue
   /** An upstream has refused the reasoning of earlier turns: it is left out from then on. */

@@ -46,6 +46,7 @@ export class Route {
       if (result !== 'answered') this.#noteFailed(channel, result)
       else if (this.#session?.read) app.traffic.remember(this.#session.read.key, channel)
       if (call.isGone) run.left()
+      else if (work.brokeOff) run.failed(work.brokeOff)
       else if (result === 'answered') run.answered(Math.max(0, (call.firstByteMs || app.now()) - startedMs))
       else run.failed(result)
       return result
