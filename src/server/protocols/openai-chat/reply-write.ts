@@ -36,10 +36,11 @@ export function writeEvents(context: WriteContext): EventWriter {
   let usage: Usage | undefined
   let audioId: string | undefined
 
-  const piece = (members: JsonObject) =>
-    `data: ${JSON.stringify({ ...head(context, 'chat.completion.chunk'), ...members, ...(wantsUsage ? { usage: null } : {}) })}\n\n`
+  // All chunks begin and end alike: only what differs is written anew.
+  const opening = `data: ${JSON.stringify(head(context, 'chat.completion.chunk')).slice(0, -1)},"choices":[{"index":0,"delta":`
+  const closing = wantsUsage ? '}],"usage":null}\n\n' : '}]}\n\n'
   const chunk = (delta: JsonObject, finishWord: string | null = null) =>
-    piece({ choices: [{ index: 0, delta, logprobs: null, finish_reason: finishWord }] })
+    `${opening}${JSON.stringify(delta)},"logprobs":null,"finish_reason":${JSON.stringify(finishWord)}${closing}`
   const ending = () => {
     const explained = deltas.explain(finish?.explanation)
     const last = chunk({}, deltas.finishWord(finish?.reason ?? 'stop'))
