@@ -27,6 +27,7 @@ import { openOptions } from './options/store.ts'
 import type { App } from './parts.ts'
 import { openCatalog } from './pricing/catalog.ts'
 import { AccessTokens } from './relay/access-tokens.ts'
+import { Calibration } from './relay/calibration.ts'
 import { SealedStates } from './relay/sealed-states.ts'
 import { openAuthenticator } from './tokens/authenticate.ts'
 import { openLedger } from './wallet/open-ledger.ts'
@@ -105,6 +106,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     upstream,
     deadlines,
     accessTokens: new AccessTokens(upstream, now),
+    calibration: new Calibration(),
     sealedStates: new SealedStates(core),
     version,
     startedAt: seconds(now()),

@@ -64,8 +64,8 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
     }
     expect((await upstream.waitFor(2)).map((entry) => entry.aborted)).toEqual([true, true])
     expect(await settledCharges(server)).toHaveLength(2)
-    expect(await interrupted(server, 0)).toEqual({ interrupted: 'client', estimated: true, prompt: 8, output: 0 })
-    expect(await interrupted(server, 1)).toEqual({ interrupted: 'client', estimated: true, prompt: 8, output: 0 })
+    expect(await interrupted(server, 0)).toEqual({ interrupted: 'client', estimated: true, prompt: 11, output: 0 })
+    expect(await interrupted(server, 1)).toEqual({ interrupted: 'client', estimated: true, prompt: 11, output: 0 })
     expect(other.journal).toHaveLength(0)
     await requireBalancedBooks(server)
   })
@@ -126,7 +126,7 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
     await caller.until((text) => text.includes('four'))
     caller.socket.destroy()
     await settledCharges(server)
-    expect(await interrupted(server)).toEqual({ interrupted: 'client', estimated: true, prompt: 8, output: 3 })
+    expect(await interrupted(server)).toEqual({ interrupted: 'client', estimated: true, prompt: 11, output: 3 })
   })
 
   it('a step that throws before the upstream is asked gives the hold back and tells no more than an id', async () => {

@@ -3,6 +3,7 @@ import type { RunningChannel } from '../channels/model-index.ts'
 import { BytesReply } from './bytes-reply.ts'
 import { checkedPassage } from './checked-passage.ts'
 import { endingOf, owedSoFar } from './ending.ts'
+import { learnFrom } from './estimate.ts'
 import { Exchange, type Receiver, type Running, type Target } from './exchange.ts'
 import { UpstreamFailure, withCleanFacts } from './failure.ts'
 import type { Came, Passage, Whole } from './passage.ts'
@@ -172,6 +173,7 @@ function exchangeOf({ deadlines }: RelayParts, target: Target, receiver: Receive
 function settle({ app, work, channel, upstreamModel }: Try, ending: Ending): Promise<void> {
   const charge = chargeFor(app, work, channel, upstreamModel, ending)
   work.turn?.used(charge.rollup.tokens)
+  learnFrom(app, work, ending)
   return app.ledger.settle(work.hold, charge)
 }
 

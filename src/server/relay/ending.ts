@@ -1,5 +1,6 @@
 import { noUsage, promptTokens, type Usage } from '../../contract/usage.ts'
 import { countTokens, estimateText } from '../protocols/count-tokens.ts'
+import { countPrompt } from './estimate.ts'
 import type { Came } from './passage.ts'
 import type { Ending } from './record.ts'
 import type { Work } from './relay-parts.ts'
@@ -26,10 +27,10 @@ export function owedSoFar(work: Work, came: Came): Ending {
   return { usage: larger(came.usage, counted), isEstimated: true, interrupted: 'node' }
 }
 
-async function countUsage({ format, facts, body }: Work, output: string): Promise<Usage> {
+async function countUsage(work: Work, output: string): Promise<Usage> {
+  const { facts } = work
   if (facts.uncounted) return facts.uncounted
-  const prompt = format.promptText(body.json).join('\n')
-  return { ...noUsage, input: (await countTokens(prompt, facts.model)) + 3, output: await countTokens(output, facts.model) }
+  return { ...noUsage, input: await countPrompt(work), output: await countTokens(output, facts.model) }
 }
 
 /** Some vendors report zeros until the end. */

@@ -1,11 +1,9 @@
-import { promptTokens } from '../../contract/usage.ts'
 import { reportFailure } from '../channels/health.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { background } from '../lib/logger.ts'
 import type { Turn } from '../limits/turn.ts'
 import { estimateOf, freePrice } from '../pricing/quote.ts'
-import { estimateInput } from '../protocols/count-tokens.ts'
 import { ownError } from '../protocols/error-body.ts'
 import { wireFormats } from '../protocols/index.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
@@ -13,6 +11,7 @@ import { admit } from './admit.ts'
 import type { Call } from './call.ts'
 import { checkPrompt } from './check-prompt.ts'
 import type { Endpoint } from './endpoints.ts'
+import { estimatePrompt } from './estimate.ts'
 import type { UpstreamFailure } from './failure.ts'
 import { authenticateCall } from './identify.ts'
 import { enterLimits, withinLimits } from './limits.ts'
@@ -68,9 +67,10 @@ async function openWork(app: RelayParts, endpoint: RelayEndpoint, asked: Asked):
   const format = wireFormats[endpoint.format]
   const facts = format.readRequest(body.json, endpoint.said, body.form?.files)
   const group = admit(app, caller, { model: facts.model, format: endpoint.format })
-  const { uncounted, callsMax = 1 } = facts
+  const { callsMax = 1 } = facts
   const prompt = format.promptText(body.json)
-  const inputTokens = uncounted ? promptTokens(uncounted) : estimateInput(prompt, facts)
+  const estimate = estimatePrompt(app, { facts, body: body.json, prompt })
+  const inputTokens = estimate.tokens
   const outputTokens = facts.outputTokensMax ?? app.options.current.PreConsumedQuota
   if (turn) await enterLimits(app, call, turn, { group, inputTokens, outputTokens })
   const checking = checkPrompt(app, call, prompt)
@@ -78,10 +78,12 @@ async function openWork(app: RelayParts, endpoint: RelayEndpoint, asked: Asked):
   const price = format.isFree
     ? freePrice(facts.model, group)
     : app.catalog.priceOf({ model: facts.model, group, acceptsUnpriced: caller.acceptsUnpriced })
-  const amount = estimateOf(price, { inputTokens, outputTokensMax: outputTokens, calls: callsMax })
+  // What was learnt of a model is right for most prompts, and too little for some.
+  const heldTokens = Math.max(inputTokens, estimate.plain)
+  const amount = estimateOf(price, { inputTokens: heldTokens, outputTokensMax: outputTokens, calls: callsMax })
   const hold = { requestId: call.id, userId: caller.userId, tokenId: caller.tokenId, amount }
   await app.ledger.hold(hold)
-  return { call, caller, body, format, facts, group, price, inputTokens, hold, turn, attempts: [] }
+  return { call, caller, body, format, facts, group, price, inputTokens, estimate, hold, turn, attempts: [] }
 }
 
 /** Tries channels until one answers. Never again on a channel that failed while another is left; never after the first byte. */

@@ -19,6 +19,7 @@ import type { CallerHeaders } from '../providers/provider.ts'
 import type { Authenticator, RelayCaller } from '../tokens/authenticate.ts'
 import type { Hold, Ledger } from '../wallet/ledger.ts'
 import type { AccessTokens } from './access-tokens.ts'
+import type { Calibration, Estimate } from './calibration.ts'
 import type { Call } from './call.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { Body } from './read-body.ts'
@@ -38,6 +39,7 @@ export interface RelayParts extends Core {
   readonly upstream: UpstreamAgents
   readonly deadlines: Deadlines
   readonly accessTokens: AccessTokens
+  readonly calibration: Calibration
   readonly sealedStates: SealedStates
 }
 
@@ -52,6 +54,7 @@ export interface Work {
   readonly price: Price
   /** Estimated length of the prompt in tokens. */
   readonly inputTokens: number
+  readonly estimate?: Estimate
   readonly hold: Hold
   /** The place of the request among its limits; undefined when it has none. */
   readonly turn: Turn | undefined

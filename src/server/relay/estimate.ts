@@ -1,0 +1,36 @@
+import { promptTokens } from '../../contract/usage.ts'
+import { countAround } from '../protocols/count-around.ts'
+import { countMedia } from '../protocols/count-media.ts'
+import { countTokens, estimateInput } from '../protocols/count-tokens.ts'
+import type { JsonObject, RequestFacts } from '../protocols/wire-format.ts'
+import type { Estimate } from './calibration.ts'
+import type { Ending } from './record.ts'
+import type { RelayParts, Work } from './relay-parts.ts'
+
+/** A quick estimate, for limits and the hold. Where a call is not counted by its text, the number is exact. */
+export function estimatePrompt(
+  { calibration }: Pick<RelayParts, 'calibration'>,
+  asked: { readonly facts: RequestFacts; readonly body: JsonObject; readonly prompt: readonly string[] },
+): Estimate {
+  const { facts, body, prompt } = asked
+  if (facts.uncounted) {
+    const tokens = promptTokens(facts.uncounted)
+    return { plain: tokens, tokens, isLearnt: false }
+  }
+  const plain = estimateInput(prompt, facts, countMedia(body, facts))
+  const ratio = calibration.ratioOf(facts.model)
+  return { plain, tokens: Math.ceil(plain * (ratio ?? 1)), isLearnt: ratio !== undefined }
+}
+
+/** The number for a charge: what was learnt of the model where it is enough, else a count of everything in the prompt. */
+export async function countPrompt({ format, facts, body, estimate }: Work): Promise<number> {
+  if (estimate?.isLearnt) return estimate.tokens
+  const text = format.promptText(body.json).join('\n')
+  return (await countTokens(text, facts.model)) + countAround(body.json) + countMedia(body.json, facts)
+}
+
+/** Compares the estimate of a prompt with what the upstream itself has reported. Media are left out: their formulas are the vendors'. */
+export function learnFrom({ calibration }: RelayParts, { facts, estimate }: Work, { usage, isEstimated }: Ending): void {
+  if (isEstimated || !estimate || facts.uncounted || facts.mediaParts > 0) return
+  calibration.learn(facts.model, { estimated: estimate.plain, reported: promptTokens(usage) })
+}
