@@ -6,12 +6,28 @@ import type { Text } from './text.ts'
  * its words along as `params: { zh, en }`.
  */
 export function explain(error: { readonly issues: readonly z.core.$ZodIssue[] }): Text {
-  const [issue] = error.issues
-  if (!issue) return { zh: '值无效', en: 'is not valid' }
-  const place = issue.path.map(String).join('.')
+  const [first] = error.issues
+  if (!first) return { zh: '值无效', en: 'is not valid' }
+  const { issue, path } = nearest(first, first.path)
+  const place = path.map(String).join('.')
   const reason = reasonOf(issue)
   if (place === '') return reason
   return { zh: `${place} ${reason.zh}`, en: `${place} ${reason.en}` }
+}
+
+/** Of a value that may have several forms, what is wrong with it in the one form that it was meant to have, if that can be told. */
+function nearest(
+  issue: z.core.$ZodIssue,
+  path: readonly PropertyKey[],
+): { issue: z.core.$ZodIssue; path: readonly PropertyKey[] } {
+  if (issue.code !== 'invalid_union') return { issue, path }
+  const [meant] = issue.errors.filter((branch) => !branch.some(isOtherForm))
+  const first = meant?.[0]
+  return first ? nearest(first, [...path, ...first.path]) : { issue, path }
+}
+
+function isOtherForm({ code, path }: z.core.$ZodIssue): boolean {
+  return code === 'unrecognized_keys' || (code === 'invalid_type' && path.length === 0)
 }
 
 function reasonOf(issue: z.core.$ZodIssue): Text {

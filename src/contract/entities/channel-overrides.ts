@@ -12,7 +12,7 @@ const pathForm = new RegExp(String.raw`^(?:\$\.?)?(?:${segment})(?:\.(?:[\w-]+)|
 const path = z
   .string()
   .max(300)
-  .regex(pathForm, says('不是有效的路径', 'is not a path'))
+  .refine((text) => pathForm.test(text), says('不是有效的路径', 'is not a path'))
   .refine(
     (text) => !/^(\$\.?)?(\["(model|stream)"\]|(model|stream)(?![\w-]))/.test(text),
     says('不能改写 model 与 stream', 'cannot change model or stream'),
@@ -27,7 +27,11 @@ const pattern = z.string().min(1).max(255)
 /** When a rule holds: for models of these names, for bodies with this member. All of what is given must hold. */
 const condition = z.strictObject({
   model: z.union([pattern, z.array(pattern).min(1).max(100)]).optional(),
-  path: z.string().max(300).regex(pathForm, says('不是有效的路径', 'is not a path')).optional(),
+  path: z
+    .string()
+    .max(300)
+    .refine((text) => pathForm.test(text), says('不是有效的路径', 'is not a path'))
+    .optional(),
   /** Of the member at `path`. Without it and `exists`, the member must be there. */
   equals: z.json().optional(),
   exists: z.boolean().optional(),
@@ -81,7 +85,7 @@ export const headerOverrides = z
     z
       .string()
       .max(4000)
-      .regex(/^[\x20-\x7e]*$/, says('含有无效字符', 'has invalid characters'))
+      .refine((text) => /^[\x20-\x7e]*$/.test(text), says('含有无效字符', 'has invalid characters'))
       .nullable(),
   )
   .refine(

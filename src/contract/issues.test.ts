@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { channelSetting } from './entities/channel.ts'
+import { explain } from './issues.ts'
+
+const reasonFor = (schema: z.ZodType, value: unknown) => {
+  const { error } = schema.safeParse(value)
+  return error && explain(error).en
+}
+
+it('names the place of the fault in the form that was meant, where a value may have several', () => {
+  const rules = (...param_override: unknown[]) => reasonFor(channelSetting, { param_override })
+  expect(rules({ set: 'a' })).toBe('param_override.0.to has an invalid form')
+  expect(rules({ set: 'a', to: 1 }, { rename: 'a' })).toBe('param_override.1.to must be of type string')
+  expect(rules({ remove: 'model' })).toBe('param_override.0.remove cannot change model or stream')
+  expect(rules({ other: 1 })).toBe('param_override.0 has an invalid form')
+  expect(reasonFor(channelSetting, { param_override: 'text' })).toBe('param_override has an invalid form')
+})
+
+it('names a member by its place, and what is wrong with the whole by nothing', () => {
+  expect(reasonFor(z.object({ a: z.array(z.int().max(3)) }), { a: [1, 4] })).toBe('a.1 must be at most 3')
+  expect(reasonFor(z.int(), 'x')).toBe('must be of type number')
+  expect(reasonFor(z.strictObject({}), { b: 1 })).toBe('has unknown fields b')
+})
+
+it('says in both languages what a rule of its own finds wrong', () => {
+  const { error } = channelSetting.safeParse({ param_override: [{ remove: 'a b' }] })
+  expect(error && explain(error)).toEqual({
+    zh: 'param_override.0.remove 不是有效的路径',
+    en: 'param_override.0.remove is not a path',
+  })
+})
