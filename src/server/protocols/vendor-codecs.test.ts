@@ -94,10 +94,9 @@ describe.each(codecs.map((codec) => [codec.format, codec] as const))('a request 
     expect(text(written(codec, { turns: [{ role: 'user', parts: [note] }] }).body)).toContain('Log:\\nwind 3')
   })
 
-  it('[183] of three thousand messages is written in no quadratic time', () => {
-    const turns = Array.from({ length: 1500 }, (_, at) => [userTurn(`Question ${at}`), assistantTurn(`Answer ${at}`)]).flat()
-    const startedMs = performance.now()
-    written(codec, { turns: [...turns, userTurn('Last')] })
-    expect(performance.now() - startedMs).toBeLessThan(500)
+  // A step for each pair of messages would take longer than a test may.
+  it('[183] is written with steps for each message, not for each pair', () => {
+    const turns = Array.from({ length: 15_000 }, (_, at) => [userTurn(`Question ${at}`), assistantTurn(`Answer ${at}`)]).flat()
+    expect(written(codec, { turns: [...turns, userTurn('Last')] }).body).toBeDefined()
   })
 })

@@ -194,17 +194,10 @@ describe('messages for Claude', () => {
     ])
   })
 
-  it('[183] writes thousands of messages in no more than proportional time', () => {
-    const turns = Array.from({ length: 1500 }, (_, at) => [userTurn(`q${at}`), ...toolTurns('1', `c${at}`)]).flat()
-    expect(messagesOf(turns)).toHaveLength(3001)
-    // Time of this process, as others share the machine; the best of some runs.
-    const times = Array.from({ length: 5 }, () => {
-      const began = process.cpuUsage()
-      messagesOf(turns)
-      const { user, system } = process.cpuUsage(began)
-      return (user + system) / 1000
-    })
-    expect(Math.min(...times)).toBeLessThan(150)
+  // A step for each pair of messages would take longer than a test may.
+  it('[183] writes messages one by one, not pair by pair', () => {
+    const turns = Array.from({ length: 15_000 }, (_, at) => [userTurn(`q${at}`), ...toolTurns('1', `c${at}`)]).flat()
+    expect(messagesOf(turns)).toHaveLength(30_001)
   })
 })
 

@@ -275,19 +275,15 @@ describe('replies of Gemini to a caller of Chat', () => {
 })
 
 describe('a long conversation', () => {
-  it('[183] of 3,000 turns is read and written within 50 ms', () => {
-    const contents = Array.from({ length: 3001 }, (_, at) => ({
+  // A step for each pair of turns would take longer than a test may.
+  it('[183] is read and written turn by turn, not pair by pair', () => {
+    const contents = Array.from({ length: 30_001 }, (_, at) => ({
       role: at % 2 === 0 ? 'user' : 'model',
       parts: [{ text: `turn ${at}` }],
     }))
     const settings = { claudeDefaultMaxTokens: {}, claudeThinkingShare: undefined, geminiSafety: {} }
-    // Of the processor, not of the clock: other tests run beside this one.
-    const cpuMs = () => {
-      const before = process.cpuUsage()
-      const dialogue = gemini.inbound.readRequest({ contents }, { model: 'm' })
-      gemini.writeRequest(dialogue, { model: 'm', quirks: {}, settings, lose: () => {} })
-      return process.cpuUsage(before).user / 1000
-    }
-    expect(Math.min(...Array.from({ length: 8 }, cpuMs))).toBeLessThan(50)
+    const dialogue = gemini.inbound.readRequest({ contents }, { model: 'm' })
+    const { body } = gemini.writeRequest(dialogue, { model: 'm', quirks: {}, settings, lose: () => {} })
+    expect(body.contents).toHaveLength(30_001)
   })
 })

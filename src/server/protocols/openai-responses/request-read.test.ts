@@ -316,11 +316,10 @@ describe('a request in Responses', () => {
     expect(read).toBeGreaterThan(100)
   })
 
-  it('[183] reads three thousand items in no time', () => {
-    const input = Array.from({ length: 3000 }, (_, at) => (at % 2 === 0 ? user : { role: 'assistant', content: 'Yes' }))
-    const startedMs = performance.now()
-    expect(items(...input).turns).toHaveLength(3000)
-    expect(performance.now() - startedMs).toBeLessThan(200)
+  // A step for each pair of items would take longer than a test may.
+  it('[183] reads items one by one, not pair by pair', () => {
+    const input = Array.from({ length: 30_000 }, (_, at) => (at % 2 === 0 ? user : { role: 'assistant', content: 'Yes' }))
+    expect(read({ input }).turns).toHaveLength(30_000)
   })
 })
 
