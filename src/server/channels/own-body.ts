@@ -14,7 +14,12 @@ export function ownMembers(
   body: JsonObject,
   context: RuleContext,
 ): Record<string, unknown> {
-  if (setting.system_prompt === undefined && setting.param_override === undefined) return {}
+  if (!hasOwnWords(setting)) return {}
   const prompted = withSystemPrompt(format, body, promptOf(setting))
   return changedMembers(body, overrideBody(prompted, setting.param_override, context))
+}
+
+/** Whether a channel's settings change bodies at all. */
+export function hasOwnWords({ system_prompt, param_override }: ChannelSetting): boolean {
+  return system_prompt !== undefined || param_override !== undefined
 }

@@ -1,11 +1,15 @@
 import type { OptionValues } from '../../contract/options/index.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
+import { overrideHeaders } from '../channels/override.ts'
+import { hasOwnWords, ownMembers } from '../channels/own-body.ts'
 import { resolveModel } from '../channels/select.ts'
-import { isRewritten, upstreamFormat } from '../channels/upstream-format.ts'
+import { conversionOf, isRewritten, upstreamFormat } from '../channels/upstream-format.ts'
 import { AppError } from '../lib/failure.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
 import type { Format } from '../protocols/format.ts'
 import type { Provider } from '../providers/provider.ts'
+import { type Converted, convert } from './convert.ts'
+import type { ConvertedTarget } from './converted-exchange.ts'
 import type { Limits, Target } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
 import { passThrough } from './pass-through.ts'
@@ -17,7 +21,7 @@ import { translate } from './translate.ts'
 
 /** One attempt, ready to be sent: where to, what, and how its answer reaches the caller. */
 export interface Prepared {
-  readonly target: Target
+  readonly target: Target | ConvertedTarget
   readonly upstreamModel: string
   readonly passage: Passage
 }
@@ -35,12 +39,19 @@ export async function prepare(app: RelayParts, work: Work, channel: RunningChann
   const passes = format === own && !isRewritten(channel, format)
   work.translation = undefined
   work.call.tell('x-sluice-dropped', '')
-  const written = passes ? await passBody(work, channel, mapped) : await translate(app, work, channel, { format, model: mapped })
+  const conversion = passes ? undefined : conversionOf(own, format)
+  const written = passes
+    ? await passBody(work, channel, mapped)
+    : conversion
+      ? await convert(app, work, channel, { conversion, model: mapped })
+      : await translate(app, work, channel, { format, model: mapped })
   if (written instanceof UpstreamFailure) return written
   try {
     const key = channel.provider.accessToken ? await app.accessTokens.get(channel) : channel.key
     if (key instanceof UpstreamFailure) return key
-    const target = await targetOf(app, work, { channel, key, format, written })
+    const way = { channel, key, format }
+    const target =
+      'requests' in written ? await targetsOf(app, work, way, written) : await targetOf(app, work, { ...way, written })
     return { target, upstreamModel: written.upstreamModel, passage: written.passage }
   } catch (error) {
     // A key that does not have the form of its vendor: the operator's mistake, and no reason not to ask another channel.
@@ -51,7 +62,7 @@ export async function prepare(app: RelayParts, work: Work, channel: RunningChann
 
 async function passBody(work: Work, channel: RunningChannel, mapped: string): Promise<Written> {
   const { format, facts, body } = work
-  const { provider } = channel
+  const { provider, setting } = channel
   const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
   const asksUsage = facts.stream && takesOptions && !facts.wantsUsage && reportsUsageOnRequest.has(format.format)
   const adjusted = provider.adjustBody?.(body.json, format.format, mapped, callerHeaders(work)) ?? {}
@@ -63,6 +74,10 @@ async function passBody(work: Work, channel: RunningChannel, mapped: string): Pr
   if (asksUsage) changes.stream_options = { ...facts.streamOptions, include_usage: true }
   if (!takesOptions && facts.streamOptions) changes.stream_options = undefined
   Object.assign(changes, adjusted)
+  if (hasOwnWords(setting)) {
+    const names = { model: upstreamModel, asked: facts.model }
+    Object.assign(changes, ownMembers(setting, format.format, { ...body.json, ...changes }, names))
+  }
 
   return {
     upstreamModel,
@@ -107,6 +122,25 @@ function writeMembers(changes: Readonly<Record<string, unknown>>): Record<string
   )
 }
 
+/** A vendor of tasks has an address to ask about them. */
+async function targetsOf(
+  app: RelayParts,
+  work: Work,
+  way: { channel: RunningChannel; key: string; format: Format },
+  { requests, steps }: Converted,
+): Promise<ConvertedTarget> {
+  const { channel } = way
+  return {
+    ...steps,
+    calls: await Promise.all(requests.map((written) => targetOf(app, work, { ...way, written }))),
+    taskTarget({ headers, ...call }, taskId) {
+      const { 'content-type': _, ...others } = headers
+      const url = new URL(channel.provider.taskUrl?.(channel, taskId) ?? call.url)
+      return { ...call, method: 'GET', url, headers: others }
+    },
+  }
+}
+
 async function targetOf(
   app: RelayParts,
   work: Work,
@@ -126,7 +160,7 @@ async function targetOf(
     ...provider.headers(keyed, format, callerHeaders(work)),
     ...(format === 'anthropic.messages' ? claudeHeaders(current, upstreamModel) : {}),
     'content-type': written.contentType,
-    accept: stream ? 'text/event-stream' : acceptOf[repliesIn(work)],
+    accept: stream ? 'text/event-stream' : acceptOf[format === work.format.format ? repliesIn(work) : 'json'],
     'accept-encoding': 'identity',
     'user-agent': 'sluice',
   }
@@ -140,12 +174,17 @@ async function targetOf(
       connectTimeoutMs: setting.connect_timeout_ms ?? defaults.connectMs,
     }),
     url: signature?.url ?? url,
-    headers: signature?.headers ? { ...headers, ...signature.headers } : headers,
+    headers: withOwnHeaders(channel, keyed.key, signature?.headers ? { ...headers, ...signature.headers } : headers),
     body,
     framing: provider.framing?.(format, stream) ?? 'sse',
     limits: limitsOf(channel),
     statusCodeMapping: channel.statusCodeMapping,
   }
+}
+
+function withOwnHeaders(channel: RunningChannel, apiKey: string, headers: Record<string, string>): Record<string, string> {
+  const { header_override: own } = channel.setting
+  return own ? overrideHeaders(headers, own, { apiKey }) : headers
 }
 
 const acceptOf = { json: 'application/json', text: 'text/plain, application/json', bytes: '*/*' } as const

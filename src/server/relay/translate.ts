@@ -1,4 +1,6 @@
 import type { RunningChannel } from '../channels/model-index.ts'
+import { overrideBody } from '../channels/override.ts'
+import { dialogueWithPrompt, promptOf } from '../channels/system-prompt.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import type { Codec, Inbound, WrittenRequest } from '../protocols/codec.ts'
 import type { Dialogue } from '../protocols/dialogue.ts'
@@ -21,7 +23,7 @@ export async function translate(
   channel: RunningChannel,
   to: { format: Format; model: string },
 ): Promise<Written | UpstreamFailure> {
-  const { provider } = channel
+  const { provider, setting } = channel
   const { codec, inbound } = pairOf(work, to.format)
   const dropped = new Set<string>()
   let written: WrittenRequest
@@ -29,7 +31,11 @@ export async function translate(
   try {
     dialogue = await dialogueFor(app, work, codec, inbound)
     written = codec.writeRequest(
-      { ...dialogue, stream: dialogue.stream || provider.alwaysStreams === true, wantsUsage: true },
+      {
+        ...dialogueWithPrompt(dialogue, promptOf(setting)),
+        stream: dialogue.stream || provider.alwaysStreams === true,
+        wantsUsage: true,
+      },
       { model: to.model, quirks: provider.quirks, settings: settingsOf(app), lose: (field) => dropped.add(field) },
     )
     if (work.caller.isStrict && dropped.size > 0) fail('untranslatable', { field: [...dropped].join(', '), reason: strictly })
@@ -44,9 +50,10 @@ export async function translate(
   const body = takesOptions ? written.body : { ...written.body, stream_options: undefined }
   const adjusted = provider.adjustBody?.(written.body, to.format, to.model, callerHeaders(work)) ?? {}
   const model = adjusted.model ?? written.body.model
+  const names = { model: to.model, asked: work.facts.model }
   const stream = written.isWhole !== true && (dialogue.stream || provider.alwaysStreams === true)
   return {
-    body: Buffer.from(JSON.stringify({ ...body, ...adjusted })),
+    body: Buffer.from(JSON.stringify(overrideBody({ ...body, ...adjusted }, setting.param_override, names))),
     contentType: 'application/json',
     upstreamModel: typeof model === 'string' ? model : to.model,
     stream,
@@ -54,7 +61,8 @@ export async function translate(
   }
 }
 
-const strictly = {
+/** Why a token that is strict was refused. */
+export const strictly = {
   zh: '该令牌不允许在协议转换中丢弃内容',
   en: 'the token allows nothing to be lost when a request is carried to another protocol',
 }
