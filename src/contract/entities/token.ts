@@ -43,7 +43,8 @@ export const token = z.object({
 export type Token = z.output<typeof token>
 
 const quota = z.int().min(0).max(1e15)
-const limit = z.int().min(0).max(requestCountMax).default(0)
+/** Consoles that do not know it leave it out, which must not lift it: what is absent stays as it is. */
+const limit = z.int().min(0).max(requestCountMax).optional()
 const text = (lengthMax: number) =>
   z
     .string()
@@ -72,10 +73,10 @@ export const tokenInput = z.object({
     .nullish()
     .transform((list) => list ?? ''),
   group: text(64).default(''),
-  limit_seconds: z.int().min(1).max(limitSecondsMax).default(60),
+  limit_seconds: z.int().min(1).max(limitSecondsMax).optional(),
   limit_requests: limit,
   limit_tokens: limit,
   limit_concurrency: limit,
-  strict_translation: z.boolean().default(false),
+  strict_translation: z.boolean().optional(),
 })
 export type TokenInput = z.output<typeof tokenInput>

@@ -31,10 +31,17 @@ export function readInput(input: TokenInput) {
       .filter(Boolean)
       .join('\n'),
     group: input.group,
-    limit_seconds: input.limit_seconds,
-    limit_requests: input.limit_requests,
-    limit_tokens: input.limit_tokens,
-    limit_concurrency: input.limit_concurrency,
-    strict_translation: Number(input.strict_translation),
+    ...laterFields(input),
+  }
+}
+
+/** Fields that consoles of this family do not know: those that they leave out are no part of the change. */
+function laterFields({ limit_seconds, limit_requests, limit_tokens, limit_concurrency, strict_translation }: TokenInput) {
+  return {
+    ...(limit_seconds === undefined ? {} : { limit_seconds }),
+    ...(limit_requests === undefined ? {} : { limit_requests }),
+    ...(limit_tokens === undefined ? {} : { limit_tokens }),
+    ...(limit_concurrency === undefined ? {} : { limit_concurrency }),
+    ...(strict_translation === undefined ? {} : { strict_translation: Number(strict_translation) }),
   }
 }

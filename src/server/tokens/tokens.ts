@@ -102,7 +102,7 @@ export async function createToken(
 export interface TokenEdit {
   readonly userId: number
   readonly id: number
-  /** All fields: what is not given has its default. */
+  /** All fields: what is not given has its default, but for limits and strictness, which stay as they are. */
   readonly input: TokenInput
   /** Undefined leaves the status as it is. */
   readonly status: number | undefined
