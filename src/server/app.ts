@@ -65,11 +65,11 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const options = await openOptions(base)
   const core: Core = { ...base, options }
 
+  const ledger = await openLedger(core)
+  await ledger.expire()
   const passwords = new Passwords()
   const sessions = new Sessions(core)
   const authenticator = openAuthenticator(core)
-  const ledger = await openLedger(core)
-  await ledger.expire()
   const catalog = openCatalog(core)
   const counters = await openCounters(core)
   const limits = new RequestLimits(core, counters)
@@ -112,7 +112,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     startedAt: seconds(now()),
     startJob: (name) => runner.startNow(name),
   }
-  const root = await createRoot(app, (within, grant) => ledger.credit(within, { ...grant, kind: 'grant' }))
+  const root = await createRoot(app)
   const runner = new JobRunner(app, jobs)
 
   return {
@@ -122,12 +122,12 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     startJobs: () => runner.start(),
     async close() {
       await runner.stop()
-      await ledger.close()
       await upstream.close()
       await moderation.close()
       await counters.close()
       await authenticator.close()
       sessions.close()
+      await ledger.close()
       options.close()
       await news.close()
       await bus.close()

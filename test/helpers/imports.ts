@@ -5,7 +5,7 @@ import { posix } from 'node:path'
  * the folders before it in this list; nothing else.
  */
 export const order = [
-  'env', 'lib', 'db', 'bus', 'options', 'notify', 'accounts', 'tokens', 'wallet', 'pricing', 'limits', 'moderation', 'usage',
+  'env', 'lib', 'db', 'bus', 'options', 'usage', 'wallet', 'notify', 'accounts', 'tokens', 'pricing', 'limits', 'moderation',
   'protocols', 'providers', 'channels', 'relay', 'tasks', 'parts', 'jobs', 'console', 'http', 'app', 'main',
 ] // biome-ignore format: one line reads as the list that it is
 

@@ -52,6 +52,7 @@ eachDatabase('accounts', (fresh, kind) => {
 
   const enter = (username: string, password = good, address = '203.0.113.9', using = accounts) =>
     signIn(using, { username, password, address, userAgent: 'test' })
+  const ledger = () => node.db.selectFrom('ledger').selectAll().execute()
   const place = { address: '203.0.113.9', userAgent: 'test' }
   const setUser = async (id: number, values: { status?: number; role?: number; deleted_at?: number }) => {
     await node.db.updateTable('users').set(values).where('id', '=', id).execute()
@@ -274,30 +275,28 @@ eachDatabase('accounts', (fresh, kind) => {
     // SQLite has one process; its starts are parallel calls there.
     const nodes = [accounts]
     while (kind === 'postgres' && nodes.length < 4) nodes.push(await startNode(node.clock))
-    const grants: unknown[] = []
-    const start = (core: Accounts) => createRoot(core, async (_within, grant) => void grants.push(grant))
-    const made = (await Promise.all([...nodes, ...nodes].map(start))).filter((result) => result !== undefined)
+    const made = (await Promise.all([...nodes, ...nodes].map(createRoot))).filter((result) => result !== undefined)
     expect(made).toEqual([{ userId: expect.any(Number), defaultPassword: true }])
-    expect(grants).toEqual([
-      { userId: made[0]?.userId, amount: 100_000_000, reference: `grant:${made[0]?.userId}`, at: node.now() / 1000 },
+    const at = node.now() / 1000
+    expect(await ledger()).toEqual([
+      expect.objectContaining({ user_id: made[0]?.userId, amount: 100_000_000, kind: 'grant', created_at: at }),
     ])
-    expect(await start(accounts)).toBeUndefined()
+    expect(await createRoot(accounts)).toBeUndefined()
     expect((await enter('root', '123456')).user).toMatchObject({ role: role.root, default_password: true })
   })
 
   it('makes no super admin when the grant fails', async () => {
-    const refused = createRoot(accounts, async () => {
-      throw new Error('no ledger')
-    })
-    await expect(refused).rejects.toThrow('no ledger')
+    const booked = { reference: 'grant:1', user_id: 1, token_id: 0, kind: 'grant', amount: 1, created_at: 0 } as const
+    await node.db.insertInto('ledger').values(booked).execute()
+    await expect(createRoot(accounts)).rejects.toThrow(/unique/i)
     expect(await node.db.selectFrom('users').selectAll().execute()).toEqual([])
   })
 
   it('takes the password of the super admin from the environment, when it is a good one', async () => {
     const weak = await startNode(node.clock, { ROOT_PASSWORD: 'password1' })
-    await expect(createRoot(weak, async () => {})).rejects.toThrow('ROOT_PASSWORD')
+    await expect(createRoot(weak)).rejects.toThrow('ROOT_PASSWORD')
     const strong = await startNode(node.clock, { ROOT_PASSWORD: good })
-    expect(await createRoot(strong, async () => {})).toMatchObject({ defaultPassword: false })
+    expect(await createRoot(strong)).toMatchObject({ defaultPassword: false })
     expect((await enter('root')).user.default_password).toBe(false)
   })
 })

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { role } from '../../contract/roles.ts'
-import type { Within } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import { AppError } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
+import { credit } from '../wallet/credit.ts'
 import { type Passwords, requireGoodPassword } from './passwords.ts'
 import { createUser } from './users.ts'
 
@@ -11,22 +11,13 @@ const rootName = 'root'
 const defaultPassword = '123456'
 const openingQuota = 100_000_000
 
-export interface Grant {
-  readonly userId: number
-  readonly amount: number
-  readonly reference: string
-  /** Unix seconds. */
-  readonly at: number
-}
-
 /**
  * Makes the super admin when there is no user at all: `root` with `ROOT_PASSWORD`, or with the known default, which has to be changed.
- * Any number of nodes may start at once; one of them makes it. `grant` books the opening quota in the same transaction.
+ * Any number of nodes may start at once; one of them makes it. The opening quota is booked in the same transaction.
  * Answers what was made, or nothing. Throws when `ROOT_PASSWORD` breaks the rules for passwords.
  */
 export async function createRoot(
   core: Core & { readonly passwords: Passwords },
-  grant: (within: Within, grant: Grant) => Promise<void>,
 ): Promise<{ userId: number; defaultPassword: boolean } | undefined> {
   if (await hasUsers(core.db)) return undefined
   const password = core.env.ROOT_PASSWORD || defaultPassword
@@ -49,7 +40,8 @@ export async function createRoot(
       at,
       more,
     })
-    await grant(within, { userId, amount: openingQuota, reference: `grant:${userId}`, at: seconds(at) })
+    const reference = `grant:${userId}`
+    await credit(within, { userId, kind: 'grant', amount: openingQuota, reference, at: seconds(at) })
     return { userId, defaultPassword: isDefault }
   })
 }
