@@ -1,5 +1,6 @@
+import type { DirectConversion } from '../protocols/direct/conversion.ts'
 import type { CallerFormat, Format } from '../protocols/format.ts'
-import { codecs, inbounds } from '../protocols/index.ts'
+import { codecs, directConversions, inbounds } from '../protocols/index.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { RunningChannel } from './model-index.ts'
@@ -14,9 +15,21 @@ export function upstreamFormat(
 ): Format | undefined {
   const { format, model, body } = asked
   const wished = body && provider.prefers?.(format, model, body)
-  if (wished !== undefined && isTranslatable(format, wished)) return wished
+  if (wished !== undefined && (isTranslatable(format, wished) || conversionOf(format, wished))) return wished
   if (speaks(provider, format, model)) return format
-  return conversations.find((other) => speaks(provider, other, model) && isTranslatable(format, other))
+  const other = conversations.find((each) => speaks(provider, each, model) && isTranslatable(format, each))
+  return (
+    other ?? directConversions.find((each) => each.from === format && fits(each, body) && speaks(provider, each.to, model))?.to
+  )
+}
+
+/** How a call that is no conversation is made in another form. */
+export function conversionOf(from: CallerFormat, to: Format): DirectConversion | undefined {
+  return directConversions.find((each) => each.from === from && each.to === to)
+}
+
+function fits({ fits }: DirectConversion, body: JsonObject | undefined): boolean {
+  return body === undefined || (fits?.(body) ?? true)
 }
 
 /** Whether a channel's settings ask for answers that are written anew, even in the caller's own format. */

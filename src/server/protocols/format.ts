@@ -15,6 +15,8 @@ export type CallerFormat =
   | 'anthropic.messages'
   | 'anthropic.count_tokens'
   | 'gemini.generate'
+  | 'gemini.embed'
+  | 'gemini.batch_embed'
 
 /** A wire format of upstreams that no caller speaks. */
 export type UpstreamFormat =
@@ -28,6 +30,21 @@ export type UpstreamFormat =
   | 'coze.chat'
   | 'ernie.chat'
   | 'replicate.predict'
+  | 'gemini.predict'
+  | 'vertex.embed'
+  | 'cohere.embed'
+  | 'ollama.embed'
+  | 'bedrock.titan-embed'
+  | 'bedrock.cohere-embed'
+  | 'cohere.rerank'
+  | 'dashscope.rerank'
+  | 'voyage.rerank'
+  | 'dashscope.images'
+  | 'dashscope.image-messages'
+  | 'siliconflow.images'
+  | 'zhipu.images'
+  | 'volcengine.images'
+  | 'cloudflare.run'
 
 export type Format = CallerFormat | UpstreamFormat
 

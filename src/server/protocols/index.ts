@@ -10,6 +10,7 @@ import { difyChat } from './dify-chat/codec.ts'
 import { openAiCompletions } from './direct/completions.ts'
 import { completionsInbound } from './direct/completions-inbound.ts'
 import { openAiEmbeddings } from './direct/embeddings.ts'
+import { geminiBatchEmbed, geminiEmbed } from './direct/gemini-embed.ts'
 import { openAiImageEdits, openAiImages, openAiImageVariations } from './direct/images.ts'
 import { openAiModerations } from './direct/moderations.ts'
 import { rerank } from './direct/rerank.ts'
@@ -46,6 +47,8 @@ export const wireFormats: Readonly<Record<CallerFormat, WireFormat>> = {
   'anthropic.messages': anthropicMessages,
   'anthropic.count_tokens': anthropicCountTokens,
   'gemini.generate': geminiGenerate,
+  'gemini.embed': geminiEmbed,
+  'gemini.batch_embed': geminiBatchEmbed,
 }
 
 /** The formats of conversations that are translated. A new one is its folder and one line here. */
@@ -65,6 +68,8 @@ export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
   'hunyuan.chat': hunyuanChat,
   'dashscope.chat': dashScopeChat,
 }
+
+export { directConversions } from './direct/conversions.ts'
 
 /** Of those that callers speak: how their requests are read and answered. */
 export const inbounds: Readonly<Partial<Record<CallerFormat, Inbound>>> = {

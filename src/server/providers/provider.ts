@@ -47,6 +47,8 @@ export interface Provider {
   readonly alwaysStreams?: boolean
   /** The full URL of a call; by default the channel's base URL and the path of the format, a version path never twice. */
   url(channel: Upstream, format: Format, model: string, stream: boolean): string
+  /** For a vendor whose replies may be tasks: where one is asked about. */
+  taskUrl?(channel: Upstream, taskId: string): string
   /**
    * Headers that authorise a call, and those that the provider always wants. Everything else that goes upstream is made by the
    * relay; of the caller's headers only those that a provider picks out here ever pass. Names are lower case.

@@ -2,6 +2,7 @@ import type { Usage } from '../../contract/usage.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { BytesReply } from './bytes-reply.ts'
 import { checkedPassage } from './checked-passage.ts'
+import { ConvertedExchange, type ConvertedTarget } from './converted-exchange.ts'
 import { endingOf, owedSoFar } from './ending.ts'
 import { learnFrom } from './estimate.ts'
 import { Exchange, type Receiver, type Running, type Target } from './exchange.ts'
@@ -24,6 +25,7 @@ interface Try {
 }
 
 type Result = 'answered' | UpstreamFailure
+type AnyTarget = Target | ConvertedTarget
 
 /**
  * Tries one channel. `answered`: the caller has their answer and the charge is durable, or the caller left and what was used is
@@ -46,7 +48,7 @@ async function attemptOnce(app: RelayParts, work: Work, channel: RunningChannel)
 }
 
 /** An answer of bytes: what it costs is known from the request, so that it passes as it comes, all but its last piece. */
-async function attemptBytes(running: Try, target: Target): Promise<Result> {
+async function attemptBytes(running: Try, target: AnyTarget): Promise<Result> {
   const { app, work, channel } = running
   const { call } = work
   let exchange: Running | undefined
@@ -66,7 +68,7 @@ async function attemptBytes(running: Try, target: Target): Promise<Result> {
 
   if (outcome === 'gone') return settleGone(running, exchange, noReply)
   if (outcome === 'complete') {
-    await settle(running, await endingOf(work, noReply))
+    await settle(running, await endingOf(work, { ...noReply, usage: exchange?.usage }))
     reply?.close()
     return 'answered'
   }
@@ -78,7 +80,7 @@ async function attemptBytes(running: Try, target: Target): Promise<Result> {
   return 'answered'
 }
 
-async function attemptWhole(running: Try, target: Target, passage: Passage): Promise<Result> {
+async function attemptWhole(running: Try, target: AnyTarget, passage: Passage): Promise<Result> {
   const { app, work, channel } = running
   const { call } = work
   let exchange: Running | undefined
@@ -96,14 +98,14 @@ async function attemptWhole(running: Try, target: Target, passage: Passage): Pro
   if (outcome === 'gone') return settleGone(running, exchange, noReply)
   if (outcome instanceof UpstreamFailure) return withCleanFacts(outcome, channel)
 
-  const ending = await endingOf(work, whole(outcome))
+  const ending = await endingOf(work, whole({ ...outcome, usage: outcome.usage ?? exchange?.usage }))
   const body = outcome.write(ending.usage)
   await settle(running, ending)
   call.answer(outcome.contentType, body)
   return 'answered'
 }
 
-async function attemptStream(running: Try, target: Target, passage: Passage): Promise<Result> {
+async function attemptStream(running: Try, target: AnyTarget, passage: Passage): Promise<Result> {
   const { app, work, channel } = running
   const { call } = work
   let finish: (outcome: StreamOutcome | 'gone') => void = () => {}
@@ -164,7 +166,8 @@ async function settleGone(running: Try, exchange: Running | undefined, came: Cam
   return 'answered'
 }
 
-function exchangeOf({ deadlines }: RelayParts, target: Target, receiver: Receiver): Running {
+function exchangeOf({ deadlines }: RelayParts, target: AnyTarget, receiver: Receiver): Running {
+  if ('calls' in target) return new ConvertedExchange(deadlines, target, receiver)
   return target.framing === 'websocket'
     ? new SocketExchange(deadlines, target, receiver)
     : new Exchange(deadlines, target, receiver)

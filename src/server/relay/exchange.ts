@@ -1,6 +1,7 @@
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { Dispatcher } from 'undici'
+import type { Usage } from '../../contract/usage.ts'
 import { type Framing, openFraming, type Unframe } from '../lib/frames.ts'
 import { wasKeptTooLong } from '../lib/http-client.ts'
 import type { Deadline, Deadlines } from '../lib/timer-wheel.ts'
@@ -24,6 +25,8 @@ export interface Running {
   /** Whether the request reached the upstream's socket, so that the upstream may bill it. */
   readonly wasSent: boolean
   readonly isOver: boolean
+  /** What was used, where the answer has no place to say it; known when the receiver was told the end. */
+  readonly usage?: Usage | undefined
   start(): void
   /** Breaks off: the upstream's socket is destroyed at once and the receiver hears nothing more. */
   abort(): void
@@ -89,9 +92,10 @@ export class Exchange implements Running, Dispatcher.DispatchHandler {
   }
 
   start(): void {
-    const { dispatcher, url, headers, body } = this.#target
+    const { dispatcher, method = 'POST', url, headers, body } = this.#target
+    const path = url.pathname + url.search
     try {
-      dispatcher.dispatch({ origin: url.origin, path: url.pathname + url.search, method: 'POST', headers, body }, this)
+      dispatcher.dispatch({ origin: url.origin, path, method, headers, body: method === 'POST' ? body : null }, this)
     } catch (cause) {
       this.#finish(new UpstreamFailure('unreachable', { cause }))
     }

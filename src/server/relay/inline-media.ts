@@ -41,7 +41,8 @@ function isWebUrl(url: string): boolean {
   return /^https?:/i.test(url)
 }
 
-async function fetchMedia(agents: UpstreamAgents, url: string) {
+/** What stands at an address, as base64. Throws `untranslatable`. */
+export async function fetchMedia(agents: UpstreamAgents, url: string) {
   try {
     const { status, headers, body } = await fetchUntrusted(agents, { url, allowHttp: true, sizeBytesMax: fileBytesMax })
     if (status !== 200 || body.length === 0)

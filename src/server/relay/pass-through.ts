@@ -1,5 +1,7 @@
+import { AppError } from '../lib/failure.ts'
 import { membersOf, spliceMembers } from '../lib/splice-json.ts'
-import type { RequestFacts, WireFormat } from '../protocols/wire-format.ts'
+import type { WireFormat } from '../protocols/wire-format.ts'
+import { UpstreamFailure } from './failure.ts'
 import { gathered, toldAsStream } from './other-form.ts'
 import type { Passage } from './passage.ts'
 import { repliesIn, type Work } from './relay-parts.ts'
@@ -11,7 +13,7 @@ export function passThrough(work: Work, edit: { hideUsage: boolean; renameTo: st
   const { format, facts } = work
   const { stream } = format
   const { hideUsage, renameTo } = edit
-  const whole = repliesIn(work) === 'json' ? wholeOnly(format, facts, renameTo) : asItCame
+  const whole = repliesIn(work) === 'json' ? wholeOnly(work, renameTo) : asItCame
   if (!stream) return { ...whole, openTap: notStreamed, readReplay: notStreamed, heartbeat: '' }
 
   return {
@@ -27,12 +29,23 @@ export function passThrough(work: Work, edit: { hideUsage: boolean; renameTo: st
   }
 }
 
-function wholeOnly(format: WireFormat, facts: RequestFacts, renameTo: string | undefined): Pick<Passage, 'readWhole'> {
+function wholeOnly(work: Work, renameTo: string | undefined): Pick<Passage, 'readWhole'> {
+  const { format, facts } = work
   return {
     readWhole(body, contentType) {
-      const whole = readWhole(format, facts, gathered(format, body), contentType)
+      const whole = readWhole(format, facts, mended(work, gathered(format, body)), contentType)
       return { ...whole, write: () => (renameTo === undefined ? whole.body : renamed(whole.body, modelIn(format), renameTo)) }
     },
+  }
+}
+
+/** As it was asked for. What the upstream ignored and nobody can make up for is a failure of this channel only. */
+function mended({ format, body: { json } }: Work, reply: Buffer): Buffer {
+  try {
+    return format.mendReply?.(reply, json) ?? reply
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    throw new UpstreamFailure('untranslatable', { own: error })
   }
 }
 

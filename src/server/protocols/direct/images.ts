@@ -117,9 +117,9 @@ function imagesWithoutTokens(calls: number): Usage {
   return { ...noUsage, input: Math.ceil(tokensPerImage * calls), calls }
 }
 
+/** Some hosts have words of their own for making several: what has come is charged, not what `n` says. */
 function readImageUsage(usage: JsonObject | undefined, returned: number, facts: RequestFacts): Usage {
-  const { callWeight = 1, callsMax = 1 } = facts
-  const calls = Math.min(callsMax, decimal(returned * callWeight))
+  const calls = decimal(Math.min(returned, imagesMax) * (facts.callWeight ?? 1))
   const tokens = readTokens(usage)
   return tokens ? { ...tokens, calls } : imagesWithoutTokens(calls)
 }

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import { noUsage, type Usage } from '../../../contract/usage.ts'
 import { fail } from '../../lib/failure.ts'
 import { readModel, requireArray } from '../read-request.ts'
 import { countAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../wire-format.ts'
 import { directFacts } from './direct-facts.ts'
+import { writeRanking } from './rerank-results.ts'
 
 /** Rerank, as Cohere, Jina and the hosts that follow them have it. Source: protocols notes 1.8, read 2026-11. */
 export const rerank: WireFormat = {
@@ -17,6 +19,7 @@ export const rerank: WireFormat = {
 
   promptText: (body) => [textAt(body, 'query'), ...documentTexts(body)],
   answerIn: 'results',
+  mendReply: mendRanking,
   readUsage: (reply) => readRerankUsage(reply),
   replyText: () => '',
   stream: null,
@@ -28,6 +31,13 @@ export function documentTexts(body: JsonObject): string[] {
   return documents.map((document) =>
     typeof document === 'string' ? document : isObject(document) ? textAt(document, 'text') : '',
   )
+}
+
+/** Undefined when the ranking already is what callers know, so that its bytes stay. */
+function mendRanking(reply: Buffer, asked: JsonObject): Buffer | undefined {
+  const came: unknown = JSON.parse(reply.toString('utf8', reply[0] === 0xef ? 3 : 0))
+  const ranking = isObject(came) ? writeRanking(came, asked) : undefined
+  return ranking && !isDeepStrictEqual(ranking, came) ? Buffer.from(JSON.stringify(ranking)) : undefined
 }
 
 /** Jina reports tokens, Cohere tokens beside what it bills. */

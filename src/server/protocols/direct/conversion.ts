@@ -1,0 +1,85 @@
+import type { Usage } from '../../../contract/usage.ts'
+import type { CallerFormat, Format } from '../format.ts'
+import type { JsonObject, UploadedFile, UpstreamErrorFacts } from '../wire-format.ts'
+
+/**
+ * How a call that is no conversation is made in another vendor's form, and its answer given in the caller's. One file each, gathered in
+ * `conversions.ts`; the first that fits is taken. All of it is pure: no clock, no chance, no network.
+ */
+export interface DirectConversion {
+  readonly from: CallerFormat
+  readonly to: Format
+  /** Whether it is the way for this request, where the vendor has several ways. */
+  fits?(body: JsonObject): boolean
+  /** Addresses of files that have to be fetched before, because the vendor only takes bytes. */
+  addressesIn?(body: JsonObject): readonly string[]
+  /** Throws `untranslatable` for what the vendor has no word for and the answer would be wrong without; the rest is told to `lose`. */
+  convert(asked: DirectAsk): DirectPlan
+}
+
+/** A request of a caller. */
+export interface DirectAsk {
+  readonly body: JsonObject
+  readonly files: readonly UploadedFile[]
+  /** What the caller calls the model. */
+  readonly model: string
+  /** What the upstream calls it. */
+  readonly upstreamModel: string
+  /** Unix seconds, for answers that bear a time. */
+  readonly createdAt: number
+  readonly stream: boolean
+  /** What stood at the addresses that the conversion named. */
+  readonly fetched: ReadonlyMap<string, FetchedFile>
+  /** Names what is lost, by the caller's word for it. */
+  lose(field: string): void
+}
+
+/** Bytes as base64. */
+export interface FetchedFile {
+  readonly mediaType: string
+  readonly data: string
+}
+
+/** What is sent, and how what comes back becomes the answer. */
+export interface DirectPlan {
+  /** One request, or several that only together make the answer. */
+  readonly requests: readonly DirectRequest[]
+  /** An answer is also made of some of the replies, when others fail: of images, not of vectors. */
+  readonly takesSome?: true
+  /** The task that a reply only promises; undefined for a reply that is final. */
+  pendingTask?(reply: JsonObject): string | undefined
+  /** The replies stand in the order of the requests. */
+  read(replies: readonly JsonObject[]): DirectAnswer
+  /** Members that tell the usage that is charged, where the upstream told none. */
+  writeUsage?(billed: Usage): JsonObject
+  /** The images of the answer are wanted as bytes: those that have an address are fetched. */
+  readonly inlinesImages?: true
+}
+
+/** A JSON body, or bytes with their type. */
+export type DirectRequest = { readonly json: JsonObject } | { readonly bytes: Buffer; readonly contentType: string }
+
+export type DirectAnswer =
+  | { readonly kind: 'json'; readonly body: JsonObject }
+  | { readonly kind: 'text'; readonly text: string; readonly usage: Usage | undefined }
+  | { readonly kind: 'bytes'; readonly contentType: string; readonly bytes: Buffer; readonly usage: Usage | undefined }
+  /** The events of a stream, as text. */
+  | { readonly kind: 'events'; readonly text: string }
+  /** A status of 0 means that it was no valid answer. */
+  | { readonly kind: 'refused'; readonly error: UpstreamErrorFacts }
+
+/** What is no answer, in words. */
+export function refused(message: string, more: Partial<UpstreamErrorFacts> = {}): DirectAnswer {
+  return { kind: 'refused', error: { message, type: '', code: '', param: null, status: 0, ...more } }
+}
+
+/** Tells every member that is set, but for those that are carried over. */
+export function loseAllBut(asked: DirectAsk, carried: readonly string[]): void {
+  for (const [field, value] of Object.entries(asked.body))
+    if (value !== undefined && value !== null && !carried.includes(field)) asked.lose(field)
+}
+
+/** At most so many of the values at a time. */
+export function chunksOf<Value>(values: readonly Value[], size: number): Value[][] {
+  return Array.from({ length: Math.ceil(values.length / size) }, (_, at) => values.slice(at * size, (at + 1) * size))
+}

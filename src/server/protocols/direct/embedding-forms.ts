@@ -1,0 +1,106 @@
+import type { Usage } from '../../../contract/usage.ts'
+import { fail } from '../../lib/failure.ts'
+import type { CallerFormat, Format } from '../format.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { type DirectAnswer, type DirectAsk, type DirectConversion, type DirectPlan, refused } from './conversion.ts'
+import { ignoredDimensions } from './mend-embeddings.ts'
+
+/** What a caller wants vectors of, whatever the form. */
+export interface EmbeddingAsk {
+  readonly texts: readonly string[]
+  /** Asked for as a list, even of one. */
+  readonly isList: boolean
+  readonly dimensions: number | undefined
+  /** What the vectors are for, in Gemini's words; undefined when the caller does not say. */
+  readonly task: string | undefined
+  /** The caller's word for it. */
+  readonly taskField: string
+  /** One for each text, or none at all. */
+  readonly titles: readonly string[]
+}
+
+export interface EmbeddingAnswer {
+  /** In the order of the texts. */
+  readonly vectors: readonly (readonly number[])[]
+  /** Undefined when the upstream does not tell. */
+  readonly inputTokens: number | undefined
+}
+
+/** A form in which callers ask. */
+export interface EmbeddingCaller {
+  readonly from: CallerFormat
+  /** Throws `untranslatable` for inputs that are no texts. */
+  read(asked: DirectAsk): EmbeddingAsk
+  write(answer: EmbeddingAnswer, asked: DirectAsk): JsonObject
+  writeUsage(billed: Usage): JsonObject
+}
+
+/** A form in which upstreams are asked. */
+export interface EmbeddingHost {
+  readonly to: Format
+  /** Takes only what was asked for as a list. */
+  readonly listsOnly?: true
+  /** Throws `untranslatable`, for one on dimensions that the model does not know. */
+  write(ask: EmbeddingAsk, asked: DirectAsk): JsonObject[]
+  /** Undefined when there is a reply that is none. */
+  read(replies: readonly JsonObject[]): EmbeddingAnswer | undefined
+}
+
+/** N forms of callers and M of upstreams make all pairs; nothing knows a pair. */
+export function embeddingConversions(
+  callers: readonly EmbeddingCaller[],
+  hosts: readonly EmbeddingHost[],
+): readonly DirectConversion[] {
+  return callers.flatMap((caller) => hosts.flatMap((host) => (host.to === caller.from ? [] : pairOf(caller, host))))
+}
+
+function pairOf(caller: EmbeddingCaller, host: EmbeddingHost): DirectConversion {
+  return {
+    from: caller.from,
+    to: host.to,
+    ...(host.listsOnly ? { fits: (body: JsonObject) => Array.isArray(body.input) || Array.isArray(body.requests) } : {}),
+    convert(asked): DirectPlan {
+      const ask = caller.read(asked)
+      const bodies = host.write(ask, asked)
+      if (bodies.length > requestsMax) fail('untranslatable', { field: 'input', reason: tooMany })
+      return {
+        requests: bodies.map((json) => ({ json })),
+        read: (replies) => answerOf(ask, host.read(replies), (answer) => caller.write(answer, asked)),
+        writeUsage: (billed) => caller.writeUsage(billed),
+      }
+    },
+  }
+}
+
+/** Of an upstream that takes one text at a time, or few. */
+const requestsMax = 100
+const tooMany = {
+  zh: `上游每次只接受少量文本，一次请求最多分成 ${requestsMax} 个`,
+  en: `the upstream takes few texts at a time; one request is divided into ${requestsMax} at most`,
+}
+
+function answerOf(
+  { texts, dimensions }: EmbeddingAsk,
+  answer: EmbeddingAnswer | undefined,
+  write: (answer: EmbeddingAnswer) => JsonObject,
+): DirectAnswer {
+  if (!answer) return refused('the answer holds no vectors')
+  const { vectors } = answer
+  if (vectors.length !== texts.length) return refused(`it gave ${vectors.length} vectors for ${texts.length} texts`)
+  const odd = vectors.find(({ length }) => dimensions !== undefined && length !== dimensions)
+  if (odd) fail('untranslatable', { field: 'dimensions', reason: ignoredDimensions(odd.length) })
+  return { kind: 'json', body: write(answer) }
+}
+
+/** The sum of what the replies tell; undefined when one tells nothing. */
+export function sumOfTokens(counts: readonly (number | undefined)[]): number | undefined {
+  return counts.reduce<number | undefined>(
+    (sum, count) => (sum === undefined || count === undefined ? undefined : sum + count),
+    0,
+  )
+}
+
+/** A number that a reply tells; undefined when it is absent. */
+export function toldCount(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 0 ? value : undefined
+}

@@ -1,0 +1,113 @@
+import { fail } from '../../lib/failure.ts'
+import { base64Source, readMediaUrl } from '../media.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { type DirectAsk, type FetchedFile, loseAllBut } from './conversion.ts'
+
+/** What a caller wants to see, out of a request for new images or for changed ones. */
+export interface ImageAsk {
+  readonly prompt: string
+  readonly count: number
+  /** Undefined for one that the model is to choose. */
+  readonly size: ImageSize | undefined
+  readonly wantsBytes: boolean
+  /** Those that are to be changed or combined. */
+  readonly images: readonly ImageSource[]
+}
+
+export interface ImageSize {
+  readonly width: number
+  readonly height: number
+}
+
+/** An address, or bytes. */
+export type ImageSource = { readonly url: string } | FetchedFile
+
+/**
+ * Reads what every vendor has a word for. `carried` are further members that the vendor of the conversion knows. A mask is refused:
+ * without it everything would be painted over. Throws `untranslatable`. Source: protocols notes 1.5.
+ */
+export function readImageAsk(asked: DirectAsk, carried: readonly string[] = []): ImageAsk {
+  const { body, files } = asked
+  if (body.mask !== undefined || files.some(({ field }) => field === 'mask'))
+    fail('untranslatable', { field: 'mask', reason: { zh: '该渠道不支持蒙版', en: 'the channel knows no masks' } })
+  loseAllBut(asked, [...read, ...carried])
+  const size = readSize(textAt(body, 'size'))
+  if (!size && !['', 'auto'].includes(textAt(body, 'size')) && !carried.includes('size')) asked.lose('size')
+  return {
+    prompt: textAt(body, 'prompt'),
+    count: Number(body.n ?? 1) || 1,
+    size,
+    wantsBytes: body.response_format === 'b64_json',
+    images: [...files.filter(isImage).map(fileOf), ...sourcesIn(body)],
+  }
+}
+
+const read = ['model', 'prompt', 'n', 'size', 'response_format', 'image', 'images', 'image[]', 'stream']
+
+/** The addresses of images in a request that is no form. */
+export function imageAddresses(body: JsonObject): string[] {
+  return sourcesIn(body).flatMap((source) => ('url' in source && /^https?:/i.test(source.url) ? [source.url] : []))
+}
+
+/** The bytes of an image, for vendors that take nothing else. */
+export function bytesOf(source: ImageSource, { fetched }: DirectAsk): FetchedFile {
+  if ('data' in source) return source
+  const file = fetched.get(source.url)
+  return (
+    file ?? fail('untranslatable', { field: 'image', reason: { zh: '图片只能以内容给出', en: 'images must be given as bytes' } })
+  )
+}
+
+/** An address or a data URL, for vendors that take both. */
+export function urlOf(source: ImageSource): string {
+  return 'url' in source ? source.url : `data:${source.mediaType};base64,${source.data}`
+}
+
+/** The ratio among those that a vendor knows that is nearest to a size; `isExact` within a hundredth. */
+export function nearestRatio({ width, height }: ImageSize, known: readonly string[]): { ratio: string; isExact: boolean } {
+  const wanted = Math.log(width / height)
+  const ratios = known.map((ratio) => {
+    const [across = 1, down = 1] = ratio.split(':').map(Number)
+    return { ratio, distance: Math.abs(Math.log(across / down) - wanted) }
+  })
+  const nearest = ratios.reduce((best, one) => (one.distance < best.distance ? one : best))
+  return { ratio: nearest.ratio, isExact: nearest.distance < 0.01 }
+}
+
+/** An answer of the Images interface. */
+export function writeImages(asked: DirectAsk, images: readonly JsonObject[], more: JsonObject = {}): JsonObject {
+  return { created: asked.createdAt, data: images, ...more }
+}
+
+function readSize(text: string): ImageSize | undefined {
+  const [, width, height] = /^(\d{2,5})x(\d{2,5})$/.exec(text) ?? []
+  return width && height ? { width: Number(width), height: Number(height) } : undefined
+}
+
+function isImage({ field }: { readonly field: string }): boolean {
+  return field === 'image' || field === 'image[]' || /^image\[\d+\]$/.test(field)
+}
+
+function fileOf({ mediaType, bytes }: { readonly mediaType: string; readonly bytes: Buffer }): ImageSource {
+  const source = base64Source(bytes.toString('base64'), mediaType)
+  return { mediaType: source.mediaType, data: source.data }
+}
+
+/** `image` as one or several, and `images` as the newer models of OpenAI take them. */
+function sourcesIn(body: JsonObject): ImageSource[] {
+  const single = typeof body.image === 'string' ? [body.image] : arrayAt(body, 'image')
+  return [...single, ...arrayAt(body, 'images')].map((entry) => {
+    const url = isObject(entry) ? textAt(entry, 'image_url') || textAt(objectAt(entry, 'image_url') ?? {}, 'url') : entry
+    if (typeof url !== 'string' || url === '')
+      fail('untranslatable', { field: 'image', reason: { zh: '只接受地址或内容', en: 'only addresses and bytes are taken' } })
+    return sourceOf(url)
+  })
+}
+
+function sourceOf(text: string): ImageSource {
+  const source = readMediaUrl(text)
+  if (source.kind === 'url') return { url: source.url }
+  return source.kind === 'base64'
+    ? { mediaType: source.mediaType, data: source.data }
+    : fail('untranslatable', { field: 'image', reason: { zh: '不是图片', en: 'it is no image' } })
+}

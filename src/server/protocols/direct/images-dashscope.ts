@@ -1,0 +1,110 @@
+import { fail } from '../../lib/failure.ts'
+import type { CallerFormat } from '../format.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { type DirectAnswer, type DirectAsk, type DirectConversion, type DirectPlan, refused } from './conversion.ts'
+import { type ImageAsk, readImageAsk, urlOf, writeImages } from './image-forms.ts'
+
+/**
+ * Images by Alibaba, whose older models only promise them: the answer is a task to be asked about until it is done. They are given by
+ * addresses that last a day. Source: protocols notes 2.14 and Model Studio's reference, read 2026-11.
+ */
+export const imagesByDashScopeTask: DirectConversion = {
+  from: 'openai.images',
+  to: 'dashscope.images',
+
+  convert(asked) {
+    const { upstreamModel } = asked
+    const ask = readImageAsk(asked, ownWords)
+    if (ask.images.length > 0)
+      fail('untranslatable', { field: 'image', reason: { zh: '该模型不接受图片', en: 'the model takes no images' } })
+    const { negative_prompt, ...parameters } = ownMembers(asked)
+    const input = { prompt: ask.prompt, ...(negative_prompt === undefined ? {} : { negative_prompt }) }
+    return {
+      ...planOf(ask, 4, (n) => ({ model: upstreamModel, input, parameters: { ...sizeOf(ask), n, ...parameters } })),
+      pendingTask(reply) {
+        const output = objectAt(reply, 'output') ?? {}
+        return running.has(textAt(output, 'task_status')) ? textAt(output, 'task_id') || undefined : undefined
+      },
+      read: (replies) => answerOf(replies, asked, resultsIn),
+    }
+  },
+}
+
+/** Its newer models answer at once, and in the form of a conversation, in which images to work from have their place. */
+const byDashScope = (from: CallerFormat): DirectConversion => ({
+  from,
+  to: 'dashscope.image-messages',
+
+  convert(asked) {
+    const { upstreamModel } = asked
+    const ask = readImageAsk(asked, ownWords)
+    const content = [...ask.images.map((source) => ({ image: urlOf(source) })), { text: ask.prompt }]
+    const input = { messages: [{ role: 'user', content }] }
+    const perCall = severalAtOnce.test(upstreamModel) ? 4 : 1
+    return {
+      ...planOf(ask, perCall, (n) => ({
+        model: upstreamModel,
+        input,
+        parameters: { ...sizeOf(ask), ...(perCall > 1 ? { n } : {}), ...ownMembers(asked) },
+      })),
+      read: (replies) => answerOf(replies, asked, imagesIn),
+    }
+  },
+})
+
+export const imagesByDashScope = byDashScope('openai.images')
+export const imageEditsByDashScope = byDashScope('openai.image-edits')
+
+const running: ReadonlySet<string> = new Set(['PENDING', 'RUNNING', 'SUSPENDED'])
+const severalAtOnce = /^(wan|qwen-image-2|qwen-image-edit-(plus|max))/
+const ownWords = ['negative_prompt', 'seed', 'prompt_extend', 'watermark']
+
+function ownMembers({ body }: DirectAsk): JsonObject {
+  return Object.fromEntries(ownWords.filter((word) => body[word] !== undefined).map((word) => [word, body[word]]))
+}
+
+function sizeOf({ size }: ImageAsk): JsonObject {
+  return size ? { size: `${size.width}*${size.height}` } : {}
+}
+
+function planOf(
+  { count, wantsBytes }: ImageAsk,
+  perCall: number,
+  write: (n: number) => JsonObject,
+): Pick<DirectPlan, 'requests' | 'takesSome' | 'inlinesImages'> {
+  const shares = Array.from({ length: Math.ceil(count / perCall) }, (_, at) => Math.min(perCall, count - at * perCall))
+  return {
+    requests: shares.map((share) => ({ json: write(share) })),
+    takesSome: true,
+    ...(wantsBytes ? { inlinesImages: true } : {}),
+  }
+}
+
+function resultsIn(output: JsonObject): string[] {
+  return arrayAt(output, 'results').flatMap((result) => (isObject(result) && textAt(result, 'url')) || [])
+}
+
+function imagesIn(output: JsonObject): string[] {
+  const messages = arrayAt(output, 'choices').map((choice) => (isObject(choice) && objectAt(choice, 'message')) || {})
+  const parts = messages.flatMap((message) => arrayAt(message, 'content'))
+  return parts.flatMap((part) => (isObject(part) && textAt(part, 'image')) || [])
+}
+
+function answerOf(replies: readonly JsonObject[], asked: DirectAsk, urlsIn: (output: JsonObject) => string[]): DirectAnswer {
+  const outputs = replies.map((reply) => objectAt(reply, 'output') ?? {})
+  const urls = outputs.flatMap(urlsIn)
+  if (urls.length > 0)
+    return {
+      kind: 'json',
+      body: writeImages(
+        asked,
+        urls.map((url) => ({ url })),
+      ),
+    }
+  const told = [...outputs, ...replies].find((place) => textAt(place, 'message') !== '') ?? {}
+  const code = textAt(told, 'code')
+  return refused(textAt(told, 'message') || 'it made no image', { code, status: callersFaults.test(code) ? 400 : 0 })
+}
+
+/** Codes of a task that was refused for what was asked. */
+const callersFaults = /^(InvalidParameter|DataInspectionFailed|InvalidURL|IPInfringementSuspect)/

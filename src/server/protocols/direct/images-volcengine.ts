@@ -1,0 +1,47 @@
+import type { CallerFormat } from '../format.ts'
+import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
+import { type DirectConversion, refused } from './conversion.ts'
+import { readImageAsk, urlOf, writeImages } from './image-forms.ts'
+
+/**
+ * Images by VolcEngine: one for each call, for its word for several leaves their number to the model. Images to work from stand in the
+ * same request. Each image is the same number of tokens to it, whatever it reports, so that no usage is passed on.
+ * Source: reference of its interface, read 2026-11; edge case 236.
+ */
+const byVolcEngine = (from: CallerFormat): DirectConversion => ({
+  from,
+  to: 'volcengine.images',
+
+  convert(asked) {
+    const { body, upstreamModel } = asked
+    const ask = readImageAsk(asked, ['size', ...ownWords])
+    const size = textAt(body, 'size')
+    const [first, ...others] = ask.images.map(urlOf)
+    const own = Object.fromEntries(ownWords.filter((word) => body[word] !== undefined).map((word) => [word, body[word]]))
+    // A series, whose images belong together, is asked for in one call.
+    const isSeries = body.sequential_image_generation === 'auto'
+    const json = {
+      model: upstreamModel,
+      prompt: ask.prompt,
+      ...(size === '' || size === 'auto' ? {} : { size }),
+      ...(first === undefined ? {} : { image: others.length > 0 ? [first, ...others] : first }),
+      response_format: ask.wantsBytes ? 'b64_json' : 'url',
+      ...own,
+      ...(isSeries ? { sequential_image_generation_options: { max_images: ask.count } } : {}),
+    }
+    return {
+      requests: Array.from({ length: isSeries ? 1 : ask.count }, () => ({ json })),
+      takesSome: true,
+      read(replies) {
+        const made = replies.flatMap((reply) => arrayAt(reply, 'data')).filter(isObject)
+        const images = made.flatMap(({ url, b64_json }): JsonObject[] => (url ? [{ url }] : b64_json ? [{ b64_json }] : []))
+        return images.length > 0 ? { kind: 'json', body: writeImages(asked, images) } : refused('it made no image')
+      },
+    }
+  },
+})
+
+export const imagesByVolcEngine = byVolcEngine('openai.images')
+export const imageEditsByVolcEngine = byVolcEngine('openai.image-edits')
+
+const ownWords = ['watermark', 'seed', 'guidance_scale', 'sequential_image_generation', 'optimize_prompt_options']

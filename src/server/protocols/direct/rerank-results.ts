@@ -1,0 +1,76 @@
+import { arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+
+/** One place in a ranking, in the one form that callers get. */
+interface Result {
+  /** In the request. */
+  readonly index: number
+  readonly score: number
+  readonly document: unknown
+  /** Members of the host's own. */
+  readonly rest: JsonObject
+}
+
+/**
+ * A ranking as callers know it, whoever made it: `results`, best first, no more than asked for, documents as objects, and those that
+ * the caller wants back filled in; what was used both as Jina and as Cohere tell it. Undefined for what holds no ranking.
+ * Source: protocols notes 1.8, edge cases 229 to 231.
+ */
+export function writeRanking(reply: JsonObject, asked: JsonObject): JsonObject | undefined {
+  const list = reply.results ?? reply.data
+  if (!Array.isArray(list)) return undefined
+  const documents = arrayAt(asked, 'documents')
+  const isFilled = asked.return_documents === true
+  const results = list
+    .map(readResult)
+    .filter((result) => result !== undefined)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, topOf(asked) ?? list.length)
+    .map(({ index, score, document, rest }) => {
+      const shown = document ?? (isFilled ? documents[index] : undefined)
+      return { ...rest, index, relevance_score: score, ...(shown === undefined ? {} : { document: asObject(shown) }) }
+    })
+  const { results: _, data, ...others } = reply
+  return { ...others, results, ...(Array.isArray(data) ? { object: undefined } : {}), ...usageOf(reply) }
+}
+
+/** How many the caller wants; `top_k` is the same to Voyage and vLLM. */
+export function topOf({ top_n, top_k }: JsonObject): number | undefined {
+  const top = top_n ?? top_k
+  return typeof top === 'number' && Number.isInteger(top) && top > 0 ? top : undefined
+}
+
+function readResult(entry: unknown): Result | undefined {
+  if (!isObject(entry) || typeof entry.index !== 'number') return undefined
+  const { index, relevance_score, score, document, ...rest } = entry
+  const points = relevance_score ?? score
+  return typeof points === 'number' ? { index, score: points, document: document ?? undefined, rest } : undefined
+}
+
+function asObject(document: unknown): unknown {
+  return typeof document === 'string' ? { text: document } : document
+}
+
+/** Each way of telling it from the other, where only one is there. */
+function usageOf(reply: JsonObject): JsonObject {
+  const usage = objectAt(reply, 'usage')
+  const meta = objectAt(reply, 'meta')
+  const tokens = objectAt(meta ?? {}, 'tokens')
+  const told = countAt(usage, 'total_tokens') || countAt(usage, 'prompt_tokens') || countAt(tokens, 'input_tokens')
+  if (told === 0) return {}
+  return {
+    usage: usage?.total_tokens === undefined ? { ...usage, prompt_tokens: told, total_tokens: told } : usage,
+    meta: tokens ? meta : { ...meta, tokens: { input_tokens: told } },
+  }
+}
+
+/** The documents of a request as texts; undefined when one is none, as an image. */
+export function plainDocuments(body: JsonObject): string[] | undefined {
+  const texts = arrayAt(body, 'documents').map((document) =>
+    typeof document === 'string'
+      ? document
+      : isObject(document) && typeof document.text === 'string'
+        ? textAt(document, 'text')
+        : undefined,
+  )
+  return texts.every((text) => text !== undefined) ? texts : undefined
+}

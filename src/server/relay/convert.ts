@@ -1,0 +1,143 @@
+import type { RunningChannel } from '../channels/model-index.ts'
+import { seconds } from '../lib/clock.ts'
+import { AppError, fail } from '../lib/failure.ts'
+import { spliceMembers } from '../lib/splice-json.ts'
+import type { DirectAnswer, DirectConversion, DirectPlan, DirectRequest, FetchedFile } from '../protocols/direct/conversion.ts'
+import type { JsonObject } from '../protocols/wire-format.ts'
+import type { ConvertedTarget, Delivered } from './converted-exchange.ts'
+import { UpstreamFailure } from './failure.ts'
+import { inlineImages } from './inline-images.ts'
+import { fetchMedia } from './inline-media.ts'
+import { passThrough } from './pass-through.ts'
+import type { Passage, Written } from './passage.ts'
+import { callerHeaders, type RelayParts, repliesIn, type Work } from './relay-parts.ts'
+import { strictly } from './translate.ts'
+
+/** A call in another vendor's form: the requests that make it, and what becomes of their replies. */
+export interface Converted {
+  readonly requests: readonly Written[]
+  readonly upstreamModel: string
+  readonly passage: Passage
+  readonly steps: Pick<ConvertedTarget, 'takesSome' | 'pendingTask' | 'finish'>
+}
+
+/**
+ * Makes a call that is no conversation in the form of a vendor that has its own. What that cannot say is a failure of this channel only.
+ * Notes in `work` what was lost on the way. Throws what is wrong with the request itself.
+ */
+export async function convert(
+  app: RelayParts,
+  work: Work,
+  channel: RunningChannel,
+  { conversion, model }: { conversion: DirectConversion; model: string },
+): Promise<Converted | UpstreamFailure> {
+  const dropped = new Set<string>()
+  let plan: DirectPlan
+  try {
+    plan = conversion.convert({
+      body: work.body.json,
+      files: work.body.form?.files ?? [],
+      model: work.facts.model,
+      upstreamModel: model,
+      createdAt: seconds(app.now()),
+      stream: work.facts.stream,
+      fetched: await fetchAll(app, conversion.addressesIn?.(work.body.json) ?? []),
+      lose: (field) => dropped.add(field),
+    })
+    if (work.caller.isStrict && dropped.size > 0) fail('untranslatable', { field: [...dropped].join(', '), reason: strictly })
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'untranslatable') throw error
+    return new UpstreamFailure('untranslatable', { own: error })
+  }
+
+  work.translation = { format: conversion.to, dropped: [...dropped].sort() }
+  work.call.tell('x-sluice-dropped', work.translation.dropped.join(', '))
+  const passage = passageFor(work, plan)
+  const requests = plan.requests.map((request) => writtenOf(work, channel, { request, conversion, model, passage }))
+  return {
+    requests,
+    upstreamModel: requests[0]?.upstreamModel ?? model,
+    passage,
+    steps: {
+      takesSome: plan.takesSome === true,
+      pendingTask: (reply) => plan.pendingTask?.(reply),
+      finish: async (replies) => deliver(app, plan, answerOf(plan, replies)),
+    },
+  }
+}
+
+const addressesMax = 20
+
+async function fetchAll({ upstream }: RelayParts, addresses: readonly string[]): Promise<ReadonlyMap<string, FetchedFile>> {
+  const wanted = [...new Set(addresses)]
+  if (wanted.length > addressesMax)
+    fail('untranslatable', {
+      field: 'url',
+      reason: { zh: `最多 ${addressesMax} 个地址`, en: `at most ${addressesMax} addresses` },
+    })
+  return new Map(await Promise.all(wanted.map(async (url) => [url, await fetchMedia(upstream, url)] as const)))
+}
+
+function writtenOf(
+  work: Work,
+  { provider }: RunningChannel,
+  made: { request: DirectRequest; conversion: DirectConversion; model: string; passage: Passage },
+): Written {
+  const { request, conversion, model, passage } = made
+  const shared = { stream: false, passage }
+  if ('bytes' in request) return { ...shared, body: request.bytes, contentType: request.contentType, upstreamModel: model }
+  const adjusted = provider.adjustBody?.(request.json, conversion.to, model, callerHeaders(work)) ?? {}
+  const body = { ...request.json, ...adjusted }
+  return {
+    ...shared,
+    body: Buffer.from(JSON.stringify(body)),
+    contentType: 'application/json',
+    upstreamModel: typeof adjusted.model === 'string' ? adjusted.model : model,
+  }
+}
+
+/** The answer comes in the caller's own form already; only the usage that is charged may be missing in it. */
+function passageFor(work: Work, { writeUsage }: DirectPlan): Passage {
+  const passes = passThrough(work, { hideUsage: false, renameTo: undefined })
+  if (!writeUsage || repliesIn(work) !== 'json') return passes
+  return {
+    ...passes,
+    readWhole(body, contentType) {
+      const whole = passes.readWhole(body, contentType)
+      if (whole.usage) return whole
+      return { ...whole, write: (billed) => spliceMembers(whole.write(billed), textsOf(writeUsage(billed))) }
+    },
+  }
+}
+
+function textsOf(members: JsonObject): Record<string, string> {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]))
+}
+
+function answerOf(plan: DirectPlan, replies: readonly JsonObject[]): DirectAnswer {
+  try {
+    return plan.read(replies)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'untranslatable') throw error
+    throw new UpstreamFailure('untranslatable', { own: error })
+  }
+}
+
+async function deliver({ upstream }: RelayParts, plan: DirectPlan, answer: DirectAnswer): Promise<Delivered> {
+  switch (answer.kind) {
+    case 'json': {
+      const body = plan.inlinesImages ? await inlineImages(upstream, answer.body) : answer.body
+      return { contentType: 'application/json', body: Buffer.from(JSON.stringify(body)), usage: undefined }
+    }
+    case 'text':
+      return { contentType: 'text/plain; charset=utf-8', body: Buffer.from(answer.text), usage: answer.usage }
+    case 'bytes':
+      return { contentType: answer.contentType, body: answer.bytes, usage: answer.usage }
+    case 'events':
+      return { contentType: 'text/event-stream; charset=utf-8', body: Buffer.from(answer.text), usage: undefined }
+    case 'refused': {
+      const { status } = answer.error
+      throw new UpstreamFailure(status === 0 ? 'bad-reply' : 'status', { status, facts: answer.error })
+    }
+  }
+}

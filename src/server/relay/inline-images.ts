@@ -1,0 +1,35 @@
+import { CallFailure, fetchUntrusted, type UpstreamAgents } from '../lib/http-client.ts'
+import { arrayAt, isObject, type JsonObject, textAt } from '../protocols/wire-format.ts'
+import { UpstreamFailure } from './failure.ts'
+
+/**
+ * Images that an upstream gave by address as the bytes that the caller wants. The addresses are untrusted: only public ones are reached.
+ * What cannot be had is left out, and not charged. Throws an UpstreamFailure when none is left.
+ */
+export async function inlineImages(agents: UpstreamAgents, reply: JsonObject): Promise<JsonObject> {
+  const images = arrayAt(reply, 'data').filter(isObject)
+  const fetched = await Promise.all(images.map((image) => withBytes(agents, image)))
+  const data = fetched.filter((image) => image !== undefined)
+  if (data.length > 0) return { ...reply, data }
+  throw new UpstreamFailure('bad-reply', { facts: { message: 'its images could not be fetched' } })
+}
+
+async function withBytes(agents: UpstreamAgents, image: JsonObject): Promise<JsonObject | undefined> {
+  const { url: _, ...rest } = image
+  const url = textAt(image, 'url')
+  if (url === '') return image
+  try {
+    const { status, body } = await fetchUntrusted(agents, {
+      url,
+      allowHttp: true,
+      sizeBytesMax: imageBytesMax,
+      timeoutMs: 60_000,
+    })
+    return status === 200 && body.length > 0 ? { ...rest, b64_json: body.toString('base64') } : undefined
+  } catch (error) {
+    if (error instanceof CallFailure) return undefined
+    throw error
+  }
+}
+
+const imageBytesMax = 30 * 1024 * 1024
