@@ -4,7 +4,17 @@ import { type FakeUpstream, type Settings, startFakeUpstream } from '../../scrip
 
 export { type Answer, countWords, type Entry, type FakeUpstream, type Program, promptText } from '../../scripts/fake-upstream.mjs'
 
-const fixturesFolder = new URL('../fixtures/', import.meta.url)
+/** Recorded answers lie beside the codec that reads them. */
+const protocols = new URL('../../src/server/protocols/', import.meta.url)
+const folders: Readonly<Record<string, string>> = {
+  anthropic: 'anthropic-messages/fixtures/',
+  'openai-chat': 'openai-chat/fixtures/openai/',
+  'openai-other': 'direct/fixtures/',
+}
+
+function folderOf(vendor: string): URL {
+  return new URL(folders[vendor] ?? `${vendor}/fixtures/`, protocols)
+}
 
 /** A simulated provider that stops with the test that started it. Call it inside a test; in hooks use `startFakeUpstream` itself. */
 export async function upstreamOfTest(settings?: Settings): Promise<FakeUpstream> {
@@ -15,14 +25,15 @@ export async function upstreamOfTest(settings?: Settings): Promise<FakeUpstream>
 
 export { startFakeUpstream }
 
-/** The bytes of a fixture, by its path below `test/fixtures`: `openai-chat/text.sse`. */
+/** The bytes of a fixture, by vendor and name: `openai-chat/text.sse`. */
 export function fixture(path: string): Buffer {
-  return readFileSync(new URL(path, fixturesFolder))
+  const [vendor = '', name = ''] = path.split('/')
+  return readFileSync(new URL(name, folderOf(vendor)))
 }
 
-/** Paths of the fixtures of a folder that end so. */
-export function fixturesOf(folder: string, ending = '.sse'): string[] {
-  return readdirSync(new URL(`${folder}/`, fixturesFolder))
+/** Paths of the fixtures of a vendor that end so. */
+export function fixturesOf(vendor: string, ending = '.sse'): string[] {
+  return readdirSync(folderOf(vendor))
     .filter((name) => name.endsWith(ending))
-    .map((name) => `${folder}/${name}`)
+    .map((name) => `${vendor}/${name}`)
 }
