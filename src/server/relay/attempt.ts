@@ -1,4 +1,4 @@
-import type { Usage } from '../../contract/usage.ts'
+import { completionTokens, type Usage } from '../../contract/usage.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { BytesReply } from './bytes-reply.ts'
 import { checkedPassage } from './checked-passage.ts'
@@ -74,6 +74,7 @@ async function attemptBytes(running: Try, target: AnyTarget): Promise<Result> {
   }
   const failure = withCleanFacts(outcome, channel)
   if (!call.isCommitted) return failure
+  work.brokeOff = failure
   await settle(running, await endingOf(work, noReply, 'upstream'))
   // Half a file must not look like a whole one.
   call.drop()
@@ -120,8 +121,11 @@ async function attemptStream(running: Try, target: AnyTarget, passage: Passage):
     finish('gone')
   })
   if (!call.isGone) exchange.start()
+  const { first_byte_timeout_ms: firstMs = 0 } = channel.setting
+  const first = firstMs > 0 ? app.deadlines.after(firstMs, () => reply.giveUp()) : undefined
   const beats = keepAlive(running, exchange, reply, passage.heartbeat)
   const outcome = await ended
+  if (first) app.deadlines.cancel(first)
   app.deadlines.cancel(beats.deadline)
   call.whenGone(undefined)
 
@@ -131,6 +135,7 @@ async function attemptStream(running: Try, target: AnyTarget, passage: Passage):
 
   const failure = withCleanFacts(outcome, channel)
   if (!reply.tap.hasOutput) return failure
+  work.brokeOff = failure
   await settle(running, await endingOf(work, reply.tap, 'upstream'))
   call.sendError(failure.forCaller(), (told) => reply.tap.writeError?.(told))
   app.logger.warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a stream was cut off by the upstream')
@@ -177,6 +182,7 @@ function settle({ app, work, channel, upstreamModel }: Try, ending: Ending): Pro
   const charge = chargeFor(app, work, channel, upstreamModel, ending)
   work.turn?.used(charge.rollup.tokens)
   learnFrom(app, work, ending)
+  app.traffic.produced(channel, completionTokens(ending.usage))
   return app.ledger.settle(work.hold, charge)
 }
 
@@ -192,11 +198,14 @@ function whole({ usage, text }: Pick<Whole, 'usage' | 'text'>): Came {
  */
 function keepAlive({ app, work, channel, upstreamModel }: Try, exchange: Running, reply: StreamReply, heartbeat: string) {
   const { call } = work
+  const { first_byte_timeout_ms: firstMs = 0 } = channel.setting
+  // A heartbeat opens the answer: while another channel may still take over for one that is late, there is none.
+  const silenceMaxMs = () => (reply.tap.hasOutput ? heartbeatAfterMs : Math.max(heartbeatAfterMs, firstMs))
   const beat = () => {
     if (call.isGone) return
     const silentMs = app.now() - call.lastWriteMs
     if (call.isBlocked && silentMs >= blockedMaxMs) return call.drop()
-    if (!call.isBlocked && silentMs >= heartbeatAfterMs) reply.heartbeat(heartbeat)
+    if (!call.isBlocked && silentMs >= silenceMaxMs()) reply.heartbeat(heartbeat)
     if (exchange.wasSent) checkpoint()
     app.deadlines.refresh(beats.deadline, checkpointEveryMs)
   }

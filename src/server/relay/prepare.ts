@@ -156,14 +156,14 @@ async function targetOf(
     version: channel.other === '' ? versionOf(current, provider, upstreamModel) : '',
   })
   const keyed = key === channel.key ? channel : { ...channel, key }
-  const headers = {
+  const headers = withOwnHeaders(channel, keyed.key, {
     ...provider.headers(keyed, format, callerHeaders(work)),
     ...(format === 'anthropic.messages' ? claudeHeaders(current, upstreamModel) : {}),
     'content-type': written.contentType,
     accept: stream ? 'text/event-stream' : acceptOf[format === work.format.format ? repliesIn(work) : 'json'],
     'accept-encoding': 'identity',
     'user-agent': 'sluice',
-  }
+  })
   const signature = provider.sign ? await provider.sign(keyed, { method: 'POST', url, headers, body }, app.now()) : undefined
 
   return {
@@ -174,7 +174,7 @@ async function targetOf(
       connectTimeoutMs: setting.connect_timeout_ms ?? defaults.connectMs,
     }),
     url: signature?.url ?? url,
-    headers: withOwnHeaders(channel, keyed.key, signature?.headers ? { ...headers, ...signature.headers } : headers),
+    headers: signature?.headers ? { ...headers, ...signature.headers } : headers,
     body,
     framing: provider.framing?.(format, stream) ?? 'sse',
     limits: limitsOf(channel),

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { addChannel, requireBalancedBooks } from '../helpers/seed.ts'
+import { upstreamOfTest } from '../helpers/upstream.ts'
+import { chat, claude, model, stage } from './stage.ts'
+
+/** A channel with these settings, and what its upstream gets. */
+async function open(setting: object, more: Record<string, unknown> = {}) {
+  const upstream = await upstreamOfTest()
+  const { ask, server } = await stage('sqlite', upstream.url, { channel: { setting: JSON.stringify(setting), ...more } })
+  return { ask, server, upstream, last: () => upstream.journal.at(-1) }
+}
+
+describe('the settings of a channel', () => {
+  it('change the body by rules, and leave every other byte as it came', async () => {
+    const rules = [
+      { set: 'temperature', to: 0.5 },
+      { default: 'top_p', to: 0.9 },
+      { remove: 'user' },
+      { rename: 'max_tokens', to: 'max_completion_tokens', when: { model: 'gpt-*' } },
+      { set: 'seed', to: 1, when: { path: 'stream', equals: true } },
+    ]
+    const { ask, last } = await open({ param_override: rules })
+    const sent = `{"model":"${model}","user":"me", "messages":[{"role":"user","content":"big 12345678901234567890"}],"max_tokens":9,"n":1}`
+    expect((await ask(sent)).status).toBe(200)
+    expect(last()?.json).toMatchObject({ temperature: 0.5, top_p: 0.9, max_completion_tokens: 9, n: 1 })
+    for (const name of ['user', 'max_tokens', 'seed']) expect(last()?.json).not.toHaveProperty(name)
+    expect(last()?.body.toString()).toContain(' "messages":[{"role":"user","content":"big 12345678901234567890"}]')
+  })
+
+  it('change the headers, with the key where it is wanted', async () => {
+    const { ask, last } = await open({
+      header_override: { Authorization: 'Token {api_key}', 'X-Team': 'blue', 'user-agent': null },
+    })
+    expect((await ask(chat())).status).toBe(200)
+    expect(last()?.headers).toMatchObject({ authorization: 'Token upstream-key-0123456789', 'x-team': 'blue' })
+    expect(last()?.headers['user-agent']).toBeUndefined()
+  })
+
+  it('give instructions in the dialect that the upstream is asked in', async () => {
+    const own = await open({ system_prompt: 'be kind' })
+    await own.ask(chat())
+    expect(own.last()?.json.messages[0]).toEqual({ role: 'system', content: 'be kind' })
+
+    const other = await open(
+      { system_prompt: 'be kind', param_override: { top_k: 7 } },
+      { type: 14, models: `${model},${claude}` },
+    )
+    await other.ask(chat({ model: claude, messages: [{ role: 'system', content: 'be brief' }, ...chat().messages] }))
+    expect(JSON.stringify(other.last()?.json.system)).toMatch(/be kind.*be brief/)
+    expect(other.last()?.json).toMatchObject({ top_k: 7 })
+
+    const filled = await open({ system_prompt: 'be kind', system_prompt_mode: 'fill' })
+    await filled.ask(chat({ messages: [{ role: 'system', content: 'be brief' }, ...chat().messages] }))
+    expect(filled.last()?.json.messages[0].content).toBe('be brief')
+  })
+})
+
+describe('a stream that gives no output in time', () => {
+  it('goes to another channel, and is charged once', async () => {
+    const { ask, server, upstream } = await open({ first_byte_timeout_ms: 300 }, { priority: 5 })
+    upstream.program(model, { stallAfterEvents: 0 })
+    const second = await upstreamOfTest()
+    await addChannel(server, { url: second.url, models: model })
+    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    const answer = await ask(chat({ stream: true }))
+    expect(answer.status).toBe(200)
+    expect(answer.text).toContain('[DONE]')
+    expect([upstream.journal.length, second.journal.length]).toEqual([1, 1])
+    await requireBalancedBooks(server)
+  })
+
+  it('is not cut when its output has begun', async () => {
+    const { ask, upstream } = await open({ first_byte_timeout_ms: 300 })
+    upstream.program(model, { pauseMs: 100, words: 8 })
+    const answer = await ask(chat({ stream: true }))
+    expect(answer.text).toContain('[DONE]')
+  })
+})
+
+describe('a stream that breaks off', () => {
+  it('counts against its channel, although its caller has what came', async () => {
+    const { ask, server, upstream } = await open({}, { priority: 5 })
+    upstream.program(model, { cutAfterEvents: 2 })
+    const second = await upstreamOfTest()
+    await addChannel(server, { url: second.url, models: model })
+    for (let time = 0; time < 5; time++) await ask(chat({ stream: true }))
+    expect((await ask(chat({ stream: true }))).text).toContain('[DONE]')
+    expect([upstream.journal.length, second.journal.length]).toEqual([5, 1])
+  })
+})
+
+describe('the tokens per minute of a channel', () => {
+  it('count what it answered', async () => {
+    const { ask, upstream } = await open({ max_tokens_per_minute: 60 })
+    upstream.program(model, { words: 80 })
+    expect((await ask(chat())).status).toBe(200)
+    expect((await ask(chat())).status).toBe(429)
+  })
+})
