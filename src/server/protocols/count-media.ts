@@ -6,13 +6,18 @@ import type { JsonObject, RequestFacts } from './wire-format.ts'
 
 /**
  * About how many tokens the images, recordings, films and documents of a request are for a model, by the vendors' own formulas and by
- * the headers of the files. What lies behind an address or a file id is never fetched for a count: it takes a flat number. Pure.
+ * the headers of the files. What lies behind an address or a file id is never fetched for a count: it takes a flat number. Documents that are
+ * plain text are left out where `withTexts` says that they were counted as such. Pure.
  * Source: protocols notes 5.4, read 2026-11.
  */
-export function countMedia(body: JsonObject, { mediaParts, model }: Pick<RequestFacts, 'mediaParts' | 'model'>): number {
+export function countMedia(
+  body: JsonObject,
+  { mediaParts, model }: Pick<RequestFacts, 'mediaParts' | 'model'>,
+  { withTexts = true }: { withTexts?: boolean } = {},
+): number {
   if (mediaParts === 0) return 0
   const family = familyOf(model)
-  const found = mediaIn(body)
+  const found = mediaIn(body).filter(({ isText }) => withTexts || !isText)
   const known = found.reduce((sum, media) => sum + Math.min(tokensOf(media, family), tokensMax), 0)
   return Math.ceil(known + Math.max(0, mediaParts - found.length) * unknownTokens)
 }

@@ -13,8 +13,10 @@ export type CallerFormat =
   | 'openai.translations'
   | 'rerank'
   | 'anthropic.messages'
+  | 'openai.input_tokens'
   | 'anthropic.count_tokens'
   | 'gemini.generate'
+  | 'gemini.count_tokens'
   | 'gemini.embed'
   | 'gemini.batch_embed'
 
@@ -23,6 +25,7 @@ export type UpstreamFormat =
   | 'cohere.chat'
   | 'ollama.chat'
   | 'bedrock.converse'
+  | 'bedrock.count_tokens'
   | 'dashscope.chat'
   | 'hunyuan.chat'
   | 'spark.chat'

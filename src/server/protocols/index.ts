@@ -20,12 +20,14 @@ import { ernieChat } from './ernie-chat/codec.ts'
 import type { CallerFormat, Format } from './format.ts'
 import { geminiGenerateCodec } from './gemini-generate/codec.ts'
 import { geminiGenerate } from './gemini-generate/generate.ts'
+import { geminiCountTokens } from './gemini-generate/token-count.ts'
 import { hunyuanChat } from './hunyuan-chat/codec.ts'
 import { ollamaChat } from './ollama-chat/codec.ts'
 import { openAiChat } from './openai-chat/chat.ts'
 import { openAiChatCodec } from './openai-chat/codec.ts'
 import { responsesCodec } from './openai-responses/codec.ts'
 import { openAiResponses } from './openai-responses/responses.ts'
+import { openAiInputTokens } from './openai-responses/token-count.ts'
 import { replicatePredict } from './replicate-predict/codec.ts'
 import { sparkChat } from './spark-chat/codec.ts'
 import type { WireFormat } from './wire-format.ts'
@@ -36,6 +38,7 @@ export const wireFormats: Readonly<Record<CallerFormat, WireFormat>> = {
   'openai.completions': openAiCompletions,
   'openai.embeddings': openAiEmbeddings,
   'openai.responses': openAiResponses,
+  'openai.input_tokens': openAiInputTokens,
   'openai.moderations': openAiModerations,
   'openai.images': openAiImages,
   'openai.image-edits': openAiImageEdits,
@@ -47,6 +50,7 @@ export const wireFormats: Readonly<Record<CallerFormat, WireFormat>> = {
   'anthropic.messages': anthropicMessages,
   'anthropic.count_tokens': anthropicCountTokens,
   'gemini.generate': geminiGenerate,
+  'gemini.count_tokens': geminiCountTokens,
   'gemini.embed': geminiEmbed,
   'gemini.batch_embed': geminiBatchEmbed,
 }

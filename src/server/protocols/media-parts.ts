@@ -10,6 +10,8 @@ export interface MediaFound {
   readonly mediaType: string
   /** How closely the model is to look. */
   readonly detail: string
+  /** A document that came as plain text. */
+  readonly isText?: true
 }
 
 /**
@@ -73,11 +75,9 @@ function readTyped(part: JsonObject): MediaFound | undefined {
 
 /** A block of Messages. A document may be a text, which is as long as it is. */
 function readBlock(media: 'image' | 'document', source: JsonObject): MediaFound {
-  if (source.type === 'text')
-    return { media, data: Buffer.from(textAt(source, 'data')).toString('base64'), mediaType: 'text/plain', detail: '' }
-  if (source.type === 'content') {
-    const content = JSON.stringify(source.content ?? '')
-    return { media, data: Buffer.from(content).toString('base64'), mediaType: 'text/plain', detail: '' }
+  if (source.type === 'text' || source.type === 'content') {
+    const text = source.type === 'text' ? textAt(source, 'data') : JSON.stringify(source.content ?? '')
+    return { media, data: Buffer.from(text).toString('base64'), mediaType: 'text/plain', detail: '', isText: true }
   }
   return { media, data: textAt(source, 'data') || undefined, mediaType: textAt(source, 'media_type'), detail: '' }
 }

@@ -9,6 +9,6 @@ export const anthropic = defineProvider({
   docs: 'https://docs.anthropic.com/en/api/messages',
   baseUrl: 'https://api.anthropic.com',
   models: models.anthropic,
-  speaks: { 'anthropic.messages': '/v1/messages' },
+  speaks: { 'anthropic.messages': '/v1/messages', 'anthropic.count_tokens': '/v1/messages/count_tokens' },
   headers: (channel, _format, caller) => ({ 'x-api-key': channel.key, ...messagesHeaders(caller) }),
 })

@@ -25,7 +25,7 @@ export const azure = defineProvider({
   url(channel, format, model) {
     const path = pathOf(allPaths, format).replace('/v1', '')
     if (channel.baseUrl.endsWith('/openai/v1')) return channel.baseUrl + path
-    if (format === 'openai.responses')
+    if (path.startsWith('/responses'))
       return `${channel.baseUrl}/openai${path}?api-version=${encodeURIComponent(channel.other || responsesApiVersion)}`
 
     const deployment = encodeURIComponent(model.replace('gpt-3.5', 'gpt-35'))

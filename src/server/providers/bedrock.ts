@@ -8,6 +8,7 @@ import { bearer, defineProvider, pathOf, same } from './openai-compatible.ts'
 const speaks = {
   'anthropic.messages': '/model/{model}/invoke',
   'bedrock.converse': '/model/{model}/converse',
+  'bedrock.count_tokens': '/model/{model}/count-tokens',
 }
 
 /**

@@ -17,10 +17,12 @@ export const gemini = defineProvider({
   checkOther(other) {
     if (other !== '' && !version.test(other)) fail('field_invalid', { field: 'other', reason: versionReason })
   },
-  speaks: { 'gemini.generate': '/v1beta/models' },
+  speaks: { 'gemini.generate': '/v1beta/models', 'gemini.count_tokens': '/v1beta/models' },
   url(channel, format, model, stream) {
-    const path = pathOf({ 'gemini.generate': `/${versionFor(channel, model)}` }, format)
-    const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
+    const version = `/${versionFor(channel, model)}`
+    const path = pathOf({ 'gemini.generate': version, 'gemini.count_tokens': version }, format)
+    const generates = stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
+    const method = format === 'gemini.count_tokens' ? 'countTokens' : generates
     return joinUrl(channel.baseUrl, `${path}/${geminiModelPath(model)}:${method}`)
   },
   headers: (channel): Record<string, string> => (channel.key === '' ? {} : { 'x-goog-api-key': channel.key }),

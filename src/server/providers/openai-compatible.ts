@@ -24,7 +24,11 @@ export const mediaPaths = {
 } as const satisfies Provider['speaks']
 
 /** All that OpenAI itself has. */
-export const allPaths = { ...responsesPaths, ...mediaPaths } as const satisfies Provider['speaks']
+export const allPaths = {
+  ...responsesPaths,
+  ...mediaPaths,
+  'openai.input_tokens': '/v1/responses/input_tokens',
+} as const satisfies Provider['speaks']
 
 type Required = 'id' | 'key' | 'label' | 'color'
 type Declaration = Pick<Provider, Required> & Partial<Omit<Provider, Required | 'modelsUrl' | 'testable'>>

@@ -11,6 +11,8 @@ const speaks = {
   'gemini.generate': '/publishers/google/models/{model}',
   'anthropic.messages': '/publishers/anthropic/models/{model}',
   'openai.chat': '/endpoints/openapi/chat/completions',
+  'gemini.count_tokens': '/publishers/google/models/{model}:countTokens',
+  'anthropic.count_tokens': '/publishers/anthropic/models/count-tokens:rawPredict',
 }
 
 /**
@@ -35,7 +37,7 @@ export const vertex = defineProvider({
     readRegions(other)
   },
   speaks,
-  speaksWith: (format, model) => format === formatOf(model),
+  speaksWith: (format, model) => (countedFormats.get(format) ?? format) === formatOf(model),
   url(channel, format, model, stream) {
     const path = pathOf(speaks, format).replace('{model}', () => encodeURIComponent(modelIdOf(model)).replace('%40', '@'))
     return baseOf(channel, format, model) + path + methodOf(format, stream)
@@ -46,8 +48,11 @@ export const vertex = defineProvider({
     return isApiKey(key) ? { 'x-goog-api-key': key } : bearer(key)
   },
   accessToken: ({ key }, nowMs) => (isAccount(key) ? googleTokenExchange(readGoogleAccount(key), nowMs) : undefined),
-  adjustBody: (body, format, _model, caller) =>
-    format === 'anthropic.messages' ? hostedMessages(body, 'vertex-2023-10-16', caller) : {},
+  adjustBody(body, format, model, caller) {
+    if (format === 'anthropic.messages') return hostedMessages(body, 'vertex-2023-10-16', caller)
+    if (format === 'anthropic.count_tokens') return { model: modelIdOf(model) }
+    return format === 'gemini.count_tokens' ? countedMembers(body) : {}
+  },
   modelsPath: null,
 })
 
@@ -56,7 +61,21 @@ function formatOf(model: string): Format {
   return /^(?!google\/|publishers\/google\/)[^/]+\//.test(model) ? 'openai.chat' : 'gemini.generate'
 }
 
+/** Calls that count, by the format that they count. */
+const countedFormats: ReadonlyMap<Format, Format> = new Map([
+  ['anthropic.count_tokens', 'anthropic.messages'],
+  ['gemini.count_tokens', 'gemini.generate'],
+])
+
+/** Here the members of the request stand at the top, and only those that are counted are known. */
+function countedMembers({ generateContentRequest: request }: JsonObject): Record<string, unknown> {
+  if (!isObject(request)) return {}
+  const { contents, systemInstruction, system_instruction, tools } = request
+  return { generateContentRequest: undefined, contents, systemInstruction: systemInstruction ?? system_instruction, tools }
+}
+
 function methodOf(format: Format, stream: boolean): string {
+  if (countedFormats.has(format)) return ''
   if (format === 'anthropic.messages') return stream ? ':streamRawPredict' : ':rawPredict'
   if (format === 'openai.chat') return ''
   return stream ? ':streamGenerateContent?alt=sse' : ':generateContent'
@@ -65,7 +84,7 @@ function methodOf(format: Format, stream: boolean): string {
 /** Everything before the publisher: host, project and place. */
 function baseOf({ key, baseUrl, other }: Upstream, format: Format, model: string): string {
   if (!isAccount(key)) {
-    if (format !== 'gemini.generate')
+    if ((countedFormats.get(format) ?? format) !== 'gemini.generate')
       fail('upstream_failed', {
         reason: { zh: 'API 密钥只能用于 Google 自己的模型', en: "an API key only reaches Google's own models" },
       })

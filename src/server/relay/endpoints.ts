@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { CallerFormat, Dialect } from '../protocols/format.ts'
 import { ArrayFraming } from '../protocols/gemini-generate/array-framing.ts'
+import type { CountFormat } from '../protocols/token-counts.ts'
 import type { PathFacts, Reframing } from '../protocols/wire-format.ts'
 import { asksForEvents, decodePath, plainModel, readGeminiPath } from './gemini-paths.ts'
 
@@ -18,6 +19,8 @@ export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
       /** How streams of this address are framed, where not as events. */
       readonly reframe?: () => Reframing
     }
+  /** A prompt is counted. */
+  | { readonly kind: 'count'; readonly format: CountFormat; readonly said?: PathFacts }
   | { readonly kind: 'models' }
   | { readonly kind: 'model'; readonly model: string }
   | { readonly kind: 'not-offered' }
@@ -40,6 +43,11 @@ const relay = (path: string, format: CallerFormat, dialect: Dialect, from: 'toke
   endpoint: { path, kind: 'relay', format, dialect, from },
 })
 
+const count = (path: string, format: CountFormat, dialect: Dialect): Entry => ({
+  method: 'POST',
+  endpoint: { path, kind: 'count', format, dialect },
+})
+
 const entries = new Map<string, Entry>(
   [
     relay('/v1/chat/completions', 'openai.chat', 'openai'),
@@ -58,6 +66,8 @@ const entries = new Map<string, Entry>(
     relay('/v2/rerank', 'rerank', 'openai'),
     relay('/rerank', 'rerank', 'openai'),
     relay('/v1/messages', 'anthropic.messages', 'anthropic'),
+    count('/v1/messages/count_tokens', 'anthropic.count_tokens', 'anthropic'),
+    count('/v1/responses/input_tokens', 'openai.input_tokens', 'openai'),
     { method: 'GET' as const, endpoint: { path: '/v1/models', kind: 'models' as const, dialect: 'openai' as const } },
     { method: 'GET' as const, endpoint: { path: '/v1beta/models', kind: 'models' as const, dialect: 'gemini' as const } },
   ].map((entry) => [entry.endpoint.path, entry]),
@@ -85,7 +95,7 @@ export function findEndpoint(method: string, url: string, headers: IncomingHttpH
     return entry.method === method ? endpoint : { wrongMethod: method, allowed: entry.method, dialect: endpoint.dialect }
   }
 
-  const gemini = method === 'GET' && !/generateContent$/i.test(path) ? undefined : readGeminiPath(path)
+  const gemini = method === 'GET' && !/(generateContent|countTokens)$/i.test(path) ? undefined : readGeminiPath(path)
   if (gemini) return geminiEndpoint(method, url, path, gemini)
   const dialect: Dialect =
     path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined
@@ -106,6 +116,7 @@ function geminiEndpoint(
   path: string,
   said: { model: string; method: string },
 ): Endpoint | WrongMethod {
+  if (said.method === 'countTokens') return geminiCount(method, path, said.model)
   const stream = said.method === 'streamGenerateContent'
   if (!stream && said.method !== 'generateContent') return { path, dialect: 'gemini', kind: 'not-offered' }
   if (method !== 'POST') return { wrongMethod: method, allowed: 'POST', dialect: 'gemini' }
@@ -118,6 +129,11 @@ function geminiEndpoint(
     said: { model: said.model, stream },
     ...(stream && !asksForEvents(url) ? { reframe: () => new ArrayFraming() } : {}),
   }
+}
+
+function geminiCount(method: string, path: string, model: string): Endpoint | WrongMethod {
+  if (method !== 'POST') return { wrongMethod: method, allowed: 'POST', dialect: 'gemini' }
+  return { path, dialect: 'gemini', kind: 'count', format: 'gemini.count_tokens', said: { model } }
 }
 
 /** The list of models has one address for two dialects and is told apart by what their clients send. */

@@ -43,6 +43,8 @@ export interface Limits {
 
 export interface Target {
   readonly dispatcher: Dispatcher
+  /** By default POST. */
+  readonly method?: 'GET' | 'POST' | 'DELETE'
   readonly url: URL
   readonly headers: Record<string, string>
   readonly body: Buffer

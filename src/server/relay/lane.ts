@@ -4,6 +4,7 @@ import type { ClientReader } from '../lib/client-address.ts'
 import { fail } from '../lib/failure.ts'
 import { newRequestId } from '../lib/ids.ts'
 import { Call } from './call.ts'
+import { handleCount } from './count.ts'
 import { type Endpoint, findEndpoint, isRelayPath } from './endpoints.ts'
 import { asAppError, handleRelay } from './handle.ts'
 import { listModels, showModel } from './models.ts'
@@ -94,6 +95,8 @@ function answer(app: RelayParts, endpoint: Endpoint, call: Call): Promise<void> 
   switch (endpoint.kind) {
     case 'relay':
       return handleRelay(app, endpoint, call)
+    case 'count':
+      return handleCount(app, endpoint, call)
     case 'models':
       return listModels(app, call)
     case 'model':

@@ -89,7 +89,7 @@ function withoutReasoning(dialogue: Dialogue): Dialogue {
   return { ...dialogue, turns: turns.filter((turn) => turn.parts.length > 0) }
 }
 
-function settingsOf({ options }: RelayParts) {
+export function settingsOf({ options }: RelayParts) {
   const { current } = options
   return {
     claudeDefaultMaxTokens: current['claude.default_max_tokens'],

@@ -1,0 +1,24 @@
+import type { JsonObject, WireFormat } from '../wire-format.ts'
+import { geminiGenerate } from './generate.ts'
+import { eitherObject } from './members.ts'
+
+/**
+ * Gemini countTokens: the contents alone, or a whole request for an answer in `generateContentRequest`. Costs nothing and is never
+ * streamed. Source: protocols notes 1.13.
+ */
+export const geminiCountTokens: WireFormat = {
+  ...geminiGenerate,
+  format: 'gemini.count_tokens',
+  isFree: true,
+  readRequest: (body, path) => geminiGenerate.readRequest(countedRequest(body), { ...path, stream: false }),
+  promptText: (body) => geminiGenerate.promptText(countedRequest(body)),
+  answerIn: 'promptTokensDetails',
+  answersWith: (reply) => typeof reply.totalTokens === 'number',
+  readUsage: () => undefined,
+  stream: null,
+}
+
+/** The request whose prompt is counted. */
+export function countedRequest(body: JsonObject): JsonObject {
+  return eitherObject(body, 'generateContentRequest') ?? body
+}

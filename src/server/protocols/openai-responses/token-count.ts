@@ -1,0 +1,36 @@
+import type { JsonObject, WireFormat } from '../wire-format.ts'
+import { openAiResponses } from './responses.ts'
+
+/**
+ * The count of the tokens that a request in Responses would send to the model. Costs nothing and is never streamed. Source: types of the
+ * official SDK 7.51.
+ */
+export const openAiInputTokens: WireFormat = {
+  ...openAiResponses,
+  format: 'openai.input_tokens',
+  isFree: true,
+  readRequest: (body) => openAiResponses.readRequest(countedMembers(body)),
+  answerIn: 'input',
+  answersWith: (reply) => typeof reply.input_tokens === 'number',
+  readUsage: () => undefined,
+  stream: null,
+}
+
+/** The members of a request for an answer that decide what the model reads. The vendor refuses all others. */
+export function countedMembers(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([key]) => counted.has(key)))
+}
+
+const counted: ReadonlySet<string> = new Set([
+  'model',
+  'input',
+  'instructions',
+  'conversation',
+  'previous_response_id',
+  'parallel_tool_calls',
+  'reasoning',
+  'text',
+  'tool_choice',
+  'tools',
+  'truncation',
+])

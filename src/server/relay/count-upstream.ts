@@ -1,0 +1,135 @@
+import type { ChannelIndex, RunningChannel } from '../channels/model-index.ts'
+import { resolveModel, selectChannel, selectPinned } from '../channels/select.ts'
+import { upstreamFormat } from '../channels/upstream-format.ts'
+import { AppError } from '../lib/failure.ts'
+import { codecs, inbounds } from '../protocols/index.ts'
+import { type CallerCount, type UpstreamCount, upstreamCounts } from '../protocols/token-counts.ts'
+import type { JsonObject, RequestFacts } from '../protocols/wire-format.ts'
+import type { RelayCaller } from '../tokens/authenticate.ts'
+import type { Call } from './call.ts'
+import { UpstreamFailure } from './failure.ts'
+import type { Body } from './read-body.ts'
+import { callerHeaders, type RelayParts } from './relay-parts.ts'
+import { settingsOf } from './translate.ts'
+import { callUpstream } from './upstream-call.ts'
+import { parseObject } from './whole-reply.ts'
+
+/** A prompt to be counted. */
+export interface Counted {
+  readonly call: Call
+  readonly caller: RelayCaller
+  readonly body: Body
+  readonly facts: RequestFacts
+  readonly group: string
+  readonly count: CallerCount
+}
+
+/** The answer for the caller by an upstream of the model; undefined when none counts, or none does now. */
+export async function askForCount(app: RelayParts, counted: Counted): Promise<JsonObject | undefined> {
+  const index = app.channels.current
+  const tried = new Set(channelsOf(index, counted).flatMap((channel) => (wayOf(app, channel, counted) ? [] : [channel.id])))
+  for (let tries = 0; tries < triesMax && !counted.call.isGone; tries++) {
+    const channel = nextChannel(app, counted, tried)
+    const way = channel && wayOf(app, channel, counted)
+    if (!channel || !way) return undefined
+    const told = await ask(app, channel, way, counted)
+    if (!(told instanceof UpstreamFailure)) return told
+    tried.add(channel.id)
+    if (cannotCount(told)) noteSilent(channel, counted.facts.model, app.now())
+    app.logger.debug({ request: counted.call.id, channel: channel.id, reason: told.reason }, 'a channel did not count')
+  }
+  return undefined
+}
+
+const triesMax = 2
+const timeoutMs = 15_000
+
+/** How a channel is asked for a count. */
+interface Way {
+  readonly model: string
+  readonly count: UpstreamCount
+}
+
+function channelsOf(index: ChannelIndex, { caller, group, facts }: Counted): readonly RunningChannel[] {
+  if (caller.pinnedChannel !== 0) return index.keysOf(caller.pinnedChannel)
+  return index.candidates(group, facts.model).flat()
+}
+
+function nextChannel(app: RelayParts, counted: Counted, tried: ReadonlySet<number>): RunningChannel | undefined {
+  const { caller, group, facts, count } = counted
+  const { model } = facts
+  if (caller.pinnedChannel === 0)
+    return selectChannel(app.channels.current, { group, model, format: count.of, tried }, app.traffic).channel
+  const pinned = selectPinned(app.channels.current, { id: caller.pinnedChannel, model }, app.traffic).channel
+  return pinned && !tried.has(pinned.id) ? pinned : undefined
+}
+
+/** Undefined for a channel that does not count what it would be asked, or that has lately refused to. */
+function wayOf(app: RelayParts, channel: RunningChannel, { facts, body, count }: Counted): Way | undefined {
+  if ((silent.get(channel)?.get(facts.model) ?? 0) > app.now()) return undefined
+  const model = resolveModel(channel, facts.model)
+  const format = upstreamFormat(channel, { format: count.of, model, body: body.json })
+  const counts = upstreamCounts.find((each) => {
+    const speaks =
+      channel.provider.speaks[each.format] !== undefined && (channel.provider.speaksWith?.(each.format, model) ?? true)
+    return each.of === format && speaks
+  })
+  return counts && { model, count: counts }
+}
+
+async function ask(app: RelayParts, channel: RunningChannel, way: Way, counted: Counted): Promise<JsonObject | UpstreamFailure> {
+  const { provider } = channel
+  const caller = callerHeaders(counted)
+  try {
+    const request = requestFor(app, channel, way, counted)
+    const told = way.count.writeRequest(
+      { ...request, ...provider.adjustBody?.(request, way.count.of, way.model, caller) },
+      way.model,
+    )
+    const body = { ...told, ...provider.adjustBody?.(told, way.count.format, way.model, caller) }
+    const answer = await callUpstream(app, channel, {
+      format: way.count.format,
+      model: way.model,
+      method: 'POST',
+      caller,
+      body: Buffer.from(JSON.stringify(body)),
+      timeoutMs,
+    })
+    if (answer instanceof UpstreamFailure) return answer
+    const reply = parseObject(answer.body)
+    const tokens = way.count.readReply(reply)
+    if (tokens === undefined) return new UpstreamFailure('bad-reply')
+    return way.count.format === counted.count.format ? reply : counted.count.writeReply(tokens)
+  } catch (error) {
+    // What the other format cannot say, or an answer that is none.
+    if (error instanceof AppError) return new UpstreamFailure('untranslatable', { own: error })
+    return error instanceof UpstreamFailure ? error : new UpstreamFailure('bad-reply', { cause: error })
+  }
+}
+
+/** The request for an answer, in the format of the upstream. Media behind addresses stay there. */
+function requestFor(app: RelayParts, { provider }: RunningChannel, { model, count: { of } }: Way, counted: Counted): JsonObject {
+  const { facts, body, count } = counted
+  const request = count.readRequest(body.json)
+  const [codec, inbound] = [codecs[of], inbounds[count.of]]
+  if (of === count.of || !codec || !inbound) return request
+  const dialogue = inbound.readRequest(request, { model: facts.model, stream: false })
+  return codec.writeRequest(dialogue, { model, quirks: provider.quirks, settings: settingsOf(app), lose: () => {} }).body
+}
+
+/** Whether the upstream would say the same of every prompt: it has no such call, or not for this model. */
+function cannotCount({ kind, status, facts }: UpstreamFailure): boolean {
+  if (kind !== 'status') return false
+  return [404, 405, 501].includes(status) || (status === 400 && /support/i.test(facts.message))
+}
+
+/** Channels that have refused to count for a model, and until when they are not asked again. A changed channel is a new object. */
+const silent = new WeakMap<RunningChannel, Map<string, number>>()
+const silentMs = 600_000
+const modelsMax = 1_000
+
+function noteSilent(channel: RunningChannel, model: string, nowMs: number): void {
+  const models = silent.get(channel) ?? new Map<string, number>()
+  if (models.size >= modelsMax) models.clear()
+  silent.set(channel, models.set(model, nowMs + silentMs))
+}

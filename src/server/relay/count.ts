@@ -1,0 +1,63 @@
+import type { Turn } from '../limits/turn.ts'
+import { countMedia } from '../protocols/count-media.ts'
+import { countTokens } from '../protocols/count-tokens.ts'
+import { wireFormats } from '../protocols/index.ts'
+import { type CallerCount, callerCounts } from '../protocols/token-counts.ts'
+import type { RequestFacts, WireFormat } from '../protocols/wire-format.ts'
+import type { RelayCaller } from '../tokens/authenticate.ts'
+import { admit } from './admit.ts'
+import type { Call } from './call.ts'
+import { checkPrompt } from './check-prompt.ts'
+import { askForCount } from './count-upstream.ts'
+import type { Endpoint } from './endpoints.ts'
+import { authenticateCall } from './identify.ts'
+import { enterLimits, withinLimits } from './limits.ts'
+import { type Body, readBody } from './read-body.ts'
+import type { RelayParts } from './relay-parts.ts'
+
+type CountEndpoint = Extract<Endpoint, { kind: 'count' }>
+
+/**
+ * Counts the tokens of a prompt: by an upstream of the model where one counts, else here. Nothing is held or charged; limits of requests
+ * hold as for every call. An upstream that cannot count is no reason to fail.
+ */
+export async function handleCount(app: RelayParts, endpoint: CountEndpoint, call: Call): Promise<void> {
+  const caller = await authenticateCall(app, { from: 'token' }, call)
+  const turn = app.limits.turnOf(caller, call.id)
+  if (turn) await withinLimits(app, call, turn, () => answer(app, endpoint, call, caller, turn))
+  else await answer(app, endpoint, call, caller, undefined)
+}
+
+async function answer(
+  app: RelayParts,
+  { format: name, said }: CountEndpoint,
+  call: Call,
+  caller: RelayCaller,
+  turn: Turn | undefined,
+): Promise<void> {
+  const body = await readBody(call.request)
+  const format = wireFormats[name]
+  const count = callerCounts[name]
+  const facts = format.readRequest(body.json, said)
+  const group = admit(app, caller, { model: facts.model, format: count.of })
+  if (turn) await enterLimits(app, call, turn, { group, inputTokens: 0, outputTokens: 0 })
+  await checkPrompt(app, call, format.promptText(body.json))
+
+  const told = await askForCount(app, { call, caller, body, facts, group, count })
+  if (call.isGone) return
+  if (!told) call.tell('x-sluice-estimated', 'true')
+  const reply = told ?? count.writeReply(await countHere({ format, count, facts, body }))
+  call.answer('application/json; charset=utf-8', Buffer.from(JSON.stringify(reply)))
+}
+
+interface Asked {
+  readonly format: WireFormat
+  readonly count: CallerCount
+  readonly facts: RequestFacts
+  readonly body: Body
+}
+
+async function countHere({ format, count, facts, body }: Asked): Promise<number> {
+  const { texts, around } = count.readPrompt(body.json, format.promptText(body.json))
+  return (await countTokens(texts.join('\n'), facts.model)) + around + countMedia(body.json, facts, { withTexts: false })
+}

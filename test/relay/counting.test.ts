@@ -1,0 +1,185 @@
+import Anthropic from '@anthropic-ai/sdk'
+import { GoogleGenAI } from '@google/genai'
+import OpenAI from 'openai'
+import { expect, it } from 'vitest'
+import { eachDatabase } from '../helpers/databases.ts'
+import { addChannel, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { ask, claude, httpUpstream, model, stage } from './stage.ts'
+
+type Answer = { status?: number; body: unknown }
+
+/** An upstream that answers every path as it is told, and keeps what it was asked. */
+async function upstream(answer: (path: string) => Answer) {
+  const asked: { path: string; headers: Record<string, unknown>; body: Record<string, unknown> }[] = []
+  const url = await httpUpstream(async (request, response) => {
+    let text = ''
+    for await (const chunk of request) text += chunk
+    asked.push({ path: request.url ?? '', headers: request.headers, body: JSON.parse(text) })
+    const { status = 200, body } = answer(request.url ?? '')
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(body))
+  })
+  return { url, asked }
+}
+
+const gemini = 'gemini-2.0-flash'
+const tools = [
+  {
+    name: 'get_tide',
+    description: 'The tide of a port',
+    input_schema: { type: 'object' as const, properties: { port: { type: 'string' } } },
+  },
+]
+const messages = [{ role: 'user' as const, content: 'How is the harbor?' }]
+const refusal = { error: { type: 'not_found_error', message: 'no such route' } }
+
+eachDatabase('a call that counts', (_fresh, kind) => {
+  it('[147] is answered by a channel of the vendor, through the official SDK, and costs nothing', async () => {
+    const { url, asked } = await upstream(() => ({ body: { input_tokens: 411 } }))
+    const { server, token } = await stage(kind, url, { channel: { type: 14, models: claude } })
+    const client = new Anthropic({ apiKey: token.key, baseURL: server.url, maxRetries: 0 })
+    expect(await client.messages.countTokens({ model: claude, system: 'Be brief.', messages, tools })).toEqual({
+      input_tokens: 411,
+    })
+    expect(asked).toMatchObject([
+      { path: '/v1/messages/count_tokens', body: { model: claude, system: 'Be brief.', messages, tools } },
+    ])
+    expect(Object.keys(asked[0]?.body ?? {}).sort()).toEqual(['messages', 'model', 'system', 'tools'])
+    const { ledger, logs, holds } = await books(server)
+    expect([ledger.filter((row) => row.kind === 'charge'), logs, holds]).toEqual([[], [], []])
+    await requireBalancedBooks(server)
+  })
+
+  it('is answered by the vendor of Gemini and of Responses too, under the mapped name', async () => {
+    const google = await upstream(() => ({ body: { totalTokens: 31, cachedContentTokenCount: 4 } }))
+    const first = await stage(kind, google.url, { channel: { type: 24, models: 'mine', model_mapping: `{"mine":"${gemini}"}` } })
+    const genai = new GoogleGenAI({ apiKey: first.token.key, httpOptions: { baseUrl: first.server.url } })
+    const told = await genai.models.countTokens({ model: 'mine', contents: 'How is the harbor?' })
+    expect(told).toMatchObject({ totalTokens: 31, cachedContentTokenCount: 4 })
+    expect(google.asked).toMatchObject([
+      { path: `/v1beta/models/${gemini}:countTokens`, body: { generateContentRequest: { model: `models/${gemini}` } } },
+    ])
+
+    const openai = await upstream(() => ({ body: { object: 'response.input_tokens', input_tokens: 17 } }))
+    const second = await stage(kind, openai.url)
+    const client = new OpenAI({ apiKey: second.token.key, baseURL: `${second.server.url}/v1`, maxRetries: 0 })
+    const counted = await client.responses.inputTokens.count({ model, input: 'How is the harbor?', instructions: 'Be brief.' })
+    expect(counted).toEqual({ object: 'response.input_tokens', input_tokens: 17 })
+    expect(openai.asked).toMatchObject([{ path: '/v1/responses/input_tokens', body: { model, instructions: 'Be brief.' } }])
+  })
+})
+
+eachDatabase('a call that counts, of a model of another vendor', (_fresh, kind) => {
+  it('is translated for a vendor that counts', async () => {
+    const { url, asked } = await upstream(() => ({ body: { totalTokens: 52 } }))
+    const { ask } = await stage(kind, url, { channel: { type: 24, models: gemini } })
+    const answer = await ask({ model: gemini, system: 'Be brief.', messages, tools }, '/v1/messages/count_tokens')
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { input_tokens: 52 }])
+    const request = asked[0]?.body.generateContentRequest
+    expect(request).toMatchObject({ systemInstruction: { parts: [{ text: 'Be brief.' }] } })
+    expect(JSON.stringify(request)).toContain('get_tide')
+  })
+
+  it('[147] is counted here with instructions and tools when no channel counts: never an error', async () => {
+    const { url, asked } = await upstream(() => ({ status: 500, body: {} }))
+    const { server, ask } = await stage(kind, url, { channel: { type: 43, models: 'deepseek-chat' } })
+    const count = async (body: object) => {
+      const answer = await ask({ model: 'deepseek-chat', ...body }, '/v1/messages/count_tokens')
+      expect([answer.status, answer.headers.get('x-sluice-estimated')]).toEqual([200, 'true'])
+      return JSON.parse(answer.text).input_tokens as number
+    }
+    const plain = await count({ messages })
+    expect(plain).toBeGreaterThan(6)
+    expect(plain).toBeLessThan(15)
+    expect(await count({ messages, system: 'word '.repeat(500) })).toBeGreaterThan(plain + 400)
+    expect(await count({ messages, tools })).toBeGreaterThan(plain + 300)
+    const png = Buffer.from(`\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x04\0\0\0\x04\0`, 'latin1').toString('base64')
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } }
+    expect(await count({ messages: [{ role: 'user', content: [image] }] })).toBeGreaterThan(700)
+    expect(asked).toEqual([])
+    expect((await books(server)).logs).toEqual([])
+  })
+})
+
+eachDatabase('a call that counts, when its upstream does not', (_fresh, kind) => {
+  it('[270] falls back to a count of its own, and leaves alone for a while who has no such call', async () => {
+    const { url, asked } = await upstream(() => ({ status: 404, body: refusal }))
+    const { server, token } = await stage(kind, url, { channel: { type: 14, models: claude } })
+    for (let round = 0; round < 3; round++) {
+      const answer = await ask(server, token.key, { model: claude, messages }, '/v1/messages/count_tokens')
+      expect(answer.status).toBe(200)
+      expect(JSON.parse(answer.text).input_tokens).toBeGreaterThan(5)
+    }
+    expect(asked).toHaveLength(1)
+    expect((await books(server)).channels[0]?.status).toBe(1)
+  })
+
+  it('asks another channel first, and none that is down is blamed', async () => {
+    const broken = await upstream(() => ({ status: 529, body: {} }))
+    const good = await upstream(() => ({ body: { input_tokens: 12 } }))
+    const { server, ask } = await stage(kind, broken.url, { channel: { type: 14, models: claude, priority: 9 } })
+    await addChannel(server, { url: good.url, type: 14, models: claude })
+    for (let round = 0; round < 2; round++)
+      expect(JSON.parse((await ask({ model: claude, messages }, '/v1/messages/count_tokens')).text)).toEqual({ input_tokens: 12 })
+    expect([broken.asked.length, good.asked.length]).toEqual([2, 2])
+  })
+
+  it('[29] is refused like any call: unknown models, keys, methods and bodies, in the dialect', async () => {
+    const { url, asked } = await upstream(() => ({ body: {} }))
+    const { server, token } = await stage(kind, url, { channel: { type: 24, models: gemini } })
+    const path = (name: string) => `/v1beta/models/${name}:countTokens`
+    const body = { contents: [{ parts: [{ text: 'Hi' }] }] }
+    const told = async (answer: Promise<{ status: number; text: string }>) => {
+      const { status, text } = await answer
+      return [status, JSON.parse(text).error.status ?? JSON.parse(text).error.type]
+    }
+    expect(await told(ask(server, token.key, body, path('nope')))).toEqual([404, 'NOT_FOUND'])
+    expect(await told(ask(server, 'sk-wrong', body, path(gemini)))).toEqual([401, 'UNAUTHENTICATED'])
+    expect(await told(ask(server, token.key, {}, path(gemini)))).toEqual([400, 'INVALID_ARGUMENT'])
+    const messages = await told(ask(server, token.key, { model: gemini, messages: [] }, '/v1/messages/count_tokens'))
+    expect(messages).toEqual([400, 'invalid_request_error'])
+    expect((await fetch(server.url + path(gemini))).status).toBe(405)
+    expect(asked).toEqual([])
+    // An answer that is no count is none.
+    const counted = JSON.parse((await ask(server, token.key, body, path(gemini))).text)
+    expect(counted.totalTokens).toBeGreaterThan(0)
+    expect(asked).toHaveLength(1)
+  })
+
+  it('counts under the limits of requests, and not under those of tokens', async () => {
+    const { url } = await upstream(() => ({ body: { input_tokens: 9 } }))
+    const { server, token } = await stage(kind, url, { channel: { type: 14, models: claude } })
+    await server.call('PUT /api/option/', {
+      key: 'UserRequestLimits',
+      value: JSON.stringify({ '*': [{ seconds: 60, requests: 2, tokens: 1, concurrency: 0 }] }),
+    })
+    const count = () => ask(server, token.key, { model: claude, messages }, '/v1/messages/count_tokens')
+    expect([(await count()).status, (await count()).status, (await count()).status]).toEqual([200, 200, 429])
+  })
+})
+
+eachDatabase('a call that counts, of models in a cloud', (_fresh, kind) => {
+  it('asks Bedrock for what it would be asked to answer', async () => {
+    const { url, asked } = await upstream(() => ({ body: { inputTokens: 77 } }))
+    const { ask } = await stage(kind, url, { channel: { type: 33, key: 'a|b|us-east-1', models: claude } })
+    const answer = await ask({ model: claude, messages, service_tier: 'auto' }, '/v1/messages/count_tokens')
+    expect(JSON.parse(answer.text)).toEqual({ input_tokens: 77 })
+    expect(asked[0]?.path).toBe('/model/anthropic.claude-3-5-sonnet-20241022-v2%3A0/count-tokens')
+    expect(asked[0]?.headers.authorization).toMatch(/^AWS4-HMAC-SHA256/)
+    const [{ body }] = asked as unknown as [{ body: { input: { invokeModel: { body: string } } } }]
+    expect(JSON.parse(Buffer.from(body.input.invokeModel.body, 'base64').toString())).toEqual({
+      anthropic_version: 'bedrock-2023-05-31',
+      max_tokens: 1024,
+      messages,
+    })
+  })
+
+  it('asks Vertex by its own addresses', async () => {
+    const { url, asked } = await upstream(() => ({ body: { totalTokens: 5 } }))
+    const { ask } = await stage(kind, url, { channel: { type: 41, key: `AIza${'x'.repeat(35)}`, models: gemini } })
+    const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
+    expect(JSON.parse((await ask(body, `/v1beta/models/${gemini}:countTokens`)).text)).toEqual({ totalTokens: 5 })
+    expect(asked[0]).toMatchObject({ path: `/v1/publishers/google/models/${gemini}:countTokens`, body })
+    expect(asked[0]?.body.generateContentRequest).toBeUndefined()
+  })
+})
