@@ -1,7 +1,7 @@
 import { promptTokens } from '../../../contract/usage.ts'
 import { fail } from '../../lib/failure.ts'
 import type { Format } from '../format.ts'
-import { arrayAt, type JsonObject, objectAt } from '../wire-format.ts'
+import { type JsonObject, objectAt } from '../wire-format.ts'
 import { type DirectAsk, type DirectConversion, loseAllBut, refused } from './conversion.ts'
 import { plainDocuments, topOf, writeRanking } from './rerank-results.ts'
 
@@ -28,7 +28,7 @@ export const rerankByDashScope = rerankBy('dashscope.rerank', {
   }),
   read: (reply) => ({
     id: reply.request_id,
-    results: arrayAt(objectAt(reply, 'output') ?? {}, 'results'),
+    results: objectAt(reply, 'output')?.results,
     usage: reply.usage,
   }),
 })
