@@ -84,6 +84,11 @@ describe('repairing the results of tools', () => {
     expect(repairToolResults([assistant(call('1'))]).at(-1)?.parts[0]).toMatchObject({ callId: '1', isError: true })
   })
 
+  it('takes calls in neighbouring turns of the model for parallel ones', () => {
+    const turns = [assistant(text('a'), call('1')), assistant(call('2')), user(result('1', 'x')), user(result('2', 'y'))]
+    expect(shape(mergeTurns(repairToolResults(turns)))).toEqual(['assistant a c:1 c:2', 'user r:1=x r:2=y'])
+  })
+
   it('puts results behind their calls, in the order of the calls', () => {
     const turns = [assistant(call('1'), call('2')), user(result('2', 'y')), { role: 'system' as const, parts: [text('s')] }]
     expect(shape(repairToolResults([...turns, user(result('1', 'x'), text('a'))]))).toEqual([

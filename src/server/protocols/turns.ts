@@ -22,9 +22,11 @@ export function mergeTurns(turns: readonly Turn[]): Turn[] {
  * Calls and results of tools that fit together, as upstreams demand it: every call has an id of its own and exactly one result, in the
  * user turn right behind its turn, in the order of the calls. A result without a call goes, a call without a result gets one that
  * says so. Calls that share an id, or have none, are told apart by a number behind it; their results belong to them in order.
- * Each result learns the name and the kind of its call. Source: protocols notes 3.4.
+ * Each result learns the name and the kind of its call. Calls in turns of the model right behind one another are made side by side.
+ * Source: protocols notes 3.4.
  */
-export function repairToolResults(turns: readonly Turn[]): Turn[] {
+export function repairToolResults(told: readonly Turn[]): Turn[] {
+  const turns = withJoinedCalls(told)
   const callsByTurn = numberedCalls(turns)
   matchResults(turns, callsByTurn)
 
@@ -39,6 +41,17 @@ export function repairToolResults(turns: readonly Turn[]): Turn[] {
   }
   if (owed.length > 0) repaired.push({ role: 'user', parts: owed })
   return repaired
+}
+
+function withJoinedCalls(turns: readonly Turn[]): Turn[] {
+  const joined: { turn: Turn; parts: Part[] }[] = []
+  for (const turn of turns) {
+    const last = joined.at(-1)
+    const isOfModel = turn.role === 'assistant' && last?.turn.role === 'assistant'
+    if (isOfModel && last.parts.some(isCall) && turn.parts.some(isCall)) for (const part of turn.parts) last.parts.push(part)
+    else joined.push({ turn, parts: [...turn.parts] })
+  }
+  return joined.map(({ turn, parts }) => ({ ...turn, parts }))
 }
 
 /** A call of the history, the id that it gets, and the result that was found for it. */

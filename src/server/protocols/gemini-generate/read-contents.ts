@@ -6,8 +6,22 @@ import { inputText } from '../tool-input.ts'
 import { isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { either, eitherList, eitherObject, eitherText } from './members.ts'
 
-/** The turns of a Gemini conversation. Throws `untranslatable` for parts that only Gemini can read. */
+/**
+ * The turns of a Gemini conversation. Contents of one role behind one another are one turn, and what the model said in pieces is one
+ * text: chats of Google's own clients keep each chunk of a stream as it came. Throws `untranslatable` for parts that only Gemini
+ * can read.
+ */
 export function readTurns(contents: readonly unknown[]): Turn[] {
+  const turns: Turn[] = []
+  for (const turn of readContents(contents)) {
+    const last = turns.at(-1)
+    if (last?.role === turn.role) turns[turns.length - 1] = { ...last, parts: [...last.parts, ...turn.parts] }
+    else turns.push(turn)
+  }
+  return turns.map((turn) => (turn.role === 'assistant' ? { ...turn, parts: joinPieces(turn.parts) } : turn))
+}
+
+function readContents(contents: readonly unknown[]): Turn[] {
   return contents.map((content, at) => {
     if (!isObject(content)) return fail('field_invalid', { field: `contents[${at}]`, reason: 'must be an object' })
     const role = roleOf(textAt(content, 'role'), at)
@@ -16,6 +30,18 @@ export function readTurns(contents: readonly unknown[]): Turn[] {
       .flatMap((part, place) => readPart(part, role, `contents[${at}].parts[${place}]`))
     return { role, parts }
   })
+}
+
+/** A signature ends a text: it stands on its last piece, or behind it on an empty one. */
+function joinPieces(parts: readonly Part[]): Part[] {
+  const joined: Part[] = []
+  for (const part of parts) {
+    const last = joined.at(-1)
+    const isMore = (part.kind === 'text' || part.kind === 'reasoning') && last?.kind === part.kind && last.opaque === undefined
+    if (isMore) joined[joined.length - 1] = { ...part, text: last.text + part.text }
+    else joined.push(part)
+  }
+  return joined
 }
 
 /** Refuses a member that no other vendor has a word for. */
@@ -80,7 +106,7 @@ function readCall(call: JsonObject): ToolCallPart {
 }
 
 function readResult(response: JsonObject, place: string): ToolResultPart {
-  const { text, isError } = readOutcome(response.response)
+  const { text, isError } = readOutcome(response.response, textAt(response, 'name'))
   const media = eitherList(response, 'parts')
     .filter(isObject)
     .map((part) => {
@@ -98,9 +124,15 @@ function readResult(response: JsonObject, place: string): ToolResultPart {
   }
 }
 
-/** The text under `output` or `result`, or an `error`; any other object is the result as a whole. */
-function readOutcome(response: unknown): { text: string; isError: boolean } {
+/**
+ * The text under `output` or `result`, or an `error`; any other object is the result as a whole. Some clients write the name of the
+ * function beside a `content`.
+ */
+function readOutcome(response: unknown, name: string): { text: string; isError: boolean } {
   if (!isObject(response)) return { text: response === undefined ? '' : inputText(response), isError: false }
+  const { name: named, content, ...others } = response
+  if (named === name && content !== undefined && Object.keys(others).length === 0)
+    return { text: typeof content === 'string' ? content : JSON.stringify(content), isError: false }
   const [[key, value] = ['', undefined], ...more] = Object.entries(response)
   const isError = 'error' in response
   if (more.length > 0 || !wrappers.has(key)) return { text: JSON.stringify(response), isError }

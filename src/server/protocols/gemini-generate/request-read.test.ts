@@ -76,6 +76,33 @@ describe('a generateContent request', () => {
     ])
   })
 
+  it('is one turn of the model where a client sends the chunks of its stream back', () => {
+    const contents = [
+      { role: 'user', parts: [{ text: 'a' }, { text: 'b' }] },
+      { role: 'model', parts: [{ text: 'Let me', thought: true }] },
+      { role: 'model', parts: [{ text: ' see.', thought: true }] },
+      { role: 'model', parts: [{ text: 'I ' }] },
+      { role: 'model', parts: [{ text: 'look' }, { text: '', thoughtSignature: 'c2ln' }] },
+      { role: 'model', parts: [{ functionCall: { id: '1', name: 'f', args: {} } }] },
+      { role: 'model', parts: [{ functionCall: { id: '2', name: 'f', args: {} } }] },
+      { role: 'user', parts: [{ functionResponse: { id: '1', name: 'f', response: { output: 'x' } } }] },
+    ]
+    const opaque = { family: 'google', kind: 'signature', value: 'c2ln' }
+    expect(read({ contents }).turns).toMatchObject([
+      { role: 'user', parts: [{ text: 'a' }, { text: 'b' }] },
+      {
+        role: 'assistant',
+        parts: [
+          { kind: 'reasoning', text: 'Let me see.' },
+          { kind: 'text', text: 'I look', opaque },
+          { kind: 'tool-call', callId: '1' },
+          { kind: 'tool-call', callId: '2' },
+        ],
+      },
+      { role: 'user', parts: [{ kind: 'tool-result', callId: '1' }] },
+    ])
+  })
+
   it('[152] keeps the signature of a call, and takes the sentinel for none', () => {
     const call = { functionCall: { id: 'a', name: 'f', args: { x: 1 } } }
     expect(partsOf([{ ...call, thoughtSignature: 'c2ln' }], 'model')).toEqual([
@@ -97,6 +124,9 @@ describe('a generateContent request', () => {
     [{ output: { level: 3 } }, '{"level":3}', false],
     [{ error: 'no port' }, 'no port', true],
     [{ level: 3, unit: 'm' }, '{"level":3,"unit":"m"}', false],
+    [{ name: 'f', content: 'high' }, 'high', false],
+    [{ name: 'f', content: { level: 3 } }, '{"level":3}', false],
+    [{ name: 'other', content: 'high' }, '{"name":"other","content":"high"}', false],
     [{}, '{}', false],
   ])('reads the result %j', (response, text, isError) => {
     expect(partsOf([{ functionResponse: { id: 'a', name: 'f', response } }])).toMatchObject([
@@ -143,10 +173,7 @@ describe('a generateContent request', () => {
       ],
       'model',
     )
-    expect(parts).toEqual([
-      { kind: 'text', text: '\n```python\nprint(1)\n```\n' },
-      { kind: 'text', text: '\n```\n1\n```\n' },
-    ])
+    expect(parts).toEqual([{ kind: 'text', text: '\n```python\nprint(1)\n```\n\n```\n1\n```\n' }])
   })
 
   it('[177] refuses parts and members that only Gemini can read', () => {

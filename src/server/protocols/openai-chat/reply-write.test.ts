@@ -245,7 +245,7 @@ describe('state that a client of Chat may send back', () => {
       { content: 'Hi' },
       { extra_content },
       { tool_calls: [{ index: 0, id: 'call_3', type: 'function', function: { name: 'f', arguments: '' } }] },
-      { tool_calls: [{ index: 0, extra_content }] },
+      { tool_calls: [{ index: 0, function: { arguments: '' }, extra_content }] },
       { tool_calls: [{ index: 0, function: { arguments: '{}' } }] },
       expect.anything(),
       expect.anything(),

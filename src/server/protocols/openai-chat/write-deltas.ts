@@ -122,7 +122,9 @@ export class ChatDeltas {
     if (opaque.family !== 'google') return undefined
     const signature = { extra_content: { google: { thought_signature: opaque.value } } }
     if (open.block === 'text') return signature
-    return open.block === 'tool-call' && !this.#usesFunctions ? { tool_calls: [{ index: call, ...signature }] } : undefined
+    if (open.block !== 'tool-call' || this.#usesFunctions) return undefined
+    // Strict clients want the function in every piece of a call.
+    return { tool_calls: [{ index: call, function: { arguments: '' }, ...signature }] }
   }
 }
 
