@@ -18,6 +18,8 @@ export interface Tables {
   ledger: LedgerTable
   holds: HoldsTable
   sealed_states: SealedStatesTable
+  kept_responses: KeptResponsesTable
+  open_responses: OpenResponsesTable
   logs: LogsTable
   quota_data: QuotaDataTable
   midjourneys: MidjourneysTable
@@ -226,6 +228,38 @@ interface SealedStatesTable {
   call_id: string
   state_sealed: string
   expires_at: number
+}
+
+/** Where a response lies that an upstream keeps. Only `relay/kept-responses` reads and writes it. */
+interface KeptResponsesTable {
+  user_id: number
+  response_id: string
+  token_id: number
+  channel_id: number
+  key_id: number
+  /** As the caller named it. */
+  model: string
+  expires_at: number
+}
+
+/** Responses that run on after their request was answered: each is charged once its usage is known. Only `relay/open-responses` writes it. */
+interface OpenResponsesTable {
+  request_id: string
+  user_id: number
+  response_id: string
+  channel_id: number
+  key_id: number
+  /** Units that are held for it. */
+  held: number
+  /** What its charge needs: JSON of `relay/open-responses` Bill. */
+  bill: string
+  /** The node that asks for it, and until when no other does. */
+  node: Generated<string>
+  lease_until: Generated<number>
+  asked_at: Generated<number>
+  /** How often it was asked for. */
+  asked: Generated<number>
+  created_at: number
 }
 
 interface LogsTable {

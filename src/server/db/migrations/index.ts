@@ -6,6 +6,7 @@ import { channelKeys } from './0003-channel-keys.ts'
 import { tokenLimits } from './0004-token-limits.ts'
 import { strictTokens } from './0005-strict-tokens.ts'
 import { upstreamModels } from './0006-upstream-models.ts'
+import { keptResponses } from './0007-kept-responses.ts'
 
 /** All migrations in order. Forward only: a landed one is never edited. */
 export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dialect: Dialect) => Promise<void> }[] = [
@@ -15,4 +16,5 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0004-token-limits', up: tokenLimits },
   { name: '0005-strict-tokens', up: strictTokens },
   { name: '0006-upstream-models', up: upstreamModels },
+  { name: '0007-kept-responses', up: keptResponses },
 ]
