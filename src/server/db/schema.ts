@@ -239,6 +239,8 @@ interface KeptResponsesTable {
   key_id: number
   /** As the caller named it. */
   model: string
+  /** How long the conversation was with it. */
+  tokens: Generated<number>
   expires_at: number
 }
 
@@ -256,7 +258,8 @@ interface OpenResponsesTable {
   /** The node that asks for it, and until when no other does. */
   node: Generated<string>
   lease_until: Generated<number>
-  asked_at: Generated<number>
+  /** When it is asked for next. */
+  ask_at: Generated<number>
   /** How often it was asked for. */
   asked: Generated<number>
   created_at: number
