@@ -88,6 +88,13 @@ export const errors = {
   group_unknown: kind(400, '分组 {group} 不存在', 'Group {group} does not exist'),
   group_forbidden: kind(403, '无权使用分组 {group}', 'Group {group} is not available to you'),
 
+  // Mail
+  mail_unconfigured: kind(503, '本站尚未配置邮件服务，请联系管理员', 'This site cannot send mail yet; ask the admin', {
+    onConsole: undefined,
+  }),
+  mail_failed: kind(502, '邮件发送失败：{reason}', 'The mail could not be sent: {reason}', { onConsole: undefined }),
+  webhook_failed: kind(502, '通知发送失败：{reason}', 'The notice could not be sent: {reason}', { onConsole: undefined }),
+
   // Options
   option_unknown: kind(400, '未知的设置项 {key}', 'Unknown option {key}'),
   option_invalid: kind(400, '设置项 {key} 无效：{reason}', 'Option {key} is invalid: {reason}'),
@@ -141,6 +148,13 @@ export const errors = {
   token_address_forbidden: kind(403, '您的 IP 不在令牌允许访问的列表中', 'Your address is not on the list of this API key'),
   token_model_forbidden: kind(403, '该令牌无权访问模型 {model}', 'This API key may not use the model {model}'),
   address_list_invalid: kind(400, '无效的 IP 或 CIDR：{entry}', 'Not an address or CIDR: {entry}'),
+
+  // Redemption codes and the wallet
+  redemption_invalid: kind(400, '无效的兑换码', 'The redemption code is invalid'),
+  redemption_used: kind(400, '该兑换码已被使用', 'The redemption code has been used already'),
+  redemption_not_editable: kind(400, '只能编辑未使用的兑换码', 'Only unused codes can be edited'),
+  transfer_below_minimum: kind(400, '划转额度最低为 {least}', 'The transfer amount is at least {least}'),
+  transfer_exceeds_earned: kind(400, '邀请额度不足', 'You have not earned that much by invitations'),
 
   // Logs
   log_time_required: kind(400, '请选择日志记录时间', 'Please choose log time'),

@@ -22,6 +22,7 @@ import { version } from './lib/version.ts'
 import { openCounters } from './limits/counters.ts'
 import { RequestLimits } from './limits/request-limits.ts'
 import { Moderation } from './moderation/moderation.ts'
+import { Mailer } from './notify/mailer.ts'
 import type { Core } from './options/core.ts'
 import { openOptions } from './options/store.ts'
 import type { App } from './parts.ts'
@@ -36,6 +37,8 @@ import { openLedger } from './wallet/open-ledger.ts'
 export interface Replaceable {
   readonly now?: Clock
   readonly logger?: Logger
+  /** Certificates of the mail server, in place of those that the system trusts. */
+  readonly mailCertificates?: string
 }
 
 export interface OpenApp {
@@ -67,6 +70,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
 
   const ledger = await openLedger(core)
   await ledger.expire()
+  const mailer = new Mailer(core, { certificates: replaced.mailCertificates })
   const passwords = new Passwords()
   const sessions = new Sessions(core)
   const authenticator = openAuthenticator(core)
@@ -92,6 +96,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
 
   const app: App = {
     ...core,
+    mailer,
     passwords,
     sessions,
     authenticator,
@@ -127,6 +132,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
       await counters.close()
       await authenticator.close()
       sessions.close()
+      await mailer.close()
       await ledger.close()
       options.close()
       await news.close()

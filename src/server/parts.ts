@@ -1,9 +1,11 @@
 import type { Passwords } from './accounts/passwords.ts'
 import type { Counters } from './limits/counters.ts'
+import type { Mailer } from './notify/mailer.ts'
 import type { RelayParts } from './relay/relay-parts.ts'
 
 /** All parts of a running server, built by hand in `app.ts` in the order of the import list. */
 export interface App extends RelayParts {
+  readonly mailer: Mailer
   readonly passwords: Passwords
   readonly counters: Counters
   readonly version: string

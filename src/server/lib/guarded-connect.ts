@@ -12,6 +12,8 @@ export type Connector = buildConnector.connector
 export interface AddressRules {
   allows(address: string): boolean
   readonly resolve: Resolve
+  /** Trusted in place of those of the system; for tests with a server of their own. */
+  readonly certificates?: string
 }
 
 /** All addresses of a name. */
@@ -34,6 +36,7 @@ export function guardedConnector(rules: AddressRules, timeoutMs: number): Connec
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: 500,
     lookup: guardedLookup(rules),
+    ...(rules.certificates === undefined ? {} : { ca: rules.certificates }),
   })
 
   return (target, callback) => {

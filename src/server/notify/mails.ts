@@ -1,0 +1,144 @@
+import { fill, type Language, type Text, type TextParams } from '../../contract/text.ts'
+import type { Mail } from './mailer.ts'
+
+/** The words of every mail that this site sends, and how they look. A mail is some paragraphs, with a code or a button among them. */
+interface Words {
+  readonly subject: Text
+  readonly lines: readonly Text[]
+  /** Label of the link, where there is one. */
+  readonly button?: Text
+}
+
+const ignore: Text = {
+  zh: '如果这不是您本人的操作，请忽略此邮件。',
+  en: 'If this was not you, ignore this mail.',
+}
+
+export const mails = {
+  code: {
+    subject: { zh: '{site} 邮箱验证码', en: 'Your {site} verification code' },
+    lines: [
+      {
+        zh: '您的验证码如下，{minutes} 分钟内有效，只能使用一次。',
+        en: 'This is your code. It is valid for {minutes} minutes, once.',
+      },
+      { zh: '请勿告诉任何人，工作人员不会向您索取。', en: 'Tell it to nobody; nobody of this site will ask for it.' },
+      ignore,
+    ],
+  },
+  taken: {
+    subject: { zh: '{site} 邮箱已注册', en: 'You already have an account at {site}' },
+    lines: [
+      {
+        zh: '有人（可能是您）请求用此邮箱注册或绑定账户，但它已属于一个账户。',
+        en: 'Someone, perhaps you, asked to use this address for an account, but it belongs to one already.',
+      },
+      {
+        zh: '您可以直接登录；忘记密码时请在登录页重置。',
+        en: 'You can log in; if you forgot the password, reset it on the login page.',
+      },
+      ignore,
+    ],
+  },
+  reset: {
+    subject: { zh: '{site} 密码重置', en: 'Reset your {site} password' },
+    lines: [
+      {
+        zh: '请在 {minutes} 分钟内点击下面的链接重置账户 {username} 的密码，链接只能使用一次。',
+        en: 'Follow this link within {minutes} minutes to reset the password of the account {username}. It works once.',
+      },
+      ignore,
+    ],
+    button: { zh: '重置密码', en: 'Reset the password' },
+  },
+  emailChanged: {
+    subject: { zh: '{site} 账户邮箱已更换', en: 'The e-mail address of your {site} account was changed' },
+    lines: [
+      {
+        zh: '账户 {username} 的邮箱已更换，此邮箱不再能用于登录和重置密码。',
+        en: 'The account {username} has a new e-mail address; this one can no longer be used to log in or to reset the password.',
+      },
+      { zh: '如果这不是您本人的操作，请立即联系管理员。', en: 'If this was not you, contact the admin at once.' },
+    ],
+  },
+  passwordReset: {
+    subject: { zh: '{site} 密码已重置', en: 'Your {site} password was reset' },
+    lines: [
+      {
+        zh: '账户 {username} 的密码刚刚通过邮件链接重置，所有已登录的设备均已退出。',
+        en: 'The password of the account {username} was just reset with a link from a mail, and every device was signed out.',
+      },
+      { zh: '如果这不是您本人的操作，请立即联系管理员。', en: 'If this was not you, contact the admin at once.' },
+    ],
+  },
+  lowQuota: {
+    subject: { zh: '{site} 额度不足提醒', en: 'Your {site} quota is low' },
+    lines: [
+      {
+        zh: '账户 {username} 的剩余额度为 {left}，低于 {threshold}。',
+        en: 'The account {username} has {left} left, less than {threshold}.',
+      },
+      { zh: '额度用尽后请求将被拒绝，请及时充值。', en: 'Requests are refused when nothing is left; top up in time.' },
+    ],
+    button: { zh: '前往充值', en: 'Top up' },
+  },
+  test: {
+    subject: { zh: '{site} 测试通知', en: 'A test message of {site}' },
+    lines: [{ zh: '如果您收到此消息，说明通知设置有效。', en: 'If you can read this, the settings work.' }],
+  },
+} as const satisfies Record<string, Words>
+
+export type MailKind = keyof typeof mails
+
+export interface Letter {
+  readonly to: string
+  readonly language: Language
+  /** `site` is the name of the site; the others are those that the words name. */
+  readonly params: TextParams & { readonly site: string }
+  /** Shown large, by itself. */
+  readonly code?: string
+  /** http or https. Where the button leads, or nowhere. */
+  readonly link?: string
+}
+
+/** The mail of a kind in one language, as text and as HTML. */
+export function writeMail(kind: MailKind, { to, language, params, code, link }: Letter): Mail {
+  const { subject, lines, button }: Words = mails[kind]
+  const say = (text: Text) => fill(text[language], params, language)
+  const [first = '', ...rest] = lines.map(say)
+  const label = button && link ? say(button) : ''
+
+  const text = [first, ...(code ? [code] : []), ...(label ? [`${label}: ${link}`] : []), ...rest, `— ${params.site}`]
+  const html = [
+    paragraph(first),
+    ...(code ? [`<p style="font:700 28px/1.2 monospace;letter-spacing:4px">${escapeHtml(code)}</p>`] : []),
+    ...(label && link ? [buttonHtml(label, link), `<p style="word-break:break-all;color:#666">${escapeHtml(link)}</p>`] : []),
+    ...rest.map(paragraph),
+  ]
+  return { to, subject: say(subject), text: text.join('\n\n'), html: page(language, params.site, html.join('')) }
+}
+
+/** What a webhook is told instead of a mail: the same words, without the looks. */
+export function wordsOf(kind: MailKind, language: Language, params: Letter['params']): { title: string; content: string } {
+  const { subject, lines }: Words = mails[kind]
+  const say = (text: Text) => fill(text[language], params, language)
+  return { title: say(subject), content: lines.map(say).join(' ') }
+}
+
+function page(language: Language, site: string, body: string): string {
+  return `<!doctype html><html lang="${language}"><body style="margin:0;padding:24px;background:#f4f5f7;font:15px/1.6 sans-serif;color:#1a1b1e">
+<div style="max-width:520px;margin:0 auto;padding:24px 28px;background:#fff;border-radius:8px"><p style="margin:0 0 12px;font-weight:700">${escapeHtml(site)}</p>${body}</div></body></html>`
+}
+
+function paragraph(text: string): string {
+  return `<p>${escapeHtml(text)}</p>`
+}
+
+function buttonHtml(label: string, link: string): string {
+  return `<p><a href="${escapeHtml(link)}" style="display:inline-block;padding:10px 18px;border-radius:6px;background:#1c6dd0;color:#fff;text-decoration:none">${escapeHtml(label)}</a></p>`
+}
+
+function escapeHtml(text: string): string {
+  const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+  return text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign)
+}

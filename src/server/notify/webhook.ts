@@ -1,0 +1,98 @@
+import { createHmac } from 'node:crypto'
+import type { Text } from '../../contract/text.ts'
+import { seconds } from '../lib/clock.ts'
+import { AppError } from '../lib/failure.ts'
+import { CallFailure, callConfigured, fetchUntrusted, type Reply, type UpstreamAgents } from '../lib/http-client.ts'
+import { newSecret } from '../lib/ids.ts'
+import type { Core } from '../options/core.ts'
+
+/** Where a user wants to be told. `secret` is '' when the receiver does not check signatures. */
+export interface Webhook {
+  readonly url: string
+  readonly secret: string
+}
+
+/** What is told. `values` are the numbers and names of the content, for programs. */
+export interface Notice {
+  readonly type: string
+  readonly title: string
+  readonly content: string
+  readonly values: readonly (string | number)[]
+}
+
+type Parts = Pick<Core, 'options' | 'now' | 'logger'> & { readonly upstream: UpstreamAgents }
+
+const timeoutMs = 5000
+const answerMaxBytes = 64 * 1024
+const waitsMs = [1000, 4000]
+
+/**
+ * Posts the notice as JSON, three times at most, until it is answered with 2xx. `X-Webhook-Signature` is the hex HMAC-SHA256 of the
+ * body by the secret; the body has the time, and the same `X-Webhook-Id` in each try, so that a receiver can tell an old or a second
+ * one. The address is a user's: only https on the public internet, or the operator's worker, which fetches in our stead.
+ * Throws `webhook_failed`.
+ */
+export async function callWebhook(
+  parts: Parts,
+  { webhook, notice, signal }: { webhook: Webhook; notice: Notice; signal?: AbortSignal },
+): Promise<void> {
+  const body = JSON.stringify({ ...notice, timestamp: seconds(parts.now()) })
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'Sluice-Webhook',
+    'x-webhook-id': newSecret(),
+    ...(webhook.secret === '' ? {} : { 'x-webhook-signature': sign(webhook.secret, body) }),
+  }
+
+  for (const waitMs of [...waitsMs, undefined]) {
+    const { failure, isPassing } = await attempt(parts, { url: webhook.url, headers, body })
+    if (failure === undefined) return
+    if (!isPassing || waitMs === undefined || signal?.aborted) throw new AppError('webhook_failed', { reason: failure })
+    await pause(waitMs, signal)
+  }
+}
+
+interface Sent {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+async function attempt(parts: Parts, sent: Sent): Promise<{ failure?: Text; isPassing?: boolean }> {
+  try {
+    const { status } = await post(parts, sent)
+    if (status >= 200 && status < 300) return {}
+    const failure = { zh: `返回了状态 ${status}`, en: `it answered with status ${status}` }
+    return { failure, isPassing: status >= 500 || status === 408 || status === 429 }
+  } catch (error) {
+    if (!(error instanceof CallFailure)) throw error
+    return { failure: error.text, isPassing: error.kind === 'unreachable' || error.kind === 'timeout' }
+  }
+}
+
+function post({ upstream, options }: Parts, { url, headers, body }: Sent): Promise<Reply> {
+  const { WorkerUrl, WorkerValidKey } = options.current
+  const limits = { method: 'POST', timeoutMs, sizeBytesMax: answerMaxBytes } as const
+  if (WorkerUrl === '') return fetchUntrusted(upstream, { ...limits, url, headers, body })
+
+  if (!url.startsWith('https://')) throw new CallFailure('bad_url')
+  const errand = JSON.stringify({ url, key: WorkerValidKey, method: 'POST', headers, body: JSON.parse(body) })
+  const asJson = { 'content-type': 'application/json' }
+  return callConfigured(upstream, { ...limits, url: `${WorkerUrl}/`, headers: asJson, body: errand })
+}
+
+export function sign(secret: string, body: string): string {
+  return createHmac('sha256', secret).update(body).digest('hex')
+}
+
+/** Ends at once when the signal fires. */
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal?.addEventListener('abort', end, { once: true })
+  })
+}
