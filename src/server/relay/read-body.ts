@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
-import { type BrotliOptions, brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib'
+import zlib, { type BrotliOptions, brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib'
 import { fail } from '../lib/failure.ts'
 import { shapeOf } from '../lib/json-shape.ts'
 import { withoutRepeatedKeys } from '../lib/splice-json.ts'
@@ -23,12 +23,21 @@ export interface SentForm {
 
 export const bodyLimitBytes = 32 * 1024 * 1024
 
-const inflaters: ReadonlyMap<string, (packed: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = new Map([
+type Inflate = (packed: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
+
+const inflaters: ReadonlyMap<string, Inflate> = new Map([
+  ...zstandard(),
   ['gzip', promisify<Buffer, ZlibOptions, Buffer>(gunzip)],
   ['x-gzip', promisify<Buffer, ZlibOptions, Buffer>(gunzip)],
   ['deflate', promisify<Buffer, ZlibOptions, Buffer>(inflate)],
   ['br', promisify<Buffer, BrotliOptions, Buffer>(brotliDecompress)],
 ])
+
+/** Codex sends it. Node has it from 22.15 on; the types are those of the oldest Node that is supported. */
+function zstandard(): [string, Inflate][] {
+  const { zstdDecompress } = zlib as { zstdDecompress?: typeof gunzip }
+  return zstdDecompress ? [['zstd', promisify<Buffer, ZlibOptions, Buffer>(zstdDecompress)]] : []
+}
 
 /** Far beyond every real request; a text of another shape would take a parser seconds. */
 const shapeMax = { depth: 100, parts: 250_000, entries: 2_000_000 } as const
