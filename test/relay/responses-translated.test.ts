@@ -4,11 +4,12 @@ import OpenAI6 from 'openai-6'
 import { expect, it } from 'vitest'
 import { eachDatabase } from '../helpers/databases.ts'
 import { books, requireBalancedBooks } from '../helpers/seed.ts'
+import { fixture } from '../helpers/upstream.ts'
 import { httpUpstream, settledCharges, stage } from './stage.ts'
 
 type Body = Record<string, unknown> & { input: unknown[]; messages: unknown[]; tools: unknown[] }
 
-const fixtureOf = (path: string) => readFileSync(new URL(`../fixtures/${path}`, import.meta.url), 'utf8')
+const fixtureOf = (path: string) => fixture(path).toString()
 const responses = new URL('../../src/server/protocols/openai-responses/fixtures/', import.meta.url)
 const claude = 'claude-sonnet-4-5'
 const gpt = 'gpt-5.4'
