@@ -1,7 +1,10 @@
+import { secondsOfMp3 } from './audio-mp3.ts'
+import { secondsOfWebm } from './audio-webm.ts'
+
 /**
- * How long a recording is, by the headers of its file: WAV, FLAC, MP3, Ogg and MP4. What cannot be read is taken as speech at 32 kbit/s,
- * a low rate, so that nobody gets long recordings for the price of short ones. Nothing is decoded; the work is bounded by the headers,
- * and for MP3 by the frames of the file.
+ * How long a recording is, by the headers of its file: WAV, FLAC, MP3, AAC, Ogg, MP4 and WebM. What cannot be read is taken as speech at
+ * 32 kbit/s, a low rate, so that nobody gets long recordings for the price of short ones. Nothing is decoded; the work is bounded by the
+ * length of the file, whatever its bytes say.
  */
 export function secondsOfAudio(bytes: Buffer): number {
   const seconds = secondsByHeader(bytes)
@@ -16,6 +19,7 @@ function secondsByHeader(bytes: Buffer): number | undefined {
   if (head.startsWith('fLaC')) return secondsOfFlac(bytes)
   if (head.startsWith('OggS')) return secondsOfOgg(bytes)
   if (head.slice(4, 8) === 'ftyp') return secondsOfMp4(bytes)
+  if (head.startsWith('\x1a\x45\xdf\xa3')) return secondsOfWebm(bytes)
   return secondsOfMp3(bytes)
 }
 
@@ -24,12 +28,21 @@ function secondsOfWav(bytes: Buffer): number | undefined {
   for (let at = 12; at + 8 <= bytes.length; ) {
     const name = bytes.toString('latin1', at, at + 4)
     const size = bytes.readUInt32LE(at + 4)
-    if (name === 'fmt ' && at + 20 <= bytes.length) bytesPerSecond = bytes.readUInt32LE(at + 16)
+    if (name === 'fmt ' && at + 24 <= bytes.length) bytesPerSecond = rateOfWav(bytes, at + 8)
     // A recording that was written as it came names no size, or one that is too large.
     if (name === 'data') return bytesPerSecond === 0 ? undefined : Math.min(size, bytes.length - at - 8) / bytesPerSecond
     at += 8 + size + (size % 2)
   }
   return undefined
+}
+
+const plainSamples: ReadonlySet<number> = new Set([1, 3, 0xfffe])
+
+/** Of plain samples the rate follows from what a player goes by; what the file says of it beside that may be anything. */
+function rateOfWav(bytes: Buffer, at: number): number {
+  const bytesPerSecond = bytes.readUInt32LE(at + 8)
+  if (!plainSamples.has(bytes.readUInt16LE(at))) return bytesPerSecond
+  return (bytes.readUInt16LE(at + 2) * bytes.readUInt32LE(at + 4) * bytes.readUInt16LE(at + 14)) / 8
 }
 
 /** STREAMINFO comes first: 20 bits of sample rate at byte 10, 36 bits of samples at bit 108. */
@@ -51,45 +64,10 @@ function secondsOfOgg(bytes: Buffer): number | undefined {
 }
 
 function secondsOfMp4(bytes: Buffer): number | undefined {
-  const at = bytes.indexOf('mvhd', 'latin1')
+  const at = bytes.indexOf('mvhd', 0, 'latin1')
   if (at < 0 || at + 36 > bytes.length) return undefined
   const isLong = bytes.readUInt8(at + 4) === 1
   const scale = bytes.readUInt32BE(at + (isLong ? 24 : 16))
   const duration = isLong ? Number(bytes.readBigUInt64BE(at + 28)) : bytes.readUInt32BE(at + 20)
   return scale === 0 ? undefined : duration / scale
-}
-
-const bitrates1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
-const bitrates2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]
-const rates = [44_100, 48_000, 32_000]
-
-/** Layer III of MPEG 1, 2 and 2.5, frame by frame, behind the tags at the beginning. */
-function secondsOfMp3(bytes: Buffer): number | undefined {
-  let seconds = 0
-  for (let at = behindTags(bytes); at + 4 <= bytes.length; ) {
-    const frame = readFrame(bytes.readUInt32BE(at))
-    if (!frame) break
-    seconds += frame.seconds
-    at += frame.bytes
-  }
-  return seconds === 0 ? undefined : seconds
-}
-
-function readFrame(header: number): { bytes: number; seconds: number } | undefined {
-  const version = (header >>> 19) & 3
-  const layer = (header >>> 17) & 3
-  const isSync = header >>> 21 === 0x7ff
-  if (!isSync || version === 1 || layer !== 1) return undefined
-  const kilobits = (version === 3 ? bitrates1 : bitrates2)[(header >>> 12) & 15]
-  const base = rates[(header >>> 10) & 3]
-  if (!kilobits || !base) return undefined
-  const rate = version === 3 ? base : version === 2 ? base / 2 : base / 4
-  const samples = version === 3 ? 1152 : 576
-  return { bytes: Math.floor((samples / 8) * ((kilobits * 1000) / rate)) + ((header >>> 9) & 1), seconds: samples / rate }
-}
-
-function behindTags(bytes: Buffer): number {
-  if (bytes.toString('latin1', 0, 3) !== 'ID3' || bytes.length < 10) return 0
-  const size = [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (bytes[at] ?? 0), 0)
-  return 10 + size
 }

@@ -3,7 +3,7 @@ import { conversionOfTest, convertOfTest, failureOf } from '../../../../test/hel
 import { fixture } from '../../../../test/helpers/upstream.ts'
 import { noUsage } from '../../../contract/usage.ts'
 import type { Format } from '../format.ts'
-import type { UploadedFile } from '../wire-format.ts'
+import { objectAt, type UploadedFile } from '../wire-format.ts'
 import { openAiImages } from './images.ts'
 
 const png = Buffer.from('\x89PNG\r\n\x1a\nimage', 'latin1')
@@ -76,7 +76,7 @@ describe('images by Gemini', () => {
   it('sizes become ratios; a size that is none of them is told', () => {
     const configOf = (size: string, upstreamModel = 'gemini-3-pro-image') => {
       const { bodies, lost } = convertOfTest('openai.images', 'gemini.generate', asked({ size }), { upstreamModel })
-      return [(bodies[0]?.generationConfig as { imageConfig?: unknown }).imageConfig, lost]
+      return [objectAt(objectAt(bodies[0] ?? {}, 'generationConfig') ?? {}, 'imageConfig'), lost]
     }
     expect(configOf('1024x1024')).toEqual([{ aspectRatio: '1:1' }, []])
     expect(configOf('1536x1024')).toEqual([{ aspectRatio: '3:2' }, []])
