@@ -10,21 +10,23 @@ import { type Client, clients, type Understood } from './clients.ts'
  * Every recorded stream of every upstream format, through the whole gateway, to every dialect, read by the official SDKs, however its
  * bytes are cut: all of them understand the same. A new fixture joins by lying in the folder of its codec.
  */
-const upstreams: readonly { folder: string; type: number; model: string; key?: string; contentType?: string }[] = [
-  { folder: 'openai-chat/fixtures/openai', type: 40, model: 'gpt-4o-mini' },
-  { folder: 'openai-chat/fixtures/mistral', type: 42, model: 'mistral-large-latest' },
-  { folder: 'openai-responses/fixtures', type: 1, model: 'gpt-5-pro' },
-  { folder: 'anthropic-messages/fixtures', type: 14, model: 'claude-sonnet-4-5' },
-  { folder: 'gemini-generate/fixtures', type: 24, model: 'gemini-2.5-flash' },
-  { folder: 'cohere-chat/fixtures', type: 34, model: 'command-a-03-2025' },
-  {
-    folder: 'bedrock-converse/fixtures',
-    type: 33,
-    model: 'amazon.nova-pro-v1:0',
-    key: 'AKIDEXAMPLE|secret|us-east-1',
-    contentType: 'application/vnd.amazon.eventstream',
-  },
-]
+const upstreams: readonly { folder: string; type: number; model: string; key?: string; other?: string; contentType?: string }[] =
+  [
+    { folder: 'openai-chat/fixtures/openai', type: 40, model: 'gpt-4o-mini' },
+    { folder: 'openai-chat/fixtures/mistral', type: 42, model: 'mistral-large-latest' },
+    { folder: 'openai-responses/fixtures', type: 1, model: 'gpt-5-pro' },
+    { folder: 'anthropic-messages/fixtures', type: 14, model: 'claude-sonnet-4-5' },
+    { folder: 'gemini-generate/fixtures', type: 24, model: 'gemini-2.5-flash' },
+    { folder: 'ollama-chat/fixtures', type: 4, model: 'qwen3', other: '8192', contentType: 'application/x-ndjson' },
+    { folder: 'cohere-chat/fixtures', type: 34, model: 'command-a-03-2025' },
+    {
+      folder: 'bedrock-converse/fixtures',
+      type: 33,
+      model: 'amazon.nova-pro-v1:0',
+      key: 'AKIDEXAMPLE|secret|us-east-1',
+      contentType: 'application/vnd.amazon.eventstream',
+    },
+  ]
 
 /** Where a dialect, or its SDK, cannot have the same: the clients that are left out, and why. */
 const exceptions: Readonly<Record<string, { readonly clients: RegExp; readonly why: string }>> = {
@@ -68,7 +70,8 @@ beforeAll(async () => {
   ask.key = (await addToken(server)).key
   // It listens on a port, not on a pipe.
   const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
-  for (const { type, model, key } of upstreams) await addChannel(server, { url, type, models: model, ...(key ? { key } : {}) })
+  for (const { type, model, key, other } of upstreams)
+    await addChannel(server, { url, type, models: model, ...(key ? { key } : {}), ...(other ? { other } : {}) })
 })
 
 afterAll(async () => {
