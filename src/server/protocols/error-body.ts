@@ -1,7 +1,7 @@
 import type { Language, Text } from '../../contract/text.ts'
 import type { AppError } from '../lib/failure.ts'
 import type { Dialect } from './format.ts'
-import type { UpstreamErrorFacts } from './wire-format.ts'
+import type { ErrorDetails, UpstreamErrorFacts } from './wire-format.ts'
 
 /** An error as the caller of a dialect expects it: status, body and, in a stream, an event. Source: protocols notes 1.0. */
 export interface CallerError {
@@ -15,6 +15,8 @@ export interface CallerError {
   readonly retryAfter: number
   /** The same request must not be repeated at once. */
   readonly final: boolean
+  /** Anthropic's, for programs. */
+  readonly details?: ErrorDetails | undefined
 }
 
 const openAiCodes: Readonly<Record<string, string>> = {
@@ -52,8 +54,12 @@ export function ownError(error: AppError, more: { retryAfter?: number } = {}): C
           : null,
     retryAfter: more.retryAfter ?? Number(error.params.retryAfter ?? 0),
     final: error.kind.final === true,
+    details: error.code === 'untranslatable' && error.params.field === 'thread' ? unthreaded : undefined,
   }
 }
+
+/** By this the SDK goes on without a thread and sends the whole conversation. */
+const unthreaded: ErrorDetails = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
 
 /** An error of the upstream that is the caller's own mistake: told as the upstream told it. */
 export function passedError(status: number, facts: UpstreamErrorFacts): CallerError {
@@ -68,6 +74,7 @@ export function passedError(status: number, facts: UpstreamErrorFacts): CallerEr
     param: facts.param,
     retryAfter: 0,
     final: false,
+    details: facts.details,
   }
 }
 
@@ -83,7 +90,11 @@ export function errorBody(dialect: Dialect, error: CallerError, { requestId, lan
   const quoted = { zh: `${text}（请求编号 ${requestId}）`, en: `${text} (request id: ${requestId})` }
   const message = text.includes(requestId) ? text : quoted[language]
   if (dialect === 'anthropic')
-    return JSON.stringify({ type: 'error', error: { type: anthropicType(error), message }, request_id: requestId })
+    return JSON.stringify({
+      type: 'error',
+      error: { type: anthropicType(error), message, ...(error.details ? { details: error.details } : {}) },
+      request_id: requestId,
+    })
   if (dialect === 'gemini') return JSON.stringify({ error: { code: error.status, message, status: geminiStatus(error.status) } })
   return JSON.stringify({ error: { message, type: error.type, param: error.param, code: error.code } })
 }

@@ -131,7 +131,11 @@ export interface UpstreamErrorFacts {
   readonly param: string | null
   /** Status that the error names for itself, 0 when none. */
   readonly status: number
+  /** Of Anthropic: what programs read, texts and lists of texts. */
+  readonly details?: ErrorDetails | undefined
 }
+
+export type ErrorDetails = Readonly<Record<string, string | readonly string[]>>
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -10,5 +10,6 @@ export const anthropic = defineProvider({
   baseUrl: 'https://api.anthropic.com',
   models: models.anthropic,
   speaks: { 'anthropic.messages': '/v1/messages', 'anthropic.count_tokens': '/v1/messages/count_tokens' },
+  keepsThreads: true,
   headers: (channel, _format, caller) => ({ 'x-api-key': channel.key, ...messagesHeaders(caller) }),
 })

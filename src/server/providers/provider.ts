@@ -71,6 +71,8 @@ export interface Provider {
   readonly keyRefusedBy: readonly number[]
   /** Whether it refuses the key for good in another way than by such a status. `code` is what the error says of itself. */
   refusesKey?(failure: { readonly status: number; readonly code: string }): boolean
+  /** It keeps conversations of Messages between requests, so that a caller may send only what is new. */
+  readonly keepsThreads?: true
   /** Whether the upstream accepts `stream_options.include_usage`. */
   readonly streamOptions: boolean
   /** Top-level members of the body to set or (undefined) to remove for this model; `model` may be among them. */

@@ -1,7 +1,7 @@
 import { AppError } from '../lib/failure.ts'
 import { redact } from '../lib/logger.ts'
 import { type CallerError, ownError, passedError } from '../protocols/error-body.ts'
-import type { UpstreamErrorFacts } from '../protocols/wire-format.ts'
+import type { ErrorDetails, UpstreamErrorFacts } from '../protocols/wire-format.ts'
 import type { Upstream } from '../providers/provider.ts'
 
 /** How an attempt on a channel failed, before anything was sent to the caller or after. */
@@ -135,8 +135,16 @@ export function withCleanFacts(failure: UpstreamFailure, channel: Upstream): Ups
       code: clean(facts.code).slice(0, 100),
       param: facts.param && clean(facts.param).slice(0, 200),
       status: facts.status,
+      ...(facts.details ? { details: cleanDetails(facts.details, clean) } : {}),
     },
   })
+}
+
+function cleanDetails(details: ErrorDetails, clean: (text: string) => string): ErrorDetails {
+  const entries = Object.entries(details).slice(0, 10)
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, typeof value === 'string' ? clean(value) : value.slice(0, 20).map(clean)]),
+  )
 }
 
 /** Takes the channel's key, host and organisation out of what an upstream says, and everything that looks like a secret. */

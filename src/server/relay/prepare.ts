@@ -17,6 +17,7 @@ import type { Passage, Written } from './passage.ts'
 import type { Body } from './read-body.ts'
 import { callerHeaders, type RelayParts, repliesIn, type Work } from './relay-parts.ts'
 import { refusesStreamOptions } from './second-try.ts'
+import { refusedThread } from './threads.ts'
 import { translate } from './translate.ts'
 
 /** One attempt, ready to be sent: where to, what, and how its answer reaches the caller. */
@@ -37,6 +38,8 @@ export async function prepare(app: RelayParts, work: Work, channel: RunningChann
   if (!format) return new UpstreamFailure('unreachable', { facts: { message: 'the channel does not speak this protocol' } })
 
   const passes = format === own && !isRewritten(channel, format)
+  const refused = passes ? refusedThread(work, channel.provider) : undefined
+  if (refused) return refused
   work.translation = undefined
   work.call.tell('x-sluice-dropped', '')
   const conversion = passes ? undefined : conversionOf(own, format)

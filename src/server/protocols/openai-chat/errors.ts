@@ -1,4 +1,12 @@
-import { arrayAt, isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
+import {
+  arrayAt,
+  type ErrorDetails,
+  isObject,
+  type JsonObject,
+  objectAt,
+  textAt,
+  type UpstreamErrorFacts,
+} from '../wire-format.ts'
 
 /**
  * What an OpenAI-style error body says. Vendors put the message into many places; the first that is a text wins.
@@ -23,7 +31,19 @@ export function readOpenAiError(body: unknown): UpstreamErrorFacts {
     code: typeof code === 'string' ? code : typeof code === 'number' ? String(code) : '',
     param: textAt(inner, 'param') || null,
     status: statusIn(code) || statusIn(inner.status),
+    ...readDetails(inner),
   }
+}
+
+/** Anthropic tells programs apart what to do by a code beside the message. Source: `ErrorDetails` of @anthropic-ai/sdk 1.10. */
+function readDetails(error: JsonObject): { details?: ErrorDetails } {
+  const details = objectAt(error, 'details')
+  if (!details || textAt(details, 'error_code') === '') return {}
+  const known = Object.entries(details).flatMap(([key, value]): [string, string | string[]][] => {
+    if (typeof value === 'string') return [[key, value]]
+    return Array.isArray(value) && value.every((entry) => typeof entry === 'string') ? [[key, value]] : []
+  })
+  return { details: Object.fromEntries(known) }
 }
 
 /**
