@@ -1,6 +1,6 @@
 import { fail } from '../../lib/failure.ts'
 import type { CallerFormat } from '../format.ts'
-import { arrayAt, countAt, isObject, type JsonObject, objectAt, textAt, type UploadedFile } from '../wire-format.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt, type UploadedFile } from '../wire-format.ts'
 import {
   type DirectAnswer,
   type DirectAsk,
@@ -111,6 +111,6 @@ function heardIn(result: JsonObject | undefined, format: string): DirectAnswer {
   if (!result || typeof result.text !== 'string') return refused('it wrote nothing down')
   if (format === 'vtt') return { kind: 'text', text: textAt(result, 'vtt'), usage: undefined }
   if (format === 'text') return { kind: 'text', text: `${result.text}\n`, usage: undefined }
-  const seconds = countAt(objectAt(result, 'transcription_info'), 'duration')
+  const seconds = Number(objectAt(result, 'transcription_info')?.duration ?? 0)
   return { kind: 'json', body: { text: result.text, ...(seconds > 0 ? { usage: { type: 'duration', seconds } } : {}) } }
 }
