@@ -152,6 +152,7 @@ export const errors = {
   // Redemption codes and the wallet
   redemption_invalid: kind(400, '无效的兑换码', 'The redemption code is invalid'),
   redemption_used: kind(400, '该兑换码已被使用', 'The redemption code has been used already'),
+  redemption_expired: kind(400, '该兑换码已过期', 'The redemption code has expired'),
   redemption_not_editable: kind(400, '只能编辑未使用的兑换码', 'Only unused codes can be edited'),
   transfer_below_minimum: kind(400, '划转额度最低为 {least}', 'The transfer amount is at least {least}'),
   transfer_exceeds_earned: kind(400, '邀请额度不足', 'You have not earned that much by invitations'),

@@ -18,6 +18,8 @@ export interface Route {
   readonly extra?: z.ZodObject
   readonly limit?: 'login' | 'critical'
   readonly writes?: true
+  /** The answer is text of this type and no envelope, sent as its pieces come; a `fileName` makes it a download. */
+  readonly text?: { readonly type: 'text/csv' | 'text/plain'; readonly fileName?: string }
 }
 
 export type Routes = Readonly<Record<string, Route>>
@@ -41,10 +43,12 @@ export type Sent<R extends Route> = (R['params'] extends z.ZodType ? { params: G
   (R['query'] extends z.ZodType ? { query?: Given<R['query']> } : { query?: undefined }) &
   (R['body'] extends z.ZodType ? { body: Given<R['body']> } : { body?: undefined })
 
-/** What a handler returns: the data, or the data with the declared extra fields and a message. */
-export type Answer<R extends Route> = R['extra'] extends z.ZodType
-  ? { data: z.input<R['reply']>; extra: z.input<R['extra']> }
-  : z.input<R['reply']>
+/** What a handler returns: the data, the data with the declared extra fields, or the pieces of a text. */
+export type Answer<R extends Route> = R['text'] extends object
+  ? AsyncIterable<string>
+  : R['extra'] extends z.ZodType
+    ? { data: z.input<R['reply']>; extra: z.input<R['extra']> }
+    : z.input<R['reply']>
 
 /** What a caller gets as `data`. */
 export type Reply<R extends Route> = z.output<R['reply']>

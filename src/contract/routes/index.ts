@@ -3,10 +3,12 @@ import { channelRoutes } from './channels.ts'
 import { logRoutes } from './logs.ts'
 import { optionRoutes } from './options.ts'
 import { pricingRoutes } from './pricing.ts'
+import { redemptionRoutes } from './redemptions.ts'
 import { sessionRoutes } from './session.ts'
 import { siteRoutes } from './site.ts'
 import { tokenRoutes } from './tokens.ts'
 import { userRoutes } from './users.ts'
+import { walletRoutes } from './wallet.ts'
 
 /** Every console call of the product. A new file of routes is one line here and one handler table in `server/console`. */
 export const allRoutes = {
@@ -18,6 +20,8 @@ export const allRoutes = {
   ...pricingRoutes,
   ...tokenRoutes,
   ...logRoutes,
+  ...redemptionRoutes,
+  ...walletRoutes,
 } as const satisfies Routes
 
 export type AllRoutes = typeof allRoutes

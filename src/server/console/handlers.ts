@@ -5,10 +5,12 @@ import type { Context } from './context.ts'
 import { logHandlers } from './logs.ts'
 import { optionHandlers } from './options.ts'
 import { pricingHandlers } from './pricing.ts'
+import { redemptionHandlers } from './redemptions.ts'
 import { sessionHandlers } from './session.ts'
 import { siteHandlers } from './site.ts'
 import { tokenHandlers } from './tokens.ts'
 import { userHandlers } from './users.ts'
+import { walletHandlers } from './wallet.ts'
 
 /** Every handler, one table per file of routes. */
 export const allHandlers: Handlers<AllRoutes, Context> = {
@@ -20,4 +22,6 @@ export const allHandlers: Handlers<AllRoutes, Context> = {
   ...pricingHandlers,
   ...tokenHandlers,
   ...logHandlers,
+  ...redemptionHandlers,
+  ...walletHandlers,
 }

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { explain } from '../../contract/issues.ts'
@@ -45,7 +46,7 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
         const context = contextOf(mount.app, request, reply, admissions.get(request))
         requireNoDemo(context, { line, route, body: request.body })
         const answer = await handler(context, readInput(route, request))
-        return reply.send(envelopeOf(route, answer))
+        return route.text ? sendText(reply, route.text, answer) : reply.send(envelopeOf(route, answer))
       },
     })
   }
@@ -100,6 +101,12 @@ function envelopeOf(route: Route, answer: unknown): Record<string, unknown> {
   // The handler table's type makes handlers of routes with extra fields answer in this form.
   const { data, extra } = answer as { data: unknown; extra: unknown }
   return { success: true, message: '', data: route.reply.parse(data), ...route.extra.parse(extra) }
+}
+
+function sendText(reply: FastifyReply, { type, fileName }: NonNullable<Route['text']>, answer: unknown): FastifyReply {
+  if (fileName !== undefined) reply.header('content-disposition', `attachment; filename="${fileName}"`)
+  // The handler table's type makes handlers of such routes answer with the pieces.
+  return reply.type(`${type}; charset=utf-8`).send(Readable.from(answer as AsyncIterable<string>))
 }
 
 function requireComplete(routes: Routes, handlers: Readonly<Record<string, unknown>>): void {

@@ -80,10 +80,15 @@ function operation(line: string, route: Route): Json {
     parameters: [...parameters('path', route.params), ...parameters('query', route.query)],
     ...(route.body ? { requestBody: { required: true, content: json(schemaOf(route.body, 'input')) } } : {}),
     responses: {
-      200: { description: 'Done, or refused', content: json({ anyOf: [answer(route), refusal] }) },
+      200: { description: 'Done, or refused', content: contentOf(route) },
       default: { $ref: '#/components/responses/Refusal' },
     },
   }
+}
+
+function contentOf(route: Route): Json {
+  if (route.text) return { [route.text.type]: { schema: { type: 'string' } }, ...json(refusal) }
+  return json({ anyOf: [answer(route), refusal] })
 }
 
 function answer(route: Route): Json {

@@ -173,6 +173,8 @@ interface RedemptionsTable {
   created_time: number
   redeemed_time: Generated<number>
   used_user_id: Generated<number>
+  /** 0 is never. */
+  expired_time: Generated<number>
   deleted_at: number | null
 }
 

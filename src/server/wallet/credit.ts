@@ -14,12 +14,16 @@ export async function credit(within: Within, { userId, kind, amount, reference, 
     .insertInto('ledger')
     .values({ reference, user_id: userId, token_id: 0, kind, amount, created_at: at, detail })
     .execute()
-  const user = await within
+  const { numUpdatedRows } = await within
     .updateTable('users')
     .set((eb) => ({ quota: eb('quota', '+', amount) }))
     .where('id', '=', userId)
-    .returning('quota')
-    .executeTakeFirst()
+    // Compared before it is added: what no longer is an exact integer could not even be read back.
+    .where('quota', amount > 0 ? '<=' : '>=', amount > 0 ? Number.MAX_SAFE_INTEGER - amount : Number.MIN_SAFE_INTEGER - amount)
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows > 0n) return
+
+  const user = await within.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst()
   if (!user) fail('not_found')
-  if (!Number.isSafeInteger(user.quota)) fail('amount_out_of_range', { field: 'amount' }, { detail: { amount, userId } })
+  fail('amount_out_of_range', { field: 'amount' }, { detail: { amount, userId } })
 }

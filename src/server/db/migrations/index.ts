@@ -7,6 +7,7 @@ import { tokenLimits } from './0004-token-limits.ts'
 import { strictTokens } from './0005-strict-tokens.ts'
 import { upstreamModels } from './0006-upstream-models.ts'
 import { keptResponses } from './0007-kept-responses.ts'
+import { redemptionExpiry } from './0008-redemption-expiry.ts'
 
 /** All migrations in order. Forward only: a landed one is never edited. */
 export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dialect: Dialect) => Promise<void> }[] = [
@@ -17,4 +18,5 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0005-strict-tokens', up: strictTokens },
   { name: '0006-upstream-models', up: upstreamModels },
   { name: '0007-kept-responses', up: keptResponses },
+  { name: '0008-redemption-expiry', up: redemptionExpiry },
 ]

@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import type { Text } from '../text.ts'
+
+export const redemptionStatus = { unused: 1, disabled: 2, used: 3 } as const
+
+export const redemptionStatusLabels: Readonly<Record<number, { label: Text; color: string }>> = {
+  1: { label: { zh: '未使用', en: 'Unused' }, color: 'green' },
+  2: { label: { zh: '已禁用', en: 'Disabled' }, color: 'red' },
+  3: { label: { zh: '已使用', en: 'Used' }, color: 'gray' },
+}
+
+export const redemptionDefaults = { quota: 100_000, count: 1 } as const
+export const redemptionNameLengthMax = 20
+export const redemptionCountMax = 100
+/** 20 million US dollars at the usual 500,000 units each: many such credits stay inside the exact integers. */
+const quotaMax = 1e13
+
+/** A redemption code as admins see it. `user_id` made it; `used_user_id` is 0 while nobody has redeemed it. */
+export const redemption = z.object({
+  id: z.int(),
+  user_id: z.int(),
+  key: z.string(),
+  status: z.int(),
+  name: z.string(),
+  quota: z.int(),
+  created_time: z.int(),
+  redeemed_time: z.int(),
+  used_user_id: z.int(),
+  /** Unix seconds from which nobody can redeem it; 0 is never. */
+  expired_time: z.int(),
+})
+export type Redemption = z.output<typeof redemption>
+
+const nameRule = { zh: '兑换码名称长度须为 1 到 20 个字符', en: 'must have 1 to 20 characters' }
+const name = z
+  .string()
+  .max(1000)
+  .transform((text) =>
+    text
+      .normalize('NFC')
+      .replace(/\p{Cc}/gu, ' ')
+      .trim(),
+  )
+  .refine((text) => text !== '' && [...text].length <= redemptionNameLengthMax, { error: nameRule.en, params: nameRule })
+
+/** What an admin may set of a code. Consoles that do not know expiry leave it out: then it stays as it is, at first never. */
+export const redemptionInput = z.object({
+  name,
+  quota: z.int().min(1).max(quotaMax),
+  expired_time: z.int().min(0).max(1e11).optional(),
+})
+export type RedemptionInput = z.output<typeof redemptionInput>

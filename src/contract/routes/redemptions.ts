@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { redemption, redemptionCountMax, redemptionInput, redemptionStatus } from '../entities/redemption.ts'
+import { idParams, oneBasedPage, page, queryFlag, queryText } from '../envelope.ts'
+import { routes } from '../route.ts'
+
+const status = z.union([z.literal(redemptionStatus.unused), z.literal(redemptionStatus.disabled)])
+const id = z.int().positive()
+
+export const redemptionRoutes = routes({
+  'GET /api/redemption/': {
+    access: 'admin',
+    summary: 'Redemption codes, newest first',
+    query: z.object(oneBasedPage),
+    reply: page(redemption),
+  },
+  'GET /api/redemption/search': {
+    access: 'admin',
+    summary: 'Redemption codes by the beginning of the name, by id or by the whole code, newest first',
+    query: z.object({ keyword: queryText, ...oneBasedPage }),
+    reply: page(redemption),
+  },
+  'GET /api/redemption/:id': { access: 'admin', summary: 'One redemption code', params: idParams, reply: redemption },
+  'POST /api/redemption/': {
+    access: 'admin',
+    summary: 'Make up to 100 redemption codes, all of them or none; answers the codes',
+    body: redemptionInput.extend({ count: z.int().min(1).max(redemptionCountMax).default(1) }),
+    reply: z.array(z.string()),
+  },
+  'PUT /api/redemption/': {
+    access: 'admin',
+    summary: 'Change name, quota and expiry of an unused code; with status_only enable or disable a code that is not used',
+    query: z.object({ status_only: queryFlag.optional() }),
+    // A change of the status alone names no more than id and status.
+    body: redemptionInput.partial().extend({ id, status: status.optional().catch(undefined) }),
+    reply: redemption,
+  },
+  'DELETE /api/redemption/invalid': {
+    access: 'admin',
+    summary: 'Delete all codes that are used, disabled or expired; answers how many',
+    reply: z.int(),
+  },
+  'DELETE /api/redemption/:id': { access: 'admin', summary: 'Delete a redemption code', params: idParams, reply: z.null() },
+})

@@ -1,0 +1,23 @@
+import type { Handlers } from '../../contract/route.ts'
+import type { walletRoutes } from '../../contract/routes/wallet.ts'
+import { redeem } from '../wallet/redeem.ts'
+import { listLedgerRows, statementCsv } from '../wallet/statement.ts'
+import { transferEarned } from '../wallet/transfer.ts'
+import { type Context, requireCaller } from './context.ts'
+
+/** Consoles of this family show the message of a transfer as it comes. */
+const transferred = { zh: '划转成功', en: 'Transfer successful' }
+
+export const walletHandlers: Handlers<typeof walletRoutes, Context> = {
+  'POST /api/user/topup': (context, { body }) => redeem(context.app, { key: body.key, caller: requireCaller(context) }),
+
+  async 'POST /api/user/aff_transfer'(context, { body }) {
+    await transferEarned(context.app, { amount: body.quota, caller: requireCaller(context) })
+    return { data: null, extra: { message: transferred[context.language] } }
+  },
+
+  'GET /api/user/self/ledger': (context, { query: { before, page_size } }) =>
+    listLedgerRows(context.app.db, { userId: requireCaller(context).id, before, limit: page_size }),
+
+  'GET /api/user/self/ledger.csv': (context) => statementCsv(context.app.db, requireCaller(context).id),
+}

@@ -1,0 +1,66 @@
+import { logType } from '../../contract/entities/log.ts'
+import { redemptionStatus } from '../../contract/entities/redemption.ts'
+import type { Queries } from '../db/open.ts'
+import { seconds } from '../lib/clock.ts'
+import { fail } from '../lib/failure.ts'
+import { sha256 } from '../lib/secrets.ts'
+import type { Caller, Core } from '../options/core.ts'
+import { recordLog } from '../usage/log.ts'
+import type { Ledger } from './ledger.ts'
+import { quotaText } from './quota-text.ts'
+import { unexpired } from './redemptions.ts'
+
+/**
+ * Redeems a code: the code is used, the balance credited and the log row written in one transaction, so that any number of attempts on
+ * any number of nodes credit once. Answers the units. Throws `redemption_invalid` for a code that is unknown, disabled or deleted,
+ * which nobody can tell apart, `redemption_used` and `redemption_expired`.
+ */
+export async function redeem(
+  core: Core & { readonly ledger: Ledger },
+  { key, caller }: { key: string; caller: Caller },
+): Promise<number> {
+  const keyHash = sha256(key)
+  const at = seconds(core.now())
+  // Attempts with a wrong code end here, without a transaction.
+  await requireRedeemable(core.db, keyHash, at)
+
+  const quota = await core.db.transaction().execute(async (within) => {
+    const code = await within
+      .updateTable('redemptions')
+      .set({ status: redemptionStatus.used, redeemed_time: at, used_user_id: caller.id })
+      .where('key_hash', '=', keyHash)
+      .where('status', '=', redemptionStatus.unused)
+      .where('deleted_at', 'is', null)
+      .where(unexpired(at))
+      .returning(['id', 'quota'])
+      .executeTakeFirst()
+    if (!code) return undefined
+
+    const { id: userId, username } = caller
+    const { id, quota } = code
+    await core.ledger.credit(within, { userId, kind: 'redeem', amount: quota, reference: `redeem:${id}`, at })
+    const content = `通过兑换码 #${id} 充值 ${quotaText(core, quota)} / Redeemed code #${id} for ${quotaText(core, quota)}`
+    await recordLog(within, { type: logType.topUp, at, userId, username, content, quota })
+    return quota
+  })
+
+  // Somebody else was first, or an admin took the code back in between.
+  if (quota === undefined) {
+    await requireRedeemable(core.db, keyHash, at)
+    fail('redemption_invalid')
+  }
+  core.ledger.refresh({ userId: caller.id })
+  return quota
+}
+
+async function requireRedeemable(db: Queries, keyHash: string, at: number): Promise<void> {
+  const code = await db
+    .selectFrom('redemptions')
+    .select(['status', 'expired_time'])
+    .where('key_hash', '=', keyHash)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  if (code?.status === redemptionStatus.used) fail('redemption_used')
+  if (code?.status !== redemptionStatus.unused) fail('redemption_invalid')
+  if (code.expired_time !== 0 && code.expired_time <= at) fail('redemption_expired')
+}

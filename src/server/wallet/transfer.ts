@@ -1,0 +1,39 @@
+import { logType } from '../../contract/entities/log.ts'
+import { seconds } from '../lib/clock.ts'
+import { fail } from '../lib/failure.ts'
+import { newRequestId } from '../lib/ids.ts'
+import type { Caller, Core } from '../options/core.ts'
+import { recordLog } from '../usage/log.ts'
+import type { Ledger } from './ledger.ts'
+import { quotaText } from './quota-text.ts'
+
+/**
+ * Moves units that a user earned by invitations to their balance, with the log row in one transaction: what leaves one side arrives on
+ * the other. Throws `transfer_below_minimum` below the quota of one US dollar and `transfer_exceeds_earned` when there is less.
+ */
+export async function transferEarned(
+  core: Core & { readonly ledger: Ledger },
+  { amount, caller }: { amount: number; caller: Caller },
+): Promise<void> {
+  const least = Math.ceil(core.options.current.QuotaPerUnit)
+  if (amount < least) fail('transfer_below_minimum', { least: quotaText(core, least) })
+  const nowMs = core.now()
+  const at = seconds(nowMs)
+  const { id: userId, username } = caller
+
+  await core.db.transaction().execute(async (within) => {
+    const { numUpdatedRows } = await within
+      .updateTable('users')
+      .set((eb) => ({ aff_quota: eb('aff_quota', '-', amount) }))
+      .where('id', '=', userId)
+      .where('aff_quota', '>=', amount)
+      .executeTakeFirstOrThrow()
+    if (numUpdatedRows === 0n) fail('transfer_exceeds_earned')
+
+    const reference = `transfer:${userId}:${newRequestId(nowMs)}`
+    await core.ledger.credit(within, { userId, kind: 'transfer', amount, reference, at })
+    const content = `邀请额度划转 ${quotaText(core, amount)} / Moved ${quotaText(core, amount)} earned by invitations`
+    await recordLog(within, { type: logType.system, at, userId, username, content, quota: amount })
+  })
+  core.ledger.refresh({ userId })
+}
