@@ -1,8 +1,7 @@
-import { channelStatus } from '../../contract/entities/channel-status.ts'
 import { checkModels } from '../channels/model-changes.ts'
 import { AppError } from '../lib/failure.ts'
 import type { Job } from './runner.ts'
-import { sweep } from './sweep.ts'
+import { enabledChannels, sweep } from './sweep.ts'
 
 /** Notes which models the upstreams of all enabled channels add and drop. */
 export const checkUpstreamModels: Job = {
@@ -12,12 +11,6 @@ export const checkUpstreamModels: Job = {
   everyMs: ({ ChannelModelsMinutes }) => ChannelModelsMinutes * 60_000,
   deadlineMs: 3_600_000,
   async run(app, signal, tell) {
-    const rows = await app.db
-      .selectFrom('channels')
-      .select('id')
-      .where('status', '=', channelStatus.enabled)
-      .orderBy('id')
-      .execute()
     const visit = async (id: number) => {
       try {
         const { added, removed } = await checkModels(app, id)
@@ -27,6 +20,6 @@ export const checkUpstreamModels: Job = {
         return error.code === 'channel_list_unsupported' ? 'cannot' : 'failed'
       }
     }
-    return sweep(app, { ids: rows.map(({ id }) => id), signal, tell, visit })
+    return sweep(app, { ids: await enabledChannels(app), signal, tell, visit })
   },
 }

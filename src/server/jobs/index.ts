@@ -1,11 +1,13 @@
 import { checkUpstreamModels } from './check-models.ts'
 import { expireHolds } from './expire-holds.ts'
+import { purgeKeptResponses } from './purge-kept-responses.ts'
 import { purgeSealedStates } from './purge-sealed-states.ts'
 import { purgeSessions } from './purge-sessions.ts'
 import { readSpending } from './read-spending.ts'
 import { reconcileLedger } from './reconcile-ledger.ts'
 import { refreshBalances } from './refresh-balances.ts'
 import type { Job } from './runner.ts'
+import { settleResponses } from './settle-responses.ts'
 import { testChannels } from './test-channels.ts'
 
 /** All jobs of the server. A new one is a file and a line here. */
@@ -15,6 +17,8 @@ export const jobs: readonly Job[] = [
   reconcileLedger,
   purgeSessions,
   purgeSealedStates,
+  purgeKeptResponses,
+  settleResponses,
   testChannels,
   refreshBalances,
   checkUpstreamModels,

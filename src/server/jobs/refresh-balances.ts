@@ -1,8 +1,7 @@
-import { channelStatus } from '../../contract/entities/channel-status.ts'
 import { refreshBalance } from '../channels/balance.ts'
 import { AppError } from '../lib/failure.ts'
 import type { Job } from './runner.ts'
-import { sweep } from './sweep.ts'
+import { enabledChannels, sweep } from './sweep.ts'
 
 /** Asks the upstreams of all enabled channels what is left on their accounts. */
 export const refreshBalances: Job = {
@@ -12,12 +11,6 @@ export const refreshBalances: Job = {
   everyMs: ({ ChannelBalanceMinutes }) => ChannelBalanceMinutes * 60_000,
   deadlineMs: 3_600_000,
   async run(app, signal, tell) {
-    const rows = await app.db
-      .selectFrom('channels')
-      .select('id')
-      .where('status', '=', channelStatus.enabled)
-      .orderBy('id')
-      .execute()
     const visit = async (id: number) => {
       try {
         await refreshBalance(app, id)
@@ -27,6 +20,6 @@ export const refreshBalances: Job = {
         return error.code === 'channel_balance_unsupported' ? 'cannot' : 'failed'
       }
     }
-    return sweep(app, { ids: rows.map(({ id }) => id), signal, tell, visit })
+    return sweep(app, { ids: await enabledChannels(app), signal, tell, visit })
   },
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ChannelJob } from '../../contract/entities/channel.ts'
+import { channelStatus } from '../../contract/entities/channel-status.ts'
 import type { Core } from '../options/core.ts'
 import { runLease } from './runner.ts'
 
@@ -75,4 +76,10 @@ function readTally(detail: string): z.output<typeof tallyForm> | undefined {
   } catch {
     return undefined
   }
+}
+
+/** In the order in which they were made. */
+export async function enabledChannels({ db }: Pick<Core, 'db'>): Promise<number[]> {
+  const rows = await db.selectFrom('channels').select('id').where('status', '=', channelStatus.enabled).orderBy('id').execute()
+  return rows.map(({ id }) => id)
 }
