@@ -5,7 +5,7 @@ import { Issued, type ModelTurn, requireShape, type Transcript, type UserTurn } 
 import { Refusal, refuse, type VendorRequest, type VendorRules } from './vendor-server.ts'
 
 /**
- * Claude Sonnet 4.5 behind Messages, as strict as the vendor. Source: API reference and types of @anthropic-ai/sdk 1.10, error texts as
+ * Claude Sonnet 4.6 behind Messages, as strict as the vendor. Source: API reference and types of @anthropic-ai/sdk 1.10, error texts as
  * the vendor words them.
  */
 export function anthropicRules(): VendorRules {
@@ -17,7 +17,7 @@ export function anthropicRules(): VendorRules {
       const { body, thinks } = readMessages(request.body, { isHosted: false })
       // The tool runner of the SDK asks for a thread first, and does without where it cannot have one.
       if (body.thread) throw new Refusal('`thread` cannot be combined with `thinking`.', 400, noThread)
-      if (body.model !== 'claude-sonnet-4-5') refuse(`model: ${body.model}`, 404)
+      if (body.model !== 'claude-sonnet-4-6') refuse(`model: ${body.model}`, 404)
       if (body.stream !== true) refuse('the agents of this scenario stream')
       const { events } = answerMessages(issued, body, thinks)
       const pieces = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
@@ -113,7 +113,7 @@ const bodyShape = z.strictObject({
   anthropic_beta: z.array(z.string()).optional(),
   stream: z.boolean().optional(),
   messages: z.array(message).min(1, 'messages: at least one message is required'),
-  max_tokens: z.int().min(1).max(64_000),
+  max_tokens: z.int().min(1).max(128_000),
   system: z.union([z.string(), z.array(text)]).optional(),
   stop_sequences: z.array(z.string().regex(/\S/, 'each stop sequence must contain non-whitespace')).optional(),
   temperature: z.number().min(0).max(1).optional(),
@@ -135,11 +135,15 @@ const bodyShape = z.strictObject({
         budget_tokens: z.int().min(1024),
         display: z.enum(['summarized', 'omitted']).nullish(),
       }),
+      z.strictObject({ type: z.literal('adaptive'), display: z.enum(['summarized', 'omitted']).nullish() }),
       z.strictObject({ type: z.literal('disabled') }),
     ])
     .optional(),
   output_config: z
-    .strictObject({ format: z.strictObject({ type: z.literal('json_schema'), schema: z.unknown() }).nullish() })
+    .strictObject({
+      format: z.strictObject({ type: z.literal('json_schema'), schema: z.unknown() }).nullish(),
+      effort: z.enum(['low', 'medium', 'high', 'max']).nullish(),
+    })
     .optional(),
   metadata: z.strictObject({ user_id: z.string().max(256).nullish() }).optional(),
   cache_control: cacheControl,
@@ -171,15 +175,18 @@ export function readMessages(json: unknown, { isHosted }: { isHosted: boolean })
   requireSampling(body)
   requireResults(body)
   requireThinking(body)
-  return { body, thinks: body.thinking?.type === 'enabled' }
+  return { body, thinks: thinks(body) }
 }
 
-function requireSampling({ thinking, temperature, top_p, top_k, tool_choice, max_tokens }: MessagesBody): void {
-  if (temperature !== undefined && top_p !== undefined) {
-    refuse('`temperature` and `top_p` cannot both be specified for this model. Please use only one.')
-  }
-  if (thinking?.type !== 'enabled') return
-  if (thinking.budget_tokens >= max_tokens) refuse('`max_tokens` must be greater than `thinking.budget_tokens`.')
+function thinks({ thinking }: MessagesBody): boolean {
+  return thinking?.type === 'enabled' || thinking?.type === 'adaptive'
+}
+
+function requireSampling(body: MessagesBody): void {
+  const { thinking, temperature, top_p, top_k, tool_choice, max_tokens } = body
+  if (!thinks(body)) return
+  if (thinking?.type === 'enabled' && thinking.budget_tokens >= max_tokens)
+    refuse('`max_tokens` must be greater than `thinking.budget_tokens`.')
   if ((temperature ?? 1) !== 1) refuse('`temperature` may only be set to 1 when thinking is enabled.')
   if (top_k !== undefined) refuse('`top_k` must be unset when thinking is enabled.')
   if (top_p !== undefined && top_p < 0.95) refuse('`top_p` must be greater than or equal to 0.95 when thinking is enabled.')
@@ -220,10 +227,11 @@ function requireResults({ messages }: MessagesBody): void {
   }
 }
 
-function requireThinking({ messages, thinking }: MessagesBody): void {
+function requireThinking(body: MessagesBody): void {
+  const { messages } = body
   const last = messages.findLastIndex(({ role }) => role === 'assistant')
   const message = messages[last]
-  if (thinking?.type !== 'enabled' || !message) return
+  if (!thinks(body) || !message) return
   const [first] = blocksOf(message)
   if (first?.type !== 'thinking' && first?.type !== 'redacted_thinking') {
     refuse(
@@ -315,7 +323,7 @@ function eventsOf(step: Step, ids: readonly string[], signature: string): Event[
     cache_read_input_tokens: cached,
     cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
   }
-  const shell = { id: 'msg_01Harbor', type: 'message', role: 'assistant', model: 'claude-sonnet-4-5', content: [] }
+  const shell = { id: 'msg_01Harbor', type: 'message', role: 'assistant', model: 'claude-sonnet-4-6', content: [] }
   const usage = { ...counts, output_tokens: 1, service_tier: 'standard', inference_geo: 'global' }
   const blocks: Block_[] = [
     {

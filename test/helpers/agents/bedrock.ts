@@ -31,7 +31,7 @@ export function bedrockRules(): VendorRules {
   }
 }
 
-const claudeId = 'global.anthropic.claude-sonnet-4-5-20250929-v1:0'
+const claudeId = 'global.anthropic.claude-sonnet-4-6'
 const novaId = 'us.amazon.nova-2-lite-v1:0'
 
 function requireSignature({ headers }: VendorRequest): void {
