@@ -14,6 +14,8 @@ const reply = {
   usage: { input_tokens: 10, output_tokens: 2 },
 }
 
+const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`member_${at}`, 1]))
+
 eachDatabase('a request that another protocol cannot carry whole', (_fresh, kind) => {
   it('is answered with what was lost by name, in a header and in the log; a strict token refuses it before anything is asked', async () => {
     let asked = 0
@@ -34,11 +36,16 @@ eachDatabase('a request that another protocol cannot carry whole', (_fresh, kind
       upstream_format: 'anthropic.messages',
     })
 
+    const odd = await ask(server, token.key, chat({ model: claude, 'a\r\nset-cookie: b': 1, 名: 2, ...many(500) }))
+    expect(odd.status).toBe(200)
+    expect(odd.headers.get('set-cookie')).toBeNull()
+    expect(odd.headers.get('x-sluice-dropped')).toMatch(/^\?, a\?\?set-cookie:\?b, /)
+
     const strict = await addToken(server, { strict_translation: true })
     const refused = await ask(server, strict.key, lossy)
     expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([400, 'unsupported_parameter'])
     expect(JSON.parse(refused.text).error.message).toContain('logit_bias')
-    expect(asked).toBe(1)
+    expect(asked).toBe(2)
     const whole = await ask(server, strict.key, chat({ model: claude }))
     expect([whole.status, whole.headers.get('x-sluice-dropped')]).toEqual([200, null])
   })

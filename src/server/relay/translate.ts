@@ -36,7 +36,7 @@ export async function translate(
         stream: dialogue.stream || provider.alwaysStreams === true,
         wantsUsage: true,
       },
-      { model: to.model, quirks: provider.quirks, settings: settingsOf(app), lose: (field) => dropped.add(field) },
+      { model: to.model, quirks: provider.quirks, settings: settingsOf(app), lose: (field) => dropped.add(plainName(field)) },
     )
     if (work.caller.isStrict && dropped.size > 0) fail('untranslatable', { field: [...dropped].join(', '), reason: strictly })
   } catch (error) {
@@ -44,8 +44,8 @@ export async function translate(
     return new UpstreamFailure('untranslatable', { own: error })
   }
 
-  work.translation = { format: to.format, dropped: [...dropped].sort() }
-  work.call.tell('x-sluice-dropped', work.translation.dropped.join(', '))
+  work.translation = { format: to.format, dropped: [...dropped].sort().slice(0, droppedKept) }
+  work.call.tell('x-sluice-dropped', work.translation.dropped.slice(0, droppedShown).join(', '))
   const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
   const body = takesOptions ? written.body : { ...written.body, stream_options: undefined }
   const adjusted = provider.adjustBody?.(written.body, to.format, to.model, callerHeaders(work)) ?? {}
@@ -66,6 +66,14 @@ export const strictly = {
   zh: '该令牌不允许在协议转换中丢弃内容',
   en: 'the token allows nothing to be lost when a request is carried to another protocol',
 }
+
+/** Callers name their fields as they like; what stands in a header and in the log is short and plain. */
+function plainName(field: string): string {
+  return field.slice(0, 64).replace(/[^\x21-\x2b\x2d-\x7e]/g, '?')
+}
+
+const droppedShown = 40
+const droppedKept = 200
 
 /** Selection only picks channels for which there is a pair. */
 function pairOf(work: Work, format: Format): { codec: Codec; inbound: Inbound } {
