@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { channelStatusLabels } from '../src/contract/entities/channel-status.ts'
+import { ledgerKindLabels } from '../src/contract/entities/ledger-row.ts'
 import { logTypeLabels } from '../src/contract/entities/log.ts'
+import { redemptionStatusLabels } from '../src/contract/entities/redemption.ts'
 import { tokenStatusLabels } from '../src/contract/entities/token.ts'
 import { userStatusLabels } from '../src/contract/entities/user.ts'
 import { errors } from '../src/contract/errors.ts'
@@ -18,6 +20,8 @@ describe('texts that are declared once', () => {
     roleLabels,
     channelStatusLabels,
     logTypeLabels,
+    ledgerKindLabels,
+    redemptionStatusLabels,
     tokenStatusLabels,
     userStatusLabels,
     providers,
