@@ -87,6 +87,8 @@ const formats = [
   'openai.responses',
   'openai.moderations',
   'openai.images',
+  'openai.image-edits',
+  'openai.image-variations',
   'openai.speech',
   'openai.transcriptions',
   'openai.translations',
@@ -95,7 +97,14 @@ const formats = [
   'anthropic.count_tokens',
   'gemini.generate',
   'cohere.chat',
+  'cohere.embed',
+  'cohere.rerank',
   'ollama.chat',
+  'ollama.embed',
+  'voyage.rerank',
+  'siliconflow.images',
+  'volcengine.images',
+  'zhipu.images',
 ] as const satisfies readonly Format[]
 
 const testableFormats: readonly string[] = ['openai.chat', 'openai.embeddings', 'anthropic.messages']

@@ -1,7 +1,9 @@
 import { isMultimodal, isNativeOnly } from '../protocols/dashscope-chat/models.ts'
+import type { Format } from '../protocols/format.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import { chatHost, plainHost } from './adjust-chat.ts'
 import { isConversation } from './conversations.ts'
+import { askForFloats, withDirectCalls } from './direct-calls.ts'
 import { models } from './models.ts'
 import { bearer, defineProvider, joinUrl, pathOf } from './openai-compatible.ts'
 
@@ -10,6 +12,9 @@ const speaks = {
   'openai.completions': '/compatible-mode/v1/completions',
   'openai.embeddings': '/compatible-mode/v1/embeddings',
   'dashscope.chat': '/api/v1/services/aigc/text-generation/generation',
+  'dashscope.images': '/api/v1/services/aigc/text2image/image-synthesis',
+  'dashscope.image-messages': '/api/v1/services/aigc/multimodal-generation/generation',
+  'dashscope.rerank': '/api/v1/services/rerank/text-rerank/text-rerank',
 }
 
 /**
@@ -27,14 +32,16 @@ export const ali = defineProvider({
   models: models.ali,
   otherLabel: { zh: '插件（JSON）', en: 'Plugins (JSON)' },
   speaks,
-  speaksWith: (format, model) => format === 'openai.embeddings' || (format === 'dashscope.chat') === isNativeOnly(model),
+  speaksWith: (format, model) => directFormats[format]?.(model) ?? (format === 'dashscope.chat') === isNativeOnly(model),
   url(channel, format, model) {
     const sees = format === 'dashscope.chat' && isMultimodal(model)
     const path = sees ? '/api/v1/services/aigc/multimodal-generation/generation' : pathOf(speaks, format)
-    return joinUrl(channel.baseUrl, path, ['/compatible-mode/v1', '/api/v1'])
+    return joinUrl(channel.baseUrl, path, pasted)
   },
-  headers: (channel) => ({
+  taskUrl: (channel, taskId) => joinUrl(channel.baseUrl, `/api/v1/tasks/${encodeURIComponent(taskId)}`, pasted),
+  headers: (channel, format) => ({
     ...bearer(channel.key),
+    ...(format === 'dashscope.images' ? { 'x-dashscope-async': 'enable' } : {}),
     ...(channel.other === '' ? {} : { 'x-dashscope-plugin': asciiJson(channel.other) }),
   }),
   prefers: (format, model) => (isConversation(format) && isNativeOnly(model) ? 'dashscope.chat' : undefined),
@@ -42,9 +49,23 @@ export const ali = defineProvider({
     url.pathname.includes('/services/aigc/') && headers.accept === 'text/event-stream'
       ? { headers: { 'x-dashscope-sse': 'enable' } }
       : {},
-  ...chatHost({ ...plainHost, thinkingSwitch: 'enable_thinking', takesCacheControl: true }, adjust),
+  ...withDirectCalls(chatHost({ ...plainHost, thinkingSwitch: 'enable_thinking', takesCacheControl: true }, adjust), {
+    'openai.embeddings': askForFloats,
+  }),
   modelsPath: '/compatible-mode/v1/models',
 })
+
+const pasted = ['/compatible-mode/v1', '/api/v1']
+
+/** Calls that are no conversation, and the models for them. The older models for images only promise them. */
+const directFormats: Readonly<Partial<Record<Format, (model: string) => boolean>>> = {
+  'openai.embeddings': () => true,
+  'dashscope.rerank': () => true,
+  'dashscope.images': (model) => !answersImagesAtOnce.test(model),
+  'dashscope.image-messages': (model) => answersImagesAtOnce.test(model),
+}
+
+const answersImagesAtOnce = /^(qwen-image|z-image|wan2\.[6-9]|wan[3-9])/
 
 /** `top_p` is taken between 0 and 1, not at these ends. Open Qwen models think unless told not to, and only in streams. */
 function adjust({ top_p, stream, enable_thinking }: JsonObject, model: string): Record<string, unknown> {

@@ -1,6 +1,7 @@
 import { models } from './models.ts'
 import { adjustForOpenai } from './openai.ts'
 import { allPaths, defineProvider, pathOf, same } from './openai-compatible.ts'
+import type { Provider } from './provider.ts'
 import { prefersResponses } from './responses.ts'
 
 /** Used when the channel names no version of its own. */
@@ -12,7 +13,7 @@ const responsesApiVersion = '2025-04-01-preview'
  * Azure serves deployments, not models: the deployment bears the name of the (mapped) model. Azure writes `gpt-35-turbo`.
  * An address that ends in `/openai/v1` is the newer interface without an API version.
  */
-export const azure = defineProvider({
+export const azure: Provider = defineProvider({
   id: 3,
   key: 'azure',
   label: same('Azure OpenAI'),
@@ -36,5 +37,15 @@ export const azure = defineProvider({
   headers: (channel) => ({ 'api-key': channel.key }),
   prefers: prefersResponses,
   adjustBody: adjustForOpenai,
+  forChannel: ({ baseUrl }) => (baseUrl.endsWith('/openai/v1') ? azure : deployed),
   modelsPath: null,
 })
+
+/** The deployment is the model: a form that names one besides is refused. Source: protocols notes 2.3. */
+const deployed: Provider = {
+  ...azure,
+  adjustBody: (body, format, model) =>
+    format === 'openai.transcriptions' || format === 'openai.translations'
+      ? { model: undefined }
+      : adjustForOpenai(body, format, model),
+}

@@ -1,4 +1,5 @@
 import { fail } from '../lib/failure.ts'
+import type { Format } from '../protocols/format.ts'
 import { isObject } from '../protocols/wire-format.ts'
 import { type AwsIdentity, signForAws } from './aws-signature.ts'
 import { hostedMessages, isClaude } from './hosted-messages.ts'
@@ -9,6 +10,8 @@ const speaks = {
   'anthropic.messages': '/model/{model}/invoke',
   'bedrock.converse': '/model/{model}/converse',
   'bedrock.count_tokens': '/model/{model}/count-tokens',
+  'bedrock.titan-embed': '/model/{model}/invoke',
+  'bedrock.cohere-embed': '/model/{model}/invoke',
 }
 
 /**
@@ -27,7 +30,7 @@ export const bedrock = defineProvider({
     en: 'Ak|Sk|Region, with temporary credentials Ak|Sk|SessionToken|Region; or ApiKey|Region',
   },
   speaks,
-  speaksWith: (format, model) => format !== 'anthropic.messages' || isClaude(model),
+  speaksWith: (format, model) => ownModels[format]?.(model) ?? true,
   url(channel, format, model, stream) {
     const path = pathOf(speaks, format).replace('{model}', () => encodeURIComponent(modelIdOf(model)))
     const streamed = format === 'anthropic.messages' ? '-with-response-stream' : '-stream'
@@ -57,6 +60,13 @@ export const bedrock = defineProvider({
   streamOptions: false,
   modelsPath: null,
 })
+
+/** Formats that only some of its models speak. */
+const ownModels: Readonly<Partial<Record<Format, (model: string) => boolean>>> = {
+  'anthropic.messages': isClaude,
+  'bedrock.titan-embed': (model) => model.includes('amazon.titan-embed'),
+  'bedrock.cohere-embed': (model) => model.includes('cohere.embed'),
+}
 
 /** Top-level members of Messages that InvokeModel knows; it answers 400 to others. */
 const taken: ReadonlySet<string> = new Set([

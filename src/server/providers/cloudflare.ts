@@ -2,7 +2,7 @@ import { chatHost, plainHost } from './adjust-chat.ts'
 import { models } from './models.ts'
 import { defineProvider, joinUrl, pathOf, same } from './openai-compatible.ts'
 
-const speaks = { 'openai.chat': '/chat/completions', 'openai.embeddings': '/embeddings' }
+const speaks = { 'openai.chat': '/chat/completions', 'openai.embeddings': '/embeddings', 'cloudflare.run': '/run' }
 
 export const cloudflare = defineProvider({
   id: 39,
@@ -15,9 +15,18 @@ export const cloudflare = defineProvider({
   otherLabel: { zh: '账户 ID', en: 'Account ID' },
   speaks,
   ...chatHost(plainHost),
-  url(channel, format) {
-    const account = encodeURIComponent(channel.other)
-    return joinUrl(channel.baseUrl, `/client/v4/accounts/${account}/ai/v1${pathOf(speaks, format)}`)
+  speaksWith: (format, model) => format !== 'cloudflare.run' || /whisper|rerank|flux|lucid/.test(model),
+  url(channel, format, model) {
+    const path = format === 'cloudflare.run' ? `run/${modelPath(model)}` : `v1${pathOf(speaks, format)}`
+    return joinUrl(channel.baseUrl, `/client/v4/accounts/${encodeURIComponent(channel.other)}/ai/${path}`)
   },
   modelsPath: null,
 })
+
+/** Names like `@cf/openai/whisper` are a path of their own. */
+function modelPath(model: string): string {
+  return model
+    .split('/')
+    .map((piece) => encodeURIComponent(piece).replaceAll('%40', '@'))
+    .join('/')
+}

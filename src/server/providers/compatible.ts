@@ -1,7 +1,9 @@
+import type { JsonObject } from '../protocols/wire-format.ts'
 import { chatHost, plainHost } from './adjust-chat.ts'
 import { siliconflowBalance } from './balances.ts'
+import { askForFloats, askWithTexts, withDirectCalls } from './direct-calls.ts'
 import { models } from './models.ts'
-import { defineProvider, same } from './openai-compatible.ts'
+import { defineProvider, mediaPaths, openaiPaths, same } from './openai-compatible.ts'
 
 /** Vendors that speak OpenAI's dialect and differ in address, paths, models and known quirks only. */
 const chatOnly = { 'openai.chat': '/v1/chat/completions' }
@@ -74,7 +76,8 @@ export const jina = defineProvider({
   docs: 'https://jina.ai/embeddings',
   baseUrl: 'https://api.jina.ai',
   models: models.jina,
-  speaks: { 'openai.embeddings': '/v1/embeddings' },
+  speaks: { 'openai.embeddings': '/v1/embeddings', rerank: '/v1/rerank' },
+  adjustBody: (body, format) => (format === 'openai.embeddings' ? jinaEncoding(body) : {}),
   modelsPath: null,
 })
 
@@ -87,7 +90,14 @@ export const siliconflow = defineProvider({
   baseUrl: 'https://api.siliconflow.cn',
   models: models.siliconflow,
   balance: siliconflowBalance,
-  ...chatHost({ ...plainHost, thinkingSwitch: 'enable_thinking' }),
+  speaks: {
+    ...openaiPaths,
+    rerank: '/v1/rerank',
+    'siliconflow.images': '/v1/images/generations',
+    'openai.speech': mediaPaths['openai.speech'],
+    'openai.transcriptions': mediaPaths['openai.transcriptions'],
+  },
+  ...withDirectCalls(chatHost({ ...plainHost, thinkingSwitch: 'enable_thinking' }), { rerank: askWithTexts }),
 })
 
 export const moka = defineProvider({
@@ -109,8 +119,13 @@ export const baiduV2 = defineProvider({
   docs: 'https://cloud.baidu.com/doc/qianfan-api/s/3m7of64lb',
   baseUrl: 'https://qianfan.baidubce.com',
   models: models.baiduV2,
-  speaks: { 'openai.chat': '/v2/chat/completions' },
-  ...chatHost(plainHost),
+  speaks: {
+    'openai.chat': '/v2/chat/completions',
+    'openai.embeddings': '/v2/embeddings',
+    rerank: '/v2/rerank',
+    'openai.images': '/v2/images/generations',
+  },
+  ...withDirectCalls(chatHost(plainHost), { 'openai.embeddings': askForFloats, rerank: askWithTexts }),
   modelsPath: '/v2/models',
 })
 
@@ -122,5 +137,12 @@ export const xinference = defineProvider({
   color: 'purple',
   docs: 'https://inference.readthedocs.io/en/latest/user_guide/client_api.html',
   needsBaseUrl: true,
-  ...chatHost(plainHost),
+  speaks: { ...openaiPaths, ...mediaPaths, rerank: '/v1/rerank' },
+  ...withDirectCalls(chatHost(plainHost), { 'openai.embeddings': askForFloats, rerank: askWithTexts }),
 })
+
+/** Its word for how vectors are encoded. */
+function jinaEncoding({ encoding_format, embedding_type }: JsonObject): Record<string, unknown> {
+  if (encoding_format === undefined) return {}
+  return { encoding_format: undefined, embedding_type: embedding_type ?? encoding_format }
+}

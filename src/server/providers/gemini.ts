@@ -1,7 +1,17 @@
 import { fail } from '../lib/failure.ts'
+import type { Format } from '../protocols/format.ts'
+import { arrayAt, isObject, type JsonObject } from '../protocols/wire-format.ts'
 import { models } from './models.ts'
 import { defineProvider, joinUrl, pathOf, same } from './openai-compatible.ts'
 import type { Upstream } from './provider.ts'
+
+const methods = {
+  'gemini.generate': 'generateContent',
+  'gemini.count_tokens': 'countTokens',
+  'gemini.embed': 'embedContent',
+  'gemini.batch_embed': 'batchEmbedContents',
+  'gemini.predict': 'predict',
+}
 
 /** Google's Gemini interface. The model stands in the address, and the key in a header: an address with a key ends in logs. */
 export const gemini = defineProvider({
@@ -17,15 +27,14 @@ export const gemini = defineProvider({
   checkOther(other) {
     if (other !== '' && !version.test(other)) fail('field_invalid', { field: 'other', reason: versionReason })
   },
-  speaks: { 'gemini.generate': '/v1beta/models', 'gemini.count_tokens': '/v1beta/models' },
+  speaks: Object.fromEntries(Object.keys(methods).map((format) => [format, '/v1beta/models'])),
+  speaksWith: (format, model) => (format === 'gemini.predict') === isImagen(model),
   url(channel, format, model, stream) {
-    const version = `/${versionFor(channel, model)}`
-    const path = pathOf({ 'gemini.generate': version, 'gemini.count_tokens': version }, format)
-    const generates = stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
-    const method = format === 'gemini.count_tokens' ? 'countTokens' : generates
-    return joinUrl(channel.baseUrl, `${path}/${geminiModelPath(model)}:${method}`)
+    const method = stream ? 'streamGenerateContent?alt=sse' : pathOf(methods, format)
+    return joinUrl(channel.baseUrl, `/${versionFor(channel, model)}/${geminiModelPath(model)}:${method}`)
   },
   headers: (channel): Record<string, string> => (channel.key === '' ? {} : { 'x-goog-api-key': channel.key }),
+  adjustBody: renameModels,
   keyRefusedBy: [401, 403],
   refusesKey: ({ status, code }) => status === 400 && code === 'API_KEY_INVALID',
   modelsPath: '/v1beta/models?pageSize=1000',
@@ -35,6 +44,20 @@ export const gemini = defineProvider({
 export function geminiModelPath(model: string): string {
   const resource = /^(models|tunedModels|publishers)\//.test(model) ? model : `models/${model}`
   return resource.split('/').map(encodeURIComponent).join('/')
+}
+
+export function isImagen(model: string): boolean {
+  return /^(models\/|google\/|publishers\/google\/models\/)?(imagen|imagegeneration)/.test(model)
+}
+
+/** Those who embed name the model in the body too, where it has to be the one of the address. */
+function renameModels(body: JsonObject, format: Format, model: string): Record<string, unknown> {
+  if (format === 'gemini.embed') return body.model === undefined ? {} : { model: undefined }
+  if (format !== 'gemini.batch_embed') return {}
+  const requests = arrayAt(body, 'requests')
+  const name = /^(models|tunedModels)\//.test(model) ? model : `models/${model}`
+  if (requests.every((request) => isObject(request) && request.model === name)) return {}
+  return { requests: requests.map((request) => (isObject(request) ? { ...request, model: name } : request)) }
 }
 
 const version = /^v\d[a-z0-9]{0,20}$/

@@ -1,6 +1,7 @@
 import type { Quirks } from '../protocols/codec.ts'
 import { arrayAt, isObject, type JsonObject } from '../protocols/wire-format.ts'
 import { chatHost } from './adjust-chat.ts'
+import { withDirectCalls, without } from './direct-calls.ts'
 import { models } from './models.ts'
 import { defineProvider, same } from './openai-compatible.ts'
 
@@ -49,9 +50,14 @@ export const mistral = defineProvider({
   docs: 'https://docs.mistral.ai/api',
   baseUrl: 'https://api.mistral.ai',
   models: models.mistral,
-  speaks: { 'openai.chat': '/v1/chat/completions', 'openai.embeddings': '/v1/embeddings' },
+  speaks: {
+    'openai.chat': '/v1/chat/completions',
+    'openai.embeddings': '/v1/embeddings',
+    'openai.moderations': '/v1/moderations',
+    'openai.transcriptions': '/v1/audio/transcriptions',
+  },
   streamOptions: false,
-  ...chatHost(quirks, adjust),
+  ...withDirectCalls(chatHost(quirks, adjust), { 'openai.embeddings': adjustEmbeddings }),
 })
 
 function adjust(body: JsonObject): Record<string, unknown> {
@@ -61,6 +67,12 @@ function adjust(body: JsonObject): Record<string, unknown> {
     ...(known.some((message, at) => message !== messages[at]) ? { messages: known } : {}),
     ...(body.seed === undefined ? {} : { seed: undefined, random_seed: body.random_seed ?? body.seed }),
   }
+}
+
+/** Its word for the length of vectors. */
+function adjustEmbeddings(body: JsonObject): Record<string, unknown> {
+  const { dimensions } = body
+  return { ...without(body, ['user', 'dimensions']), ...(dimensions === undefined ? {} : { output_dimension: dimensions }) }
 }
 
 const memberNames: Readonly<Record<string, readonly string[]>> = {

@@ -9,7 +9,7 @@ import type { Provider, Upstream } from './provider.ts'
 /**
  * Callers of Chat pass through to Ollama's compatible interface. All others are translated to its own, which tells thinking and takes
  * `top_k`; so are images by address, which Ollama does not fetch, and channels that set a context length, which the compatible
- * interface has no member for. Source: Ollama's interface reference, read 2026-11.
+ * interface has no member for. Vectors are only asked for in its own. Source: Ollama's interface reference, read 2026-11.
  */
 export const ollama = defineProvider({
   id: 4,
@@ -23,7 +23,12 @@ export const ollama = defineProvider({
   checkOther(other) {
     if (other !== '' && !contextLength.test(other)) fail('field_invalid', { field: 'other', reason: contextReason })
   },
-  speaks: { ...openaiPaths, 'ollama.chat': '/api/chat' },
+  speaks: {
+    'openai.chat': openaiPaths['openai.chat'],
+    'openai.completions': openaiPaths['openai.completions'],
+    'ollama.chat': '/api/chat',
+    'ollama.embed': '/api/embed',
+  },
   framing: (format, stream) => (format === 'ollama.chat' && stream ? 'ndjson' : 'sse'),
   prefers: (format, _model, body) => (format === 'openai.chat' && !namesImages(body) ? undefined : native(format)),
   forChannel,
@@ -38,7 +43,9 @@ function forChannel({ other }: Upstream): Provider {
     ...ollama,
     prefers: native,
     adjustBody: (body, format) =>
-      format === 'ollama.chat' ? { options: { ...objectAt(body, 'options'), num_ctx: Number(other) } } : {},
+      format === 'ollama.chat' || format === 'ollama.embed'
+        ? { options: { ...objectAt(body, 'options'), num_ctx: Number(other) } }
+        : {},
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Format } from '../protocols/format.ts'
 import { adjustForModel } from '../protocols/openai-chat/models.ts'
 import { aiproxyBalance, creditGrants, openAiBilling } from './balances.ts'
+import { without } from './direct-calls.ts'
 import { models } from './models.ts'
 import { allPaths, bearer, defineProvider, joinUrl, mediaPaths, openaiPaths, pathOf, same } from './openai-compatible.ts'
 import type { Provider } from './provider.ts'
@@ -8,6 +9,9 @@ import { adjustResponses, prefersResponses } from './responses.ts'
 
 /** Behind this gateway the address already says which vendor and version is meant. */
 const cloudflareGateway = 'https://gateway.ai.cloudflare.com'
+
+/** Not OpenAI's, but of many a server that is reached by this type. */
+const ownPaths = { ...allPaths, rerank: '/v1/rerank' }
 
 export const openai = defineProvider({
   id: 1,
@@ -17,9 +21,9 @@ export const openai = defineProvider({
   docs: 'https://platform.openai.com/docs/api-reference',
   baseUrl: 'https://api.openai.com',
   models: models.openai,
-  speaks: allPaths,
+  speaks: ownPaths,
   url(channel, format) {
-    const path = pathOf(allPaths, format)
+    const path = pathOf(ownPaths, format)
     if (channel.baseUrl.startsWith(cloudflareGateway)) return channel.baseUrl + path.replace('/v1', '')
     return joinUrl(channel.baseUrl, path, ['/v1'])
   },
@@ -34,8 +38,14 @@ export const openai = defineProvider({
 
 export function adjustForOpenai(body: Readonly<Record<string, unknown>>, format: Format, model: string): Record<string, unknown> {
   if (format === 'openai.responses') return adjustResponses(body, model)
+  if (imageFormats.has(format)) return bytesOnly.test(model) ? without(body, ['response_format']) : {}
   return format === 'openai.chat' ? adjustForModel(body, model) : {}
 }
+
+const imageFormats: ReadonlySet<Format> = new Set<Format>(['openai.images', 'openai.image-edits', 'openai.image-variations'])
+
+/** These models always give bytes, and refuse to be asked how. Source: protocols notes 1.5, edge case 237. */
+const bytesOnly = /^(chatgpt|gpt)-image/
 
 const reseller = (id: number, key: string, name: string, baseUrl: string, balance?: Provider['balance']): Provider =>
   defineProvider({

@@ -18,6 +18,7 @@ export const openrouter = defineProvider({
     'openai.chat': '/v1/chat/completions',
     'openai.completions': '/v1/completions',
     'openai.responses': '/v1/responses',
+    'openai.embeddings': '/v1/embeddings',
     'anthropic.messages': '/v1/messages',
   },
   headers: (channel, format, caller) => ({

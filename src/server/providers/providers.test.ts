@@ -161,6 +161,59 @@ const urls: Row[] = [
   [56, 'replicate.predict', 'https://api.replicate.com/v1/models/meta/llama-3/predictions', { model: 'meta/llama-3' }],
   [56, 'replicate.predict', 'https://api.replicate.com/v1/predictions', { model: 'someone/model:abc' }],
   [58, chat, 'https://own.example/v1/chat/completions', { base: 'https://own.example' }],
+  [1, 'rerank', 'https://tei.example/v1/rerank', { base: 'https://tei.example/v1' }],
+  [4, 'ollama.embed', 'http://localhost:11434/api/embed', { base: 'http://localhost:11434/v1' }],
+  [17, 'dashscope.images', 'https://dashscope.aliyuncs.com/api/v1/services/aigc/text2image/image-synthesis'],
+  [17, 'dashscope.image-messages', 'https://dashscope.aliyuncs.com/api/v1/services/aigc/multimodal-generation/generation'],
+  [
+    17,
+    'dashscope.rerank',
+    'https://d.example/api/v1/services/rerank/text-rerank/text-rerank',
+    { base: 'https://d.example/compatible-mode/v1' },
+  ],
+  [20, embeddings, 'https://openrouter.ai/api/v1/embeddings'],
+  [24, 'gemini.embed', 'https://generativelanguage.googleapis.com/v1beta/models/e:embedContent', { model: 'models/e' }],
+  [24, 'gemini.batch_embed', 'https://generativelanguage.googleapis.com/v1beta/models/e:batchEmbedContents', { model: 'e' }],
+  [24, 'gemini.predict', 'https://generativelanguage.googleapis.com/v1beta/models/imagen-4:predict', { model: 'imagen-4' }],
+  [26, 'zhipu.images', 'https://open.bigmodel.cn/api/paas/v4/images/generations'],
+  [26, 'rerank', 'https://open.bigmodel.cn/api/paas/v4/rerank'],
+  [26, 'openai.speech', 'https://api.z.ai/api/paas/v4/audio/speech', { base: 'https://api.z.ai/api/paas/v4' }],
+  [
+    33,
+    'bedrock.titan-embed',
+    'https://bedrock-runtime.us-east-1.amazonaws.com/model/amazon.titan-embed-text-v2%3A0/invoke',
+    { key: 'ak|sk|us-east-1', model: 'amazon.titan-embed-text-v2:0' },
+  ],
+  [34, 'cohere.embed', 'https://api.cohere.com/v2/embed'],
+  [34, 'cohere.rerank', 'https://api.cohere.ai/v2/rerank', { base: 'https://api.cohere.ai/v2' }],
+  [38, 'rerank', 'https://api.jina.ai/v1/rerank'],
+  [
+    39,
+    'cloudflare.run',
+    'https://api.cloudflare.com/client/v4/accounts/a1/ai/run/@cf/openai/whisper',
+    { other: 'a1', model: '@cf/openai/whisper' },
+  ],
+  [40, 'siliconflow.images', 'https://api.siliconflow.cn/v1/images/generations'],
+  [40, 'rerank', 'https://api.siliconflow.com/v1/rerank', { base: 'https://api.siliconflow.com/v1' }],
+  [40, 'openai.speech', 'https://api.siliconflow.cn/v1/audio/speech'],
+  [
+    41,
+    'vertex.embed',
+    'https://aiplatform.googleapis.com/v1/publishers/google/models/text-embedding-005:predict',
+    { model: 'text-embedding-005' },
+  ],
+  [41, 'gemini.predict', 'https://aiplatform.googleapis.com/v1/publishers/google/models/imagen-4:predict', { model: 'imagen-4' }],
+  [
+    41,
+    'gemini.embed',
+    'https://aiplatform.googleapis.com/v1/publishers/google/models/gemini-embedding-2:embedContent',
+    { model: 'gemini-embedding-2' },
+  ],
+  [42, 'openai.moderations', 'https://api.mistral.ai/v1/moderations'],
+  [45, 'volcengine.images', 'https://ark.cn-beijing.volces.com/api/v3/images/generations'],
+  [46, 'rerank', 'https://qianfan.baidubce.com/v2/rerank'],
+  [47, 'openai.images', 'http://10.0.0.7:9997/v1/images/generations', { base: 'http://10.0.0.7:9997' }],
+  [48, 'openai.images', 'https://api.x.ai/v1/images/generations'],
 ]
 
 describe('the address of a call', () => {
@@ -292,6 +345,105 @@ describe('requests in Responses', () => {
     expect(prefers('gpt-4o', { tools })).toBeUndefined()
     expect(prefers('gpt-5.2', { tools })).toBeUndefined()
     expect(prefers('gpt-5.4', { tools }, responses)).toBeUndefined()
+  })
+})
+
+describe('calls that are no conversation', () => {
+  const adjust = (type: number, format: Format, body: Record<string, unknown>, model = 'm', more: Partial<Upstream> = {}) => {
+    const declared = provider(type)
+    const own = declared.forChannel?.({ ...channel(type), ...more }) ?? declared
+    return own.adjustBody?.(body, format, model)
+  }
+  const speaks = (type: number, model: string) =>
+    Object.keys(provider(type).speaks).filter((format) => provider(type).speaksWith?.(format as Format, model) ?? true)
+
+  it('[237] models that always give bytes are not asked how; in a form neither', () => {
+    const body = { prompt: 'x', response_format: 'url' }
+    expect(adjust(1, 'openai.images', body, 'gpt-image-1')).toEqual({ response_format: undefined })
+    expect(adjust(1, 'openai.image-edits', body, 'chatgpt-image-latest')).toEqual({ response_format: undefined })
+    expect(adjust(1, 'openai.images', body, 'dall-e-3')).toEqual({})
+    expect(adjust(3, 'openai.images', body, 'gpt-image-1', { baseUrl: 'https://r.openai.azure.com' })).toEqual({
+      response_format: undefined,
+    })
+  })
+
+  it('a deployment of Azure is not named again in a form', () => {
+    const form = { model: 'whisper-1' }
+    const old = { baseUrl: 'https://r.openai.azure.com' }
+    expect(adjust(3, 'openai.transcriptions', form, 'whisper-1', old)).toEqual({ model: undefined })
+    expect(adjust(3, 'openai.translations', form, 'whisper-1', old)).toEqual({ model: undefined })
+    expect(adjust(3, 'openai.transcriptions', form, 'whisper-1', { baseUrl: 'https://r.openai.azure.com/openai/v1' })).toEqual({})
+    expect(adjust(3, chat, { max_tokens: 5 }, 'o3', old)).toMatchObject({ max_completion_tokens: 5 })
+  })
+
+  it('[221] hosts that only give numbers are asked for numbers', () => {
+    for (const type of [17, 26, 46, 47]) {
+      expect(adjust(type, embeddings, { encoding_format: 'base64' })).toEqual({ encoding_format: 'float' })
+      expect(adjust(type, embeddings, { encoding_format: 'float' })).toEqual({})
+    }
+    expect(adjust(38, embeddings, { encoding_format: 'base64' })).toEqual({
+      encoding_format: undefined,
+      embedding_type: 'base64',
+    })
+    expect(adjust(42, embeddings, { user: 'me', dimensions: 8 })).toEqual({
+      user: undefined,
+      dimensions: undefined,
+      output_dimension: 8,
+    })
+  })
+
+  it('[229] documents are texts for hosts that take nothing else, as far as they are texts', () => {
+    for (const type of [26, 40, 46, 47]) {
+      expect(adjust(type, 'rerank', { documents: [{ text: 'a' }, 'b'] })).toEqual({ documents: ['a', 'b'] })
+      expect(adjust(type, 'rerank', { documents: ['a'] })).toEqual({})
+      expect(adjust(type, 'rerank', { documents: [{ image: 'x' }] })).toEqual({})
+    }
+  })
+
+  it('Grok knows ratios instead of sizes', () => {
+    expect(adjust(48, 'openai.images', { size: '1536x1024', quality: 'hd', n: 2 })).toEqual({
+      size: undefined,
+      quality: undefined,
+      aspect_ratio: '3:2',
+    })
+    expect(adjust(48, 'openai.images', { n: 2 })).toEqual({})
+  })
+
+  it('Gemini wants the same model in the address and in each request of a batch', () => {
+    const request = { content: {} }
+    expect(adjust(24, 'gemini.embed', { model: 'models/asked', ...request }, 'e')).toEqual({ model: undefined })
+    expect(adjust(24, 'gemini.embed', request, 'e')).toEqual({})
+    expect(adjust(24, 'gemini.batch_embed', { requests: [{ model: 'models/asked', ...request }, request] }, 'e')).toEqual({
+      requests: [
+        { model: 'models/e', ...request },
+        { model: 'models/e', ...request },
+      ],
+    })
+    expect(adjust(24, 'gemini.batch_embed', { requests: [{ model: 'models/e', ...request }] }, 'e')).toEqual({})
+  })
+
+  it('each model is asked in the form that it has', () => {
+    expect(speaks(24, 'imagen-4.0-generate-001')).toEqual(['gemini.predict'])
+    expect(speaks(24, 'gemini-embedding-001')).not.toContain('gemini.predict')
+    expect(speaks(41, 'text-embedding-005')).toEqual(['vertex.embed'])
+    expect(speaks(41, 'google/gemini-embedding-2')).toEqual(['gemini.embed'])
+    expect(speaks(41, 'imagen-4.0-generate-001')).toEqual(['gemini.predict'])
+    expect(speaks(41, 'gemini-2.5-pro')).toEqual(['gemini.generate', 'gemini.count_tokens'])
+    expect(speaks(33, 'amazon.titan-embed-text-v2:0')).toContain('bedrock.titan-embed')
+    expect(speaks(33, 'us.cohere.embed-v4:0')).toContain('bedrock.cohere-embed')
+    expect(speaks(33, 'amazon.nova-pro-v1:0')).not.toContain('bedrock.titan-embed')
+    expect(speaks(17, 'wanx2.1-t2i-turbo')).toContain('dashscope.images')
+    expect(speaks(17, 'qwen-image-plus')).toContain('dashscope.image-messages')
+    expect(speaks(17, 'wan2.6-t2i')).not.toContain('dashscope.images')
+    expect(speaks(39, '@cf/baai/bge-m3')).not.toContain('cloudflare.run')
+  })
+
+  it('a task of Alibaba is asked about where it was given', () => {
+    expect(provider(17).taskUrl?.({ ...channel(17), baseUrl: 'https://d.example/compatible-mode/v1' }, 'a/b')).toBe(
+      'https://d.example/api/v1/tasks/a%2Fb',
+    )
+    expect(provider(17).headers(channel(17), 'dashscope.images', {})).toMatchObject({ 'x-dashscope-async': 'enable' })
+    expect(provider(17).headers(channel(17), 'dashscope.image-messages', {})).not.toHaveProperty('x-dashscope-async')
   })
 })
 

@@ -1,6 +1,7 @@
 import { fail } from '../lib/failure.ts'
 import type { Format } from '../protocols/format.ts'
 import { isObject, type JsonObject } from '../protocols/wire-format.ts'
+import { isImagen } from './gemini.ts'
 import { googleTokenExchange, readGoogleAccount } from './google-account.ts'
 import { hostedMessages, isClaude } from './hosted-messages.ts'
 import { models } from './models.ts'
@@ -13,6 +14,9 @@ const speaks = {
   'openai.chat': '/endpoints/openapi/chat/completions',
   'gemini.count_tokens': '/publishers/google/models/{model}:countTokens',
   'anthropic.count_tokens': '/publishers/anthropic/models/count-tokens:rawPredict',
+  'gemini.predict': '/publishers/google/models/{model}:predict',
+  'vertex.embed': '/publishers/google/models/{model}:predict',
+  'gemini.embed': '/publishers/google/models/{model}:embedContent',
 }
 
 /**
@@ -58,8 +62,13 @@ export const vertex = defineProvider({
 
 function formatOf(model: string): Format {
   if (isClaude(model)) return 'anthropic.messages'
-  return /^(?!google\/|publishers\/google\/)[^/]+\//.test(model) ? 'openai.chat' : 'gemini.generate'
+  if (/^(?!google\/|publishers\/google\/)[^/]+\//.test(model)) return 'openai.chat'
+  if (isImagen(model)) return 'gemini.predict'
+  if (/gemini-embedding-[2-9]/.test(model)) return 'gemini.embed'
+  return /embedding|embeddinggecko|text-multilingual/.test(model) ? 'vertex.embed' : 'gemini.generate'
 }
+
+const googleFormats: ReadonlySet<Format> = new Set<Format>(['gemini.generate', 'gemini.predict', 'gemini.embed', 'vertex.embed'])
 
 /** Calls that count, by the format that they count. */
 const countedFormats: ReadonlyMap<Format, Format> = new Map([
@@ -75,16 +84,15 @@ function countedMembers({ generateContentRequest: request }: JsonObject): Record
 }
 
 function methodOf(format: Format, stream: boolean): string {
-  if (countedFormats.has(format)) return ''
   if (format === 'anthropic.messages') return stream ? ':streamRawPredict' : ':rawPredict'
-  if (format === 'openai.chat') return ''
+  if (format !== 'gemini.generate') return ''
   return stream ? ':streamGenerateContent?alt=sse' : ':generateContent'
 }
 
 /** Everything before the publisher: host, project and place. */
 function baseOf({ key, baseUrl, other }: Upstream, format: Format, model: string): string {
   if (!isAccount(key)) {
-    if ((countedFormats.get(format) ?? format) !== 'gemini.generate')
+    if (!googleFormats.has(countedFormats.get(format) ?? format))
       fail('upstream_failed', {
         reason: { zh: 'API 密钥只能用于 Google 自己的模型', en: "an API key only reaches Google's own models" },
       })

@@ -6,6 +6,7 @@ const speaks = {
   'openai.chat': '/api/v3/chat/completions',
   'openai.embeddings': '/api/v3/embeddings',
   'openai.responses': '/api/v3/responses',
+  'volcengine.images': '/api/v3/images/generations',
 }
 
 export const volcengine = defineProvider({

@@ -1,7 +1,10 @@
+import { nearestRatio } from '../protocols/direct/image-forms.ts'
 import { adjustForModel } from '../protocols/openai-chat/models.ts'
+import { type JsonObject, textAt } from '../protocols/wire-format.ts'
 import { chatHost } from './adjust-chat.ts'
+import { withDirectCalls, without } from './direct-calls.ts'
 import { models } from './models.ts'
-import { defineProvider, responsesPaths, same } from './openai-compatible.ts'
+import { defineProvider, mediaPaths, responsesPaths, same } from './openai-compatible.ts'
 
 /** What single Grok models refuse stands in the table of models; its usage leaves reasoning out of the completion. */
 export const xai = defineProvider({
@@ -17,6 +20,19 @@ export const xai = defineProvider({
     'openai.completions': responsesPaths['openai.completions'],
     'openai.responses': responsesPaths['openai.responses'],
     'anthropic.messages': '/v1/messages',
+    'openai.images': mediaPaths['openai.images'],
   },
-  ...chatHost({}, adjustForModel),
+  ...withDirectCalls(chatHost({}, adjustForModel), { 'openai.images': adjustImages }),
 })
+
+/** It knows ratios instead of sizes, and answers 400 to these words of OpenAI's. Source: reference of its interface, read 2026-11. */
+function adjustImages(body: JsonObject): Record<string, unknown> {
+  const [, width, height] = /^(\d{2,5})x(\d{2,5})$/.exec(textAt(body, 'size')) ?? []
+  const size = width && height ? { width: Number(width), height: Number(height) } : undefined
+  return {
+    ...without(body, ['size', 'quality', 'style', 'background', 'moderation', 'output_format', 'output_compression']),
+    ...(size && body.aspect_ratio === undefined ? { aspect_ratio: nearestRatio(size, ratios).ratio } : {}),
+  }
+}
+
+const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '9:16', '16:9', '1:2', '2:1']

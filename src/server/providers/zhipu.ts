@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Quirks } from '../protocols/codec.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import { chatHost, plainHost } from './adjust-chat.ts'
+import { askForFloats, askWithTexts, withDirectCalls } from './direct-calls.ts'
 import { models } from './models.ts'
 import { defineProvider, same } from './openai-compatible.ts'
 import type { Signature, SignedRequest, Upstream } from './provider.ts'
@@ -11,7 +12,7 @@ const quirks: Quirks = { ...plainHost, temperatureMax: 1, jsonSchema: 'object', 
 const shared = {
   baseUrl: 'https://open.bigmodel.cn',
   docs: 'https://docs.bigmodel.cn/api-reference',
-  ...chatHost(quirks, adjust),
+  ...withDirectCalls(chatHost(quirks, adjust), { 'openai.embeddings': askForFloats, rerank: askWithTexts }),
   modelsPath: '/api/paas/v4/models',
 }
 
@@ -26,6 +27,10 @@ export const zhipu = defineProvider({
   speaks: {
     'openai.chat': '/api/paas/v4/chat/completions',
     'openai.embeddings': '/api/paas/v4/embeddings',
+    rerank: '/api/paas/v4/rerank',
+    'zhipu.images': '/api/paas/v4/images/generations',
+    'openai.speech': '/api/paas/v4/audio/speech',
+    'openai.transcriptions': '/api/paas/v4/audio/transcriptions',
     'anthropic.messages': '/api/anthropic/v1/messages',
   },
 })

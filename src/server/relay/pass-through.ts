@@ -8,8 +8,10 @@ import { repliesIn, type Work } from './relay-parts.ts'
 import { StreamTap } from './tap.ts'
 import { parseObject, readWhole, requireNoError } from './whole-reply.ts'
 
+type Asked = Pick<Work, 'body' | 'facts' | 'format'>
+
 /** An answer of the caller's own format: every byte goes on as it came, but for the model's name and a usage that nobody asked for. */
-export function passThrough(work: Work, edit: { hideUsage: boolean; renameTo: string | undefined }): Passage {
+export function passThrough(work: Asked, edit: { hideUsage: boolean; renameTo: string | undefined }): Passage {
   const { format, facts } = work
   const { stream } = format
   const { hideUsage, renameTo } = edit
@@ -29,7 +31,7 @@ export function passThrough(work: Work, edit: { hideUsage: boolean; renameTo: st
   }
 }
 
-function wholeOnly(work: Work, renameTo: string | undefined): Pick<Passage, 'readWhole'> {
+function wholeOnly(work: Asked, renameTo: string | undefined): Pick<Passage, 'readWhole'> {
   const { format, facts } = work
   return {
     readWhole(body, contentType) {
@@ -40,7 +42,7 @@ function wholeOnly(work: Work, renameTo: string | undefined): Pick<Passage, 'rea
 }
 
 /** As it was asked for. What the upstream ignored and nobody can make up for is a failure of this channel only. */
-function mended({ format, body: { json } }: Work, reply: Buffer): Buffer {
+function mended({ format, body: { json } }: Asked, reply: Buffer): Buffer {
   try {
     return format.mendReply?.(reply, json) ?? reply
   } catch (error) {

@@ -1,0 +1,33 @@
+import { plainDocuments } from '../protocols/direct/rerank-results.ts'
+import type { Format } from '../protocols/format.ts'
+import type { JsonObject } from '../protocols/wire-format.ts'
+import type { Provider } from './provider.ts'
+
+type Changes = Record<string, unknown>
+type Adjust = (body: JsonObject, model: string) => Changes
+type Host = Pick<Provider, 'quirks'> & Required<Pick<Provider, 'adjustBody'>>
+
+/** A host of conversations with what it wants otherwise of calls that are none. */
+export function withDirectCalls({ quirks, adjustBody }: Host, calls: Readonly<Partial<Record<Format, Adjust>>>): Host {
+  return {
+    quirks,
+    adjustBody: (body, format, model, caller) => calls[format]?.(body, model) ?? adjustBody(body, format, model, caller),
+  }
+}
+
+/** Embeddings for a host that only gives numbers, and may refuse who asks for anything else: the answer is encoded here. */
+export function askForFloats({ encoding_format }: JsonObject): Changes {
+  return encoding_format === undefined || encoding_format === 'float' ? {} : { encoding_format: 'float' }
+}
+
+/** Documents for a host that only takes texts, as far as they are texts. Source: protocols notes 1.8, edge case 229. */
+export function askWithTexts(body: JsonObject): Changes {
+  const texts = plainDocuments(body)
+  const isPlain = Array.isArray(body.documents) && body.documents.every((document) => typeof document === 'string')
+  return texts && !isPlain ? { documents: texts } : {}
+}
+
+/** Leaves out what a host would refuse. */
+export function without(body: JsonObject, members: readonly string[]): Changes {
+  return Object.fromEntries(members.filter((member) => body[member] !== undefined).map((member) => [member, undefined]))
+}
