@@ -1,0 +1,485 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { type DatabaseKind, eachDatabase } from '../helpers/databases.ts'
+import { books } from '../helpers/seed.ts'
+import { answerBytes, eventually, httpUpstream, tcpUpstream, upstreamKey } from './stage.ts'
+import { healthyAnswer, readAnswer, reported, streams, trustOfSuite, type Way, ways, wholeOf } from './trust-stage.ts'
+
+// What upstreams may do wrong, part E of the reference about trust. Its letters and numbers name the cases.
+
+const sse = 'text/event-stream'
+const nowhere = 'http://127.0.0.1:1'
+const eachWay = ways.map((way) => [way.name, way] as const)
+const eachWayAndForm = ways.flatMap((way) => [true, false].map((stream) => [way.name, stream, way] as const))
+const usual = [{ ...reported, quota: reported.prompt + reported.completion }]
+
+/** Answers as `write` says, after the request was read. */
+const answering = (write: (response: ServerResponse, body: { stream?: boolean }, request: IncomingMessage) => void) =>
+  httpUpstream((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => write(response, JSON.parse(Buffer.concat(chunks).toString() || '{}'), request))
+    response.on('error', () => {})
+  })
+
+const healthy = ({ speaks }: Way, said = 'four five six') =>
+  answering((response, body) => {
+    const answer = healthyAnswer(speaks, body, said)
+    response.writeHead(200, { 'content-type': answer.type }).end(answer.body)
+  })
+
+const saying = (body: string | Buffer, headers: Record<string, string> = {}, status = 200) =>
+  answering((response) => response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body))
+
+/** Sends these events, then does what `then` says with the open answer. */
+const streaming = (events: string, then: (response: ServerResponse) => void) =>
+  answering((response) => {
+    response.writeHead(200, { 'content-type': sse })
+    response.write(events, () => then(response))
+  })
+
+eachDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: DatabaseKind) => {
+  const trust = trustOfSuite(kind)
+  const retries = (times: number) => trust.setOption('RetryTimes', String(times))
+
+  describe('connections', () => {
+    const broken: [string, () => Promise<string>, Record<string, number>][] = [
+      ['[T090] refuses connections', async () => nowhere, {}],
+      ['[T091] accepts and says nothing', () => tcpUpstream(() => {}), { headers_timeout_ms: 300 }],
+      ['[T091] accepts and resets', () => tcpUpstream((socket) => void socket.resetAndDestroy()), {}],
+      ['[T091] resets when it was asked', () => tcpUpstream((socket) => socket.once('data', () => socket.resetAndDestroy())), {}],
+      [
+        '[T091] resets behind its headers',
+        () =>
+          tcpUpstream((socket) =>
+            socket.once('data', () =>
+              socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 900\r\n\r\n', () =>
+                setTimeout(() => socket.resetAndDestroy(), 20),
+              ),
+            ),
+          ),
+        {},
+      ],
+      [
+        '[T092] sends its headers byte by byte',
+        () =>
+          tcpUpstream((socket) =>
+            socket.once('data', () => {
+              let at = 0
+              const bytes = `HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(500)}`
+              const timer = setInterval(() => socket.write(bytes[at++] ?? 'a'), 50)
+              socket.once('close', () => clearInterval(timer))
+            }),
+          ),
+        { headers_timeout_ms: 400 },
+      ],
+    ]
+    it.each(broken)(
+      '%s: the next channel answers, with one charge, and alone it is told plainly and free',
+      (_name, open, setting) =>
+        trust.underLoad(async () => {
+          const url = await open()
+          for (const way of ways) {
+            for (const stream of [true, false]) {
+              await retries(0)
+              const alone = await trust.lane(way, url, { setting })
+              const answer = await alone.ask(stream)
+              expect(answer.status).toBeGreaterThanOrEqual(500)
+              expect(readAnswer(way.asks, answer).ending).toBe('error')
+              expect(answer.text).not.toContain('127.0.0.1')
+
+              await retries(2)
+              const first = await trust.lane(way, url, { setting, priority: 9 })
+              const second = await trust.lane(way, await healthy(way), {}, first)
+              const good = await first.ask(stream)
+              expect(readAnswer(way.asks, good)).toMatchObject({ said: 'four five six', ending: 'done' })
+              expect(await alone.charged()).toEqual([])
+              const [charge, ...more] = await first.charged()
+              expect([charge, more]).toMatchObject([usual[0], []])
+              expect(charge?.other.admin_info).toMatchObject({ use_channel: [first.channelId, second.channelId].map(String) })
+            }
+          }
+        }),
+    )
+  })
+
+  describe.each(eachWay)('%s', (_name, way) => {
+    const { head, text, tail, error } = streams[way.speaks]
+
+    it('[T093] a whole answer that stalls in its middle ends at the deadline of silence and is free', () =>
+      trust.underLoad(async () => {
+        const body = wholeOf(way.speaks, 'four five six')
+        let closed = 0
+        const url = await answering((response) => {
+          response.once('close', () => closed++)
+          response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
+          response.write(body.slice(0, body.length >> 1))
+        })
+        const lane = await trust.lane(way, url, { setting: { idle_timeout_ms: 300 } })
+        const answer = await lane.ask(false)
+        expect([answer.status >= 500, readAnswer(way.asks, answer).ending]).toEqual([true, 'error'])
+        expect(await lane.charged()).toEqual([])
+        await eventually('the upstream is let go', () => closed === 1)
+      }))
+
+    it('[T094] [T096] [T097] what goes on for ever, silent, in comments or in words, ends at its deadline, paid by what came', () =>
+      trust.underLoad(async () => {
+        let closed = 0
+        const ever = (begin: string, piece: string) =>
+          streaming(begin, (response) => {
+            const timer = setInterval(() => response.write(piece), 20)
+            response.once('close', () => {
+              clearInterval(timer)
+              closed++
+            })
+          })
+        const idle = { setting: { idle_timeout_ms: 300 } }
+        const total = { setting: { total_timeout_ms: 1000 } }
+        const began = head + text('four five ')
+        const cases: [string, Promise<string>, Record<string, unknown>, number][] = [
+          ['silence', streaming(began, (response) => response.once('close', () => closed++)), idle, 1],
+          ['comments', ever(began, ': still here\n\n'), total, 1],
+          ['comments alone', ever(': still here\n\n', ': still here\n\n'), total, 0],
+          ['words', ever(began, text('six ')), total, 1],
+          ['bytes of a comment', ever(began, ':'), total, 1],
+        ]
+        const ended = await Promise.all(
+          cases.map(async ([name, url, setting, charges]) => {
+            const lane = await trust.lane(way, await url, setting)
+            const answer = await lane.ask(true)
+            const { said, ending } = readAnswer(way.asks, answer)
+            expect([name, ending, said.startsWith(charges ? 'four five ' : '')]).toEqual([name, 'error', true])
+            return { name, lane, charges, words: said.trim().split(' ').length }
+          }),
+        )
+        for (const { name, lane, charges, words } of ended) {
+          const rows = await lane.charged()
+          expect([name, rows.length]).toEqual([name, charges])
+          for (const row of rows) {
+            expect(row.other.interrupted).toBe('upstream')
+            expect(row.completion).toBeGreaterThanOrEqual(Math.min(words, 2))
+            expect(row.prompt).toBeGreaterThan(0)
+            expect(row.quota).toBe(row.prompt + row.completion)
+          }
+        }
+        await eventually('the upstreams are let go', () => closed === cases.length)
+      }))
+
+    it('[T098] who says the end but keeps the socket open keeps nobody waiting, and is let go', () =>
+      trust.underLoad(async () => {
+        let closed = 0
+        const url = await streaming(head + text('four five six') + tail, (response) => response.once('close', () => closed++))
+        const lane = await trust.lane(way, url)
+        const startedMs = Date.now()
+        const answer = await lane.ask(true)
+        expect(Date.now() - startedMs).toBeLessThan(1000)
+        expect(readAnswer(way.asks, answer)).toMatchObject({ said: 'four five six', ending: 'done' })
+        await eventually('the socket is released', () => closed === 1)
+        expect(await lane.charged()).toMatchObject(usual)
+      }))
+
+    it('[T100] however a stream is framed and cut, its text arrives whole', () =>
+      trust.underLoad(async () => {
+        const said = 'vier 五 🙂 \u2028 "six"\\n'
+        const plain = head + text('vier 五 ') + text('🙂 ') + text('\u2028 "six"\\n') + tail
+        const framings: [string, string, number][] = [
+          ['as it is', plain, 0],
+          ['byte by byte', plain, 1],
+          ['in threes, through the letters', plain, 3],
+          ['CRLF', plain.replaceAll('\n', '\r\n'), 7],
+          ['LF and CRLF mixed', plain.replace(/\n\n/g, '\n\r\n'), 5],
+          ['a byte order mark', `\ufeff${plain}`, 1],
+          ['no space behind the colon', plain.replaceAll('data: ', 'data:'), 11],
+          ['id and retry', plain.replaceAll('data: ', 'id: 7\nretry: 10\nfoo: bar\nfoo\ndata: '), 13],
+          ['comments between', plain.replaceAll('\n\n', '\n\n: hello\n\n:\n\n'), 0],
+          ['data of several lines', plain.replaceAll('data: {', 'data: {\ndata: '), 0],
+          ['ten thousand empty lines', `${'\n'.repeat(10_000)}${plain.replaceAll('\n\n', `\n\n${'\n'.repeat(2000)}`)}`, 0],
+        ]
+        for (const [name, framed, size] of framings) {
+          const bytes = Buffer.from(framed)
+          const url = await answering((response) => {
+            response.socket?.setNoDelay(true)
+            response.writeHead(200, { 'content-type': sse })
+            if (size === 0) return void response.end(bytes)
+            let at = 0
+            const next = () => {
+              if (at >= bytes.length) return void response.end()
+              response.write(bytes.subarray(at, at + size))
+              at += size
+              setImmediate(next)
+            }
+            next()
+          })
+          const lane = await trust.lane(way, url)
+          const answer = await lane.ask(true)
+          expect([name, readAnswer(way.asks, answer)]).toEqual([name, { said, ending: 'done', message: '' }])
+          expect([name, await lane.charged()]).toMatchObject([name, usual])
+        }
+      }))
+
+    it('[T102] [T104] [T108] an answer that is none, or an error that claims success, is an error and free', () =>
+      trust.underLoad(async () => {
+        const whole = wholeOf(way.speaks, 'four five six')
+        const zip = { 'content-encoding': 'gzip' }
+        const cases: [string, string | Buffer, Record<string, string>][] = [
+          ['HTML', '<!doctype html><h1>hello</h1>', { 'content-type': 'text/html' }],
+          ['nothing', '', {}],
+          ['null', 'null', {}],
+          ['a list', '[]', {}],
+          ['a number', '7', {}],
+          ['half of a JSON', whole.slice(0, 60), {}],
+          ['binary', Buffer.from([0, 159, 146, 150, 255, 10, 10]), { 'content-type': 'application/octet-stream' }],
+          ['another charset', Buffer.from(`${whole}`, 'utf16le'), { 'content-type': 'application/json; charset=utf-16' }],
+          ['half of a gzip', gzipSync(whole).subarray(0, 40), zip],
+          ['no gzip', whole, zip],
+          ['gzip in gzip', gzipSync(gzipSync(whole)), { 'content-encoding': 'gzip, gzip' }],
+          ['brotli that says gzip', brotliCompressSync(whole), zip],
+          ['gzip that says nothing', gzipSync(whole), {}],
+          ['an error in the body', error('overloaded').replace(/^[\s\S]*?data: /, ''), {}],
+          ['an error in the events', error('overloaded'), { 'content-type': sse }],
+          ['an error behind the head', head + error('overloaded'), { 'content-type': sse }],
+          ['a head and the end', head, { 'content-type': sse }],
+        ]
+        for (const [name, body, headers] of cases) {
+          const url = await saying(body, headers)
+          for (const stream of [true, false]) {
+            const lane = await trust.lane(way, url)
+            const answer = await lane.ask(stream)
+            expect([name, stream, answer.status >= 500, answer.text]).toEqual([name, stream, true, answer.text])
+            expect(readAnswer(way.asks, answer).ending).toBe('error')
+            expect([name, await lane.charged()]).toEqual([name, []])
+          }
+        }
+      }))
+
+    it('[T108] an error behind the first words is told in the words of the caller, and what came is paid', () =>
+      trust.underLoad(async () => {
+        const url = await saying(head + text('four five ') + error('overloaded') + text('six'), { 'content-type': sse })
+        const lane = await trust.lane(way, url)
+        const read = readAnswer(way.asks, await lane.ask(true))
+        expect(read).toMatchObject({ said: 'four five ', ending: 'error' })
+        const [row] = await lane.charged()
+        expect(row?.other.interrupted).toBe('upstream')
+        expect(row?.completion).toBeLessThan(7)
+        expect(row?.quota).toBe((row?.prompt ?? 0) + (row?.completion ?? 0))
+      }))
+
+    it('[T105] no redirect is followed, and no other host sees the key', () =>
+      trust.underLoad(async () => {
+        const seen: string[] = []
+        const canary = await httpUpstream((request, response) => {
+          seen.push(`${request.url} ${request.headers.authorization ?? request.headers['x-api-key'] ?? ''}`)
+          response.end(wholeOf(way.speaks, 'stolen'))
+        })
+        for (const status of [300, 301, 302, 303, 307, 308]) {
+          for (const location of [canary, canary.replace('127.0.0.1', 'localhost'), `//${canary.slice(7)}/v1`]) {
+            const lane = await trust.lane(way, await saying('', { location }, status))
+            const answer = await lane.ask(status % 2 === 0)
+            expect([answer.status, readAnswer(way.asks, answer).ending]).toEqual([502, 'error'])
+            expect(answer.headers.get('location')).toBeNull()
+            expect(await lane.charged()).toEqual([])
+          }
+        }
+        expect(seen).toEqual([])
+      }))
+
+    it('[T111] headers of the upstream that would steer the caller go no further', () =>
+      trust.underLoad(async () => {
+        const steering = {
+          'www-authenticate': 'Bearer realm="http://evil.test"',
+          'proxy-authenticate': 'Basic realm="evil"',
+          'alt-svc': 'h2="evil.test:443"',
+          refresh: '0; url=http://evil.test',
+          'set-cookie': 'evil=1',
+          'access-control-allow-credentials': 'true',
+          link: '<http://evil.test>; rel=preload',
+          'x-accel-redirect': '/etc/passwd',
+        }
+        for (const status of [200, 401, 407, 500]) {
+          const url = await answering((response, body) => {
+            const answer = healthyAnswer(way.speaks, body, 'four')
+            response.writeHead(status, { 'content-type': answer.type, ...steering }).end(status === 200 ? answer.body : '{}')
+          })
+          for (const stream of [true, false]) {
+            const answer = await (await trust.lane(way, url, { auto_ban: 0 })).ask(stream)
+            expect(answer.status === 200).toBe(status === 200)
+            expect([...answer.headers.keys()].filter((name) => name in steering)).toEqual([])
+            expect(JSON.stringify([...answer.headers])).not.toContain('evil')
+          }
+        }
+      }))
+
+    it('[T112] a key, an address or an organisation that the upstream repeats is told to nobody', () =>
+      trust.underLoad(async () => {
+        const said: ((lane: { url: string }) => string)[] = [
+          ({ url }) =>
+            JSON.stringify({
+              error: { message: `Bad key ${upstreamKey} of org-canary-7 at ${url}`, type: upstreamKey, code: upstreamKey },
+            }),
+          ({ url }) => error(`Bad key ${upstreamKey} of org-canary-7 at ${url}`).replace(/^[\s\S]*?data: /, ''),
+          ({ url }) => `plain words: ${upstreamKey} org-canary-7 ${url}`,
+        ]
+        const secrets = new RegExp(`${upstreamKey}|org-canary-7|127\\.0\\.0\\.1`)
+        for (const status of [200, 400, 401, 403, 429, 500]) {
+          for (const write of said) {
+            const own = { url: '' }
+            own.url = await answering((response) =>
+              response.writeHead(status, { 'content-type': 'application/json' }).end(write(own)),
+            )
+            const lane = await trust.lane(way, own.url, { openai_organization: 'org-canary-7', auto_ban: 0 })
+            for (const stream of [true, false]) {
+              const answer = await lane.ask(stream)
+              expect(answer.status).toBeGreaterThanOrEqual(400)
+              expect(answer.text).not.toMatch(secrets)
+            }
+          }
+        }
+        const own = { url: '' }
+        own.url = await answering((response) =>
+          response
+            .writeHead(200, { 'content-type': sse })
+            .end(head + text('four ') + error(`Bad key ${upstreamKey} at ${own.url}`)),
+        )
+        const lane = await trust.lane(way, own.url)
+        const answer = await lane.ask(true)
+        expect(readAnswer(way.asks, answer)).toMatchObject({ said: 'four ', ending: 'error' })
+        expect(answer.text).not.toMatch(secrets)
+        expect(JSON.stringify(await lane.charged())).not.toContain(new URL(own.url).host)
+        expect(JSON.stringify(await trust.server.app.db.selectFrom('logs').selectAll().execute())).not.toContain(upstreamKey)
+      }))
+  })
+
+  it('[T106] what a status means for the caller, the next channel and this one', () =>
+    trust.underLoad(async () => {
+      await trust.setOption('AutomaticDisableChannelEnabled', 'true')
+      // Status of the upstream, of the answer without another channel, whether another is asked, whether the channel is disabled.
+      const table: [number, number, boolean, boolean][] = [
+        [400, 400, false, false],
+        [401, 503, true, true],
+        [403, 503, true, false],
+        [404, 503, true, false],
+        [408, 504, true, false],
+        [429, 429, true, false],
+        [500, 502, true, false],
+        [502, 502, true, false],
+        [503, 503, true, false],
+        [504, 504, true, false],
+        [524, 504, true, false],
+      ]
+      for (const way of ways.filter(({ asks }) => asks === 'openai')) {
+        for (const [status, told, isRetried, isDisabled] of table) {
+          for (const auto_ban of [1, 0]) {
+            await retries(0)
+            const url = await saying('{"error":{"message":"no","type":"x"}}', { 'retry-after': '99999999' }, status)
+            const lane = await trust.lane(way, url, { auto_ban, priority: 9 })
+            const answer = await lane.ask(auto_ban === 1)
+            expect([status, answer.status]).toEqual([status, told])
+            expect(Number(answer.headers.get('retry-after') ?? 0)).toBeLessThanOrEqual(3600)
+            if (isDisabled && auto_ban)
+              await eventually('the channel is disabled', async () => (await statusOf(lane.channelId)) === 3)
+            else expect([status, await statusOf(lane.channelId)]).toEqual([status, 1])
+
+            await retries(1)
+            const first = await trust.lane(way, url, { auto_ban: 0, priority: 9 })
+            await trust.lane(way, await healthy(way), {}, first)
+            expect([status, (await first.ask(false)).status]).toEqual([status, isRetried ? 200 : told])
+            expect(await lane.charged()).toEqual([])
+
+            const mapped = await trust.lane(way, url, { auto_ban: 0, status_code_mapping: JSON.stringify({ [status]: '418' }) })
+            expect([status, (await mapped.ask(false)).status]).toEqual([status, 418])
+          }
+        }
+      }
+    }))
+
+  const statusOf = async (id: number) => (await books(trust.server)).channels.find((row) => row.id === id)?.status
+
+  it.each(eachWayAndForm)(
+    '[T115] %s, stream %s: when all channels fail, tries are bounded and nothing is owed',
+    (_name, stream, way) =>
+      trust.underLoad(async () => {
+        await retries(3)
+        let hits = 0
+        const url = await answering((response) => {
+          hits++
+          response.writeHead(500).end('{}')
+        })
+        const first = await trust.lane(way, url)
+        for (let more = 0; more < 7; more++) await trust.lane(way, url, {}, first)
+        const before = await quotaOf()
+        const answer = await first.ask(stream)
+        expect([answer.status >= 500, readAnswer(way.asks, answer).ending, hits]).toEqual([true, 'error', 4])
+        expect(await first.charged()).toEqual([])
+        expect(before).toBeGreaterThan(0)
+      }),
+  )
+
+  const quotaOf = async () => (await books(trust.server)).users[0]?.quota ?? 0
+
+  it('[T117] of many failures at once one disables the channel and tells of it, and others stay', () =>
+    trust.underLoad(async () => {
+      await retries(0)
+      await trust.setOption('AutomaticDisableChannelEnabled', 'true')
+      const way = ways[2] as Way
+      const url = await saying('{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}', {}, 401)
+      const lane = await trust.lane(way, url)
+      const other = await trust.lane(way, await healthy(way))
+      const statuses = await Promise.all(
+        Array.from({ length: 300 }, async (_, index) => (await lane.ask(index % 2 === 0)).status),
+      )
+      expect(new Set(statuses)).toEqual(new Set([503]))
+      await eventually('the channel is disabled', async () => (await statusOf(lane.channelId)) === 3)
+      expect((await other.ask(false)).status).toBe(200)
+      expect(await statusOf(other.channelId)).toBe(1)
+      const notices = await trust.server.app.db
+        .selectFrom('audit')
+        .selectAll()
+        .where('target', '=', `channel:${lane.channelId}`)
+        .execute()
+      expect(notices.filter((row) => row.action === 'channel.auto-disable')).toHaveLength(1)
+      expect(await lane.charged()).toEqual([])
+    }))
+
+  it('[T116] four channels that each fail half of the time answer nearly all requests, each charged once', () =>
+    trust.underLoad(async () => {
+      await retries(3)
+      for (const way of ways) {
+        let seed = 7
+        const random = () => (seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31
+        const flaky = await answering((response, body) => {
+          if (random() < 0.5) return void response.writeHead(500).end('{}')
+          const answer = healthyAnswer(way.speaks, body, 'four five six')
+          response.writeHead(200, { 'content-type': answer.type }).end(answer.body)
+        })
+        const first = await trust.lane(way, flaky)
+        for (let more = 0; more < 3; more++) await trust.lane(way, flaky, {}, first)
+        let good = 0
+        for (let round = 0; round < 10; round++) {
+          const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => first.ask(index % 2 === 0)))
+          for (const answer of answers) {
+            const { said, ending } = readAnswer(way.asks, answer)
+            if (answer.status === 200) good++
+            expect([said, ending]).toEqual(answer.status === 200 ? ['four five six', 'done'] : ['', 'error'])
+          }
+        }
+        expect([way.name, good >= 85]).toEqual([way.name, true])
+        const rows = await first.charged()
+        expect(rows).toHaveLength(good)
+        for (const row of rows) expect(row).toMatchObject(usual[0] ?? {})
+      }
+    }))
+
+  it('[T091] a socket that hangs up inside the chunks of an answer leaves nothing behind', () =>
+    trust.underLoad(async () => {
+      for (const way of ways) {
+        const url = await tcpUpstream((socket: Socket) =>
+          socket.once('data', () => socket.write(answerBytes('{"a":', { 'content-length': '900' }), () => socket.destroy())),
+        )
+        const lane = await trust.lane(way, url)
+        expect((await lane.ask(false)).status).toBe(502)
+        expect(await lane.charged()).toEqual([])
+      }
+    }))
+})
