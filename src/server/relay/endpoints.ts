@@ -95,7 +95,9 @@ export function findEndpoint(method: string, url: string, headers: IncomingHttpH
     return entry.method === method ? endpoint : { wrongMethod: method, allowed: entry.method, dialect: endpoint.dialect }
   }
 
-  const gemini = method === 'GET' && !/(generateContent|countTokens)$/i.test(path) ? undefined : readGeminiPath(path)
+  const engine = oldEmbeddings.exec(path)?.[1]
+  if (engine) return engineEndpoint(method, path, decodePath(engine))
+  const gemini = method === 'GET' && !/(generateContent|countTokens|embedContents?)$/i.test(path) ? undefined : readGeminiPath(path)
   if (gemini) return geminiEndpoint(method, url, path, gemini)
   const dialect: Dialect =
     path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined
@@ -109,6 +111,14 @@ export function findEndpoint(method: string, url: string, headers: IncomingHttpH
   return { path, dialect, kind: 'unknown' }
 }
 
+/** Before models stood in the body they stood in the address. */
+const oldEmbeddings = /^\/v1\/engines\/(.+)\/embeddings$/
+
+function engineEndpoint(method: string, path: string, model: string): Endpoint | WrongMethod {
+  if (method !== 'POST') return { wrongMethod: method, allowed: 'POST', dialect: 'openai' }
+  return { path, dialect: 'openai', kind: 'relay', format: 'openai.embeddings', from: 'token', said: { model } }
+}
+
 /** Nothing but the two methods that generate is ever taken for a generation. */
 function geminiEndpoint(
   method: string,
@@ -118,18 +128,26 @@ function geminiEndpoint(
 ): Endpoint | WrongMethod {
   if (said.method === 'countTokens') return geminiCount(method, path, said.model)
   const stream = said.method === 'streamGenerateContent'
-  if (!stream && said.method !== 'generateContent') return { path, dialect: 'gemini', kind: 'not-offered' }
+  const format = geminiFormats.get(said.method)
+  if (!format) return { path, dialect: 'gemini', kind: 'not-offered' }
   if (method !== 'POST') return { wrongMethod: method, allowed: 'POST', dialect: 'gemini' }
   return {
     path,
     dialect: 'gemini',
     kind: 'relay',
-    format: 'gemini.generate',
+    format,
     from: 'token',
     said: { model: said.model, stream },
     ...(stream && !asksForEvents(url) ? { reframe: () => new ArrayFraming() } : {}),
   }
 }
+
+const geminiFormats: ReadonlyMap<string, CallerFormat> = new Map<string, CallerFormat>([
+  ['generateContent', 'gemini.generate'],
+  ['streamGenerateContent', 'gemini.generate'],
+  ['embedContent', 'gemini.embed'],
+  ['batchEmbedContents', 'gemini.batch_embed'],
+])
 
 function geminiCount(method: string, path: string, model: string): Endpoint | WrongMethod {
   if (method !== 'POST') return { wrongMethod: method, allowed: 'POST', dialect: 'gemini' }

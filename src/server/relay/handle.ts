@@ -2,6 +2,7 @@ import { reportFailure } from '../channels/health.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { background } from '../lib/logger.ts'
+import { spliceMembers } from '../lib/splice-json.ts'
 import type { Turn } from '../limits/turn.ts'
 import { estimateOf, freePrice } from '../pricing/quote.ts'
 import { ownError } from '../protocols/error-body.ts'
@@ -16,8 +17,9 @@ import type { UpstreamFailure } from './failure.ts'
 import { authenticateCall } from './identify.ts'
 import { enterLimits, withinLimits } from './limits.ts'
 import { readPlayground } from './playground.ts'
-import { readBody } from './read-body.ts'
+import { type Body, readBody } from './read-body.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
+import { homeOf, namesHistory } from './response-home.ts'
 import { Route } from './route.ts'
 
 export type RelayEndpoint = Extract<Endpoint, { kind: 'relay' }>
@@ -37,7 +39,7 @@ async function answerCaller(
   arrived: RelayCaller,
   turn: Turn | undefined,
 ): Promise<void> {
-  const sent = await readBody(call.request)
+  const sent = withSaidModel(await readBody(call.request), endpoint)
   const { caller, body } = endpoint.from === 'session' ? readPlayground(app, arrived, sent) : { caller: arrived, body: sent }
 
   const work = await openWork(app, endpoint, { call, caller, body, turn })
@@ -47,6 +49,13 @@ async function answerCaller(
     await release(app, work)
     throw error
   }
+}
+
+/** Where OpenAI's address names the model, the body names it from here on. */
+function withSaidModel(body: Body, { dialect, said }: RelayEndpoint): Body {
+  if (dialect !== 'openai' || said?.model === undefined) return body
+  const { model } = said
+  return { ...body, json: { ...body.json, model }, bytes: spliceMembers(body.bytes, { model: JSON.stringify(model) }) }
 }
 
 /** Ends the hold without a charge. What cannot be written now stays queued; the caller is told what went wrong before. */
@@ -66,10 +75,13 @@ async function openWork(app: RelayParts, endpoint: RelayEndpoint, asked: Asked):
   const { call, caller, body, turn } = asked
   const format = wireFormats[endpoint.format]
   const facts = format.readRequest(body.json, endpoint.said, body.form?.files)
-  const group = admit(app, caller, { model: facts.model, format: endpoint.format })
+  const asksFor = { model: facts.model, format: endpoint.format, body: body.json }
+  const admitted = admit(app, caller, asksFor)
+  const home = namesHistory(endpoint.format, body.json) ? await homeOf(app, caller, asksFor) : undefined
+  const group = home?.group ?? admitted
   const { callsMax = 1 } = facts
   const prompt = format.promptText(body.json)
-  const estimate = estimatePrompt(app, { facts, body: body.json, prompt })
+  const estimate = estimatePrompt(app, { facts, body: body.json, prompt, keptTokens: home?.tokens ?? 0 })
   const inputTokens = estimate.tokens
   const outputTokens = facts.outputTokensMax ?? app.options.current.PreConsumedQuota
   if (turn) await enterLimits(app, call, turn, { group, inputTokens, outputTokens })
@@ -83,13 +95,14 @@ async function openWork(app: RelayParts, endpoint: RelayEndpoint, asked: Asked):
   const amount = estimateOf(price, { inputTokens: heldTokens, outputTokensMax: outputTokens, calls: callsMax })
   const hold = { requestId: call.id, userId: caller.userId, tokenId: caller.tokenId, amount }
   await app.ledger.hold(hold)
-  return { call, caller, body, format, facts, group, price, inputTokens, estimate, hold, turn, attempts: [] }
+  return { call, caller, body, format, facts, group, price, inputTokens, estimate, hold, turn, attempts: [], home }
 }
 
 /** Tries channels until one answers. Never again on a channel that failed while another is left; never after the first byte. */
 async function attemptUntilAnswered(app: RelayParts, work: Work): Promise<void> {
   const { call, attempts } = work
-  const triesMax = work.caller.pinnedChannel === 0 ? app.options.current.RetryTimes + 1 : 1
+  const isBound = work.caller.pinnedChannel !== 0 || work.home !== undefined
+  const triesMax = isBound ? 1 : app.options.current.RetryTimes + 1
   const route = new Route(app, work)
   let last: UpstreamFailure | undefined
   let waitMs = 0
