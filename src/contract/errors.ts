@@ -155,6 +155,10 @@ export const errors = {
   redemption_expired: kind(400, '该兑换码已过期', 'The redemption code has expired'),
   redemption_not_editable: kind(400, '只能编辑未使用的兑换码', 'Only unused codes can be edited'),
   transfer_below_minimum: kind(400, '划转额度最低为 {least}', 'The transfer amount is at least {least}'),
+  top_up_disabled: kind(400, '管理员未开启在线充值', 'The admin has not enabled online top-up'),
+  top_up_below_minimum: kind(400, '充值数量须为整数且不小于 {least}', 'The amount must be a whole number and at least {least}'),
+  top_up_too_small: kind(400, '充值金额过低', 'The amount to pay is too small'),
+  payment_method_unknown: kind(400, '不支持的支付方式 {method}', 'Payment method {method} is not supported'),
   transfer_exceeds_earned: kind(400, '邀请额度不足', 'You have not earned that much by invitations'),
 
   // Logs

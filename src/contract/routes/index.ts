@@ -7,6 +7,7 @@ import { redemptionRoutes } from './redemptions.ts'
 import { sessionRoutes } from './session.ts'
 import { siteRoutes } from './site.ts'
 import { tokenRoutes } from './tokens.ts'
+import { topUpRoutes } from './top-ups.ts'
 import { userRoutes } from './users.ts'
 import { walletRoutes } from './wallet.ts'
 
@@ -22,6 +23,7 @@ export const allRoutes = {
   ...logRoutes,
   ...redemptionRoutes,
   ...walletRoutes,
+  ...topUpRoutes,
 } as const satisfies Routes
 
 export type AllRoutes = typeof allRoutes

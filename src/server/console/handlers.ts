@@ -9,6 +9,7 @@ import { redemptionHandlers } from './redemptions.ts'
 import { sessionHandlers } from './session.ts'
 import { siteHandlers } from './site.ts'
 import { tokenHandlers } from './tokens.ts'
+import { topUpHandlers } from './top-ups.ts'
 import { userHandlers } from './users.ts'
 import { walletHandlers } from './wallet.ts'
 
@@ -24,4 +25,5 @@ export const allHandlers: Handlers<AllRoutes, Context> = {
   ...logHandlers,
   ...redemptionHandlers,
   ...walletHandlers,
+  ...topUpHandlers,
 }

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import type { paymentMethods } from '../../contract/entities/top-up.ts'
+import type { OptionValues } from '../../contract/options/index.ts'
+import { sameSecret } from '../lib/secrets.ts'
+
+/**
+ * The epay protocol, as its gateways document it: a form that the browser posts to `submit.php`, and a report of the payment as query
+ * fields. Both are signed: MD5 over the fields that are not empty, sorted by name, followed by the merchant's key. Pure.
+ */
+export interface Merchant {
+  readonly address: string
+  readonly id: string
+  readonly key: string
+}
+
+/** Undefined while anything is missing: then nothing is signed and no signature is believed. */
+export function readMerchant({ PayAddress: address, EpayId: id, EpayKey: key }: OptionValues): Merchant | undefined {
+  return address === '' || id === '' || key === '' ? undefined : { address, id, key }
+}
+
+export type PaymentMethod = (typeof paymentMethods)[keyof typeof paymentMethods]
+
+export interface PaymentForm {
+  readonly url: string
+  readonly fields: Readonly<Record<string, string>>
+}
+
+export interface Payment {
+  readonly tradeNo: string
+  readonly method: PaymentMethod
+  readonly amount: number
+  /** With two decimals. */
+  readonly money: string
+  readonly notifyUrl: string
+  readonly returnUrl: string
+}
+
+/** The signed form of an order, with where it goes. */
+export function paymentForm(merchant: Merchant, payment: Payment): PaymentForm {
+  const fields = {
+    pid: merchant.id,
+    type: payment.method,
+    out_trade_no: payment.tradeNo,
+    notify_url: payment.notifyUrl,
+    return_url: payment.returnUrl,
+    name: `TUC${payment.amount}`,
+    money: payment.money,
+    device: 'pc',
+  }
+  return {
+    url: `${merchant.address}/submit.php`,
+    fields: { ...fields, sign_type: 'MD5', sign: signatureOf(fields, merchant.key) },
+  }
+}
+
+/** What a gateway reports of a payment that was made. */
+export interface PaymentReport {
+  readonly tradeNo: string
+  readonly method: string
+  /** Hundredths, or undefined when it is no amount of money. */
+  readonly moneyMinor: number | undefined
+}
+
+/** The report of a finished payment to this merchant. Undefined for anything else, above all for what the merchant's key did not sign. */
+export function readReport(merchant: Merchant, query: Readonly<Record<string, unknown>>): PaymentReport | undefined {
+  const fields = textFields(query)
+  if (!fields || !sameSecret(signatureOf(fields, merchant.key), fields.sign ?? '')) return undefined
+  if (fields.pid !== merchant.id || fields.trade_status !== 'TRADE_SUCCESS') return undefined
+  return { tradeNo: fields.out_trade_no ?? '', method: fields.type ?? '', moneyMinor: minorOf(fields.money ?? '') }
+}
+
+function signatureOf(fields: Readonly<Record<string, string>>, key: string): string {
+  const signed = Object.entries(fields)
+    .filter(([name, value]) => value !== '' && name !== 'sign' && name !== 'sign_type')
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&')
+  return createHash('md5')
+    .update(signed + key)
+    .digest('hex')
+}
+
+/** A field that comes twice is a list, which no gateway sends. */
+function textFields(query: Readonly<Record<string, unknown>>): Record<string, string> | undefined {
+  const fields: Record<string, string> = {}
+  for (const [name, value] of Object.entries(query)) {
+    if (typeof value !== 'string') return undefined
+    fields[name] = value
+  }
+  return fields
+}
+
+function minorOf(money: string): number | undefined {
+  const [, whole = '', fraction = ''] = /^(\d{1,12})(?:\.(\d{1,2}))?$/.exec(money) ?? []
+  return whole === '' ? undefined : Number(whole) * 100 + Number(fraction.padEnd(2, '0'))
+}
