@@ -4,6 +4,7 @@ import { ledgerKindLabels } from '../src/contract/entities/ledger-row.ts'
 import { logTypeLabels } from '../src/contract/entities/log.ts'
 import { redemptionStatusLabels } from '../src/contract/entities/redemption.ts'
 import { tokenStatusLabels } from '../src/contract/entities/token.ts'
+import { topUpStatusLabels } from '../src/contract/entities/top-up.ts'
 import { userStatusLabels } from '../src/contract/entities/user.ts'
 import { errors } from '../src/contract/errors.ts'
 import { sections } from '../src/contract/options/index.ts'
@@ -23,6 +24,7 @@ describe('texts that are declared once', () => {
     ledgerKindLabels,
     redemptionStatusLabels,
     tokenStatusLabels,
+    topUpStatusLabels,
     userStatusLabels,
     providers,
   }
