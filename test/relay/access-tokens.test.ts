@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import { eachDatabase } from '../helpers/databases.ts'
+import { requireBalancedBooks } from '../helpers/seed.ts'
+import { chat, httpUpstream, stage } from './stage.ts'
+
+const model = 'ERNIE-4.0-8K'
+
+eachDatabase('an upstream that wants a token for its key', (_fresh, kind) => {
+  it('[258] is asked for one token however many requests come, and for another when it withdraws the first', async () => {
+    let tokens = 0
+    let refused = 'nothing yet'
+    const url = await httpUpstream((request, response) => {
+      const asked = new URL(request.url ?? '', 'http://upstream')
+      request.resume()
+      response.writeHead(200, { 'content-type': 'application/json' })
+      if (asked.pathname === '/oauth/2.0/token') {
+        response.end(JSON.stringify({ access_token: `token-${++tokens}`, expires_in: 2_592_000 }))
+        return
+      }
+      const isRefused = asked.searchParams.get('access_token') === refused
+      const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
+      response.end(
+        JSON.stringify(
+          isRefused
+            ? { error_code: 111, error_msg: 'Access token expired' }
+            : { id: 'as-1', object: 'chat.completion', created: 1, result: 'four', is_end: true, usage },
+        ),
+      )
+    })
+    const { server, ask } = await stage(kind, url, { channel: { type: 15, models: model, key: 'id|secret' } })
+    await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
+
+    const statuses = await Promise.all(Array.from({ length: 5 }, async () => (await ask(chat({ model }))).status))
+    expect([statuses, tokens]).toEqual([[200, 200, 200, 200, 200], 1])
+    refused = 'token-1'
+    expect((await ask(chat({ model }))).status).toBe(200)
+    expect(tokens).toBe(2)
+    await requireBalancedBooks(server)
+  })
+})
