@@ -202,6 +202,9 @@ export const errors = {
     '字段 {field} 无法转换到该模型的渠道所用的协议：{reason}',
     'Field {field} cannot be carried to the protocol of this model: {reason}',
   ),
+  response_unknown: kind(404, '回复 {id} 不存在', 'Response {id} was not found'),
+  response_running: kind(409, '回复仍在生成，请先取消', 'The response is still being made; cancel it first'),
+  previous_response_unknown: kind(404, '上一条回复 {id} 不存在', 'Previous response {id} was not found'),
   sensitive_words: kind(400, '内容包含敏感词', 'The content contains sensitive words'),
   rate_limit_requests: kind(
     429,

@@ -29,6 +29,8 @@ import type { App } from './parts.ts'
 import { openCatalog } from './pricing/catalog.ts'
 import { AccessTokens } from './relay/access-tokens.ts'
 import { Calibration } from './relay/calibration.ts'
+import { KeptResponses } from './relay/kept-responses.ts'
+import { OpenResponses } from './relay/open-responses.ts'
 import { SealedStates } from './relay/sealed-states.ts'
 import { openAuthenticator } from './tokens/authenticate.ts'
 import { openLedger } from './wallet/open-ledger.ts'
@@ -113,6 +115,8 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     accessTokens: new AccessTokens(upstream, now),
     calibration: new Calibration(),
     sealedStates: new SealedStates(core),
+    keptResponses: new KeptResponses(core),
+    openResponses: new OpenResponses(core, ledger),
     version,
     startedAt: seconds(now()),
     startJob: (name) => runner.startNow(name),

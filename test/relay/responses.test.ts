@@ -164,14 +164,15 @@ eachDatabase('a call of Responses', (_fresh, kind) => {
       [{ model, input, stream: 'yes' }, 'stream'],
       [{ model, input, max_output_tokens: -1 }, 'max_output_tokens'],
       [{ model, input, stream_options: true }, 'stream_options'],
-      [{ model, input, background: true }, 'background'],
+      [{ model, input, background: true, store: false }, 'background'],
     ]
     for (const [body, field] of cases) {
       const { status, text } = await ask(body, path)
       expect([status, JSON.parse(text).error.message]).toEqual([400, expect.stringContaining(field)])
     }
     expect(asked).toEqual([])
-    expect((await ask({ model, input }, `${path}/resp_1/cancel`)).status).toBe(501)
+    expect((await ask({ model, input }, `${path}/resp_1/cancel`)).status).toBe(404)
+    expect((await ask({ model, input }, `${path}/resp_1/fork`)).status).toBe(501)
   })
 
   it('that fails before any output is not charged, and after some it is told so', async () => {

@@ -94,6 +94,13 @@ export function selectPinned(
   return channel ? { channel, choice: 'pinned' } : { channel: undefined, waitMs: 0 }
 }
 
+/** The key that keeps what a request continues, or else another of its channel. */
+export function selectKey(index: ChannelIndex, { channelId, keyId }: { channelId: number; keyId: number }): Selected {
+  const keys = index.keysOf(channelId)
+  const channel = keys.find((key) => key.keyId === keyId) ?? keys[0]
+  return channel ? { channel, choice: 'pinned' } : { channel: undefined, waitMs: 0 }
+}
+
 /** The model that goes upstream: the requested one, or what the channel redirects it to. */
 export function resolveModel(channel: RunningChannel, model: string): string {
   return channel.modelMapping.get(model) ?? model

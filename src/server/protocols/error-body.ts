@@ -31,6 +31,7 @@ const openAiCodes: Readonly<Record<string, string>> = {
   upstream_saturated: 'rate_limit_exceeded',
   untranslatable: 'unsupported_parameter',
   sensitive_words: 'sensitive_words_detected',
+  previous_response_unknown: 'previous_response_not_found',
   rate_limit_requests: 'rate_limit_exceeded',
   rate_limit_successes: 'rate_limit_exceeded',
   rate_limit_tokens: 'rate_limit_exceeded',
@@ -46,12 +47,7 @@ export function ownError(error: AppError, more: { retryAfter?: number } = {}): C
     message: { zh: error.text('zh'), en: error.text('en') },
     type: error.kind.type ?? (status >= 500 ? 'server_error' : 'invalid_request_error'),
     code: openAiCodes[error.code] ?? error.code,
-    param:
-      error.code === 'model_not_found' || error.code === 'model_required'
-        ? 'model'
-        : error.code === 'field_invalid' || error.code === 'untranslatable'
-          ? String(error.params.field)
-          : null,
+    param: paramOf(error),
     retryAfter: more.retryAfter ?? Number(error.params.retryAfter ?? 0),
     final: error.kind.final === true,
     details: error.code === 'untranslatable' && error.params.field === 'thread' ? unthreaded : undefined,
@@ -60,6 +56,12 @@ export function ownError(error: AppError, more: { retryAfter?: number } = {}): C
 
 /** By this the SDK goes on without a thread and sends the whole conversation. */
 const unthreaded: ErrorDetails = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
+
+function paramOf({ code, params }: AppError): string | null {
+  if (code === 'field_invalid' || code === 'untranslatable') return String(params.field)
+  if (code === 'previous_response_unknown') return 'previous_response_id'
+  return code === 'model_not_found' || code === 'model_required' ? 'model' : null
+}
 
 /** An error of the upstream that is the caller's own mistake: told as the upstream told it. */
 export function passedError(status: number, facts: UpstreamErrorFacts): CallerError {

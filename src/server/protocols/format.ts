@@ -14,6 +14,7 @@ export type CallerFormat =
   | 'rerank'
   | 'anthropic.messages'
   | 'openai.input_tokens'
+  | 'openai.compact'
   | 'anthropic.count_tokens'
   | 'gemini.generate'
   | 'gemini.count_tokens'

@@ -26,6 +26,7 @@ import { ollamaChat } from './ollama-chat/codec.ts'
 import { openAiChat } from './openai-chat/chat.ts'
 import { openAiChatCodec } from './openai-chat/codec.ts'
 import { responsesCodec } from './openai-responses/codec.ts'
+import { openAiCompact } from './openai-responses/compact.ts'
 import { openAiResponses } from './openai-responses/responses.ts'
 import { openAiInputTokens } from './openai-responses/token-count.ts'
 import { replicatePredict } from './replicate-predict/codec.ts'
@@ -39,6 +40,7 @@ export const wireFormats: Readonly<Record<CallerFormat, WireFormat>> = {
   'openai.embeddings': openAiEmbeddings,
   'openai.responses': openAiResponses,
   'openai.input_tokens': openAiInputTokens,
+  'openai.compact': openAiCompact,
   'openai.moderations': openAiModerations,
   'openai.images': openAiImages,
   'openai.image-edits': openAiImageEdits,

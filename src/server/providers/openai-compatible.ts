@@ -28,6 +28,7 @@ export const allPaths = {
   ...responsesPaths,
   ...mediaPaths,
   'openai.input_tokens': '/v1/responses/input_tokens',
+  'openai.compact': '/v1/responses/compact',
 } as const satisfies Provider['speaks']
 
 type Required = 'id' | 'key' | 'label' | 'color'

@@ -1,4 +1,4 @@
-import { completionTokens, type Usage } from '../../contract/usage.ts'
+import { completionTokens, noUsage, type Usage } from '../../contract/usage.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { BytesReply } from './bytes-reply.ts'
 import { checkedPassage } from './checked-passage.ts'
@@ -7,6 +7,7 @@ import { endingOf, owedSoFar } from './ending.ts'
 import { learnFrom } from './estimate.ts'
 import { Exchange, type Receiver, type Running, type Target } from './exchange.ts'
 import { UpstreamFailure, withCleanFacts } from './failure.ts'
+import { noteSettled, notingPassage, runsOn, withdrawResponse } from './note-response.ts'
 import type { Came, Passage, Whole } from './passage.ts'
 import { prepare } from './prepare.ts'
 import { chargeFor, type Ending } from './record.ts'
@@ -41,8 +42,8 @@ async function attemptOnce(app: RelayParts, work: Work, channel: RunningChannel)
   const prepared = await prepare(app, work, channel)
   if (prepared instanceof UpstreamFailure) return withCleanFacts(prepared, channel)
   const { target, upstreamModel } = prepared
-  const passage = checkedPassage(app, work, prepared.passage)
   const running = { app, work, channel, upstreamModel }
+  const passage = checkedPassage(app, work, notingPassage(running, prepared.passage))
   if (work.facts.stream && work.format.stream) return attemptStream(running, target, passage)
   return repliesIn(work) === 'bytes' ? attemptBytes(running, target) : attemptWhole(running, target, passage)
 }
@@ -99,6 +100,11 @@ async function attemptWhole(running: Try, target: AnyTarget, passage: Passage): 
   if (outcome === 'gone') return settleGone(running, exchange, noReply)
   if (outcome instanceof UpstreamFailure) return withCleanFacts(outcome, channel)
 
+  if (await runsOn(work)) {
+    work.turn?.used(work.inputTokens)
+    call.answer(outcome.contentType, outcome.write(noUsage))
+    return 'answered'
+  }
   const ending = await endingOf(work, whole({ ...outcome, usage: outcome.usage ?? exchange?.usage }))
   const body = outcome.write(ending.usage)
   await settle(running, ending)
@@ -129,14 +135,17 @@ async function attemptStream(running: Try, target: AnyTarget, passage: Passage):
   app.deadlines.cancel(beats.deadline)
   call.whenGone(undefined)
 
-  if (outcome === 'gone') return settleGone(running, exchange, reply.tap)
+  if (outcome === 'gone') return (await isLeftOpen(running)) ? 'answered' : settleGone(running, exchange, reply.tap)
   if (outcome === 'complete') return completeStream(running, exchange, reply, reply.tap)
   if (!(outcome instanceof UpstreamFailure)) return completeStream(running, exchange, reply, whole(outcome), outcome.write)
 
   const failure = withCleanFacts(outcome, channel)
-  if (!reply.tap.hasOutput) return failure
+  if (!reply.tap.hasOutput) {
+    await withdrawResponse(running)
+    return failure
+  }
   work.brokeOff = failure
-  await settle(running, await endingOf(work, reply.tap, 'upstream'))
+  if (!(await isLeftOpen(running))) await settle(running, await endingOf(work, reply.tap, 'upstream'))
   call.sendError(failure.forCaller(), (told) => reply.tap.writeError?.(told))
   app.logger.warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a stream was cut off by the upstream')
   return 'answered'
@@ -178,12 +187,23 @@ function exchangeOf({ deadlines }: RelayParts, target: AnyTarget, receiver: Rece
     : new Exchange(deadlines, target, receiver)
 }
 
+/** A response in the background goes on without its stream, and is charged when it ends; what cannot be left is charged now. */
+async function isLeftOpen({ app, work }: Try): Promise<boolean> {
+  try {
+    return await runsOn(work)
+  } catch (error) {
+    app.logger.error({ error, request: work.call.id }, 'a response in the background is charged before its end')
+    return false
+  }
+}
+
 function settle({ app, work, channel, upstreamModel }: Try, ending: Ending): Promise<void> {
   const charge = chargeFor(app, work, channel, upstreamModel, ending)
   work.turn?.used(charge.rollup.tokens)
   learnFrom(app, work, ending)
   app.traffic.produced(channel, completionTokens(ending.usage))
-  return app.ledger.settle(work.hold, charge)
+  const settled = app.ledger.settle(work.hold, charge)
+  return work.response ? noteSettled({ app, work, channel }, charge.rollup.tokens, settled) : settled
 }
 
 const noReply: Came = { usage: undefined, isComplete: () => false, text: () => '' }
@@ -206,7 +226,8 @@ function keepAlive({ app, work, channel, upstreamModel }: Try, exchange: Running
     const silentMs = app.now() - call.lastWriteMs
     if (call.isBlocked && silentMs >= blockedMaxMs) return call.drop()
     if (!call.isBlocked && silentMs >= silenceMaxMs()) reply.heartbeat(heartbeat)
-    if (exchange.wasSent) checkpoint()
+    // What runs on is charged by its row when this process dies.
+    if (exchange.wasSent && !work.response?.written) checkpoint()
     app.deadlines.refresh(beats.deadline, checkpointEveryMs)
   }
   const checkpoint = () => {

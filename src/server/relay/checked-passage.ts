@@ -13,7 +13,11 @@ import { parseObject } from './whole-reply.ts'
  * The passage itself while completions are not checked, or say nothing to people. Else one that takes listed words out of what it gives,
  * in the caller's format, however the upstream's became that: masks them, or ends the reply there.
  */
-export function checkedPassage({ moderation, logger }: RelayParts, { call, format, facts }: Work, passage: Passage): Passage {
+export function checkedPassage(
+  { moderation, logger }: RelayParts,
+  { call, format, facts }: Pick<Work, 'call' | 'format' | 'facts'>,
+  passage: Passage,
+): Passage {
   const rule = moderation.completionRule
   const texts = replyTexts[format.format]
   if (!rule || !texts) return passage

@@ -1,5 +1,5 @@
 import type { ChannelIndex, RunningChannel } from '../channels/model-index.ts'
-import { resolveModel, selectChannel, selectPinned } from '../channels/select.ts'
+import { resolveModel, selectChannel, selectKey, selectPinned } from '../channels/select.ts'
 import { upstreamFormat } from '../channels/upstream-format.ts'
 import { AppError } from '../lib/failure.ts'
 import { codecs, inbounds } from '../protocols/index.ts'
@@ -9,7 +9,7 @@ import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { Call } from './call.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { Body } from './read-body.ts'
-import { callerHeaders, type RelayParts } from './relay-parts.ts'
+import { callerHeaders, type Home, type RelayParts } from './relay-parts.ts'
 import { settingsOf } from './translate.ts'
 import { callUpstream } from './upstream-call.ts'
 import { parseObject } from './whole-reply.ts'
@@ -22,6 +22,7 @@ export interface Counted {
   readonly facts: RequestFacts
   readonly group: string
   readonly count: CallerCount
+  readonly home: Home | undefined
 }
 
 /** The answer for the caller by an upstream of the model; undefined when none counts, or none does now. */
@@ -50,17 +51,20 @@ interface Way {
   readonly count: UpstreamCount
 }
 
-function channelsOf(index: ChannelIndex, { caller, group, facts }: Counted): readonly RunningChannel[] {
+function channelsOf(index: ChannelIndex, { caller, group, facts, home }: Counted): readonly RunningChannel[] {
+  if (home) return index.keysOf(home.channelId)
   if (caller.pinnedChannel !== 0) return index.keysOf(caller.pinnedChannel)
   return index.candidates(group, facts.model).flat()
 }
 
 function nextChannel(app: RelayParts, counted: Counted, tried: ReadonlySet<number>): RunningChannel | undefined {
-  const { caller, group, facts, count } = counted
+  const { caller, group, facts, count, home } = counted
   const { model } = facts
-  if (caller.pinnedChannel === 0)
-    return selectChannel(app.channels.current, { group, model, format: count.of, tried }, app.traffic).channel
-  const pinned = selectPinned(app.channels.current, { id: caller.pinnedChannel, model }, app.traffic).channel
+  const index = app.channels.current
+  if (!home && caller.pinnedChannel === 0)
+    return selectChannel(index, { group, model, format: count.of, tried }, app.traffic).channel
+  const bound = home ? selectKey(index, home) : selectPinned(index, { id: caller.pinnedChannel, model }, app.traffic)
+  const pinned = bound.channel
   return pinned && !tried.has(pinned.id) ? pinned : undefined
 }
 

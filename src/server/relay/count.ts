@@ -14,6 +14,7 @@ import { authenticateCall } from './identify.ts'
 import { enterLimits, withinLimits } from './limits.ts'
 import { type Body, readBody } from './read-body.ts'
 import type { RelayParts } from './relay-parts.ts'
+import { homeOf, namesHistory } from './response-home.ts'
 
 type CountEndpoint = Extract<Endpoint, { kind: 'count' }>
 
@@ -43,7 +44,9 @@ async function answer(
   if (turn) await enterLimits(app, call, turn, { group, inputTokens: 0, outputTokens: 0 })
   await checkPrompt(app, call, format.promptText(body.json))
 
-  const told = await askForCount(app, { call, caller, body, facts, group, count })
+  const asked = { model: facts.model, format: name, body: body.json }
+  const home = namesHistory(name, body.json) ? await homeOf(app, caller, asked) : undefined
+  const told = await askForCount(app, { call, caller, body, facts, group, count, home })
   if (call.isGone) return
   if (!told) call.tell('x-sluice-estimated', 'true')
   const reply = told ?? count.writeReply(await countHere({ format, count, facts, body }))

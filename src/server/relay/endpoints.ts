@@ -4,6 +4,7 @@ import { ArrayFraming } from '../protocols/gemini-generate/array-framing.ts'
 import type { CountFormat } from '../protocols/token-counts.ts'
 import type { PathFacts, Reframing } from '../protocols/wire-format.ts'
 import { asksForEvents, decodePath, plainModel, readGeminiPath } from './gemini-paths.ts'
+import type { ResponseAction } from './response-at-upstream.ts'
 
 /**
  * The relay: from a caller's request to a channel's answer and a durable charge, in one straight line (`handle.ts`). It knows no
@@ -21,6 +22,8 @@ export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
     }
   /** A prompt is counted. */
   | { readonly kind: 'count'; readonly format: CountFormat; readonly said?: PathFacts }
+  /** A response that an upstream keeps. */
+  | { readonly kind: 'response'; readonly action: ResponseAction; readonly id: string }
   | { readonly kind: 'models' }
   | { readonly kind: 'model'; readonly model: string }
   | { readonly kind: 'not-offered' }
@@ -55,6 +58,7 @@ const entries = new Map<string, Entry>(
     relay('/v1/completions', 'openai.completions', 'openai'),
     relay('/v1/embeddings', 'openai.embeddings', 'openai'),
     relay('/v1/responses', 'openai.responses', 'openai'),
+    relay('/v1/responses/compact', 'openai.compact', 'openai'),
     relay('/v1/moderations', 'openai.moderations', 'openai'),
     relay('/v1/images/generations', 'openai.images', 'openai'),
     relay('/v1/images/edits', 'openai.image-edits', 'openai'),
@@ -97,6 +101,8 @@ export function findEndpoint(method: string, url: string, headers: IncomingHttpH
 
   const engine = oldEmbeddings.exec(path)?.[1]
   if (engine) return engineEndpoint(method, path, decodePath(engine))
+  const kept = keptResponse.exec(path)
+  if (kept) return responseEndpoint(method, path, kept)
   const gemini = method === 'GET' && !/(generateContent|countTokens|embedContents?)$/i.test(path) ? undefined : readGeminiPath(path)
   if (gemini) return geminiEndpoint(method, url, path, gemini)
   const dialect: Dialect =
@@ -117,6 +123,21 @@ const oldEmbeddings = /^\/v1\/engines\/(.+)\/embeddings$/
 function engineEndpoint(method: string, path: string, model: string): Endpoint | WrongMethod {
   if (method !== 'POST') return { wrongMethod: method, allowed: 'POST', dialect: 'openai' }
   return { path, dialect: 'openai', kind: 'relay', format: 'openai.embeddings', from: 'token', said: { model } }
+}
+
+const keptResponse = /^\/v1\/responses\/([\w-]+)(?:\/(cancel|input_items))?$/
+
+function responseEndpoint(method: string, path: string, [, id = '', part = '']: RegExpExecArray): Endpoint | WrongMethod {
+  const actions = responseActions[part === 'cancel' || part === 'input_items' ? part : 'whole']
+  const action = actions[method]
+  if (action) return { path, dialect: 'openai', kind: 'response', action, id }
+  return { wrongMethod: method, allowed: Object.keys(actions).join(', '), dialect: 'openai' }
+}
+
+const responseActions: Readonly<Record<'whole' | 'cancel' | 'input_items', Readonly<Record<string, ResponseAction>>>> = {
+  whole: { GET: 'read', DELETE: 'delete' },
+  cancel: { POST: 'cancel' },
+  input_items: { GET: 'items' },
 }
 
 /** Nothing but the two methods that generate is ever taken for a generation. */

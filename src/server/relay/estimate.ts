@@ -10,16 +10,26 @@ import type { RelayParts, Work } from './relay-parts.ts'
 /** A quick estimate, for limits and the hold. Where a call is not counted by its text, the number is exact. */
 export function estimatePrompt(
   { calibration }: Pick<RelayParts, 'calibration'>,
-  asked: { readonly facts: RequestFacts; readonly body: JsonObject; readonly prompt: readonly string[] },
+  asked: {
+    readonly facts: RequestFacts
+    readonly body: JsonObject
+    readonly prompt: readonly string[]
+    /** Of a conversation that the upstream keeps. */
+    readonly keptTokens: number
+  },
 ): Estimate {
-  const { facts, body, prompt } = asked
+  const { facts, body, prompt, keptTokens } = asked
   if (facts.uncounted) {
     const tokens = promptTokens(facts.uncounted)
     return { plain: tokens, tokens, isLearnt: false }
   }
   const plain = estimateInput(prompt, facts, countMedia(body, facts))
   const ratio = calibration.ratioOf(facts.model)
-  return { plain, tokens: Math.ceil(plain * (ratio ?? 1)), isLearnt: ratio !== undefined }
+  return {
+    plain: plain + keptTokens,
+    tokens: Math.ceil(plain * (ratio ?? 1)) + keptTokens,
+    isLearnt: ratio !== undefined || keptTokens > 0,
+  }
 }
 
 /** The number for a charge: what was learnt of the model where it is enough, else a count of everything in the prompt. */
@@ -30,7 +40,7 @@ export async function countPrompt({ format, facts, body, estimate }: Work): Prom
 }
 
 /** Compares the estimate of a prompt with what the upstream itself has reported. Media are left out: their formulas are the vendors'. */
-export function learnFrom({ calibration }: RelayParts, { facts, estimate }: Work, { usage, isEstimated }: Ending): void {
-  if (isEstimated || !estimate || facts.uncounted || facts.mediaParts > 0) return
+export function learnFrom({ calibration }: RelayParts, { facts, estimate, home }: Work, { usage, isEstimated }: Ending): void {
+  if (isEstimated || !estimate || facts.uncounted || facts.mediaParts > 0 || home) return
   calibration.learn(facts.model, { estimated: estimate.plain, reported: promptTokens(usage) })
 }

@@ -19,6 +19,7 @@ import { enterLimits, withinLimits } from './limits.ts'
 import { readPlayground } from './playground.ts'
 import { type Body, readBody } from './read-body.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
+import { homeOf, namesHistory } from './response-home.ts'
 import { Route } from './route.ts'
 
 export type RelayEndpoint = Extract<Endpoint, { kind: 'relay' }>
@@ -74,10 +75,13 @@ async function openWork(app: RelayParts, endpoint: RelayEndpoint, asked: Asked):
   const { call, caller, body, turn } = asked
   const format = wireFormats[endpoint.format]
   const facts = format.readRequest(body.json, endpoint.said, body.form?.files)
-  const group = admit(app, caller, { model: facts.model, format: endpoint.format })
+  const asksFor = { model: facts.model, format: endpoint.format, body: body.json }
+  const admitted = admit(app, caller, asksFor)
+  const home = namesHistory(endpoint.format, body.json) ? await homeOf(app, caller, asksFor) : undefined
+  const group = home?.group ?? admitted
   const { callsMax = 1 } = facts
   const prompt = format.promptText(body.json)
-  const estimate = estimatePrompt(app, { facts, body: body.json, prompt })
+  const estimate = estimatePrompt(app, { facts, body: body.json, prompt, keptTokens: home?.tokens ?? 0 })
   const inputTokens = estimate.tokens
   const outputTokens = facts.outputTokensMax ?? app.options.current.PreConsumedQuota
   if (turn) await enterLimits(app, call, turn, { group, inputTokens, outputTokens })
@@ -91,13 +95,14 @@ async function openWork(app: RelayParts, endpoint: RelayEndpoint, asked: Asked):
   const amount = estimateOf(price, { inputTokens: heldTokens, outputTokensMax: outputTokens, calls: callsMax })
   const hold = { requestId: call.id, userId: caller.userId, tokenId: caller.tokenId, amount }
   await app.ledger.hold(hold)
-  return { call, caller, body, format, facts, group, price, inputTokens, estimate, hold, turn, attempts: [] }
+  return { call, caller, body, format, facts, group, price, inputTokens, estimate, hold, turn, attempts: [], home }
 }
 
 /** Tries channels until one answers. Never again on a channel that failed while another is left; never after the first byte. */
 async function attemptUntilAnswered(app: RelayParts, work: Work): Promise<void> {
   const { call, attempts } = work
-  const triesMax = work.caller.pinnedChannel === 0 ? app.options.current.RetryTimes + 1 : 1
+  const isBound = work.caller.pinnedChannel !== 0 || work.home !== undefined
+  const triesMax = isBound ? 1 : app.options.current.RetryTimes + 1
   const route = new Route(app, work)
   let last: UpstreamFailure | undefined
   let waitMs = 0

@@ -9,6 +9,7 @@ import { type Endpoint, findEndpoint, isRelayPath } from './endpoints.ts'
 import { asAppError, handleRelay } from './handle.ts'
 import { listModels, showModel } from './models.ts'
 import type { RelayParts } from './relay-parts.ts'
+import { handleResponse } from './response-calls.ts'
 
 /**
  * The relay's own lane on the HTTP server, in front of the console's router: it takes the requests that are its own and says so.
@@ -97,6 +98,8 @@ function answer(app: RelayParts, endpoint: Endpoint, call: Call): Promise<void> 
       return handleRelay(app, endpoint, call)
     case 'count':
       return handleCount(app, endpoint, call)
+    case 'response':
+      return handleResponse(app, endpoint, call)
     case 'models':
       return listModels(app, call)
     case 'model':

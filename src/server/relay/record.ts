@@ -5,7 +5,11 @@ import type { RunningChannel } from '../channels/model-index.ts'
 import { seconds } from '../lib/clock.ts'
 import { costOf, type Price } from '../pricing/quote.ts'
 import type { Charge } from '../wallet/ledger.ts'
-import type { RelayParts, Work } from './relay-parts.ts'
+import type { Billed } from './billed.ts'
+import type { RelayParts } from './relay-parts.ts'
+
+/** The channel and key that answered. */
+type Answering = Pick<RunningChannel, 'id' | 'keyId'>
 
 /** How a reply ended, as far as its charge is concerned. */
 export interface Ending {
@@ -15,7 +19,13 @@ export interface Ending {
 }
 
 /** The charge of a request and its log row, with every factor, so that it can be recomputed from the row alone. */
-export function chargeFor(app: RelayParts, work: Work, channel: RunningChannel, upstreamModel: string, ending: Ending): Charge {
+export function chargeFor(
+  app: Pick<RelayParts, 'now' | 'options'>,
+  work: Billed,
+  channel: Answering,
+  upstreamModel: string,
+  ending: Ending,
+): Charge {
   const nowMs = app.now()
   const { call, caller, price } = work
   const { usage } = ending
@@ -53,7 +63,7 @@ export function chargeFor(app: RelayParts, work: Work, channel: RunningChannel, 
   }
 }
 
-function factors(work: Work, channel: RunningChannel, upstreamModel: string, ending: Ending, nowMs: number): LogOther {
+function factors(work: Billed, channel: Answering, upstreamModel: string, ending: Ending, nowMs: number): LogOther {
   const { call, price, facts } = work
   const { usage } = ending
   return {
@@ -82,7 +92,7 @@ function factors(work: Work, channel: RunningChannel, upstreamModel: string, end
     ...(work.translation && work.translation.dropped.length > 0 ? { dropped: work.translation.dropped } : {}),
     admin_info: {
       use_channel: [...work.attempts.map((attempt) => String(attempt.channel)), String(channel.id)],
-      ...(work.attempts.length > 0 ? { attempts: work.attempts } : {}),
+      ...(work.attempts.length > 0 ? { attempts: [...work.attempts] } : {}),
       ...(work.choice && work.choice !== 'only' ? { choice: work.choice, key: channel.keyId } : {}),
       address: call.client.address,
     },

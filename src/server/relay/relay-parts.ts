@@ -13,15 +13,17 @@ import type { Core } from '../options/core.ts'
 import type { Catalog } from '../pricing/catalog.ts'
 import type { Price } from '../pricing/quote.ts'
 import type { Dialogue } from '../protocols/dialogue.ts'
-import type { Format } from '../protocols/format.ts'
 import type { RequestFacts, WireFormat } from '../protocols/wire-format.ts'
 import type { CallerHeaders } from '../providers/provider.ts'
 import type { Authenticator, RelayCaller } from '../tokens/authenticate.ts'
 import type { Hold, Ledger } from '../wallet/ledger.ts'
 import type { AccessTokens } from './access-tokens.ts'
+import type { Attempt, Translation } from './billed.ts'
 import type { Calibration, Estimate } from './calibration.ts'
 import type { Call } from './call.ts'
 import type { UpstreamFailure } from './failure.ts'
+import type { KeptResponses } from './kept-responses.ts'
+import type { OpenResponses } from './open-responses.ts'
 import type { Body } from './read-body.ts'
 import type { SealedStates } from './sealed-states.ts'
 
@@ -41,6 +43,8 @@ export interface RelayParts extends Core {
   readonly accessTokens: AccessTokens
   readonly calibration: Calibration
   readonly sealedStates: SealedStates
+  readonly keptResponses: KeptResponses
+  readonly openResponses: OpenResponses
 }
 
 /** A request that was admitted, priced and holds its quota: what every attempt works with. */
@@ -59,6 +63,10 @@ export interface Work {
   /** The place of the request among its limits; undefined when it has none. */
   readonly turn: Turn | undefined
   readonly attempts: Attempt[]
+  /** For a request that goes on from what an upstream keeps. */
+  readonly home?: Home | undefined
+  /** What the upstream keeps of the running attempt. */
+  response?: NotedResponse
   /** Why the channel of the running attempt was chosen. */
   choice?: Choice
   /** Why the running attempt broke off after its answer had begun: the caller has what came, and the channel is to blame. */
@@ -71,22 +79,20 @@ export interface Work {
   translation?: Translation | undefined
 }
 
-/** One try on one channel, for the log row. `status` is 0 when there was no answer. */
-export interface Attempt {
-  readonly channel: number
-  readonly key: number
-  readonly status: number
-  readonly reason: string
-  readonly ms: number
-  readonly choice: Choice
+/** The channel and key that keep what a request continues. */
+export interface Home {
+  readonly channelId: number
+  readonly keyId: number
+  readonly group: string
+  /** How long the conversation is so far. */
+  readonly tokens: number
 }
 
-/** What the translation of an attempt did, for the log row. */
-export interface Translation {
-  /** The format of the upstream. */
-  readonly format: Format
-  /** Fields of the request that it cannot carry. */
-  readonly dropped: readonly string[]
+/** A response that the upstream keeps. */
+export interface NotedResponse {
+  readonly id: string
+  /** Resolves when it is written down that it runs on; absent for one that ends with its answer. */
+  readonly written?: Promise<void>
 }
 
 /** The caller's headers, of which providers pick what they pass on. */

@@ -1,5 +1,5 @@
 import type { RunningChannel } from '../channels/model-index.ts'
-import { type Selected, selectChannel, selectPinned } from '../channels/select.ts'
+import { type Selected, selectChannel, selectKey, selectPinned } from '../channels/select.ts'
 import { readSession, type Session } from '../channels/session.ts'
 import { attempt } from './attempt.ts'
 import type { UpstreamFailure } from './failure.ts'
@@ -21,9 +21,10 @@ export class Route {
   /** The channel and key for the next attempt. */
   next(): Selected {
     const { channels, traffic, options } = this.#app
-    const { caller, facts, format, group, inputTokens } = this.#work
+    const { caller, facts, format, group, inputTokens, home } = this.#work
     if (caller.pinnedChannel !== 0)
       return selectPinned(channels.current, { id: caller.pinnedChannel, model: facts.model }, traffic)
+    if (home) return selectKey(channels.current, home)
     const wanted = {
       group,
       model: facts.model,

@@ -56,12 +56,9 @@ function readFacts(body: JsonObject): RequestFacts {
     fail('field_invalid', { field: 'stream_options', reason: 'must be an object' })
   }
   const stream = readFlag(body, 'stream')
-  // Such an answer is fetched later, from a call that nobody would be charged for.
-  if (readFlag(body, 'background') && !stream) {
-    fail('field_invalid', {
-      field: 'background',
-      reason: { zh: '仅支持与 stream 一起使用', en: 'only works together with stream' },
-    })
+  // Such an answer is fetched later: it must be there then, and what it takes be known.
+  if (readFlag(body, 'background') && body.store === false) {
+    fail('field_invalid', { field: 'background', reason: { zh: '需要 store', en: 'only works together with store' } })
   }
   const maximum = readCount(body, 'max_output_tokens', { min: 0, max: outputTokensLimit })
 

@@ -1,0 +1,13 @@
+import type { Job } from './runner.ts'
+
+/** Forgets where responses lie that their upstreams have removed by now. */
+export const purgeKeptResponses: Job = {
+  name: 'purge-kept-responses',
+  on: 'one-node',
+  everyMs: () => 60 * 60_000,
+  deadlineMs: 60_000,
+  async run({ keptResponses }) {
+    await keptResponses.purge()
+    return 'purged'
+  },
+}

@@ -1,0 +1,41 @@
+import type { Choice } from '../channels/select.ts'
+import type { Price } from '../pricing/quote.ts'
+import type { Format } from '../protocols/format.ts'
+import type { RequestFacts } from '../protocols/wire-format.ts'
+import type { RelayCaller } from '../tokens/authenticate.ts'
+
+/** What a charge and its log row are made of, beside the usage. It can be kept as JSON for a charge that comes later. */
+export interface Billed {
+  readonly call: {
+    readonly id: string
+    readonly startedMs: number
+    readonly firstByteMs: number
+    readonly client: { readonly address: string }
+  }
+  readonly caller: Pick<RelayCaller, 'userId' | 'tokenId' | 'username' | 'tokenName'>
+  readonly facts: Pick<RequestFacts, 'stream' | 'reasoningEffort'>
+  readonly group: string
+  readonly price: Price
+  readonly attempts: readonly Attempt[]
+  /** Why the channel was chosen. */
+  readonly choice?: Choice | undefined
+  readonly translation?: Translation | undefined
+}
+
+/** One try on one channel, for the log row. `status` is 0 when there was no answer. */
+export interface Attempt {
+  readonly channel: number
+  readonly key: number
+  readonly status: number
+  readonly reason: string
+  readonly ms: number
+  readonly choice: Choice
+}
+
+/** What the translation of an attempt did, for the log row. */
+export interface Translation {
+  /** The format of the upstream. */
+  readonly format: Format
+  /** Fields of the request that it cannot carry. */
+  readonly dropped: readonly string[]
+}

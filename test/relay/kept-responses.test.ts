@@ -1,0 +1,409 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import OpenAI from 'openai'
+import OpenAI6 from 'openai-6'
+import { expect, it } from 'vitest'
+import { settleOpenResponses } from '../../src/server/relay/settle-responses.ts'
+import type { TestServer } from '../helpers/app.ts'
+import { eachDatabase } from '../helpers/databases.ts'
+import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { ask, claude, eventually, httpUpstream, model, settledCharges, stage } from './stage.ts'
+
+const path = '/v1/responses'
+const usage = {
+  input_tokens: 30,
+  input_tokens_details: { cached_tokens: 0 },
+  output_tokens: 44,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 74,
+}
+const output = [
+  {
+    type: 'message',
+    id: 'msg_1',
+    role: 'assistant',
+    status: 'completed',
+    content: [{ type: 'output_text', text: 'Rye.', annotations: [] }],
+  },
+]
+
+interface Kept {
+  id: string
+  status: string
+  key: string
+  body: Record<string, unknown>
+}
+
+/** An upstream that keeps responses by key, as the vendor does. `next` says what a response in the background becomes when it is asked for. */
+async function vendor({ next = () => 'in_progress' }: { next?: (kept: Kept) => string } = {}) {
+  const kept = new Map<string, Kept>()
+  const asked: { line: string; key: string; body: string }[] = []
+  let count = 0
+
+  const objectOf = ({ id, status, body }: Kept) => {
+    const isDone = status === 'completed' || status === 'incomplete'
+    const error = status === 'failed' ? { code: 'server_error', message: 'it failed' } : null
+    return {
+      id,
+      object: 'response',
+      created_at: 1,
+      status,
+      model: body.model,
+      output: isDone ? output : [],
+      error,
+      usage: isDone ? usage : null,
+    }
+  }
+  const event = (type: string, more: object, number: number) =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number, ...more })}\n\n`
+
+  function create(response: ServerResponse, body: Record<string, unknown>, key: string) {
+    if (body.previous_response_id && kept.get(String(body.previous_response_id))?.key !== key)
+      return json(response, 400, {
+        error: { message: 'no such previous response', type: 'invalid_request_error', param: null, code: null },
+      })
+    const made: Kept = { id: `resp_${++count}`, status: body.background ? 'queued' : 'completed', key, body }
+    if (body.store !== false) kept.set(made.id, made)
+    if (!body.stream) return json(response, 200, objectOf(made))
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(event('response.created', { response: objectOf({ ...made, status: 'in_progress' }) }, 0))
+    response.write(event('response.output_text.delta', { delta: 'Rye.', item_id: 'msg_1', output_index: 0, content_index: 0 }, 1))
+    if (body.background) return undefined
+    return response.end(event('response.completed', { response: objectOf(made) }, 2))
+  }
+
+  const url = await httpUpstream(async (request, response) => {
+    let text = ''
+    for await (const chunk of request) text += chunk
+    const key = String(request.headers.authorization).slice(7)
+    asked.push({ line: `${request.method} ${request.url}`, key, body: text })
+    const [, id = '', part] = /^\/v1\/responses\/([^/?]+)(?:\/(\w+))?/.exec(request.url ?? '') ?? []
+    if (request.url === '/v1/responses/compact')
+      return json(response, 200, {
+        id: 'cmp_1',
+        object: 'response.compaction',
+        created_at: 1,
+        output: [{ type: 'compaction', id: 'c', encrypted_content: 'x' }],
+        usage,
+      })
+    if (request.url === path) return create(response, JSON.parse(text), key)
+    return about(request, response, kept.get(id), part, key)
+  })
+
+  function about(
+    request: IncomingMessage,
+    response: ServerResponse,
+    found: Kept | undefined,
+    part: string | undefined,
+    key: string,
+  ) {
+    if (found?.key !== key)
+      return json(response, 404, {
+        error: { message: 'Response not found', type: 'invalid_request_error', param: null, code: null },
+      })
+    if (part === 'input_items')
+      return json(response, 200, {
+        object: 'list',
+        data: [{ type: 'message', id: 'msg_0', role: 'user', content: [] }],
+        has_more: false,
+        first_id: 'msg_0',
+        last_id: 'msg_0',
+      })
+    if (part === 'cancel') found.status = 'cancelled'
+    else if (request.method === 'DELETE') kept.delete(found.id)
+    else if (found.status === 'queued' || found.status === 'in_progress') found.status = next(found)
+    if (request.method === 'DELETE') return json(response, 200, { id: found.id, object: 'response', deleted: true })
+    if (!request.url?.includes('stream=true')) return json(response, 200, objectOf(found))
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(event('response.output_text.delta', { delta: 'Rye.', item_id: 'msg_1', output_index: 0, content_index: 0 }, 1))
+    return response.end(event('response.completed', { response: objectOf({ ...found, status: 'completed' }) }, 2))
+  }
+  return { url, asked, kept }
+}
+
+function json(response: ServerResponse, status: number, body: unknown) {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
+}
+
+const clients = [
+  ['openai 7', OpenAI],
+  // The calls used here are the same in both majors; their types only differ in name.
+  ['openai 6', OpenAI6 as unknown as typeof OpenAI],
+] as const
+
+async function secondUser(server: TestServer): Promise<{ key: string }> {
+  const { db, ledger } = server.app
+  const row = await db
+    .insertInto('users')
+    .values({
+      username: 'second',
+      username_key: 'second',
+      display_name: '',
+      password_hash: '',
+      aff_code: 'second',
+      created_time: 0,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const grant = { userId: row.id, kind: 'grant' as const, amount: 1_000_000, reference: `grant:${row.id}`, at: 1 }
+  await db.transaction().execute((within) => ledger.credit(within, grant))
+  const token = await addToken(server)
+  await server.app.db.updateTable('tokens').set({ user_id: row.id }).where('id', '=', token.id).execute()
+  server.app.bus.publish('token', token.id)
+  return token
+}
+
+eachDatabase('a response that its upstream keeps', (_fresh, kind) => {
+  for (const [name, Client] of clients) {
+    it(`is read, listed and removed through ${name} where it was made, and none of that is charged`, async () => {
+      const provider = await vendor()
+      const { server, token } = await stage(kind, provider.url, {
+        channel: { models: 'mine', model_mapping: `{"mine":"${model}"}` },
+      })
+      await server.call('PUT /api/option/', { key: 'ModelRatio', value: '{"mine":1}' })
+      const client = new Client({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
+      const made = await client.responses.create({ model: 'mine', input: 'Hi' })
+      expect(await client.responses.retrieve(made.id)).toMatchObject({
+        id: made.id,
+        status: 'completed',
+        model: 'mine',
+        output_text: 'Rye.',
+      })
+      const items = await client.responses.inputItems.list(made.id, { limit: 5, order: 'asc' })
+      expect(items.data).toHaveLength(1)
+      const events: string[] = []
+      for await (const event of await client.responses.retrieve(made.id, { stream: true, starting_after: 0 }))
+        events.push(event.type)
+      expect(events).toEqual(['response.output_text.delta', 'response.completed'])
+      await client.responses.delete(made.id)
+      await expect(client.responses.retrieve(made.id)).rejects.toMatchObject({ status: 404 })
+
+      expect(provider.asked.map(({ line }) => line)).toEqual([
+        'POST /v1/responses',
+        'GET /v1/responses/resp_1',
+        'GET /v1/responses/resp_1/input_items?limit=5&order=asc',
+        'GET /v1/responses/resp_1?stream=true&starting_after=0',
+        'DELETE /v1/responses/resp_1',
+      ])
+      expect(await settledCharges(server)).toHaveLength(1)
+      await requireBalancedBooks(server)
+    })
+  }
+
+  it('is continued on the channel and with the key that made it, whatever stands higher; its length is held', async () => {
+    const provider = await vendor()
+    const other = await vendor()
+    const { server, ask, channelId } = await stage(kind, provider.url, { channel: { key: 'key-number-one', priority: 5 } })
+    const first = JSON.parse((await ask({ model, input: 'Hi' }, path)).text)
+    await addChannel(server, { url: other.url, models: model, priority: 9 })
+    const second = JSON.parse((await ask({ model, input: 'And?', previous_response_id: first.id }, path)).text)
+    expect(second.id).toBe('resp_2')
+    expect(other.asked).toEqual([])
+    expect((await ask({ model, input: 'Hi' }, path)).status).toBe(200)
+    expect(other.asked).toHaveLength(1)
+
+    const { logs } = await books(server)
+    expect(logs[1]?.channel_id).toBe(channelId)
+    expect(JSON.parse(logs[1]?.other ?? '{}').admin_info).toMatchObject({ choice: 'pinned' })
+    const kept = await server.app.db
+      .selectFrom('kept_responses')
+      .select(['response_id', 'tokens'])
+      .where('channel_id', '=', channelId)
+      .execute()
+    expect(kept).toEqual(expect.arrayContaining([{ response_id: 'resp_2', tokens: 74 }]))
+
+    const streamed = await ask({ model, input: 'Hi', previous_response_id: 'resp_2', stream: true }, path)
+    expect(streamed.text).toContain('resp_3')
+    expect((await ask({ model, input: 'Hi', previous_response_id: 'resp_3' }, path)).status).toBe(200)
+    await requireBalancedBooks(server)
+  })
+
+  it('does not exist for another user, nor do ids that nobody has made', async () => {
+    const provider = await vendor()
+    const { server, ask: askFirst, token } = await stage(kind, provider.url)
+    const second = await secondUser(server)
+    const made = JSON.parse((await askFirst({ model, input: 'Hi' }, path)).text)
+    const before = provider.asked.length
+    const call = (key: string, line: string) => {
+      const [method = 'GET', where = ''] = line.split(' ')
+      return fetch(server.url + where, { method, headers: { authorization: `Bearer ${key}` } })
+    }
+    for (const line of [
+      `GET ${path}/${made.id}`,
+      `DELETE ${path}/${made.id}`,
+      `POST ${path}/${made.id}/cancel`,
+      `GET ${path}/${made.id}/input_items`,
+      `GET ${path}/resp_nope`,
+    ]) {
+      const answer = await call(second.key, line)
+      expect([line, answer.status, await answer.json()]).toEqual([
+        line,
+        404,
+        {
+          error: {
+            message: expect.stringContaining('was not found'),
+            type: 'invalid_request_error',
+            param: null,
+            code: 'response_unknown',
+          },
+        },
+      ])
+    }
+    for (const key of [second.key, token.key]) {
+      const id = key === second.key ? made.id : 'resp_nope'
+      const answer = await ask(server, key, { model, input: 'Hi', previous_response_id: id }, path)
+      expect([answer.status, JSON.parse(answer.text).error]).toMatchObject([
+        404,
+        { param: 'previous_response_id', code: 'previous_response_not_found' },
+      ])
+      const conversation = await ask(server, key, { model, input: 'Hi', conversation: 'conv_1' }, path)
+      expect([conversation.status, JSON.parse(conversation.text).error.param]).toEqual([400, 'conversation'])
+    }
+    expect(provider.asked).toHaveLength(before)
+    expect((await call(second.key, `PUT ${path}/${made.id}`)).headers.get('allow')).toBe('GET, DELETE')
+    expect((await call('sk-wrong', `GET ${path}/${made.id}`)).status).toBe(401)
+    await requireBalancedBooks(server)
+  })
+
+  it('[195] [196] is not kept by translated channels: what would continue it is refused by name, and it cannot be read', async () => {
+    const url = await httpUpstream((_request, response) =>
+      json(response, 200, {
+        id: 'msg_1',
+        type: 'message',
+        role: 'assistant',
+        model: claude,
+        content: [{ type: 'text', text: 'Rye.' }],
+        stop_reason: 'end_turn',
+        usage: { input_tokens: 5, output_tokens: 2 },
+      }),
+    )
+    const { server, ask, token } = await stage(kind, url, { channel: { type: 14, models: claude } })
+    const refused = await ask({ model: claude, input: 'Hi', previous_response_id: 'resp_1' }, path)
+    expect([refused.status, JSON.parse(refused.text).error]).toMatchObject([
+      400,
+      { param: 'previous_response_id', code: 'unsupported_parameter' },
+    ])
+    const made = JSON.parse((await ask({ model: claude, input: 'Hi', store: true }, path)).text)
+    expect(made.store).toBe(false)
+    const read = await fetch(`${server.url}${path}/${made.id}`, { headers: { authorization: `Bearer ${token.key}` } })
+    expect(read.status).toBe(404)
+    expect((await ask({ model: claude, input: 'Hi', background: true }, path)).status).toBe(400)
+    await requireBalancedBooks(server)
+  })
+
+  it('is not one when the caller does not want it kept; a compaction is charged and goes where it is understood', async () => {
+    const provider = await vendor()
+    const { server, token, ask } = await stage(kind, provider.url)
+    const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
+    const loose = await client.responses.create({ model, input: 'Hi', store: false })
+    await expect(client.responses.retrieve(loose.id)).rejects.toMatchObject({ status: 404 })
+    const made = await client.responses.create({ model, input: 'Hi' })
+    const small = await client.responses.compact({ model, previous_response_id: made.id })
+    expect(small).toMatchObject({ object: 'response.compaction', usage: { total_tokens: 74 } })
+    expect((await ask({ model, previous_response_id: 'resp_other' }, `${path}/compact`)).status).toBe(404)
+    expect(await settledCharges(server)).toHaveLength(3)
+    expect((await books(server)).logs.at(-1)).toMatchObject({ prompt_tokens: 30, completion_tokens: 44 })
+    await requireBalancedBooks(server)
+  })
+})
+
+eachDatabase('a response in the background', (_fresh, kind) => {
+  const open = async (server: TestServer) => (await server.app.db.selectFrom('open_responses').selectAll().execute()).length
+  const due = (server: TestServer) => server.app.db.updateTable('open_responses').set({ ask_at: 0 }).execute()
+  const settleNow = async (server: TestServer) => {
+    await due(server)
+    return settleOpenResponses(server.app, new AbortController().signal)
+  }
+  const held = async (server: TestServer) => {
+    if (server.database.kind === 'sqlite') return server.app.ledger.openHolds
+    return (await books(server)).holds.length
+  }
+
+  it('is charged before the caller reads its end, once, and held until then', async () => {
+    let state = 'in_progress'
+    const provider = await vendor({ next: () => state })
+    const { server, token } = await stage(kind, provider.url)
+    const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
+    const made = await client.responses.create({ model, input: 'Hi', background: true })
+    expect(made.status).toBe('queued')
+    expect([await held(server), await open(server)]).toEqual([1, 1])
+    expect((await client.responses.retrieve(made.id)).status).toBe('in_progress')
+    expect((await books(server)).logs).toEqual([])
+    await expect(client.responses.delete(made.id)).rejects.toMatchObject({ status: 409 })
+
+    state = 'completed'
+    const reads = await Promise.all(Array.from({ length: 5 }, () => client.responses.retrieve(made.id)))
+    expect(reads.map(({ status }) => status)).toEqual(Array(5).fill('completed'))
+    expect(await settledCharges(server)).toHaveLength(1)
+    expect((await books(server)).logs).toMatchObject([{ prompt_tokens: 30, completion_tokens: 44, token_id: token.id }])
+    expect([await held(server), await open(server)]).toEqual([0, 0])
+    await settleNow(server)
+    await client.responses.retrieve(made.id)
+    expect(await settledCharges(server)).toHaveLength(1)
+    await requireBalancedBooks(server)
+  })
+
+  it('is charged by the server itself when nobody reads it; one that failed costs nothing, one that is lost neither', async () => {
+    let state = 'in_progress'
+    const provider = await vendor({ next: () => state })
+    const { server, ask } = await stage(kind, provider.url)
+    const make = async () => JSON.parse((await ask({ model, input: 'Hi', background: true }, path)).text).id as string
+    await make()
+    expect(await settleNow(server)).toBe(0)
+    expect(await open(server)).toBe(1)
+    state = 'incomplete'
+    expect(await settleNow(server)).toBe(1)
+    state = 'failed'
+    await make()
+    expect(await settleNow(server)).toBe(1)
+    const lost = await make()
+    provider.kept.delete(lost)
+    for (let round = 0; round < 8; round++) await settleNow(server)
+    expect(await settledCharges(server)).toHaveLength(1)
+    expect([await held(server), await open(server)]).toEqual([0, 0])
+    await requireBalancedBooks(server)
+  })
+
+  it('that is cancelled is charged for its prompt, when the upstream says no more of it', async () => {
+    const provider = await vendor()
+    const { server, token } = await stage(kind, provider.url)
+    const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
+    const made = await client.responses.create({ model, input: 'Hi', background: true })
+    expect(await client.responses.cancel(made.id)).toMatchObject({ status: 'cancelled' })
+    expect(await settledCharges(server)).toHaveLength(1)
+    const [log] = (await books(server)).logs
+    expect(JSON.parse(log?.other ?? '{}')).toMatchObject({ estimated: true, interrupted: 'client' })
+    await requireBalancedBooks(server)
+  })
+
+  it('runs on when its stream is left, and is charged when it ends', async () => {
+    let state = 'in_progress'
+    const provider = await vendor({ next: () => state })
+    const { server, token } = await stage(kind, provider.url)
+    const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
+    const stream = await client.responses.create({ model, input: 'Hi', background: true, stream: true })
+    for await (const event of stream) if (event.type === 'response.output_text.delta') break
+    stream.controller.abort()
+    await eventually('the relay is idle', async () =>
+      (await server.app.metrics.relayOpen.get()).values.every(({ value }) => value === 0),
+    )
+    expect([await open(server), (await books(server)).logs.length]).toEqual([1, 0])
+    state = 'completed'
+    const events: string[] = []
+    for await (const event of await client.responses.retrieve('resp_1', { stream: true, starting_after: 1 }))
+      events.push(event.type)
+    expect(events.at(-1)).toBe('response.completed')
+    expect(await settledCharges(server)).toHaveLength(1)
+    expect((await books(server)).logs).toMatchObject([{ prompt_tokens: 30, completion_tokens: 44, is_stream: 1 }])
+    expect(await open(server)).toBe(0)
+    await requireBalancedBooks(server)
+  })
+
+  it('needs to be stored, and is refused otherwise', async () => {
+    const provider = await vendor()
+    const { ask } = await stage(kind, provider.url)
+    const refused = await ask({ model, input: 'Hi', background: true, store: false }, path)
+    expect([refused.status, JSON.parse(refused.text).error.param]).toEqual([400, 'background'])
+    expect(provider.asked).toEqual([])
+  })
+})
