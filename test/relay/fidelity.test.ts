@@ -37,7 +37,10 @@ describe('the address and the key', () => {
   it('[32] [33] the scheme may be in lower case with more spaces; a placeholder hides no valid key', async () => {
     const { server, token } = await open({ type: 14, models: claude })
     const body = { model: claude, max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] }
-    const headers = [{ authorization: `bearer  ${token.key}` }, { authorization: 'Bearer undefined', 'x-api-key': token.key }]
+    const headers: Record<string, string>[] = [
+      { authorization: `bearer  ${token.key}` },
+      { authorization: 'Bearer undefined', 'x-api-key': token.key },
+    ]
     for (const sent of headers) expect((await ask(server, 'sk-none', body, '/v1/messages', sent)).status).toBe(200)
   })
 
