@@ -99,11 +99,12 @@ export function findEndpoint(method: string, url: string, headers: IncomingHttpH
     return entry.method === method ? endpoint : { wrongMethod: method, allowed: entry.method, dialect: endpoint.dialect }
   }
 
-  const engine = oldEmbeddings.exec(path)?.[1]
-  if (engine) return engineEndpoint(method, path, decodePath(engine))
   const kept = keptResponse.exec(path)
   if (kept) return responseEndpoint(method, path, kept)
-  const gemini = method === 'GET' && !/(generateContent|countTokens|embedContents?)$/i.test(path) ? undefined : readGeminiPath(path)
+  const engine = oldEmbeddings.exec(path)?.[1]
+  if (engine) return engineEndpoint(method, path, decodePath(engine))
+  const gemini =
+    method === 'GET' && !/(generateContent|countTokens|embedContents?)$/i.test(path) ? undefined : readGeminiPath(path)
   if (gemini) return geminiEndpoint(method, url, path, gemini)
   const dialect: Dialect =
     path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined
@@ -115,14 +116,6 @@ export function findEndpoint(method: string, url: string, headers: IncomingHttpH
   if (model && method === 'GET') return { path, dialect, kind: 'model', model: plainModel(decodePath(model)) }
   if (dialect === 'gemini' || notOffered.test(path)) return { path, dialect, kind: 'not-offered' }
   return { path, dialect, kind: 'unknown' }
-}
-
-/** Before models stood in the body they stood in the address. */
-const oldEmbeddings = /^\/v1\/engines\/(.+)\/embeddings$/
-
-function engineEndpoint(method: string, path: string, model: string): Endpoint | WrongMethod {
-  if (method !== 'POST') return { wrongMethod: method, allowed: 'POST', dialect: 'openai' }
-  return { path, dialect: 'openai', kind: 'relay', format: 'openai.embeddings', from: 'token', said: { model } }
 }
 
 const keptResponse = /^\/v1\/responses\/([\w-]+)(?:\/(cancel|input_items))?$/
@@ -138,6 +131,14 @@ const responseActions: Readonly<Record<'whole' | 'cancel' | 'input_items', Reado
   whole: { GET: 'read', DELETE: 'delete' },
   cancel: { POST: 'cancel' },
   input_items: { GET: 'items' },
+}
+
+/** Before models stood in the body they stood in the address. */
+const oldEmbeddings = /^\/v1\/engines\/(.+)\/embeddings$/
+
+function engineEndpoint(method: string, path: string, model: string): Endpoint | WrongMethod {
+  if (method !== 'POST') return { wrongMethod: method, allowed: 'POST', dialect: 'openai' }
+  return { path, dialect: 'openai', kind: 'relay', format: 'openai.embeddings', from: 'token', said: { model } }
 }
 
 /** Nothing but the two methods that generate is ever taken for a generation. */
