@@ -76,6 +76,7 @@ export class OpenResponses {
   async claim(): Promise<OpenResponse[]> {
     const { db, node, database, now } = this.#core
     const at = seconds(now())
+    if (!(await db.selectFrom('open_responses').select('request_id').limit(1).executeTakeFirst())) return []
     // One process alone uses a SQLite file: what another has left is left by one that is gone.
     const isMine = database.dialect === 'sqlite' ? at + leaseSeconds + 1 : at
     await db

@@ -1,0 +1,103 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { openSqlite } from '../../src/server/db/sqlite-file.ts'
+import { settleOpenResponses } from '../../src/server/relay/settle-responses.ts'
+import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
+import { eachDatabase } from '../helpers/databases.ts'
+import { startProcess } from '../helpers/process.ts'
+import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { vendor } from './responses-vendor.ts'
+import { ask, eventually, model, settledCharges, stage } from './stage.ts'
+
+const path = '/v1/responses'
+const body = { model, input: 'Hi', background: true }
+
+const openRows = async ({ app }: TestServer) => (await app.db.selectFrom('open_responses').selectAll().execute()).length
+const settleNow = async (server: TestServer) => {
+  await server.app.db.updateTable('open_responses').set({ ask_at: 0 }).execute()
+  return settleOpenResponses(server.app, new AbortController().signal)
+}
+
+eachDatabase('responses in the background, when a process dies', (fresh, kind) => {
+  it('kill -9: the next process charges each once, those of streams too, and nothing stays held', async () => {
+    let state = 'in_progress'
+    const provider = await vendor({ next: () => state })
+    const database = await fresh()
+    const first = await startProcess(database)
+    await first.call('POST /api/channel/', { name: 'test', type: 1, key: 'k'.repeat(20), base_url: provider.url, models: model })
+    const token = await first.call<{ key: string }>('POST /api/token/', { name: 'test', unlimited_quota: true })
+    const post = (more: object) =>
+      fetch(first.url + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer sk-${token.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ ...body, ...more }),
+      })
+    for (let round = 0; round < 3; round++) expect((await (await post({})).json()).status).toBe('queued')
+    const streamed = await post({ stream: true })
+    await streamed.body?.getReader().read()
+    await first.kill('SIGKILL')
+
+    const server = await serverOfTest(kind, { database })
+    // On PostgreSQL a dead node is known by its lease.
+    await server.app.db.updateTable('open_responses').set({ lease_until: 1 }).execute()
+    await server.app.db.updateTable('holds').set({ lease_until: 1 }).execute()
+    await server.app.ledger.expire()
+    expect(await openRows(server)).toBe(4)
+    expect((await books(server)).logs).toEqual([])
+    await settleNow(server)
+    expect(server.app.ledger.openHolds).toBe(4)
+    state = 'completed'
+    expect(await settleNow(server)).toBe(4)
+    expect(await settleNow(server)).toBe(0)
+    expect(await settledCharges(server)).toHaveLength(4)
+    expect(await openRows(server)).toBe(0)
+    await requireBalancedBooks(server)
+  }, 60_000)
+})
+
+eachDatabase('responses in the background, while the database takes nothing', (_fresh, kind) => {
+  it.skipIf(kind === 'postgres')(
+    'their end is not told before their charge is durable, and then once',
+    async () => {
+      let state = 'in_progress'
+      const provider = await vendor({ next: () => state })
+      const { server, ask, token } = await stage(kind, provider.url)
+      const made = JSON.parse((await ask(body, path)).text)
+      state = 'completed'
+      const { database } = server.app
+      if (database.dialect !== 'sqlite') return
+      const other = openSqlite(database.file)
+      other.exec('begin immediate')
+      const read = () => fetch(`${server.url}${path}/${made.id}`, { headers: { authorization: `Bearer ${token.key}` } })
+      expect((await read()).status).toBe(503)
+      other.exec('rollback')
+      other.close()
+      await eventually('it is told', async () => (await read()).status === 200)
+      expect(await settledCharges(server)).toHaveLength(1)
+      await settleNow(server)
+      await requireBalancedBooks(server)
+    },
+    30_000,
+  )
+})
+
+it('of several nodes, whoever sees the end charges it: once, and the node that held for it lets go', async () => {
+  let state = 'in_progress'
+  const provider = await vendor({ next: () => state })
+  const a = await serverOfTest('postgres')
+  await addChannel(a, { url: provider.url, models: model })
+  const token = await addToken(a)
+  const b = await startServer('postgres', { database: a.database })
+  onTestFinished(() => b.stop())
+  const ids = await Promise.all(Array.from({ length: 4 }, async () => JSON.parse((await ask(a, token.key, body, path)).text).id))
+  expect(a.app.ledger.openHolds).toBe(4)
+  const read = (server: TestServer, id: string) =>
+    fetch(`${server.url}${path}/${id}`, { headers: { authorization: `Bearer ${token.key}` } })
+  state = 'completed'
+  const [first, ...rest] = ids
+  expect((await (await read(b, first)).json()).status).toBe('completed')
+  await Promise.all([settleNow(a), settleNow(b), ...rest.map((id) => read(a, id)), ...rest.map((id) => read(b, id))])
+  await settleNow(a)
+  expect(await settledCharges(a)).toHaveLength(4)
+  expect([a.app.ledger.openHolds, b.app.ledger.openHolds, await openRows(a)]).toEqual([0, 0, 0])
+  await requireBalancedBooks(a)
+})
