@@ -48,7 +48,7 @@ describe('a conversation that is left with the vendor', () => {
     expect(answer.status).toBe(400)
     expect(JSON.parse(answer.text).error).toMatchObject({
       type: 'invalid_request_error',
-      details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+      details: { error_code: 'thread_unsupported_request' },
     })
     expect(asked).toEqual([])
   })

@@ -55,7 +55,7 @@ export function ownError(error: AppError, more: { retryAfter?: number } = {}): C
 }
 
 /** By this the SDK goes on without a thread and sends the whole conversation. */
-const unthreaded: ErrorDetails = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
+const unthreaded: ErrorDetails = { error_code: 'thread_unsupported_request' }
 
 function paramOf({ code, params }: AppError): string | null {
   if (code === 'field_invalid' || code === 'untranslatable') return String(params.field)

@@ -68,6 +68,9 @@ export class BlockQueue {
   }
 }
 
+/** The model itself makes the calls here, and no program that it has written. */
+const caller: JsonObject = { type: 'direct' }
+
 /** The one block that is open. Its number is taken when it is told. */
 class OpenBlock {
   readonly #opened: OpenEvent
@@ -89,7 +92,7 @@ class OpenBlock {
     switch (opened.block) {
       case 'tool-call':
       case 'custom-tool-call':
-        return this.#start('tool_use', { type: 'tool_use', id: opened.callId, name: opened.name, input: {} })
+        return this.#start('tool_use', { type: 'tool_use', id: opened.callId, name: opened.name, input: {}, caller })
       case 'image':
       case 'audio':
         return this.#text(`[${opened.block}: ${opened.mediaType}]`)

@@ -6,7 +6,7 @@ import { writeError } from '../openai-chat/reply-write.ts'
 import { commonMembers, readCommonMembers, refuseManyChoices } from '../openai-chat/request-read.ts'
 import { writeChatUsage } from '../openai-chat/usage.ts'
 import { ChatDeltas } from '../openai-chat/write-deltas.ts'
-import type { ReplyEvent } from '../reply-events.ts'
+import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import { type JsonObject, textAt } from '../wire-format.ts'
 
 /**
@@ -39,7 +39,7 @@ export const completionsInbound: Inbound = {
     const usage = events.findLast((event) => event.type === 'usage')?.usage
     return {
       ...head(context),
-      choices: [choice(text, deltas.finishWord(finish?.reason ?? 'stop'))],
+      choices: [choice(text, finishWordOf(deltas, finish?.reason ?? 'stop'))],
       ...(usage ? { usage: writeChatUsage(usage) } : {}),
     }
   },
@@ -57,7 +57,7 @@ export const completionsInbound: Inbound = {
       push(event) {
         if (event.type === 'error') return writeError(event.error, context)
         if (event.type === 'usage') usage = event.usage
-        if (event.type === 'finish') finishWord = deltas.finishWord(event.reason)
+        if (event.type === 'finish') finishWord = finishWordOf(deltas, event.reason)
         if (event.type === 'end') {
           const told = wantsUsage && usage ? piece({ choices: [], usage: writeChatUsage(usage) }) : ''
           return `${chunk('', finishWord)}${told}data: [DONE]\n\n`
@@ -96,6 +96,11 @@ function readPrompt(prompt: unknown): string {
 function textOf(deltas: ChatDeltas, event: ReplyEvent): string {
   const delta = deltas.read(event)
   return delta ? textAt(delta, 'content') + textAt(delta, 'refusal') : ''
+}
+
+/** This format knows no calls. */
+function finishWordOf(deltas: ChatDeltas, reason: FinishReason): string {
+  return deltas.finishWord(reason === 'tool-calls' ? 'stop' : reason)
 }
 
 function head({ id, createdAt, model }: WriteContext): JsonObject {

@@ -1,5 +1,5 @@
 import type { WriteContext } from '../codec.ts'
-import type { Dialogue } from '../dialogue.ts'
+import type { Dialogue, Tool } from '../dialogue.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { plainTool, writeSearch, writeToolChoice } from './tools-write.ts'
 
@@ -12,6 +12,7 @@ export function newResponse({ id, createdAt, model, dialogue }: WriteContext): J
   return {
     id: `resp_${id}`,
     object: 'response',
+    access_programs: null,
     created_at: createdAt,
     status: 'in_progress',
     background: false,
@@ -34,12 +35,11 @@ export function newResponse({ id, createdAt, model, dialogue }: WriteContext): J
     temperature: sampling.temperature ?? null,
     text: { format: toldFormat(dialogue), verbosity: extra.verbosity ?? 'medium' },
     tool_choice: toldChoice(dialogue),
-    tools: [...dialogue.tools.map(plainTool), ...writeSearch(dialogue)],
+    tools: [...dialogue.tools.map(toldTool), ...writeSearch(dialogue)],
     top_logprobs: 0,
     top_p: sampling.topP ?? null,
     truncation: extra.truncation ?? 'disabled',
-    usage: null,
-    user: dialogue.user ?? null,
+    ...(dialogue.user === undefined ? {} : { user: dialogue.user }),
   }
 }
 
@@ -56,10 +56,14 @@ function toldFormat({ output }: Dialogue): JsonObject {
   return {
     type: 'json_schema',
     name: name ?? 'response',
-    description: description ?? null,
+    ...(description === undefined ? {} : { description }),
     schema,
     strict: strict ?? false,
   }
+}
+
+function toldTool(tool: Tool): JsonObject {
+  return { ...(tool.custom ? {} : { strict: null }), ...plainTool(tool) }
 }
 
 function toldChoice({ toolChoice, tools }: Dialogue): unknown {

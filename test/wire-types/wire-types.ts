@@ -1,0 +1,128 @@
+import type Anthropic from '@anthropic-ai/sdk'
+import type { GenerateContentResponse } from '@google/genai'
+import type OpenAI from 'openai'
+
+/**
+ * What the official SDKs say that the vendors write, as it stands on the wire: without what the SDKs add themselves, and with the members
+ * that other vendors have added and their clients look for. An object literal of these types may hold nothing else.
+ */
+
+// ── Chat Completions ──
+
+interface GoogleSeal {
+  readonly extra_content?: { readonly google: { readonly thought_signature: string } }
+}
+
+type ThinkingBlock =
+  | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
+  | { readonly type: 'redacted_thinking'; readonly data: string }
+
+/** Reasoning as DeepSeek and its followers tell it, its signed form as LiteLLM does, and images as OpenRouter does. */
+interface VendorMembers extends GoogleSeal {
+  readonly reasoning_content?: string
+  readonly thinking_blocks?: readonly ThinkingBlock[]
+  readonly images?: readonly { readonly type: 'image_url'; readonly image_url: { readonly url: string } }[]
+}
+
+type ChatCall = OpenAI.ChatCompletionMessageToolCall & GoogleSeal
+type ChatChoice = OpenAI.ChatCompletion.Choice
+type ChatMessage = Omit<ChatChoice['message'], 'tool_calls'> & VendorMembers & { readonly tool_calls?: readonly ChatCall[] }
+
+export type ChatReply = Omit<OpenAI.ChatCompletion, 'choices'> & {
+  readonly choices: readonly (Omit<ChatChoice, 'message'> & { readonly message: ChatMessage })[]
+}
+
+type ChunkChoice = OpenAI.ChatCompletionChunk.Choice
+/** The SDK has no type for pieces of calls with free text, although it reads them. */
+type ChunkCall = Omit<OpenAI.ChatCompletionChunk.Choice.Delta.ToolCall, 'type'> &
+  GoogleSeal & {
+    readonly type?: 'function' | 'custom'
+    readonly custom?: { readonly name?: string; readonly input?: string }
+  }
+type ChunkDelta = Omit<ChunkChoice['delta'], 'tool_calls'> &
+  VendorMembers & {
+    readonly tool_calls?: readonly ChunkCall[]
+    readonly annotations?: OpenAI.ChatCompletionMessage['annotations']
+    readonly audio?: Partial<OpenAI.ChatCompletionAudio>
+  }
+
+export type ChatChunk = Omit<OpenAI.ChatCompletionChunk, 'choices'> & {
+  readonly choices: readonly (Omit<ChunkChoice, 'delta'> & { readonly delta: ChunkDelta })[]
+}
+
+export type CompletionsReply = OpenAI.Completion
+
+/** Pieces of a stream have the type of the whole, although the vendor says nothing in them where the whole has to say something. */
+export type CompletionsChunk = Omit<OpenAI.Completion, 'choices' | 'usage'> & {
+  readonly choices: readonly (Omit<OpenAI.CompletionChoice, 'finish_reason'> & {
+    readonly finish_reason: OpenAI.CompletionChoice['finish_reason'] | null
+  })[]
+  readonly usage?: OpenAI.CompletionUsage | null
+}
+
+export interface OpenAiError {
+  readonly error: OpenAI.ErrorObject
+}
+
+// ── Responses ──
+
+type Response = OpenAI.Responses.Response
+type OutputItem = OpenAI.Responses.ResponseOutputItem
+
+/** The vendor tells a status of these calls as of all others, as its guide shows; the type has none. */
+type ItemOnWire<Item> = Item extends { readonly type: 'custom_tool_call' } ? Item & { readonly status?: string } : Item
+
+/**
+ * The SDK makes `output_text` itself. The vendor repeats `store`, which has no type in replies. Codes of errors are more than the type
+ * lists: `context_length_exceeded` is what clients look for.
+ */
+export type ResponsesReply = Omit<Response, 'output_text' | 'output' | 'error'> & {
+  readonly store?: boolean
+  readonly output: readonly ItemOnWire<OutputItem>[]
+  readonly error: (Omit<NonNullable<Response['error']>, 'code'> & { readonly code: string }) | null
+}
+
+export type ResponsesEvent = EventOnWire<OpenAI.Responses.ResponseStreamEvent>
+
+type EventOnWire<Event> = Event extends { response: Response }
+  ? Omit<Event, 'response'> & { readonly response: ResponsesReply }
+  : Event extends { item: OutputItem }
+    ? Omit<Event, 'item'> & { readonly item: ItemOnWire<OutputItem> }
+    : Event
+
+// ── Messages ──
+
+export type MessagesReply = Anthropic.Message
+export type MessagesEvent = DeltaOnWire<Anthropic.RawMessageStreamEvent> | Anthropic.ErrorResponse
+
+/** How long what went into the cache is kept stands in the last event as well, where it is known here first. */
+type DeltaOnWire<Event> = Event extends Anthropic.RawMessageDeltaEvent
+  ? Omit<Event, 'usage'> & { readonly usage: Event['usage'] & Pick<Anthropic.Usage, 'cache_creation'> }
+  : Event
+
+// ── Gemini ──
+
+/** Enumerations as their words, and no members that the SDK computes. */
+type Plain<Value> = Value extends string
+  ? `${Value}`
+  : Value extends readonly (infer Entry)[]
+    ? readonly Plain<Entry>[]
+    : Value extends object
+      ? { readonly [Key in keyof Value]: Plain<Value[Key]> }
+      : Value
+
+type Computed =
+  | 'text'
+  | 'data'
+  | 'functionCalls'
+  | 'executableCode'
+  | 'codeExecutionResult'
+  | 'initialPromptTokenCount'
+  | 'sdkHttpResponse'
+
+export type GeminiReply = Plain<Omit<GenerateContentResponse, Computed>>
+
+/** Source: `ApiError` of the SDK, which reads these three. */
+export interface GeminiError {
+  readonly error: { readonly code: number; readonly message: string; readonly status: string }
+}
