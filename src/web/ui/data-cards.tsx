@@ -1,7 +1,7 @@
 import { useText } from '../lib/i18n.ts'
-import { ExpandButton, SelectAll, SelectOne, useKeySet } from './data-row-parts.tsx'
+import { ExpandButton, GroupHead, SelectAll, SelectOne, useKeySet } from './data-row-parts.tsx'
 import styles from './data-table.module.css'
-import { type BodyProps, type Column, groupsOf } from './listing.ts'
+import { type BodyProps, type Column, groupsOf, openRows } from './listing.ts'
 import { texts } from './texts.ts'
 
 /** The same list where a table has no room: one card a row, headed by the column that names it. */
@@ -20,6 +20,7 @@ export function DataCards<Row>({
 }: BodyProps<Row>) {
   const say = useText(texts)
   const [open, toggleOpen] = useKeySet()
+  const [closed, toggleClosed] = useKeySet()
   const head = columns.find(({ heads }) => heads) ?? columns[0]
 
   return groupsOf({ rows, groupOf }).map((group) => (
@@ -29,11 +30,11 @@ export function DataCards<Row>({
           {selected && (
             <SelectAll keys={group.rows.map(rowKey)} selected={selected} onSelect={onSelect} label={say('selectGroup')} />
           )}
-          {group.title}
+          <GroupHead group={group} closed={closed} onToggle={toggleClosed} />
         </div>
       )}
       <ul className={styles.cards}>
-        {group.rows.map((row) => {
+        {openRows(group, closed).map((row) => {
           const key = rowKey(row)
           return (
             <li key={key} className={styles.card} data-muted={isMuted?.(row)} data-selected={selected?.has(key)}>

@@ -3,7 +3,7 @@ import { IconChevronRight } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useText } from '../lib/i18n.ts'
 import styles from './data-table.module.css'
-import type { RowKey } from './listing.ts'
+import type { RowGroup, RowKey } from './listing.ts'
 import { texts } from './texts.ts'
 
 export function useKeySet(): [ReadonlySet<RowKey>, (key: RowKey) => void] {
@@ -51,11 +51,29 @@ export function SelectOne({ rowKey, selected, onSelect }: Selection & { rowKey: 
   )
 }
 
-export function ExpandButton({ open, onToggle }: { open: boolean; onToggle: () => void }) {
+export function ExpandButton({ open, label, onToggle }: { open: boolean; label?: string; onToggle: () => void }) {
   const say = useText(texts)
   return (
-    <ActionIcon size="sm" aria-expanded={open} aria-label={say('expand')} onClick={onToggle}>
+    <ActionIcon size="sm" aria-expanded={open} aria-label={label ?? say('expand')} onClick={onToggle}>
       <IconChevronRight size={16} className={styles.chevron} data-open={open} />
     </ActionIcon>
+  )
+}
+
+interface GroupHeadProps {
+  readonly group: Partial<RowGroup>
+  readonly closed: ReadonlySet<RowKey>
+  readonly onToggle: (key: RowKey) => void
+}
+
+/** The heading of a group, which hides and shows its rows. */
+export function GroupHead({ group: { key = '', title, actions }, closed, onToggle }: GroupHeadProps) {
+  const say = useText(texts)
+  return (
+    <div className={styles.groupHead}>
+      <ExpandButton open={!closed.has(key)} label={`${say('toggleGroup')}: ${key}`} onToggle={() => onToggle(key)} />
+      <div className={styles.groupTitle}>{title}</div>
+      {actions}
+    </div>
   )
 }

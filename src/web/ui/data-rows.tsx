@@ -1,9 +1,9 @@
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react'
 import { Fragment } from 'react'
 import { useText } from '../lib/i18n.ts'
-import { ExpandButton, SelectAll, SelectOne, useKeySet } from './data-row-parts.tsx'
+import { ExpandButton, GroupHead, SelectAll, SelectOne, useKeySet } from './data-row-parts.tsx'
 import styles from './data-table.module.css'
-import { type BodyProps, type Column, groupsOf, type Sort } from './listing.ts'
+import { type BodyProps, type Column, groupsOf, openRows, type Sort } from './listing.ts'
 import { texts } from './texts.ts'
 
 /** The rows of a list as a table. */
@@ -23,6 +23,7 @@ export function DataRows<Row>({
 }: BodyProps<Row>) {
   const say = useText(texts)
   const [open, toggleOpen] = useKeySet()
+  const [closed, toggleClosed] = useKeySet()
   const extra = (selected ? 1 : 0) + (expand ? 1 : 0) + (rowActions ? 1 : 0)
 
   return (
@@ -62,11 +63,11 @@ export function DataRows<Row>({
                   </td>
                 )}
                 <th scope="rowgroup" colSpan={columns.length + extra - (selected ? 1 : 0)}>
-                  {group.title}
+                  <GroupHead group={group} closed={closed} onToggle={toggleClosed} />
                 </th>
               </tr>
             )}
-            {group.rows.map((row) => {
+            {openRows(group, closed).map((row) => {
               const key = rowKey(row)
               return (
                 <Fragment key={key}>

@@ -1,6 +1,7 @@
 import { Button, Group, Modal } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useText } from '../lib/i18n.ts'
+import { useLayer } from './layers.ts'
 import { texts } from './texts.ts'
 
 export interface DialogContent {
@@ -17,6 +18,7 @@ export interface DialogContent {
 export function DialogView({ content, onAnswer }: { content: DialogContent; onAnswer: (confirmed: boolean) => void }) {
   const { title, body, confirmLabel, cancelLabel, danger, wide } = content
   const say = useText(texts)
+  useLayer()
   return (
     <Modal
       opened

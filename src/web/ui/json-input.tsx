@@ -1,6 +1,7 @@
 import { Anchor, Textarea, type TextareaProps } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useText } from '../lib/i18n.ts'
+import { isJson } from '../lib/json.ts'
 import styles from './json-input.module.css'
 import { texts } from './texts.ts'
 
@@ -9,15 +10,6 @@ export interface JsonInputProps extends Omit<TextareaProps, 'value' | 'onChange'
   readonly onChange: (value: string) => void
   /** Stands at the right of the label. */
   readonly aside?: ReactNode
-}
-
-export function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** JSON as text: checked when it is left, put in order on demand. Empty is fine here; whether it may be is for the form. */

@@ -28,6 +28,8 @@ export interface Column<Row> {
 export interface RowGroup {
   readonly key: string
   readonly title: ReactNode
+  /** What can be done with all of its rows at once, usually `<RowActions>`. */
+  readonly actions?: ReactNode
 }
 
 export interface Sort {
@@ -94,4 +96,9 @@ export function groupsOf<Row>({
     else groups.set(group.key, { ...group, rows: [row] })
   }
   return [...groups.values()]
+}
+
+/** The rows of a group, none while it is closed. */
+export function openRows<Row>({ key = '', rows }: Partial<RowGroup> & { rows: readonly Row[] }, closed: ReadonlySet<RowKey>) {
+  return closed.has(key) ? [] : rows
 }

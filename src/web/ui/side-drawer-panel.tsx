@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import { useText } from '../lib/i18n.ts'
 import { confirmDiscard } from './confirm.tsx'
 import styles from './drawer-form.module.css'
+import { useLayer } from './layers.ts'
 import { type DrawerHold, SideDrawerContext, type SideDrawerProps } from './side-drawer-context.ts'
 import { texts } from './texts.ts'
 
@@ -15,6 +16,7 @@ export function SideDrawerPanel<Subject>({ subject, title, onClose, wide = false
   // A drawer moves in, and gives the focus back to what opened it, only if it is there before it opens.
   const [isThere, setIsThere] = useState(false)
   useEffect(() => setIsThere(true), [])
+  const isTopmost = useLayer(isThere && subject !== undefined)
   const hold = useRef<DrawerHold>({ dirty: false, busy: false })
 
   async function close(): Promise<void> {
@@ -25,7 +27,7 @@ export function SideDrawerPanel<Subject>({ subject, title, onClose, wide = false
   return (
     <Drawer
       opened={isThere && subject !== undefined}
-      onClose={() => void close()}
+      onClose={() => isTopmost() && void close()}
       title={shown !== undefined && title(shown)}
       size={wide ? 720 : 480}
       closeButtonProps={{ 'aria-label': say('close') }}

@@ -2,10 +2,12 @@ import {
   IconCircleCheck,
   IconCircleOff,
   IconCopy,
+  IconKey,
   IconListCheck,
   IconPencil,
   IconPlayerPlay,
   IconTrash,
+  IconWallet,
 } from '@tabler/icons-react'
 import type { Channel, ChannelType } from '../../../contract/entities/channel.ts'
 import { channelStatus } from '../../../contract/entities/channel-status.ts'
@@ -16,6 +18,7 @@ import { confirm } from '../../ui/confirm.tsx'
 import type { RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { texts } from './texts.ts'
+import { useBalance } from './use-balance.ts'
 import { useChannelTest } from './use-channel-test.ts'
 import { useRowEdit } from './use-row-edit.ts'
 
@@ -24,17 +27,19 @@ export interface ActionsProps {
   readonly type: ChannelType | undefined
   readonly onEdit: () => void
   readonly onTestWith: () => void
+  readonly onKeys: () => void
   readonly onDeleted: () => void
 }
 
 const icon = { size: 16, stroke: 1.6 } as const
 
-export function Actions({ channel, type, onEdit, onTestWith, onDeleted }: ActionsProps) {
+export function Actions({ channel, type, onEdit, onTestWith, onKeys, onDeleted }: ActionsProps) {
   const say = useText(texts)
   const { id, name, status } = channel
   const isEnabled = status === channelStatus.enabled
   const testable = type?.testable !== false
   const test = useChannelTest()
+  const balance = useBalance(channel)
   const toggle = useRowEdit((after) => say(after.status === channelStatus.enabled ? 'enabled' : 'disabled', { name }))
   const copy = useWrite('POST /api/channel/:id/copy', { invalidates: ['GET /api/channel/search'], success: say('copied') })
   const remove = useWrite('DELETE /api/channel/:id', {
@@ -76,6 +81,13 @@ export function Actions({ channel, type, onEdit, onTestWith, onDeleted }: Action
     },
     { label: say('edit'), icon: <IconPencil {...icon} />, primary: true, onClick: onEdit },
     { label: say('testWith'), icon: <IconListCheck {...icon} />, disabled: !testable, onClick: onTestWith },
+    { label: say('keys'), icon: <IconKey {...icon} />, onClick: onKeys },
+    {
+      label: say('balance'),
+      icon: <IconWallet {...icon} />,
+      disabled: type?.tells_balance !== true || balance.isPending,
+      onClick: () => balance.mutate(),
+    },
     {
       label: say('copy'),
       icon: <IconCopy {...icon} />,

@@ -6,7 +6,7 @@ import { confirm } from '../../ui/confirm.tsx'
 import { texts } from './texts.ts'
 
 /** What can be done with the selected channels. */
-export function BulkActions({ ids, onDone }: { ids: readonly number[]; onDone: () => void }) {
+export function BulkActions({ ids, onTag, onDone }: { ids: readonly number[]; onTag: () => void; onDone: () => void }) {
   const say = useText(texts)
   const common = { invalidates: ['GET /api/channel/search'], onSuccess: onDone } as const
   const change = useWrite('POST /api/channel/batch/status', {
@@ -30,6 +30,9 @@ export function BulkActions({ ids, onDone }: { ids: readonly number[]; onDone: (
       </Button>
       <Button size="compact-sm" variant="default" disabled={busy} onClick={() => setStatus(channelStatus.disabled)}>
         {say('disable')}
+      </Button>
+      <Button size="compact-sm" variant="default" disabled={busy} onClick={onTag}>
+        {say('setTag')}
       </Button>
       <Button size="compact-sm" variant="light" color="red" disabled={busy} onClick={() => void askRemove()}>
         {say('delete')}

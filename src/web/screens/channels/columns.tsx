@@ -1,5 +1,6 @@
+import { IconKey } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
-import type { Channel, ChannelType } from '../../../contract/entities/channel.ts'
+import type { Channel, ChannelType, ModelChanges } from '../../../contract/entities/channel.ts'
 import { channelStatusLabels } from '../../../contract/entities/channel-status.ts'
 import { colorOf, formatSeconds, responseTimeColor } from '../../lib/format.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
@@ -13,24 +14,42 @@ import styles from './channels.module.css'
 import { readDisabledReason } from './disabled-reason.ts'
 import { InlineNumber } from './inline-number.tsx'
 import { texts } from './texts.ts'
+import { formatBalance, useBalance } from './use-balance.ts'
 import { typeColor } from './use-channel-types.ts'
 
 export interface ColumnsInput {
   readonly types: readonly ChannelType[]
   /** Shows the tag of each channel, which filters by it; headings show it otherwise. */
   readonly onTag: ((tag: string) => void) | undefined
+  readonly onKeys: (channel: Channel) => void
+  /** What upstreams have changed and nobody has decided on. */
+  readonly changes: readonly ModelChanges[]
+  readonly onChanges: () => void
 }
 
-export function useColumns({ types, onTag }: ColumnsInput): Column<Channel>[] {
+export function useColumns(input: ColumnsInput): Column<Channel>[] {
+  const { types } = input
   const say = useText(texts)
   return [
     { key: 'id', title: say('id'), sortKey: 'id', width: 56, cell: ({ id }) => id },
-    { key: 'name', title: say('name'), heads: true, width: 200, cell: (channel) => <Name channel={channel} onTag={onTag} /> },
+    {
+      key: 'name',
+      title: say('name'),
+      heads: true,
+      width: 'clamp(200px, 17vw, 300px)',
+      cell: (channel) => <Name channel={channel} {...input} />,
+    },
     { key: 'group', title: say('groups'), hideable: true, cell: (channel) => <Groups channel={channel} /> },
     { key: 'type', title: say('type'), hideable: true, cell: (channel) => <Type channel={channel} types={types} /> },
     { key: 'status', title: say('status'), cell: (channel) => <Status channel={channel} /> },
     { key: 'response', title: say('responseTime'), hideable: true, cell: (channel) => <ResponseTime channel={channel} /> },
-    { key: 'used', title: say('usedBalance'), hideable: true, align: 'right', cell: (channel) => <Used channel={channel} /> },
+    {
+      key: 'used',
+      title: say('usedBalance'),
+      hideable: true,
+      align: 'right',
+      cell: (channel) => <Used channel={channel} types={types} />,
+    },
     {
       key: 'priority',
       title: say('priority'),
@@ -58,9 +77,10 @@ export function useColumns({ types, onTag }: ColumnsInput): Column<Channel>[] {
   ]
 }
 
-function Name({ channel, onTag }: { channel: Channel } & Pick<ColumnsInput, 'onTag'>) {
+function Name({ channel, onTag, onKeys, changes, onChanges }: { channel: Channel } & ColumnsInput) {
   const say = useText(texts)
-  const { id, name, tag } = channel
+  const { id, name, tag, keys_total: total, keys_enabled: enabled } = channel
+  const change = changes.find(({ channel_id }) => channel_id === id)
   return (
     <div className={styles.name}>
       <Link to="/channel/edit/$id" params={{ id: String(id) }} search resetScroll={false} className={styles.link}>
@@ -71,8 +91,32 @@ function Name({ channel, onTag }: { channel: Channel } & Pick<ColumnsInput, 'onT
           <Tag color={colorOf(tag)}>{tag}</Tag>
         </button>
       )}
+      {total > 1 && (
+        <button
+          type="button"
+          className={styles.keys}
+          title={say('keysInUse', { enabled, total })}
+          onClick={() => onKeys(channel)}
+        >
+          <Tag color={enabled === total ? 'gray' : enabled === 0 ? 'red' : 'orange'}>
+            <IconKey size={12} aria-hidden="true" />
+            {enabled}/{total}
+          </Tag>
+        </button>
+      )}
+      {change && (
+        <button type="button" className={styles.keys} title={say('changesHere')} onClick={onChanges}>
+          <Tag color="sluice">{changeText(change)}</Tag>
+        </button>
+      )}
     </div>
   )
+}
+
+/** +3 −1 */
+function changeText({ added, removed }: ModelChanges): string {
+  const parts = [added.length > 0 && `+${added.length}`, removed.length > 0 && `−${removed.length}`]
+  return parts.filter((part) => part !== false).join(' ')
 }
 
 const groupsShown = 2
@@ -129,17 +173,37 @@ function ResponseTime({ channel }: { channel: Channel }) {
   )
 }
 
-function Used({ channel }: { channel: Channel }) {
-  const say = useText(texts)
-  const { used_quota: used, balance, balance_updated_time: at } = channel
+function Used({ channel, types }: { channel: Channel; types: readonly ChannelType[] }) {
+  const tells = types.find(({ id }) => id === channel.type)?.tells_balance === true
   return (
     <span className={styles.used}>
-      <QuotaText units={used} />
-      <span className={styles.quiet} title={at > 0 ? say('balanceAt', { time: formatTime(at) }) : say('balanceUnknown')}>
+      <QuotaText units={channel.used_quota} />
+      <span className={styles.quiet}>
         {' / '}
-        {at > 0 ? `$${balance.toFixed(2)}` : '–'}
+        {tells ? <Balance channel={channel} /> : '–'}
       </span>
     </span>
+  )
+}
+
+/** What was left when it was last asked for; pressed, it is asked for again. */
+function Balance({ channel }: { channel: Channel }) {
+  const say = useText(texts)
+  const { name, balance, balance_updated_time: at } = channel
+  const refresh = useBalance(channel)
+  const known = at > 0 ? say('balanceAt', { time: formatTime(at) }) : say('balanceUnknown')
+  return (
+    <button
+      type="button"
+      className={styles.balance}
+      title={`${known} · ${say('balanceRefresh')}`}
+      aria-label={`${say('balanceRefresh')}: ${name}`}
+      aria-busy={refresh.isPending}
+      disabled={refresh.isPending}
+      onClick={() => refresh.mutate()}
+    >
+      {at > 0 ? formatBalance(balance) : '?'}
+    </button>
   )
 }
 

@@ -1,14 +1,15 @@
-import { Anchor, MultiSelect, Select, Switch, Textarea, TextInput } from '@mantine/core'
+import { Anchor, MultiSelect, Select, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { Channel, ChannelType } from '../../../contract/entities/channel.ts'
-import { useLocal, useText } from '../../lib/i18n.ts'
-import { read } from '../../lib/query.ts'
-import { SecretTextarea } from '../../ui/secret-textarea.tsx'
-import { Tag } from '../../ui/tag.tsx'
-import styles from './channels.module.css'
+import type { Channel, ChannelType } from '../../../../contract/entities/channel.ts'
+import { useLocal, useText } from '../../../lib/i18n.ts'
+import { isJson } from '../../../lib/json.ts'
+import { read } from '../../../lib/query.ts'
+import { Tag } from '../../../ui/tag.tsx'
+import { typeColor } from '../use-channel-types.ts'
+import styles from './form.module.css'
 import { type ChannelFormState, withoutSlash } from './form-values.ts'
+import { KeyField } from './key-field.tsx'
 import { texts } from './texts.ts'
-import { typeColor } from './use-channel-types.ts'
 
 /** The one type whose upstream knows organizations, and the one whose address is the whole URL of a call. */
 const organizationType = 1
@@ -20,10 +21,12 @@ export interface UpstreamFieldsProps {
   readonly type: ChannelType | undefined
   /** The saved one. */
   readonly channel: Channel | undefined
+  /** Opens its list of keys. */
+  readonly onKeys: (channel: Channel) => void
 }
 
 /** Where requests go and who may send them there. */
-export function UpstreamFields({ form, types, type, channel }: UpstreamFieldsProps) {
+export function UpstreamFields({ form, types, type, channel, onKeys }: UpstreamFieldsProps) {
   const say = useText(texts)
   const local = useLocal()
   const groups = useQuery(read('GET /api/group/'))
@@ -54,18 +57,8 @@ export function UpstreamFields({ form, types, type, channel }: UpstreamFieldsPro
         {...form.getInputProps('base_url')}
         onBlur={() => form.setFieldValue('base_url', withoutSlash)}
       />
-      <KeyField form={form} type={type} isNew={channel === undefined} />
-      {type?.other_label && (
-        <Textarea
-          autosize
-          minRows={1}
-          maxRows={8}
-          label={local(type.other_label)}
-          placeholder={type.other_default}
-          spellCheck={false}
-          {...form.getInputProps('other')}
-        />
-      )}
+      <KeyField form={form} type={type} channel={channel} onKeys={onKeys} />
+      {type?.other_label && <OtherField form={form} label={local(type.other_label)} placeholder={type.other_default} />}
       {form.values.type === organizationType && (
         <TextInput
           label={say('organization')}
@@ -90,7 +83,28 @@ function baseUrlHelp(type: ChannelType | undefined): keyof typeof texts.keys {
   return type?.needs_base_url ? 'baseUrlNeeded' : 'baseUrlHelp'
 }
 
-function TypeField({ form, types, type }: Omit<UpstreamFieldsProps, 'channel'>) {
+/** What only this type has. Some take JSON there, which is told at once when it is none. */
+function OtherField({ form, label, placeholder }: { form: ChannelFormState; label: string; placeholder: string }) {
+  const say = useText(texts)
+  const { other } = form.values
+  const looksLikeJson = /^\s*[[{]/.test(other)
+  const { error, ...input } = form.getInputProps('other')
+  return (
+    <Textarea
+      autosize
+      minRows={1}
+      maxRows={14}
+      label={label}
+      placeholder={placeholder}
+      spellCheck={false}
+      classNames={{ input: looksLikeJson ? styles.code : '' }}
+      {...input}
+      error={error ?? (looksLikeJson && !isJson(other) && say('invalidJson'))}
+    />
+  )
+}
+
+function TypeField({ form, types, type }: Pick<UpstreamFieldsProps, 'form' | 'types' | 'type'>) {
   const say = useText(texts)
   const local = useLocal()
   const offered = types.filter(({ id, offered }) => offered || id === form.values.type)
@@ -129,30 +143,5 @@ function TypeField({ form, types, type }: Omit<UpstreamFieldsProps, 'channel'>) 
       }
       error={form.errors.type}
     />
-  )
-}
-
-function KeyField({ form, type, isNew }: { form: ChannelFormState; type: ChannelType | undefined; isNew: boolean }) {
-  const say = useText(texts)
-  const local = useLocal()
-  const format = type ? local(type.key_format) : ''
-  const hasLines = type?.key_has_lines === true
-  const batch = form.values.batch && !hasLines
-
-  return (
-    <div>
-      <SecretTextarea
-        label={say('key')}
-        withAsterisk={isNew}
-        placeholder={isNew ? format : say('keyKept', { format })}
-        description={batch ? say('keyBatchHelp') : !isNew && say('keyMoved')}
-        showLabel={say('keyShow')}
-        hideLabel={say('keyHide')}
-        minRows={batch || hasLines ? 4 : 1}
-        maxRows={12}
-        {...form.getInputProps('key')}
-      />
-      {isNew && !hasLines && <Switch mt="xs" label={say('batch')} {...form.getInputProps('batch', { type: 'checkbox' })} />}
-    </div>
   )
 }

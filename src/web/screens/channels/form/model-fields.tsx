@@ -1,17 +1,17 @@
-import { Anchor, Autocomplete, Button, TagsInput, TextInput } from '@mantine/core'
+import { Autocomplete, Button, TagsInput, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
-import type { Channel, ChannelType } from '../../../contract/entities/channel.ts'
-import { useText } from '../../lib/i18n.ts'
-import { read } from '../../lib/query.ts'
-import { toast } from '../../lib/toast.ts'
-import { JsonInput } from '../../ui/json-input.tsx'
-import styles from './channels.module.css'
+import { lazy, Suspense, useState } from 'react'
+import type { Channel, ChannelType } from '../../../../contract/entities/channel.ts'
+import { useText } from '../../../lib/i18n.ts'
+import { read } from '../../../lib/query.ts'
+import { toast } from '../../../lib/toast.ts'
+import styles from './form.module.css'
 import { type ChannelFormState, namesOf } from './form-values.ts'
+import { MappingEditor } from './mapping-editor.tsx'
 import { texts } from './texts.ts'
 import { useFetchModels } from './use-fetch-models.ts'
 
-const mappingTemplate = JSON.stringify({ 'gpt-4o': 'gpt-4o-2024-11-20' }, null, 2)
+const ModelPicker = lazy(async () => ({ default: (await import('./model-picker.tsx')).ModelPicker }))
 
 export interface ModelFieldsProps {
   readonly form: ChannelFormState
@@ -24,12 +24,17 @@ export interface ModelFieldsProps {
 export function ModelFields({ form, type, channel }: ModelFieldsProps) {
   const say = useText(texts)
   const { models } = form.values
+  const patterns = models.filter((model) => model.includes('*'))
+  const named = models.filter((model) => !model.includes('*'))
 
   return (
     <>
       <div>
         <TagsInput
           label={say('modelsField')}
+          description={
+            patterns.length > 0 ? say('patterns', { patterns: patterns.join(', ') }) : say('modelsHelp', { example: 'gpt-4*' })
+          }
           withAsterisk
           placeholder={say('modelsPlaceholder')}
           data={[...(type?.models ?? [])]}
@@ -46,31 +51,17 @@ export function ModelFields({ form, type, channel }: ModelFieldsProps) {
         </div>
         <CustomModels form={form} />
       </div>
-      <JsonInput
-        label={say('mapping')}
-        description={say('mappingHelp')}
-        placeholder={mappingTemplate}
-        minRows={3}
-        aside={
-          form.values.model_mapping.trim() === '' && (
-            <Anchor
-              component="button"
-              type="button"
-              size="xs"
-              onClick={() => form.setFieldValue('model_mapping', mappingTemplate)}
-            >
-              {say('template')}
-            </Anchor>
-          )
-        }
+      <MappingEditor
         value={form.values.model_mapping}
-        {...form.getInputProps('model_mapping')}
+        onChange={(text) => form.setFieldValue('model_mapping', text)}
+        error={form.errors.model_mapping}
+        models={models}
       />
       <Autocomplete
         label={say('testModel')}
         description={say('testModelHelp')}
-        placeholder={models[0]}
-        data={[...new Set(models)]}
+        placeholder={named[0]}
+        data={[...new Set(named)]}
         limit={50}
         {...form.getInputProps('test_model')}
       />
@@ -112,30 +103,21 @@ function CustomModels({ form }: { form: ChannelFormState }) {
   )
 }
 
-/** Many models at once. What is added joins what is chosen. */
+/** Many models at once. */
 function ModelTools({ form, type, channel }: ModelFieldsProps) {
   const say = useText(texts)
   const client = useQueryClient()
   const upstream = useFetchModels(channel)
-  const { models } = form.values
+  const [listed, setListed] = useState<readonly string[]>()
+  const { models, model_mapping } = form.values
 
-  /** Answers how many were new. */
-  function add(names: readonly string[]): number {
-    const joined = [...new Set([...form.getValues().models, ...names])]
-    const added = joined.length - form.getValues().models.length
-    if (added > 0) form.setFieldValue('models', joined)
-    return added
+  function add(names: readonly string[]): void {
+    form.setFieldValue('models', (chosen) => [...new Set([...chosen, ...names])])
   }
 
   async function addAll(): Promise<void> {
     const known = await client.fetchQuery({ ...read('GET /api/channel/models'), staleTime: Number.POSITIVE_INFINITY })
     add(known.map(({ id }) => id))
-  }
-
-  function addUpstream(): void {
-    upstream.mutate(form.getValues(), {
-      onSuccess: (names) => toast.success(say('fetched', { total: names.length, added: add(names) })),
-    })
   }
 
   const look = { size: 'compact-sm', variant: 'default' } as const
@@ -152,7 +134,7 @@ function ModelTools({ form, type, channel }: ModelFieldsProps) {
         disabled={!type?.lists_models}
         title={type?.lists_models ? undefined : say('fetchUnsupported')}
         loading={upstream.isPending}
-        onClick={addUpstream}
+        onClick={() => upstream.mutate(form.getValues(), { onSuccess: setListed })}
       >
         {say('fetch')}
       </Button>
@@ -165,6 +147,17 @@ function ModelTools({ form, type, channel }: ModelFieldsProps) {
       >
         {say('clearModels')}
       </Button>
+      {listed && (
+        <Suspense>
+          <ModelPicker
+            listed={listed}
+            chosen={models}
+            mapping={model_mapping}
+            onChoose={(chosen) => form.setFieldValue('models', [...chosen])}
+            onClose={() => setListed(undefined)}
+          />
+        </Suspense>
+      )}
     </>
   )
 }

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
-import type { Channel } from '../../../contract/entities/channel.ts'
-import { call } from '../../lib/call.ts'
-import { toast } from '../../lib/toast.ts'
+import type { Channel } from '../../../../contract/entities/channel.ts'
+import { call } from '../../../lib/call.ts'
+import { toast } from '../../../lib/toast.ts'
 import { type ChannelValues, withoutSlash } from './form-values.ts'
 
 /** Asks the upstream for its models: as the channel is saved while the form says the same, else with what the form says. */

@@ -1,15 +1,16 @@
 import type { useForm } from '@mantine/form'
-import type { Channel, ChannelType } from '../../../contract/entities/channel.ts'
+import type { Channel, ChannelType } from '../../../../contract/entities/channel.ts'
+import { withMembers } from './setting.ts'
 
 /** What the form holds, how it comes from a channel and how it goes into one. */
 export interface ChannelValues {
   type: number
   name: string
   base_url: string
-  /** Always empty for a saved channel; empty keeps its key. */
+  /** Always empty for a saved channel; empty keeps its keys. */
   key: string
-  /** Each line of the key is a channel of its own. */
-  batch: boolean
+  /** What the lines of the key are: one key, keys of this channel, or a channel each. */
+  lines: 'one' | 'together' | 'apart'
   other: string
   openai_organization: string
   groups: string[]
@@ -38,7 +39,7 @@ export function newChannel(type: ChannelType | undefined): ChannelValues {
     name: '',
     base_url: '',
     key: '',
-    batch: false,
+    lines: 'one',
     other: '',
     openai_organization: '',
     groups: ['default'],
@@ -56,13 +57,15 @@ export function newChannel(type: ChannelType | undefined): ChannelValues {
 }
 
 export function valuesOf(channel: Channel): ChannelValues {
-  const { group, models, auto_ban } = channel
+  const { group, models, auto_ban, keys_total, setting } = channel
   const { type, name, key, base_url, other, openai_organization, model_mapping, test_model, tag } = channel
-  const { priority, weight, max_input_tokens, setting, status_code_mapping } = channel
+  const { priority, weight, max_input_tokens, status_code_mapping } = channel
   return {
     ...{ type, name, key, base_url, other, openai_organization, model_mapping, test_model, tag },
-    ...{ priority, weight, max_input_tokens, setting, status_code_mapping },
-    batch: false,
+    ...{ priority, weight, max_input_tokens, status_code_mapping },
+    // As the fields write it, so that what is set and taken out again is no change.
+    setting: withMembers(setting, {}) || setting,
+    lines: keys_total > 1 ? 'together' : 'one',
     groups: namesOf(group),
     models: namesOf(models),
     auto_ban: auto_ban === 1,
@@ -70,9 +73,11 @@ export function valuesOf(channel: Channel): ChannelValues {
 }
 
 /** The channel to add. */
-export function bodyOf({ batch: _batch, ...values }: ChannelValues) {
+export function bodyOf({ lines, ...values }: ChannelValues) {
   return {
     ...values,
+    // Without a key there are no lines to tell apart.
+    ...(values.key.trim() !== '' && lines === 'together' ? { multi_key: true } : {}),
     name: values.name.trim(),
     base_url: withoutSlash(values.base_url),
     models: values.models.join(','),
@@ -99,4 +104,9 @@ export function namesOf(text: string, separator: string | RegExp = /[,，]/): st
     .split(separator)
     .map((name) => name.trim())
     .filter((name) => name !== '')
+}
+
+/** The keys that a text holds, each once, as the server reads it. */
+export function keysOf(text: string): string[] {
+  return [...new Set(namesOf(text, /\r?\n/))]
 }

@@ -1,0 +1,64 @@
+import { lazy, Suspense } from 'react'
+import type { Channel, ChannelType } from '../../../contract/entities/channel.ts'
+import { useText } from '../../lib/i18n.ts'
+import { SideDrawer } from '../../ui/side-drawer.tsx'
+import type { Tagged } from './tags/tag-group.tsx'
+import { texts } from './texts.ts'
+import type { Jobs } from './upkeep/use-jobs.ts'
+
+const BatchTag = lazy(async () => ({ default: (await import('./tags/batch-tag.tsx')).BatchTag }))
+const KeysDialog = lazy(async () => ({ default: (await import('./keys/keys-dialog.tsx')).KeysDialog }))
+const ModelChangesDialog = lazy(async () => ({ default: (await import('./upkeep/model-changes.tsx')).ModelChangesDialog }))
+const TagForm = lazy(async () => ({ default: (await import('./tags/tag-form.tsx')).TagForm }))
+const TestDialog = lazy(async () => ({ default: (await import('./testing/test-dialog.tsx')).TestDialog }))
+
+/** What is open over the list, beside the form of a channel. */
+export type Opened =
+  | { readonly kind: 'test' | 'keys'; readonly channel: Channel }
+  | { readonly kind: 'batch-tag'; readonly ids: readonly number[] }
+  | { readonly kind: 'tag'; readonly tagged: Tagged }
+  | { readonly kind: 'changes' }
+
+export interface ChannelDialogsProps {
+  readonly opened: Opened | undefined
+  readonly types: readonly ChannelType[]
+  readonly channels: readonly Channel[]
+  readonly jobs: Jobs
+  /** The selected channels have been changed. */
+  readonly onBatchDone: () => void
+  readonly onClose: () => void
+}
+
+export function ChannelDialogs({ opened, types, channels, jobs, onBatchDone, onClose }: ChannelDialogsProps) {
+  const say = useText(texts)
+  return (
+    <>
+      <Suspense>
+        {opened?.kind === 'test' && <TestDialog channel={opened.channel} onClose={onClose} />}
+        {opened?.kind === 'keys' && (
+          <KeysDialog channel={opened.channel} type={types.find(({ id }) => id === opened.channel.type)} onClose={onClose} />
+        )}
+        {opened?.kind === 'batch-tag' && (
+          <BatchTag
+            ids={opened.ids}
+            known={[...new Set(channels.flatMap(({ tag }) => tag || []))].sort()}
+            onDone={onBatchDone}
+            onClose={onClose}
+          />
+        )}
+        {opened?.kind === 'changes' && <ModelChangesDialog jobs={jobs} onClose={onClose} />}
+      </Suspense>
+      <SideDrawer
+        subject={opened?.kind === 'tag' ? opened.tagged : undefined}
+        title={({ tag }) => say('editTagTitle', { tag })}
+        onClose={onClose}
+      >
+        {(tagged) => (
+          <Suspense>
+            <TagForm tagged={tagged} onDone={onClose} />
+          </Suspense>
+        )}
+      </SideDrawer>
+    </>
+  )
+}

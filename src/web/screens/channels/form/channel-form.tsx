@@ -1,0 +1,162 @@
+import { NumberInput, Switch, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useRef } from 'react'
+import { flushSync } from 'react-dom'
+import type { Channel, ChannelType } from '../../../../contract/entities/channel.ts'
+import { channelPriorityMin } from '../../../../contract/entities/channel-status.ts'
+import { ApiError } from '../../../lib/call.ts'
+import { useText } from '../../../lib/i18n.ts'
+import { read, useWrite } from '../../../lib/query.ts'
+import { toast } from '../../../lib/toast.ts'
+import { DrawerForm, DrawerFormWaiting } from '../../../ui/drawer-form.tsx'
+import { ErrorView } from '../../../ui/error-view.tsx'
+import { useChannelTypes } from '../use-channel-types.ts'
+import styles from './form.module.css'
+import { faultsOf, fieldOfRefusal } from './form-faults.ts'
+import { bodyOf, type ChannelFormState, type ChannelValues, changesOf, newChannel, valuesOf } from './form-values.ts'
+import { ModelFields } from './model-fields.tsx'
+import { SettingPanels } from './setting-panels.tsx'
+import { texts } from './texts.ts'
+import { UpstreamFields } from './upstream-fields.tsx'
+
+export interface ChannelFormProps {
+  readonly id: number | undefined
+  readonly onKeys: (channel: Channel) => void
+  readonly onDone: () => void
+}
+
+/** The form of a new channel, or of the saved one with this id, which is loaded anew each time. */
+export function ChannelForm({ id, ...rest }: ChannelFormProps) {
+  const types = useChannelTypes()
+  const saved = useQuery({
+    ...read('GET /api/channel/:id', { params: { id: id ?? 0 } }),
+    enabled: id !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+
+  if (types.data && (id === undefined || saved.data)) return <Fields types={types.data} channel={saved.data} {...rest} />
+  const failed = [types, saved].filter(({ error }) => error)
+  if (failed.length === 0) return <DrawerFormWaiting />
+  return <ErrorView error={failed[0]?.error} onRetry={() => void Promise.all(failed.map((query) => query.refetch()))} />
+}
+
+interface FieldsProps extends Omit<ChannelFormProps, 'id'> {
+  readonly types: readonly ChannelType[]
+  readonly channel: Channel | undefined
+}
+
+function Fields({ types, channel, onKeys, onDone }: FieldsProps) {
+  const say = useText(texts)
+  const fields = useRef<HTMLDivElement>(null)
+  const form = useForm({
+    initialValues: channel ? valuesOf(channel) : newChannel(types.find(({ offered }) => offered)),
+    validate: (values) => faultsOf(settled(values), typeOf(values.type), channel === undefined),
+  })
+  const typeOf = (wanted: number) => types.find(({ id }) => id === wanted)
+  // It may have got more keys while the form was open.
+  const settled = (values: ChannelValues) =>
+    channel && channel.keys_total > 1 ? { ...values, lines: 'together' as const } : values
+  const { save, busy } = useSave({ channel, onDone, onFault: (field, reason) => show({ [field]: reason }) })
+
+  function show(faults: Record<string, ReactNode>): void {
+    // Parts that were closed open with their fault, and only then is there a field to go to.
+    flushSync(() => form.setErrors(faults))
+    fields.current?.querySelector<HTMLElement>(':is(input, textarea):is([aria-invalid="true"], [data-error])')?.focus()
+  }
+
+  const common = { form, type: typeOf(form.values.type), channel }
+  return (
+    <DrawerForm
+      busy={busy}
+      dirty={form.isDirty()}
+      onSubmit={form.onSubmit((values) => save(form.getInitialValues(), settled(values)), show)}
+    >
+      <div className={styles.sections} ref={fields}>
+        <Section title={say('sectionUpstream')}>
+          <UpstreamFields {...common} types={types} onKeys={onKeys} />
+        </Section>
+        <Section title={say('sectionModels')}>
+          <ModelFields {...common} />
+        </Section>
+        <Section title={say('sectionRouting')}>
+          <RoutingFields form={form} />
+        </Section>
+        <Section title={say('sectionAdvanced')}>
+          <SettingPanels form={form} />
+        </Section>
+      </div>
+    </DrawerForm>
+  )
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className={styles.section} aria-label={title}>
+      <h3 className={styles.heading}>{title}</h3>
+      {children}
+    </section>
+  )
+}
+
+/** Which channels go together, and which goes first. */
+function RoutingFields({ form }: { form: ChannelFormState }) {
+  const say = useText(texts)
+  return (
+    <>
+      <TextInput label={say('tag')} description={say('tagHelp')} maxLength={100} {...form.getInputProps('tag')} />
+      <div className={styles.pair}>
+        <NumberInput
+          label={say('priorityField')}
+          description={say('priorityHelp')}
+          allowDecimal={false}
+          min={channelPriorityMin}
+          {...form.getInputProps('priority')}
+        />
+        <NumberInput
+          label={say('weightField')}
+          description={say('weightHelp')}
+          allowDecimal={false}
+          min={0}
+          {...form.getInputProps('weight')}
+        />
+      </div>
+      <Switch label={say('autoBan')} description={say('autoBanHelp')} {...form.getInputProps('auto_ban', { type: 'checkbox' })} />
+    </>
+  )
+}
+
+interface SaveInput {
+  readonly channel: Channel | undefined
+  readonly onDone: () => void
+  /** The server refused what is in one field. */
+  readonly onFault: (field: keyof ChannelValues, reason: string) => void
+}
+
+function useSave({ channel, onDone, onFault }: SaveInput) {
+  const say = useText(texts)
+  const common = {
+    invalidates: ['GET /api/channel/search'],
+    onSuccess: onDone,
+    onFailure: (cause: unknown) => {
+      const field = cause instanceof ApiError ? fieldOfRefusal[cause.code] : undefined
+      if (field && cause instanceof ApiError) onFault(field, cause.message)
+      return field !== undefined
+    },
+  } as const
+  const add = useWrite('POST /api/channel/', {
+    ...common,
+    success: (ids) => (ids.length > 1 ? say('createdMany', { count: ids.length }) : say('createdOne')),
+  })
+  const edit = useWrite('PUT /api/channel/', { ...common, success: say('updated') })
+
+  function save(before: ChannelValues, after: ChannelValues): void {
+    const changes = changesOf(before, after)
+    if (!channel) add.mutate({ body: bodyOf(after) })
+    else if (Object.keys(changes).length === 0) toast.warn(say('notChanged'))
+    else edit.mutate({ body: { id: channel.id, ...changes } })
+  }
+
+  return { save, busy: add.isPending || edit.isPending }
+}

@@ -1,0 +1,66 @@
+import { TextInput } from '@mantine/core'
+import { useText } from '../../../lib/i18n.ts'
+import { JsonInput } from '../../../ui/json-input.tsx'
+import styles from './form.module.css'
+import type { ChannelFormState } from './form-values.ts'
+import type { Setting, SettingName } from './setting.ts'
+import { SettingNumber, SettingSwitch, textInputProps } from './setting-inputs.tsx'
+import { texts } from './texts.ts'
+
+export const connectionNames = [
+  'proxy',
+  'force_format',
+  'thinking_to_content',
+  'connect_timeout_ms',
+  'headers_timeout_ms',
+  'idle_timeout_ms',
+  'total_timeout_ms',
+] as const satisfies readonly SettingName[]
+
+const deadlines = [
+  ['connect_timeout_ms', 'connectTimeout'],
+  ['headers_timeout_ms', 'headersTimeout'],
+  ['idle_timeout_ms', 'idleTimeout'],
+  ['total_timeout_ms', 'totalTimeout'],
+] as const
+
+/** The way to the upstream, how long to wait on it, and how its answers are read. */
+export function ConnectionPanel({ form, setting }: { form: ChannelFormState; setting: Setting }) {
+  const say = useText(texts)
+  return (
+    <>
+      <TextInput
+        label={say('proxy')}
+        description={say('proxyHelp')}
+        placeholder="socks5://user:password@host:1080"
+        inputMode="url"
+        spellCheck={false}
+        {...textInputProps(setting, 'proxy')}
+      />
+      <div className={styles.pair}>
+        {deadlines.map(([name, label]) => (
+          <SettingNumber
+            key={name}
+            setting={setting}
+            name={name}
+            label={say(label)}
+            placeholder={say('usual')}
+            unit={say('unitSeconds')}
+            times={1000}
+            decimals={3}
+          />
+        ))}
+      </div>
+      <SettingSwitch setting={setting} name="thinking_to_content" label={say('thinking')} description={say('thinkingHelp')} />
+      <SettingSwitch setting={setting} name="force_format" label={say('forceFormat')} description={say('forceFormatHelp')} />
+      <JsonInput
+        label={say('statusMapping')}
+        description={say('statusMappingHelp')}
+        placeholder={'{"400": "500"}'}
+        minRows={2}
+        {...form.getInputProps('status_code_mapping')}
+        value={form.values.status_code_mapping}
+      />
+    </>
+  )
+}

@@ -1,0 +1,123 @@
+import { Button, Checkbox, SegmentedControl, TextInput } from '@mantine/core'
+import { IconSearch } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useText } from '../../../lib/i18n.ts'
+import { Dialog } from '../../../ui/dialog.tsx'
+import { Tag } from '../../../ui/tag.tsx'
+import styles from './form.module.css'
+import { readMapping } from './mapping.ts'
+import { texts } from './texts.ts'
+
+export interface ModelPickerProps {
+  /** What the upstream has. */
+  readonly listed: readonly string[]
+  /** What the channel serves. */
+  readonly chosen: readonly string[]
+  /** Its redirection: a model that goes upstream under a listed name is listed. */
+  readonly mapping: string
+  readonly onChoose: (chosen: readonly string[]) => void
+  readonly onClose: () => void
+}
+
+type View = 'all' | 'fresh' | 'unlisted'
+
+/** More than a person reads; the search finds the others. */
+const shownMax = 300
+
+/** Which of the upstream's models the channel is to serve. */
+export function ModelPicker({ listed, chosen, mapping, onChoose, onClose }: ModelPickerProps) {
+  const say = useText(texts)
+  const [ticked, setTicked] = useState<ReadonlySet<string>>(() => new Set(chosen))
+  const [view, setView] = useState<View>('all')
+  const [search, setSearch] = useState('')
+
+  const upstream = new Map((readMapping(mapping) ?? []).map(({ from, to }) => [from, to]))
+  const known = new Set([...chosen, ...chosen.map((model) => upstream.get(model) ?? model)])
+  const names: Readonly<Record<View, readonly string[]>> = {
+    all: listed,
+    fresh: listed.filter((model) => !known.has(model)),
+    unlisted: chosen.filter((model) => !model.includes('*') && !listed.includes(upstream.get(model) ?? model)),
+  }
+  const wanted = search.trim().toLowerCase()
+  const found = names[view].filter((model) => model.toLowerCase().includes(wanted))
+  const shown = found.slice(0, shownMax)
+  const isAll = found.length > 0 && found.every((model) => ticked.has(model))
+
+  function tick(models: readonly string[], isTicked: boolean): void {
+    const others = [...ticked].filter((model) => !models.includes(model))
+    setTicked(new Set(isTicked ? [...ticked, ...models] : others))
+  }
+
+  function apply(): void {
+    onChoose([...ticked])
+    onClose()
+  }
+
+  return (
+    <Dialog
+      title={say('pickTitle')}
+      onClose={onClose}
+      footer={
+        <>
+          <span className={styles.pickCount}>{say('modelsChosen', { count: ticked.size })}</span>
+          <Button variant="default" onClick={onClose}>
+            {say('cancel')}
+          </Button>
+          <Button onClick={apply}>{say('pickApply')}</Button>
+        </>
+      }
+    >
+      <div className={styles.pickTools}>
+        <TextInput
+          data-autofocus
+          type="search"
+          aria-label={say('pickSearch')}
+          placeholder={say('pickSearch')}
+          leftSection={<IconSearch size={16} />}
+          value={search}
+          onChange={(event) => setSearch(event.currentTarget.value)}
+        />
+        <SegmentedControl
+          size="xs"
+          aria-label={say('pickView')}
+          value={view}
+          onChange={setView}
+          data={(['all', 'fresh', 'unlisted'] as const).map((value) => ({
+            value,
+            label: say(`pick_${value}`, { count: names[value].length }),
+          }))}
+        />
+      </div>
+      <Checkbox
+        size="xs"
+        mb="xs"
+        label={say('pickAll', { count: found.length })}
+        disabled={found.length === 0}
+        checked={isAll}
+        indeterminate={!isAll && found.some((model) => ticked.has(model))}
+        onChange={() => tick(found, !isAll)}
+      />
+      <ul className={styles.pickList}>
+        {shown.map((model) => (
+          <li key={model}>
+            <Checkbox
+              size="xs"
+              label={
+                <>
+                  {model}{' '}
+                  {view !== 'fresh' && listed.includes(model) && !known.has(model) && <Tag color="green">{say('pickNew')}</Tag>}
+                </>
+              }
+              checked={ticked.has(model)}
+              onChange={(event) => tick([model], event.currentTarget.checked)}
+            />
+          </li>
+        ))}
+        {found.length === 0 && <li className={styles.quiet}>{say('pickNone')}</li>}
+        {found.length > shown.length && (
+          <li className={styles.quiet}>{say('pickMore', { count: found.length - shown.length })}</li>
+        )}
+      </ul>
+    </Dialog>
+  )
+}

@@ -1,0 +1,49 @@
+import { Select, Textarea } from '@mantine/core'
+import { useText } from '../../../lib/i18n.ts'
+import { HeadersEditor } from './headers-editor.tsx'
+import { RulesEditor } from './rules-editor.tsx'
+import type { Setting, SettingName } from './setting.ts'
+import { textInputProps } from './setting-inputs.tsx'
+import { texts } from './texts.ts'
+
+export const rewriteNames = [
+  'system_prompt',
+  'system_prompt_mode',
+  'param_override',
+  'header_override',
+] as const satisfies readonly SettingName[]
+
+/** What the channel adds to requests and changes in them. */
+export function RewritePanel({ setting }: { setting: Setting }) {
+  const say = useText(texts)
+  const mode = setting.members.system_prompt_mode === 'fill' ? 'fill' : 'prepend'
+  return (
+    <>
+      <div>
+        <Textarea
+          label={say('prompt')}
+          description={say('promptHelp')}
+          autosize
+          minRows={2}
+          maxRows={12}
+          {...textInputProps(setting, 'system_prompt')}
+        />
+        {setting.members.system_prompt !== undefined && (
+          <Select
+            mt="sm"
+            label={say('promptMode')}
+            allowDeselect={false}
+            value={mode}
+            onChange={(next) => setting.set('system_prompt_mode', next === 'fill' ? 'fill' : undefined)}
+            data={[
+              { value: 'prepend', label: say('promptPrepend') },
+              { value: 'fill', label: say('promptFill') },
+            ]}
+          />
+        )}
+      </div>
+      <RulesEditor setting={setting} />
+      <HeadersEditor setting={setting} />
+    </>
+  )
+}

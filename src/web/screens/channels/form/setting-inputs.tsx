@@ -1,0 +1,68 @@
+import { NumberInput, type NumberInputProps, Switch } from '@mantine/core'
+import { useState } from 'react'
+import type { Setting, SettingName } from './setting.ts'
+
+export interface SettingInputProps {
+  readonly setting: Setting
+  readonly name: SettingName
+  readonly label: string
+  readonly description?: string | undefined
+}
+
+interface SettingNumberProps extends SettingInputProps {
+  readonly unit?: string | undefined
+  /** How much of the member one of the unit is: 1000 for seconds of what is kept in milliseconds. */
+  readonly times?: number
+  readonly decimals?: number
+  readonly placeholder?: string
+}
+
+/** A number among the settings; empty takes it out. */
+export function SettingNumber({ setting, name, unit, times = 1, decimals = 0, ...rest }: SettingNumberProps) {
+  const saved = setting.members[name]
+  const shown = typeof saved === 'number' ? saved / times : typeof saved === 'string' ? saved : ''
+  // What is typed stays as it is typed, such as a number that ends with its point.
+  const [typed, setTyped] = useState<{ text: number | string; saved: unknown }>({ text: shown, saved })
+  const value = typed.saved === saved ? typed.text : shown
+
+  const change: NumberInputProps['onChange'] = (text) => {
+    const number = text === '' ? undefined : Math.round(Number(text) * times * 1e6) / 1e6
+    setTyped({ text, saved: number })
+    setting.set(name, number)
+  }
+  return (
+    <NumberInput
+      {...rest}
+      value={value}
+      onChange={change}
+      error={setting.errorOf(name)}
+      suffix={unit && ` ${unit}`}
+      allowDecimal={decimals > 0}
+      decimalScale={decimals}
+      allowNegative={false}
+      thousandSeparator=","
+    />
+  )
+}
+
+/** A switch among the settings; off takes it out. */
+export function SettingSwitch({ setting, name, ...rest }: SettingInputProps) {
+  return (
+    <Switch
+      {...rest}
+      checked={setting.members[name] === true}
+      error={setting.errorOf(name)}
+      onChange={(event) => setting.set(name, event.currentTarget.checked || undefined)}
+    />
+  )
+}
+
+/** A text among the settings, as an input takes it; empty takes it out. */
+export function textInputProps(setting: Setting, name: SettingName) {
+  const value = setting.members[name]
+  return {
+    value: typeof value === 'string' ? value : '',
+    error: setting.errorOf(name),
+    onChange: (event: { currentTarget: { value: string } }) => setting.set(name, event.currentTarget.value || undefined),
+  }
+}

@@ -1,0 +1,129 @@
+import { Button, Switch } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Channel, ChannelKey, ChannelType } from '../../../../contract/entities/channel.ts'
+import { channelStatus, channelStatusLabels } from '../../../../contract/entities/channel-status.ts'
+import { useText } from '../../../lib/i18n.ts'
+import { usePageSize } from '../../../lib/page-size.ts'
+import { read } from '../../../lib/query.ts'
+import { DataTable } from '../../../ui/data-table.tsx'
+import { Dialog } from '../../../ui/dialog.tsx'
+import type { Column, RowKey } from '../../../ui/listing.ts'
+import { StatusTag } from '../../../ui/status-tag.tsx'
+import { TimeText } from '../../../ui/time-text.tsx'
+import { AddKeys } from './add-keys.tsx'
+import { KeyActions } from './key-actions.tsx'
+import styles from './keys.module.css'
+import { texts } from './texts.ts'
+import { useKeyWrites } from './use-key-writes.ts'
+
+export interface KeysDialogProps {
+  readonly channel: Pick<Channel, 'id' | 'name'>
+  readonly type: ChannelType | undefined
+  readonly onClose: () => void
+}
+
+/** The keys of a channel, of which only the last characters are ever shown; what is done here is done at once. */
+export function KeysDialog({ channel, type, onClose }: KeysDialogProps) {
+  const say = useText(texts)
+  const columns = useColumns()
+  const size = usePageSize()
+  const [page, setPage] = useState(1)
+  const [onlyIdle, setOnlyIdle] = useState(false)
+  const [selected, setSelected] = useState<ReadonlySet<RowKey>>(new Set())
+  const keys = useQuery({
+    ...read('GET /api/channel/:id/keys', { params: { id: channel.id } }),
+    placeholderData: keepPreviousData,
+  })
+  const all = keys.data ?? []
+  const inUse = all.filter(({ status }) => status === channelStatus.enabled).length
+  const isIdle = ({ status }: ChannelKey) => status !== channelStatus.enabled
+  const found = onlyIdle ? all.filter(isIdle) : all
+  // The page that was looked at may be gone with its last key.
+  const current = Math.min(page, Math.max(1, Math.ceil(found.length / size)))
+  const shown = { items: found.slice((current - 1) * size, current * size), total: found.length }
+
+  return (
+    <Dialog title={say('title', { name: channel.name })} size={860} onClose={onClose}>
+      <AddKeys channelId={channel.id} type={type} />
+      {keys.data && (
+        <div className={styles.summary}>
+          <span>{say('summary', { enabled: inUse, count: all.length })}</span>
+          {(onlyIdle || inUse < all.length) && (
+            <Switch
+              size="xs"
+              label={say('onlyIdle')}
+              checked={onlyIdle}
+              onChange={(event) => setOnlyIdle(event.currentTarget.checked)}
+            />
+          )}
+        </div>
+      )}
+      <DataTable
+        label={say('title', { name: channel.name })}
+        dense
+        columns={columns}
+        list={{ ...keys, data: keys.data && shown }}
+        rowKey={({ id }) => id}
+        page={current}
+        onPage={setPage}
+        selected={selected}
+        onSelect={setSelected}
+        bulkActions={<BulkActions channelId={channel.id} ids={[...selected].map(Number)} onDone={() => setSelected(new Set())} />}
+        rowActions={(key) => <KeyActions channelId={channel.id} channelKey={key} isLast={all.length === 1} />}
+        isMuted={isIdle}
+        empty={{ title: say(onlyIdle ? 'allInUse' : 'empty') }}
+      />
+    </Dialog>
+  )
+}
+
+function useColumns(): Column<ChannelKey>[] {
+  const say = useText(texts)
+  return [
+    {
+      key: 'key',
+      title: say('key'),
+      heads: true,
+      cell: ({ id, tail }) => (
+        <span className={styles.name}>
+          <code className={styles.tail}>{tail}</code>
+          <span className={styles.quiet}>#{id}</span>
+        </span>
+      ),
+    },
+    { key: 'status', title: say('status'), cell: ({ status }) => <StatusTag state={channelStatusLabels[status]} /> },
+    {
+      key: 'reason',
+      title: say('reason'),
+      cell: ({ status_reason: reason, status_time: at }) =>
+        reason || at > 0 ? (
+          <span className={styles.reason}>
+            {reason}
+            {at > 0 && (
+              <span className={styles.quiet}>
+                <TimeText seconds={at} />
+              </span>
+            )}
+          </span>
+        ) : null,
+    },
+    { key: 'created', title: say('created'), cell: ({ created_time: at }) => <TimeText seconds={at} /> },
+  ]
+}
+
+function BulkActions({ channelId, ids, onDone }: { channelId: number; ids: readonly number[]; onDone: () => void }) {
+  const say = useText(texts)
+  const { setStatus } = useKeyWrites(onDone)
+  const change = (status: 1 | 2) => setStatus.mutate({ params: { id: channelId }, body: { ids: [...ids], status } })
+  return (
+    <>
+      <Button size="compact-sm" variant="default" disabled={setStatus.isPending} onClick={() => change(channelStatus.enabled)}>
+        {say('enable')}
+      </Button>
+      <Button size="compact-sm" variant="default" disabled={setStatus.isPending} onClick={() => change(channelStatus.disabled)}>
+        {say('disable')}
+      </Button>
+    </>
+  )
+}

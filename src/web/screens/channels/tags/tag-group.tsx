@@ -1,0 +1,38 @@
+import type { Channel } from '../../../../contract/entities/channel.ts'
+import { channelStatus } from '../../../../contract/entities/channel-status.ts'
+import { colorOf, useQuotaFormat } from '../../../lib/format.ts'
+import { useText } from '../../../lib/i18n.ts'
+import { type Listing, type RowGroup, rowsOf } from '../../../ui/listing.ts'
+import { Tag } from '../../../ui/tag.tsx'
+import styles from '../channels.module.css'
+import { texts } from '../texts.ts'
+import { TagActions } from './tag-actions.tsx'
+
+/** A tag with all of its channels. */
+export interface Tagged {
+  readonly tag: string
+  readonly channels: readonly Channel[]
+}
+
+/** The heading of the channels of one tag: how many serve, what they used together, and what can be done with all of them. */
+export function useTagGroups(
+  list: Listing<Channel> | undefined,
+  onEdit: (tagged: Tagged) => void,
+): (channel: Channel) => RowGroup {
+  const say = useText(texts)
+  const format = useQuotaFormat()
+
+  return ({ tag }) => {
+    const channels = rowsOf(list).filter((channel) => channel.tag === tag)
+    const enabled = channels.filter(({ status }) => status === channelStatus.enabled).length
+    const used = format(channels.reduce((sum, channel) => sum + channel.used_quota, 0))
+    const title = (
+      <span className={styles.group}>
+        <Tag color={colorOf(tag)}>{say('tagGroup', { tag })}</Tag>
+        <span className={styles.quiet}>{say('tagEnabled', { enabled, count: channels.length })}</span>
+        <span className={styles.quiet}>{say('tagUsed', { used })}</span>
+      </span>
+    )
+    return { key: tag, title, actions: <TagActions tagged={{ tag, channels }} onEdit={onEdit} /> }
+  }
+}

@@ -1,0 +1,39 @@
+import type { Channel } from '../../../../contract/entities/channel.ts'
+
+/** What the form of a tag holds. Nothing but the tag is filled in at first: what stays empty stays as it is in each channel. */
+export interface TagValues {
+  new_tag: string
+  models: string[]
+  groups: string[]
+  model_mapping: string
+  priority: number | string
+  weight: number | string
+}
+
+export function tagValues(tag: string): TagValues {
+  return { new_tag: tag, models: [], groups: [], model_mapping: '', priority: '', weight: '' }
+}
+
+/** What to change; undefined when that is nothing. */
+export function patchOf(tag: string, { new_tag, models, groups, model_mapping, priority, weight }: TagValues) {
+  const changes = {
+    ...(new_tag.trim() === tag ? {} : { new_tag: new_tag.trim() }),
+    ...(models.length === 0 ? {} : { models: models.join(',') }),
+    ...(groups.length === 0 ? {} : { groups: groups.join(',') }),
+    ...(model_mapping.trim() === '' ? {} : { model_mapping }),
+    ...(priority === '' ? {} : { priority: Number(priority) }),
+    ...(weight === '' ? {} : { weight: Number(weight) }),
+  }
+  return Object.keys(changes).length === 0 ? undefined : { tag, ...changes }
+}
+
+type Shared = 'models' | 'group' | 'priority' | 'weight'
+
+/** What all of them have alike, as text; undefined where they differ. */
+export function commonOf(channels: readonly Channel[]): Readonly<Record<Shared, string | undefined>> {
+  const common = (name: Shared) => {
+    const values = new Set(channels.map((channel) => String(channel[name])))
+    return values.size === 1 ? [...values][0] : undefined
+  }
+  return { models: common('models'), group: common('group'), priority: common('priority'), weight: common('weight') }
+}

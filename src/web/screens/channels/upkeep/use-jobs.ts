@@ -1,0 +1,55 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { ChannelJob } from '../../../../contract/entities/channel.ts'
+import { read, useWrite } from '../../../lib/query.ts'
+
+const everyMs = 1000
+
+/** The jobs over all channels that this visit looks on: those that ran while it did, and those that it began. */
+export interface Jobs {
+  readonly watched: readonly ChannelJob[]
+  /** Whether upstreams were ever asked for their models, without which there is nothing to tell of them. */
+  readonly knowsModels: boolean
+  readonly isRunning: (name: JobName) => boolean
+  readonly start: (name: JobName) => void
+  readonly dismiss: () => void
+}
+
+export type JobName = 'test-channels' | 'refresh-balances' | 'check-models'
+
+export function useJobs(): Jobs {
+  const { data: jobs = [] } = useQuery({
+    ...read('GET /api/channel/jobs'),
+    refetchInterval: ({ state }) => (state.data?.some(isRunning) ? everyMs : false),
+  })
+  // By name: the start of the last run that is not looked on any more.
+  const [since, setSince] = useState<Readonly<Record<string, number>>>({})
+  const fresh = jobs.filter(({ name }) => isRunningIn(jobs, name) && since[name] === undefined)
+  const startOf = (name: string) => jobs.find((job) => job.name === name)?.started_at ?? 0
+  if (fresh.length > 0) setSince({ ...since, ...Object.fromEntries(fresh.map(({ name, started_at }) => [name, started_at - 1])) })
+
+  const begin = { invalidates: ['GET /api/channel/jobs'] } as const
+  const starts = {
+    'test-channels': useWrite('POST /api/channel/test', begin),
+    'refresh-balances': useWrite('POST /api/channel/update_balance', begin),
+    'check-models': useWrite('POST /api/channel/model_changes', begin),
+  }
+  return {
+    watched: jobs.filter(({ name, started_at }) => started_at > (since[name] ?? Number.POSITIVE_INFINITY)),
+    knowsModels: startOf('check-models') > 0,
+    isRunning: (name) => starts[name].isPending || isRunningIn(jobs, name),
+    start(name) {
+      setSince({ ...since, [name]: startOf(name) })
+      starts[name].mutate({})
+    },
+    dismiss: () => setSince(Object.fromEntries(jobs.map(({ name, started_at }) => [name, started_at]))),
+  }
+}
+
+function isRunning({ outcome }: ChannelJob): boolean {
+  return outcome === 'running'
+}
+
+function isRunningIn(jobs: readonly ChannelJob[], name: string): boolean {
+  return jobs.some((job) => job.name === name && isRunning(job))
+}

@@ -1,0 +1,25 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { Channel } from '../../../contract/entities/channel.ts'
+import { callWhole } from '../../lib/call.ts'
+import { useText } from '../../lib/i18n.ts'
+import { invalidate } from '../../lib/query.ts'
+import { toast } from '../../lib/toast.ts'
+import { texts } from './texts.ts'
+
+/** Asks the upstream what is left on the accounts of a channel. */
+export function useBalance({ id, name }: Channel) {
+  const say = useText(texts)
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: async () => (await callWhole('POST /api/channel/update_balance/:id', { params: { id } })).balance,
+    onSuccess: (balance) => toast.success(say('balanceIs', { name, balance: formatBalance(balance) })),
+    onError: toast.failure,
+    // A key without balance may have been disabled.
+    onSettled: () => invalidate(client, ['GET /api/channel/search']),
+  })
+}
+
+/** US dollars: $1,234.50. */
+export function formatBalance(usd: number): string {
+  return usd.toLocaleString('en-US', { style: 'currency', currency: 'USD' })
+}

@@ -1,0 +1,33 @@
+import { Modal } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useText } from '../lib/i18n.ts'
+import styles from './dialog.module.css'
+import { useLayer } from './layers.ts'
+import { texts } from './texts.ts'
+
+export interface DialogProps {
+  readonly title: string
+  readonly size?: 'md' | 'lg' | 'xl' | number
+  readonly onClose: () => void
+  /** Stands below what scrolls, such as the buttons. */
+  readonly footer?: ReactNode
+  readonly children: ReactNode
+}
+
+/** Something to work with over the page or over a drawer. A question goes through `confirm`. */
+export function Dialog({ title, size = 'lg', onClose, footer, children }: DialogProps) {
+  const say = useText(texts)
+  const isTopmost = useLayer()
+  return (
+    <Modal
+      opened
+      onClose={() => isTopmost() && onClose()}
+      size={size}
+      title={title}
+      closeButtonProps={{ 'aria-label': say('close') }}
+    >
+      {children}
+      {footer && <div className={styles.footer}>{footer}</div>}
+    </Modal>
+  )
+}

@@ -1,0 +1,40 @@
+import { IconChevronRight } from '@tabler/icons-react'
+import { type ReactNode, useState } from 'react'
+import styles from './disclosure.module.css'
+
+export interface DisclosureProps {
+  readonly title: ReactNode
+  /** What it is for, in one line. */
+  readonly hint?: ReactNode
+  /** Stands at the right of the title, such as what is set inside. */
+  readonly aside?: ReactNode
+  /** Opens it, such as when something inside needs attention. */
+  readonly opens?: boolean
+  readonly children: ReactNode
+}
+
+/** A part that is seldom needed: closed at first, and drawn when it is first opened. */
+export function Disclosure({ title, hint, aside, opens = false, children }: DisclosureProps) {
+  const [open, setOpen] = useState(opens)
+  const [drawn, setDrawn] = useState(opens)
+  const [asked, setAsked] = useState(opens)
+  if (opens !== asked) {
+    setAsked(opens)
+    if (opens) setOpen(true)
+  }
+  if (open && !drawn) setDrawn(true)
+
+  return (
+    <details className={styles.disclosure} open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className={styles.summary}>
+        <IconChevronRight size={16} className={styles.chevron} aria-hidden="true" />
+        <span className={styles.words}>
+          <span className={styles.title}>{title}</span>
+          {hint && <span className={styles.hint}>{hint}</span>}
+        </span>
+        {aside}
+      </summary>
+      {drawn && <div className={styles.body}>{children}</div>}
+    </details>
+  )
+}

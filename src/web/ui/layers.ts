@@ -1,0 +1,16 @@
+import { useEffect, useState } from 'react'
+
+/** Drawers and dialogs that lie over the page, the topmost last. */
+const layers: symbol[] = []
+
+/** Answers whether this one is the topmost: Esc reaches all that are open, and only the topmost may close by it. */
+export function useLayer(open = true): () => boolean {
+  const [self] = useState(() => Symbol('layer'))
+  // Outside of React: the list of all that are open, wherever they stand in the tree.
+  useEffect(() => {
+    if (!open) return
+    layers.push(self)
+    return () => void layers.splice(layers.indexOf(self), 1)
+  }, [open, self])
+  return () => layers.at(-1) === self
+}
