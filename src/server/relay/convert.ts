@@ -1,17 +1,18 @@
 import type { RunningChannel } from '../channels/model-index.ts'
+import { overrideBody } from '../channels/override.ts'
 import { seconds } from '../lib/clock.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
 import type { DirectAnswer, DirectConversion, DirectPlan, DirectRequest, FetchedFile } from '../protocols/direct/conversion.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import type { ConvertedTarget, Delivered } from './converted-exchange.ts'
+import { DroppedFields } from './dropped-fields.ts'
 import { UpstreamFailure } from './failure.ts'
 import { inlineImages } from './inline-images.ts'
 import { fetchMedia } from './inline-media.ts'
 import { passThrough } from './pass-through.ts'
 import type { Passage, Written } from './passage.ts'
 import { callerHeaders, type RelayParts, repliesIn, type Work } from './relay-parts.ts'
-import { strictly } from './translate.ts'
 
 /** A call in another vendor's form: the requests that make it, and what becomes of their replies. */
 export interface Converted {
@@ -31,7 +32,7 @@ export async function convert(
   channel: RunningChannel,
   { conversion, model }: { conversion: DirectConversion; model: string },
 ): Promise<Converted | UpstreamFailure> {
-  const dropped = new Set<string>()
+  const dropped = new DroppedFields()
   let plan: DirectPlan
   try {
     plan = conversion.convert({
@@ -42,16 +43,15 @@ export async function convert(
       createdAt: seconds(app.now()),
       stream: work.facts.stream,
       fetched: await fetchAll(app, conversion.addressesIn?.(work.body.json) ?? []),
-      lose: (field) => dropped.add(field),
+      lose: dropped.lose,
     })
-    if (work.caller.isStrict && dropped.size > 0) fail('untranslatable', { field: [...dropped].join(', '), reason: strictly })
+    dropped.requireAllowed(work)
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'untranslatable') throw error
     return new UpstreamFailure('untranslatable', { own: error })
   }
 
-  work.translation = { format: conversion.to, dropped: [...dropped].sort() }
-  work.call.tell('x-sluice-dropped', work.translation.dropped.join(', '))
+  dropped.note(work, conversion.to)
   const passage = passageFor(work, plan)
   const requests = plan.requests.map((request) => writtenOf(work, channel, { request, conversion, model, passage }))
   return {
@@ -80,14 +80,15 @@ async function fetchAll({ upstream }: RelayParts, addresses: readonly string[]):
 
 function writtenOf(
   work: Work,
-  { provider }: RunningChannel,
+  { provider, setting }: RunningChannel,
   made: { request: DirectRequest; conversion: DirectConversion; model: string; passage: Passage },
 ): Written {
   const { request, conversion, model, passage } = made
   const shared = { stream: false, passage }
   if ('bytes' in request) return { ...shared, body: request.bytes, contentType: request.contentType, upstreamModel: model }
   const adjusted = provider.adjustBody?.(request.json, conversion.to, model, callerHeaders(work)) ?? {}
-  const body = { ...request.json, ...adjusted }
+  const names = { model, asked: work.facts.model }
+  const body = overrideBody({ ...request.json, ...adjusted }, setting.param_override, names)
   return {
     ...shared,
     body: Buffer.from(JSON.stringify(body)),

@@ -1,11 +1,12 @@
 import type { RunningChannel } from '../channels/model-index.ts'
 import { overrideBody } from '../channels/override.ts'
 import { dialogueWithPrompt, promptOf } from '../channels/system-prompt.ts'
-import { AppError, fail } from '../lib/failure.ts'
+import { AppError } from '../lib/failure.ts'
 import type { Codec, Inbound, WrittenRequest } from '../protocols/codec.ts'
 import type { Dialogue } from '../protocols/dialogue.ts'
 import type { Format } from '../protocols/format.ts'
 import { codecs, inbounds } from '../protocols/index.ts'
+import { DroppedFields } from './dropped-fields.ts'
 import { UpstreamFailure } from './failure.ts'
 import { inlineMedia } from './inline-media.ts'
 import type { Written } from './passage.ts'
@@ -25,7 +26,7 @@ export async function translate(
 ): Promise<Written | UpstreamFailure> {
   const { provider, setting } = channel
   const { codec, inbound } = pairOf(work, to.format)
-  const dropped = new Set<string>()
+  const dropped = new DroppedFields()
   let written: WrittenRequest
   let dialogue: Dialogue
   try {
@@ -36,16 +37,15 @@ export async function translate(
         stream: dialogue.stream || provider.alwaysStreams === true,
         wantsUsage: true,
       },
-      { model: to.model, quirks: provider.quirks, settings: settingsOf(app), lose: (field) => dropped.add(plainName(field)) },
+      { model: to.model, quirks: provider.quirks, settings: settingsOf(app), lose: dropped.lose },
     )
-    if (work.caller.isStrict && dropped.size > 0) fail('untranslatable', { field: [...dropped].join(', '), reason: strictly })
+    dropped.requireAllowed(work)
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'untranslatable') throw error
     return new UpstreamFailure('untranslatable', { own: error })
   }
 
-  work.translation = { format: to.format, dropped: [...dropped].sort().slice(0, droppedKept) }
-  work.call.tell('x-sluice-dropped', work.translation.dropped.slice(0, droppedShown).join(', '))
+  dropped.note(work, to.format)
   const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
   const body = takesOptions ? written.body : { ...written.body, stream_options: undefined }
   const adjusted = provider.adjustBody?.(written.body, to.format, to.model, callerHeaders(work)) ?? {}
@@ -60,20 +60,6 @@ export async function translate(
     passage: translated(app, work, channel, { codec, inbound, dialogue, written }),
   }
 }
-
-/** Why a token that is strict was refused. */
-export const strictly = {
-  zh: '该令牌不允许在协议转换中丢弃内容',
-  en: 'the token allows nothing to be lost when a request is carried to another protocol',
-}
-
-/** Callers name their fields as they like; what stands in a header and in the log is short and plain. */
-function plainName(field: string): string {
-  return field.slice(0, 64).replace(/[^\x21-\x2b\x2d-\x7e]/g, '?')
-}
-
-const droppedShown = 40
-const droppedKept = 200
 
 /** Selection only picks channels for which there is a pair. */
 function pairOf(work: Work, format: Format): { codec: Codec; inbound: Inbound } {

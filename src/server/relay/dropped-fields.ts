@@ -1,0 +1,36 @@
+import { fail } from '../lib/failure.ts'
+import type { Format } from '../protocols/format.ts'
+import type { Work } from './relay-parts.ts'
+
+/** Fields of a request that the form of an upstream cannot carry: named to the caller and in the log, and refused to who is strict. */
+export class DroppedFields {
+  readonly #names = new Set<string>()
+
+  readonly lose = (field: string): void => {
+    this.#names.add(plainName(field))
+  }
+
+  /** Throws `untranslatable` when something was lost and the token allows nothing to be lost. */
+  requireAllowed({ caller }: Work): void {
+    if (caller.isStrict && this.#names.size > 0) fail('untranslatable', { field: [...this.#names].join(', '), reason: strictly })
+  }
+
+  note(work: Work, format: Format): void {
+    const dropped = [...this.#names].sort().slice(0, keptMax)
+    work.translation = { format, dropped }
+    work.call.tell('x-sluice-dropped', dropped.slice(0, shownMax).join(', '))
+  }
+}
+
+const strictly = {
+  zh: '该令牌不允许在协议转换中丢弃内容',
+  en: 'the token allows nothing to be lost when a request is carried to another protocol',
+}
+
+/** Callers name their fields as they like; what stands in a header and in the log is short and plain. */
+function plainName(field: string): string {
+  return field.slice(0, 64).replace(/[^\x21-\x2b\x2d-\x7e]/g, '?')
+}
+
+const shownMax = 40
+const keptMax = 200

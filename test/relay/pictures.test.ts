@@ -1,0 +1,379 @@
+import OpenAI, { toFile } from 'openai'
+import OpenAI6 from 'openai-6'
+import { expect, it } from 'vitest'
+import { arrayAt, isObject } from '../../src/server/protocols/wire-format.ts'
+import { eachDatabase } from '../helpers/databases.ts'
+import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { fixture } from '../helpers/upstream.ts'
+import { directStage, openLoopback } from './direct-stage.ts'
+import { ask as askWith, eventually, httpUpstream, settledCharges } from './stage.ts'
+
+const generations = '/v1/images/generations'
+const unitsOfDollar = 500_000
+const geminiImage = (data: string, image = 1290) => ({
+  candidates: [{ content: { parts: [{ inlineData: { mimeType: 'image/png', data } }] }, finishReason: 'STOP' }],
+  usageMetadata: {
+    promptTokenCount: 6,
+    candidatesTokenCount: image,
+    totalTokenCount: 6 + image,
+    candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: image }],
+  },
+})
+
+eachDatabase('images', (_fresh, kind) => {
+  it('[236] several of a model that makes one are several calls, a few at a time; those that came are charged', async () => {
+    let running = 0
+    let most = 0
+    const { server, token, heard } = await directStage(
+      kind,
+      async (_heard, count) => {
+        most = Math.max(most, ++running)
+        await new Promise((resolve) => setTimeout(resolve, 40))
+        running--
+        return count % 4 === 0
+          ? { json: { error: { code: 503, message: 'busy', status: 'UNAVAILABLE' } }, status: 503 }
+          : { json: geminiImage(`AAA${count % 10}`) }
+      },
+      { channel: { type: 24, models: 'gemini-image' }, prices: { 'gemini-image': 0.04 } },
+    )
+    const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
+    const { data, usage, output_format } = await client.images.generate({ model: 'gemini-image', prompt: 'a lock', n: 8 })
+    expect([heard.length, data?.length, output_format, usage?.output_tokens]).toEqual([8, 6, 'png', 6 * 1290])
+    expect(data?.every(({ b64_json }) => b64_json?.startsWith('AAA'))).toBe(true)
+    expect(most).toBeLessThanOrEqual(5)
+    expect(most).toBeGreaterThan(1)
+    expect(heard[0]?.path).toBe('/v1beta/models/gemini-image:generateContent')
+    expect((await books(server)).logs.map(({ quota }) => quota)).toEqual([6 * 0.04 * unitsOfDollar])
+    await requireBalancedBooks(server)
+  })
+
+  it('Gemini reports tokens: a model without a price for each is charged by them', async () => {
+    const { server, ask } = await directStage(kind, () => ({ json: geminiImage('AAAA') }), {
+      channel: { type: 24, models: 'gemini-image' },
+      ratios: { 'gemini-image': 0.15 },
+    })
+    await server.call('PUT /api/option/', { key: 'CompletionRatio', value: JSON.stringify({ 'gemini-image': 4 }) })
+    const answer = await ask({ model: 'gemini-image', prompt: 'a lock', n: 2 }, generations)
+    expect(JSON.parse(answer.text).usage).toMatchObject({ input_tokens: 12, output_tokens: 2580 })
+    const { logs } = await books(server)
+    const other = JSON.parse(logs[0]?.other ?? '{}')
+    expect([logs.length, other.image_output]).toEqual([1, 2580])
+    expect(logs[0]?.quota).toBe(Math.ceil(Number((0.15 * (12 + 2580 * other.image_completion_ratio)).toPrecision(12))))
+    await requireBalancedBooks(server)
+  })
+
+  it('[237] an upstream that only gives bytes is told to the caller; who is strict is refused', async () => {
+    const { ask, server } = await directStage(kind, () => ({ json: geminiImage('AAAA') }), {
+      channel: { type: 24, models: 'gemini-image' },
+      prices: { 'gemini-image': 0.04 },
+    })
+    const answer = await ask({ model: 'gemini-image', prompt: 'a lock', response_format: 'url', style: 'vivid' }, generations)
+    const strict = await addToken(server, { strict_translation: true })
+    const odd = { model: 'gemini-image', prompt: 'a lock', 'a\r\nset-cookie: b': 1 }
+    const refused = await askWith(server, strict.key, odd, generations)
+    expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([400, 'unsupported_parameter'])
+    expect((await ask(odd, generations)).headers.get('x-sluice-dropped')).toBe('a??set-cookie:?b')
+    expect([answer.headers.get('x-sluice-dropped'), JSON.parse(answer.text).data]).toEqual([
+      'response_format, style',
+      [{ b64_json: 'AAAA' }],
+    ])
+    expect(JSON.parse((await books(server)).logs[0]?.other ?? '{}')).toMatchObject({
+      upstream_format: 'gemini.generate',
+      dropped: ['response_format', 'style'],
+    })
+  })
+
+  it('a blocked prompt is the mistake of the caller: no other channel is asked, and nothing is charged', async () => {
+    const blocked = await directStage(kind, () => ({ json: { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } } }), {
+      channel: { type: 24, models: 'gemini-image', priority: 10 },
+      prices: { 'gemini-image': 0.04 },
+    })
+    await addChannel(blocked.server, { url: blocked.url, type: 24, models: 'gemini-image' })
+    await blocked.server.call('PUT /api/option/', { key: 'RetryTimes', value: '3' })
+    const answer = await blocked.ask({ model: 'gemini-image', prompt: 'x' }, generations)
+    expect([answer.status, JSON.parse(answer.text).error.code, blocked.heard.length]).toEqual([
+      400,
+      'content_policy_violation',
+      1,
+    ])
+    expect(await settledCharges(blocked.server)).toEqual([])
+  })
+
+  it('Imagen is asked by its own method, four at a time', async () => {
+    const { server, ask, heard } = await directStage(
+      kind,
+      ({ body }) => {
+        const { sampleCount } = body.parameters as { sampleCount: number }
+        return { json: { predictions: Array(sampleCount).fill({ mimeType: 'image/png', bytesBase64Encoded: 'AAAA' }) } }
+      },
+      { channel: { type: 24, models: 'imagen-3.0-generate-002' } },
+    )
+    const answer = await ask({ model: 'imagen-3.0-generate-002', prompt: 'a lock', n: 5, size: '1024x1024' }, generations)
+    expect([answer.status, JSON.parse(answer.text).data.length]).toEqual([200, 5])
+    expect(heard.map(({ path }) => path)).toEqual(Array(2).fill('/v1beta/models/imagen-3.0-generate-002:predict'))
+    expect((await books(server)).logs.map(({ quota }) => quota)).toEqual([5 * 0.03 * unitsOfDollar])
+  })
+
+  it('a promised image is waited for, and fetched for who wants its bytes', async () => {
+    const bytes = Buffer.from('an image')
+    let asked = 0
+    const { server, ask, heard, url } = await directStage(
+      kind,
+      ({ method, path }) => {
+        if (path.startsWith('/made/'))
+          return { bytes: path === '/made/1' ? bytes : 'gone', type: 'image/png', status: path === '/made/1' ? 200 : 404 }
+        const output = { task_id: 'task-1', task_status: 'PENDING' }
+        if (method === 'POST' || ++asked < 2) return { json: { output, request_id: 'r' } }
+        const results = [{ url: `${url}/made/1` }, { url: `${url}/made/2` }, { code: 'InternalError', message: 'x' }]
+        return { json: { output: { ...output, task_status: 'SUCCEEDED', results }, usage: { image_count: 2 } } }
+      },
+      { channel: { type: 17, models: 'wanx2.1-t2i-turbo' }, prices: { 'wanx2.1-t2i-turbo': 0.02 } },
+    )
+    const body = { model: 'wanx2.1-t2i-turbo', prompt: 'a lock', n: 3, size: '1024x1024' }
+    const addressed = JSON.parse((await ask(body, generations)).text)
+    expect(addressed.data).toEqual([{ url: `${url}/made/1` }, { url: `${url}/made/2` }])
+    expect(heard.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'POST /api/v1/services/aigc/text2image/image-synthesis',
+      'GET /api/v1/tasks/task-1',
+      'GET /api/v1/tasks/task-1',
+    ])
+    expect(heard[0]?.headers['x-dashscope-async']).toBe('enable')
+    expect(heard.every(({ headers }) => headers.authorization === 'Bearer upstream-key-0123456789')).toBe(true)
+
+    openLoopback(server)
+    const inline = JSON.parse((await ask({ ...body, response_format: 'b64_json' }, generations)).text)
+    expect(inline.data).toEqual([{ b64_json: bytes.toString('base64') }])
+    const fetched = heard.filter(({ path }) => path.startsWith('/made/'))
+    expect(fetched.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined])
+    // Two images by address; then only the one that could be had.
+    expect((await books(server)).logs.map(({ quota }) => quota)).toEqual([2, 1].map((images) => images * 0.02 * unitsOfDollar))
+    await requireBalancedBooks(server)
+  })
+
+  it('an address inside the own network is not fetched', async () => {
+    const { server, ask, url, heard } = await directStage(
+      kind,
+      () => ({ json: { created: 1, data: [{ url: `${url}/secret` }] } }),
+      { channel: { type: 26, models: 'cogview-4' }, prices: { 'cogview-4': 0.01 } },
+    )
+    const answer = await ask({ model: 'cogview-4', prompt: 'a lock', response_format: 'b64_json' }, generations)
+    expect([answer.status, heard.map(({ path }) => path)]).toEqual([502, ['/api/paas/v4/images/generations']])
+    expect(await settledCharges(server)).toEqual([])
+  })
+
+  it('a task that is never done ends with the deadline of the channel, and one that failed says why', async () => {
+    const reply = { value: { output: { task_id: 't', task_status: 'RUNNING' } } as object }
+    const { server, ask } = await directStage(kind, () => ({ json: reply.value }), {
+      channel: { type: 17, models: 'wanx-v1', setting: JSON.stringify({ headers_timeout_ms: 600 }) },
+      prices: { 'wanx-v1': 0.02 },
+    })
+    const startedMs = performance.now()
+    const late = await ask({ model: 'wanx-v1', prompt: 'a lock' }, generations)
+    expect([late.status, performance.now() - startedMs < 8000]).toEqual([504, true])
+    reply.value = { output: { task_id: 't', task_status: 'FAILED', code: 'DataInspectionFailed', message: 'not this' } }
+    const failed = await ask({ model: 'wanx-v1', prompt: 'a lock' }, generations)
+    expect([failed.status, JSON.parse(failed.text).error.message]).toEqual([400, expect.stringContaining('not this')])
+    expect(await settledCharges(server)).toEqual([])
+    await requireBalancedBooks(server)
+  })
+
+  it('a caller who leaves while a task runs is charged for what the vendor may bill, and nobody asks about it any more', async () => {
+    const { server, token, heard } = await directStage(
+      kind,
+      () => ({ json: { output: { task_id: 't', task_status: 'RUNNING' } } }),
+      {
+        channel: { type: 17, models: 'wanx-v1' },
+        prices: { 'wanx-v1': 0.02 },
+      },
+    )
+    const leaving = new AbortController()
+    const gone = fetch(server.url + generations, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'wanx-v1', prompt: 'a lock', n: 2 }),
+      signal: leaving.signal,
+    })
+    await eventually('the task is asked about', () => heard.some(({ method }) => method === 'GET'))
+    leaving.abort()
+    await expect(gone).rejects.toThrow()
+    expect((await settledCharges(server)).map(({ amount }) => amount)).toEqual([2 * 0.02 * unitsOfDollar])
+    const before = heard.length
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+    expect(heard.length).toBe(before)
+  })
+
+  it('[238] edits: files of a form and addresses in JSON reach a vendor of another form', async () => {
+    const site = await httpUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'image/webp' })
+      response.end('a picture from elsewhere')
+    })
+    const { server, token, ask, heard } = await directStage(kind, () => ({ json: geminiImage('AAAA') }), {
+      channel: { type: 24, models: 'gemini-image' },
+      prices: { 'gemini-image': 0.04 },
+    })
+    const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
+    const pictures = ['one', 'two', 'three']
+    const image = await Promise.all(
+      pictures.map((name) => toFile(Buffer.from(`\x89PNG ${name}`, 'latin1'), `${name}.png`, { type: 'image/png' })),
+    )
+    const { data } = await client.images.edit({ model: 'gemini-image', prompt: 'join them', image, n: 1 })
+    expect(data).toEqual([{ b64_json: 'AAAA' }])
+    const partsOf = (at: number) =>
+      arrayAt(heard[at]?.body ?? {}, 'contents').flatMap((content) => (isObject(content) ? arrayAt(content, 'parts') : []))
+    expect(partsOf(0)).toEqual([
+      ...pictures.map((name) => ({
+        inlineData: { mimeType: 'image/png', data: Buffer.from(`\x89PNG ${name}`, 'latin1').toString('base64') },
+      })),
+      { text: 'join them' },
+    ])
+
+    const body = { model: 'gemini-image', prompt: 'change it', images: [{ image_url: `${site}/x.webp` }] }
+    expect((await ask(body, '/v1/images/edits')).status).toBe(400)
+    openLoopback(server)
+    expect((await ask(body, '/v1/images/edits')).status).toBe(200)
+    expect(partsOf(1)).toEqual([
+      { inlineData: { mimeType: 'image/webp', data: Buffer.from('a picture from elsewhere').toString('base64') } },
+      { text: 'change it' },
+    ])
+    expect((await books(server)).logs.map(({ quota }) => quota)).toEqual(Array(2).fill(0.04 * unitsOfDollar))
+  })
+
+  it('[238] edits: a form passes with all its files and their names in order, and without what the model refuses', async () => {
+    const bodies: FormData[] = []
+    const { server, token } = await directStage(
+      kind,
+      async ({ bytes, headers }) => {
+        bodies.push(
+          await new Response(new Uint8Array(bytes), { headers: { 'content-type': String(headers['content-type']) } }).formData(),
+        )
+        return {
+          json: { created: 1, data: [{ b64_json: 'AAAA' }], usage: { input_tokens: 10, output_tokens: 20, total_tokens: 30 } },
+        }
+      },
+      { channel: { models: 'gpt-image-1' }, ratios: { 'gpt-image-1': 1 } },
+    )
+    const form = new FormData()
+    form.append('model', 'gpt-image-1')
+    for (const name of ['a', 'b', 'c']) form.append('image[]', new Blob([`image ${name}`], { type: 'image/png' }), `${name}.png`)
+    form.append('mask', new Blob(['mask'], { type: 'image/png' }), 'mask.png')
+    form.append('response_format', 'b64_json')
+    form.append('prompt', 'join them')
+    const answer = await fetch(`${server.url}/v1/images/edits`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token.key}` },
+      body: form,
+    })
+    expect(answer.status).toBe(200)
+    const sent = await Promise.all(
+      [...(bodies[0] ?? [])].map(async ([name, value]) => [
+        name,
+        typeof value === 'string' ? value : `${value.name}: ${await value.text()}`,
+      ]),
+    )
+    expect(sent).toEqual([
+      ['model', 'gpt-image-1'],
+      ['image[]', 'a.png: image a'],
+      ['image[]', 'b.png: image b'],
+      ['image[]', 'c.png: image c'],
+      ['mask', 'mask.png: mask'],
+      ['prompt', 'join them'],
+    ])
+  })
+
+  it('a stream passes byte for byte but for its end, which waits for the charge; both majors of the SDK read it', async () => {
+    const stream = fixture('openai-other/images_stream.sse')
+    const { server, token, ask } = await directStage(kind, () => ({ bytes: stream, type: 'text/event-stream' }), {
+      channel: { models: 'gpt-image-1' },
+      ratios: { 'gpt-image-1': 5 },
+    })
+    const body = { model: 'gpt-image-1', prompt: 'a lock', stream: true, partial_images: 1 }
+    expect((await ask(body, generations)).text).toBe(stream.toString())
+    // The calls used here are the same in both majors; their types only differ in name.
+    for (const Client of [OpenAI, OpenAI6 as unknown as typeof OpenAI]) {
+      const client = new Client({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
+      const events: string[] = []
+      for await (const event of await client.images.generate({ model: 'gpt-image-1', prompt: 'a lock', stream: true }))
+        events.push(`${event.type} ${event.b64_json}`)
+      expect(events).toEqual(['image_generation.partial_image AA==', 'image_generation.completed AAA='])
+    }
+    const { logs } = await books(server)
+    const { image_completion_ratio: ratio } = JSON.parse(logs[0]?.other ?? '{}')
+    expect(logs.map(({ quota }) => quota)).toEqual(Array(3).fill(5 * (12 + 272 * ratio)))
+    await requireBalancedBooks(server)
+  })
+
+  it('a stream that breaks before its image is done is told as broken', async () => {
+    const whole = fixture('openai-other/images_stream.sse').toString()
+    const partial = `${whole.split('\n\n')[0]}\n\n`
+    const { server, ask } = await directStage(kind, () => ({ bytes: partial, type: 'text/event-stream' }), {
+      channel: { models: 'gpt-image-1' },
+      ratios: { 'gpt-image-1': 5 },
+    })
+    const { text } = await ask({ model: 'gpt-image-1', prompt: 'a lock', stream: true }, generations)
+    expect(text.startsWith(partial)).toBe(true)
+    expect(text.slice(partial.length)).toContain('"error"')
+    await requireBalancedBooks(server)
+  })
+
+  it('who asked for a stream gets one from a vendor that has none', async () => {
+    const { server, token } = await directStage(kind, () => ({ json: geminiImage('AAAA') }), {
+      channel: { type: 24, models: 'gemini-image' },
+      prices: { 'gemini-image': 0.04 },
+    })
+    const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
+    const events: unknown[] = []
+    for await (const event of await client.images.generate({ model: 'gemini-image', prompt: 'a lock', stream: true }))
+      events.push(event)
+    expect(events).toMatchObject([{ type: 'image_generation.completed', b64_json: 'AAAA', usage: { output_tokens: 1290 } }])
+    expect((await books(server)).logs.map(({ quota }) => quota)).toEqual([0.04 * unitsOfDollar])
+  })
+
+  it('[236] [220] of a large answer the images that really came are counted, without parsing it', async () => {
+    const image = 'A'.repeat(400_000)
+    const reply = (count: number) =>
+      `{"created":1,"data":[${Array(count).fill(`{"b64_json":"${image}","revised_prompt":"a \\"]lock"}`).join(',')}]}`
+    const { server, ask } = await directStage(
+      kind,
+      (_heard, count) => ({ bytes: reply(count === 1 ? 3 : 0), type: 'application/json' }),
+      {
+        channel: { models: 'dall-e-2' },
+        prices: { 'dall-e-2': 0.02 },
+      },
+    )
+    const answer = await ask({ model: 'dall-e-2', prompt: 'a lock', n: 4 }, generations)
+    expect(answer.text).toBe(reply(3))
+    await ask({ model: 'dall-e-2', prompt: 'a lock', n: 4 }, generations)
+    expect((await books(server)).logs.map(({ quota }) => quota)).toEqual([3 * 0.02 * unitsOfDollar, 0])
+    await requireBalancedBooks(server)
+  })
+
+  it.each([
+    [26, 'cogview-4', '/api/paas/v4/images/generations', { created: 1, data: [{ url: 'https://x/1.png' }] }],
+    [40, 'Qwen/Qwen-Image', '/v1/images/generations', { images: [{ url: 'https://x/1.png' }], timings: {}, seed: 1 }],
+    [
+      45,
+      'doubao-seedream-4-0',
+      '/api/v3/images/generations',
+      { model: 'm', created: 1, data: [{ url: 'https://x/1.png', size: '1x1' }] },
+    ],
+    [48, 'grok-2-image', '/v1/images/generations', { created: 1, data: [{ url: 'https://x/1.png' }] }],
+    [
+      17,
+      'qwen-image',
+      '/api/v1/services/aigc/multimodal-generation/generation',
+      { output: { choices: [{ message: { content: [{ image: 'https://x/1.png' }] } }] } },
+    ],
+  ])('type %i: %s is asked at its own address and charged by the image', async (type, model, path, reply) => {
+    const { server, ask, heard } = await directStage(kind, () => ({ json: reply }), {
+      channel: { type, models: model },
+      prices: { [model]: 0.01 },
+    })
+    const answer = await ask({ model, prompt: 'a lock', size: '1024x1024', quality: 'hd' }, generations)
+    expect([answer.status, JSON.parse(answer.text).data.map(({ url }: { url: string }) => url)]).toEqual([
+      200,
+      ['https://x/1.png'],
+    ])
+    expect(heard.map((one) => one.path)).toEqual([path])
+    expect((await books(server)).logs.map(({ quota }) => quota)).toEqual([0.01 * unitsOfDollar])
+  })
+})
