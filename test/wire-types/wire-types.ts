@@ -1,5 +1,11 @@
 import type Anthropic from '@anthropic-ai/sdk'
-import type { GenerateContentResponse } from '@google/genai'
+import type {
+  ContentEmbedding,
+  CountTokensResponse,
+  GenerateContentResponse,
+  Model as GoogleModel,
+  ModalityTokenCount,
+} from '@google/genai'
 import type OpenAI from 'openai'
 
 /**
@@ -60,6 +66,16 @@ export type CompletionsChunk = Omit<OpenAI.Completion, 'choices' | 'usage'> & {
   readonly usage?: OpenAI.CompletionUsage | null
 }
 
+/** The accustomed console's own word stands beside the list. */
+export interface ModelList {
+  readonly success: true
+  readonly object: 'list'
+  readonly data: readonly OpenAI.Model[]
+}
+export type Model = OpenAI.Model
+export type Embeddings = OpenAI.CreateEmbeddingResponse
+export type Images = OpenAI.ImagesResponse
+
 export interface OpenAiError {
   readonly error: OpenAI.ErrorObject
 }
@@ -82,6 +98,8 @@ export type ResponsesReply = Omit<Response, 'output_text' | 'output' | 'error'> 
   readonly error: (Omit<NonNullable<Response['error']>, 'code'> & { readonly code: string }) | null
 }
 
+export type ResponsesCount = OpenAI.Responses.InputTokenCountResponse
+
 export type ResponsesEvent = EventOnWire<OpenAI.Responses.ResponseStreamEvent>
 
 type EventOnWire<Event> = Event extends { response: Response }
@@ -93,7 +111,24 @@ type EventOnWire<Event> = Event extends { response: Response }
 // ── Messages ──
 
 export type MessagesReply = Anthropic.Message
-export type MessagesEvent = DeltaOnWire<Anthropic.RawMessageStreamEvent> | Anthropic.ErrorResponse
+export type MessagesEvent = DeltaOnWire<Anthropic.RawMessageStreamEvent> | MessagesError
+
+/** The vendor's guide lists more kinds of errors than the type of a body has, and words for programs beside the message. */
+export type MessagesError = Omit<Anthropic.ErrorResponse, 'error'> & {
+  readonly error:
+    | Anthropic.ErrorObject
+    | { readonly type: 'request_too_large' | 'conflict_error'; readonly message: string }
+    | { readonly type: 'invalid_request_error'; readonly message: string; readonly details: Anthropic.ErrorDetails }
+}
+
+export interface ClaudeModels {
+  readonly data: readonly Anthropic.ModelInfo[]
+  readonly has_more: boolean
+  readonly first_id: string | null
+  readonly last_id: string | null
+}
+export type ClaudeModel = Anthropic.ModelInfo
+export type ClaudeCount = Anthropic.MessageTokensCount
 
 /** How long what went into the cache is kept stands in the last event as well, where it is known here first. */
 type DeltaOnWire<Event> = Event extends Anthropic.RawMessageDeltaEvent
@@ -125,4 +160,27 @@ export type GeminiReply = Plain<Omit<GenerateContentResponse, Computed>>
 /** Source: `ApiError` of the SDK, which reads these three. */
 export interface GeminiError {
   readonly error: { readonly code: number; readonly message: string; readonly status: string }
+}
+
+export interface GeminiModels {
+  readonly models: readonly GeminiModel[]
+  readonly nextPageToken?: string
+}
+/** The SDK calls the methods of a model its actions. */
+export type GeminiModel = Plain<Omit<GoogleModel, 'supportedActions'>> & {
+  readonly supportedGenerationMethods?: readonly string[]
+}
+/** The interface splits the count by kind, which the SDK does not read. */
+export type GeminiCount = Plain<Omit<CountTokensResponse, 'sdkHttpResponse'>> & {
+  readonly promptTokensDetails?: readonly Plain<ModalityTokenCount>[]
+}
+
+/** The interface itself answers one vector where the SDK has a list. */
+export interface GeminiEmbedding {
+  readonly embedding: Plain<ContentEmbedding>
+  readonly usageMetadata?: Plain<GenerateContentResponse['usageMetadata']>
+}
+export interface GeminiEmbeddings {
+  readonly embeddings: readonly Plain<ContentEmbedding>[]
+  readonly usageMetadata?: Plain<GenerateContentResponse['usageMetadata']>
 }

@@ -40,7 +40,19 @@ function openAiModel(id: string) {
 }
 
 function anthropicModel(id: string) {
-  return { type: 'model', id, display_name: id, created_at: new Date(createdAt * 1000).toISOString() }
+  return {
+    type: 'model',
+    id,
+    display_name: id,
+    created_at: new Date(createdAt * 1000).toISOString(),
+    capabilities: null,
+    deprecated_at: null,
+    lifecycle: 'active',
+    line: null,
+    max_input_tokens: null,
+    max_tokens: null,
+    retires_at: null,
+  }
 }
 
 function geminiModel(id: string) {
