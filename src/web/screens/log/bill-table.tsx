@@ -5,14 +5,14 @@ import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { type Bill, billOf, type FixedBill, type TokenBill } from './bill.ts'
+import { detailsTexts } from './details-texts.ts'
 import type { LogRow } from './factors.ts'
 import styles from './log.module.css'
 import { usdText } from './prices.ts'
-import { texts } from './texts.ts'
 
 /** The charge of a row, line by line, and whether it is what was charged. */
 export function BillTable({ row }: { row: LogRow }) {
-  const say = useText(texts)
+  const say = useText(detailsTexts)
   const bill = billOf(row)
   if (!bill) return <Notice>{say('notComputable')}</Notice>
 
@@ -59,7 +59,7 @@ interface LineProps<Kind extends Bill> {
 }
 
 function TokenLines({ bill, usdOf }: LineProps<TokenBill>) {
-  const say = useText(texts)
+  const say = useText(detailsTexts)
   return bill.lines.map(({ bucket, tokens, ratio, usdPerMillion, units }) => (
     <tr key={bucket}>
       <th scope="row">
@@ -75,13 +75,13 @@ function TokenLines({ bill, usdOf }: LineProps<TokenBill>) {
 }
 
 function FixedLine({ bill, usdOf }: LineProps<FixedBill>) {
-  const say = useText(texts)
+  const say = useText(detailsTexts)
   const units = product(bill.usd, bill.calls, bill.perUsd)
   return (
     <tr>
       <th scope="row">
         {say('fixed')}
-        {bill.calls === 1 ? null : <small>{say('timesCalls', { calls: bill.calls })}</small>}
+        {bill.calls === 1 ? null : <small>{say('timesCalls', { usd: usdText(bill.usd), calls: bill.calls })}</small>}
       </th>
       <td />
       <td />
@@ -92,7 +92,7 @@ function FixedLine({ bill, usdOf }: LineProps<FixedBill>) {
 }
 
 function SearchLine({ bill, usdOf }: LineProps<Bill>) {
-  const say = useText(texts)
+  const say = useText(detailsTexts)
   if (!bill.searches) return null
   const { count, usd, units } = bill.searches
   return (
@@ -129,7 +129,7 @@ function SumRow({ name, usd, units, strong = false }: SumRowProps) {
 }
 
 function Verdict({ bill, charged }: { bill: Bill; charged: number }) {
-  const say = useText(texts)
+  const say = useText(detailsTexts)
   if (bill.agrees) {
     return (
       <p className={styles.agrees}>

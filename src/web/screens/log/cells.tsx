@@ -10,7 +10,7 @@ import { Facts } from '../../ui/facts.tsx'
 import { QuotaText } from '../../ui/quota-text.tsx'
 import { HintTag } from '../../ui/status-tag.tsx'
 import { Tag } from '../../ui/tag.tsx'
-import { durationMs, type Factors, failedAttempts, type LogRow, triedChannels } from './factors.ts'
+import { droppedFields, durationMs, type Factors, failedAttempts, type LogRow, triedChannels } from './factors.ts'
 import styles from './log.module.css'
 import { usdText } from './prices.ts'
 import { texts } from './texts.ts'
@@ -158,11 +158,13 @@ export function DetailCell({ row }: { row: LogRow }) {
     )
   }
   const { interrupted, estimated, unpriced } = row.factors
+  const dropped = droppedFields(row.factors).length
   return (
     <span className={styles.detailLine}>
       {interrupted && <Tag color="orange">{say('interrupted')}</Tag>}
       {unpriced && <Tag color="red">{say('unpriced')}</Tag>}
       {estimated && !interrupted && <Tag color="yellow">{say('estimated')}</Tag>}
+      {dropped > 0 && <Tag color="yellow">{say('droppedCount', { count: dropped })}</Tag>}
       <Price factors={row.factors} />
     </span>
   )

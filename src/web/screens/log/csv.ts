@@ -1,5 +1,5 @@
 import { logTypeLabels } from '../../../contract/entities/log.ts'
-import { durationMs, type LogRow, triedChannels } from './factors.ts'
+import { droppedFields, durationMs, type LogRow, triedChannels } from './factors.ts'
 
 /** The rows as CSV for spreadsheets: English column names, ISO times, amounts in units and dollars. */
 export function csvOf(rows: readonly LogRow[], perUsd: number): string {
@@ -18,6 +18,8 @@ const columns: readonly (readonly [name: string, value: (row: LogRow, perUsd: nu
   ['group', (row) => row.group],
   ['model', (row) => row.model_name],
   ['upstream_model', (row) => row.factors.upstream_model_name],
+  ['upstream_format', (row) => row.factors.upstream_format],
+  ['dropped_fields', (row) => droppedFields(row.factors).join(' ')],
   ['channel', (row) => row.channel || undefined],
   ['channels_tried', (row) => triedChannels(row.factors).join(' ')],
   ['stream', (row) => row.is_stream],

@@ -79,6 +79,11 @@ export function failedAttempts({ admin_info: info }: Factors): readonly Attempt[
   return Array.isArray(info?.attempts) ? info.attempts : []
 }
 
+/** Fields of the request that the upstream's format could not carry. */
+export function droppedFields({ dropped }: Factors): readonly string[] {
+  return Array.isArray(dropped) ? dropped.map(String) : []
+}
+
 export function durationMs({ use_time, factors }: LogRow): number {
   return factors.use_time_ms ?? use_time * 1000
 }

@@ -1,3 +1,4 @@
+import { Code } from '@mantine/core'
 import { logType } from '../../../contract/entities/log.ts'
 import { formatCount, formatDuration } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
@@ -6,14 +7,17 @@ import { CodeBlock } from '../../ui/code-block.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { type Fact, Facts } from '../../ui/facts.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { Attempts } from './attempts.tsx'
 import { BillTable } from './bill-table.tsx'
-import { durationMs, failedAttempts, type LogRow, triedChannels } from './factors.ts'
+import { detailsTexts } from './details-texts.ts'
+import { droppedFields, durationMs, type LogRow } from './factors.ts'
+import { formatName } from './formats.ts'
 import styles from './log.module.css'
 import { texts } from './texts.ts'
 
 /** Everything that a row knows: what happened, how it was charged and why, and the row itself. */
 export function RowDetails({ row }: { row: LogRow }) {
-  const say = useText(texts)
+  const say = useText(detailsTexts)
   const facts = useFacts(row)
   const isConsume = row.type === logType.consume
   return (
@@ -35,7 +39,8 @@ export function RowDetails({ row }: { row: LogRow }) {
 }
 
 function useFacts(row: LogRow): Fact[] {
-  const say = useText(texts)
+  const say = useText(detailsTexts)
+  const sayRow = useText(texts)
   const { factors } = row
   const duration = durationMs(row)
   const answering = duration - (factors.frt ?? 0)
@@ -44,20 +49,21 @@ function useFacts(row: LogRow): Fact[] {
       label: say('fullTime'),
       value: <span title={say('zone', { zone: timeZoneName() })}>{formatTime(row.created_at)}</span>,
     },
-    row.request_id !== '' && { label: say('requestId'), value: <CopyText text={row.request_id} /> },
-    row.channel > 0 && { label: say('channel'), value: `${row.channel} - ${row.channel_name || say('channelGone')}` },
+    row.request_id !== '' && { label: sayRow('requestId'), value: <CopyText text={row.request_id} /> },
+    row.channel > 0 && { label: sayRow('channel'), value: `${row.channel} - ${row.channel_name || sayRow('channelGone')}` },
     row.model_name !== '' && {
-      label: say(factors.upstream_model_name ? 'requested' : 'model'),
+      label: sayRow(factors.upstream_model_name ? 'requested' : 'model'),
       value: <CopyText text={row.model_name} />,
     },
     factors.upstream_model_name !== undefined && {
-      label: say('actual'),
+      label: sayRow('actual'),
       value: <CopyText text={factors.upstream_model_name} />,
     },
+    factors.upstream_format !== undefined && { label: say('upstreamFormat'), value: formatName(factors.upstream_format) },
     factors.reasoning_effort !== undefined && { label: say('effort'), value: factors.reasoning_effort },
     factors.reasoning_tokens !== undefined && { label: say('reasoningTokens'), value: formatCount(factors.reasoning_tokens) },
-    row.type === logType.consume && { label: say('duration'), value: formatDuration(duration) },
-    row.is_stream && factors.frt !== undefined && { label: say('firstToken'), value: formatDuration(factors.frt) },
+    row.type === logType.consume && { label: sayRow('duration'), value: formatDuration(duration) },
+    row.is_stream && factors.frt !== undefined && { label: sayRow('firstToken'), value: formatDuration(factors.frt) },
     row.is_stream &&
       answering >= 100 &&
       row.completion_tokens > 1 && {
@@ -71,46 +77,39 @@ function useFacts(row: LogRow): Fact[] {
 }
 
 function Remarks({ row }: { row: LogRow }) {
-  const say = useText(texts)
+  const say = useText(detailsTexts)
+  const sayRow = useText(texts)
   const { estimated, interrupted, unpriced } = row.factors
+  const dropped = droppedFields(row.factors)
   return (
     <>
       {interrupted && (
-        <Notice kind="warn" title={say('interrupted')}>
+        <Notice kind="warn" title={sayRow('interrupted')}>
           {say(`interrupted${interrupted}`)}
         </Notice>
       )}
-      {estimated && <Notice title={say('estimated')}>{say('estimatedHint')}</Notice>}
+      {estimated && <Notice title={sayRow('estimated')}>{say('estimatedHint')}</Notice>}
       {unpriced && (
-        <Notice kind="warn" title={say('unpriced')}>
+        <Notice kind="warn" title={sayRow('unpriced')}>
           {say('unpricedHint')}
+        </Notice>
+      )}
+      {dropped.length > 0 && (
+        <Notice kind="warn" title={say('dropped')}>
+          {say('droppedHint')}
+          <span className={styles.fields}>
+            {dropped.map((field) => (
+              <Code key={field}>{field}</Code>
+            ))}
+          </span>
         </Notice>
       )}
     </>
   )
 }
 
-/** Why channels before the answering one failed; only admins have it. */
-function Attempts({ row }: { row: LogRow }) {
-  const say = useText(texts)
-  const attempts = failedAttempts(row.factors)
-  if (attempts.length === 0) return null
-  return (
-    <section>
-      <h2 className={styles.heading}>{say('attempts')}</h2>
-      <ol className={styles.attempts}>
-        {attempts.map(({ channel, reason, ms }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a chain never changes and its place names a try
-          <li key={index}>{say('attempt', { channel, reason, time: formatDuration(ms) })}</li>
-        ))}
-        <li>{say('answeredBy', { channel: triedChannels(row.factors).at(-1) ?? '' })}</li>
-      </ol>
-    </section>
-  )
-}
-
 function RawRow({ row: { factors, ...log } }: { row: LogRow }) {
-  const say = useText(texts)
+  const say = useText(detailsTexts)
   const text = JSON.stringify({ ...log, other: Object.keys(factors).length > 0 ? factors : log.other }, null, 2)
   return (
     <details className={styles.raw}>
