@@ -94,9 +94,9 @@ describe('errors of the door, in the dialect of the route', () => {
     expect(await settledCharges(server)).toEqual([])
   })
 
-  it('Gemini paths, which are not offered yet, answer as Gemini does', async () => {
+  it('[148] Gemini paths that are not offered answer as Gemini does', async () => {
     const { server, token } = await door()
-    const answer = await ask(server, token.key, {}, '/v1beta/models/gemini-2.0-flash:embedContent')
+    const answer = await ask(server, token.key, {}, '/v1beta/models/gemini-2.0-flash:batchGenerateContent')
     expect([answer.status, JSON.parse(answer.text).error.status]).toEqual([501, 'UNIMPLEMENTED'])
   })
 
