@@ -26,6 +26,9 @@ export const queryText = z
     value === undefined || value === 'null' || value === 'undefined' || value === 'NaN' ? '' : value.replaceAll('\0', '').trim(),
   )
 
+/** An address of a query. Clients that do not escape it send a plus sign, which arrives as a space; no address has a space. */
+export const queryEmail = queryText.transform((text) => text.replaceAll(' ', '+'))
+
 export const queryInt = lenientInt(0, 0, Number.MAX_SAFE_INTEGER)
 export const queryFlag = z.preprocess((value) => value === 'true' || value === '1' || value === true, z.boolean())
 

@@ -83,6 +83,29 @@ export const errors = {
   password_length: kind(400, '密码长度须为 8 到 20 个字符', 'The password must have 8 to 20 characters'),
   password_weak: kind(400, '该密码过于常见，请换一个', 'This password is too common, choose another'),
   password_wrong: kind(403, '当前密码错误', 'The current password is wrong'),
+  passwords_differ: kind(400, '两次输入的密码不一致', 'The two passwords do not match'),
+  fresh_login_required: kind(403, '请先验证密码，或重新登录', 'Enter your password again, or log in anew'),
+  human_check_failed: kind(403, '人机校验失败，请重试', 'The human check failed, try again'),
+  email_required: kind(400, '请输入邮箱地址和验证码', 'Enter an e-mail address and the verification code'),
+  email_invalid: kind(400, '无效的邮箱地址', 'Not a valid e-mail address'),
+  email_taken: kind(409, '该邮箱已被使用', 'The e-mail address is taken'),
+  email_domain_refused: kind(
+    403,
+    '管理员启用了邮箱域名白名单，您的邮箱域名不在其中',
+    'Only e-mail addresses of certain domains are accepted, and yours is not one of them',
+  ),
+  email_alias_refused: kind(
+    403,
+    '管理员启用了邮箱别名限制，您的邮箱地址含有 + 或 .',
+    'E-mail aliases are refused: there is a plus sign or a dot before the @',
+  ),
+  email_code_unneeded: kind(400, '本站注册无需验证邮箱', 'Registering at this site needs no verified e-mail'),
+  code_wrong: kind(403, '验证码错误或已过期', 'The verification code is wrong or has expired'),
+  code_too_soon: kind(429, '发送过于频繁，请在 {seconds} 秒后重试', 'Sent too often, try again in {seconds} seconds', {
+    onConsole: undefined,
+  }),
+  reset_link_invalid: kind(403, '重置链接无效或已过期', 'The reset link is invalid or has expired'),
+  webhook_url_invalid: kind(400, 'Webhook 地址须以 https:// 开头', 'The webhook address must begin with https://'),
   user_protected: kind(403, '无权操作同级或更高级别的用户', 'Users of equal or higher level cannot be viewed or changed'),
   root_protected: kind(403, '无法禁用、删除或降级超级管理员', 'The super admin cannot be disabled, deleted or demoted'),
   group_unknown: kind(400, '分组 {group} 不存在', 'Group {group} does not exist'),
@@ -93,6 +116,11 @@ export const errors = {
     onConsole: undefined,
   }),
   mail_failed: kind(502, '邮件发送失败：{reason}', 'The mail could not be sent: {reason}', { onConsole: undefined }),
+  notice_no_address: kind(
+    400,
+    '请先绑定邮箱，或填写通知邮箱或 Webhook 地址',
+    'Bind an e-mail address first, or enter one for notices or a webhook',
+  ),
   webhook_failed: kind(502, '通知发送失败：{reason}', 'The notice could not be sent: {reason}', { onConsole: undefined }),
 
   // Options

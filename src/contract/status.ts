@@ -35,6 +35,7 @@ export const status = z.object({
   telegram_bot_name: z.string(),
   email_verification: z.boolean(),
   register_enabled: z.boolean(),
+  password_register_enabled: z.boolean(),
   password_login_enabled: z.boolean(),
   self_use_mode_enabled: z.boolean(),
   demo_site_enabled: z.boolean(),

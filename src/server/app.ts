@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { HumanCheck } from './accounts/human-check.ts'
 import { Passwords } from './accounts/passwords.ts'
 import { createRoot } from './accounts/root.ts'
 import { Sessions } from './accounts/sessions.ts'
@@ -41,6 +42,8 @@ export interface Replaceable {
   readonly logger?: Logger
   /** Certificates of the mail server, in place of those that the system trusts. */
   readonly mailCertificates?: string
+  /** Address of the verifier of human checks. */
+  readonly humanVerifier?: string
 }
 
 export interface OpenApp {
@@ -70,17 +73,18 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const options = await openOptions(base)
   const core: Core = { ...base, options }
 
+  const upstream = new UpstreamAgents({ blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS })
   const ledger = await openLedger(core)
   await ledger.expire()
   const mailer = new Mailer(core, { certificates: replaced.mailCertificates })
   const passwords = new Passwords()
   const sessions = new Sessions(core)
+  const human = new HumanCheck(core, upstream, replaced.humanVerifier)
   const authenticator = openAuthenticator(core)
   const catalog = openCatalog(core)
   const counters = await openCounters(core)
   const limits = new RequestLimits(core, counters)
   const moderation = new Moderation(core)
-  const upstream = new UpstreamAgents({ blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS })
   const spending = new Spending(core)
   const traffic = new Traffic({
     now,
@@ -101,6 +105,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     mailer,
     passwords,
     sessions,
+    human,
     authenticator,
     ledger,
     catalog,

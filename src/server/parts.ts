@@ -1,3 +1,4 @@
+import type { HumanCheck } from './accounts/human-check.ts'
 import type { Passwords } from './accounts/passwords.ts'
 import type { Counters } from './limits/counters.ts'
 import type { Mailer } from './notify/mailer.ts'
@@ -6,6 +7,7 @@ import type { RelayParts } from './relay/relay-parts.ts'
 /** All parts of a running server, built by hand in `app.ts` in the order of the import list. */
 export interface App extends RelayParts {
   readonly mailer: Mailer
+  readonly human: HumanCheck
   readonly passwords: Passwords
   readonly counters: Counters
   readonly version: string

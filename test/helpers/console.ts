@@ -1,9 +1,9 @@
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import type { Routes } from '../../src/contract/route.ts'
 import { allRoutes } from '../../src/contract/routes/index.ts'
-import { Passwords } from '../../src/server/accounts/passwords.ts'
-import { Sessions } from '../../src/server/accounts/sessions.ts'
 import { createUser } from '../../src/server/accounts/users.ts'
+import { ownAccountHandlers } from '../../src/server/console/own-account.ts'
+import { registrationHandlers } from '../../src/server/console/registration.ts'
 import { sessionHandlers } from '../../src/server/console/session.ts'
 import { userHandlers } from '../../src/server/console/users.ts'
 import type { Env } from '../../src/server/env.ts'
@@ -12,13 +12,12 @@ import { fail } from '../../src/server/lib/failure.ts'
 import { newLogger } from '../../src/server/lib/logger.ts'
 import { Counters } from '../../src/server/limits/counters.ts'
 import type { App } from '../../src/server/parts.ts'
+import { accountParts, goodHash, goodPassword } from './accounts.ts'
 import { newClock, type TestClock } from './clock.ts'
 import { testCore } from './core.ts'
 import { type DatabaseKind, freshDatabase } from './databases.ts'
 
-export const password = 'correct horse 7'
-const passwords = new Passwords()
-const passwordHash = passwords.hash(password)
+export const password = goodPassword
 
 export interface Signed {
   readonly id: number
@@ -58,14 +57,22 @@ export async function startConsole(
   const logged: string[] = []
   const logger = newLogger('info', { write: (line: string) => void logged.push(line) })
   const core = { ...(await testCore(database, { now: () => clock.now(), ...(given.env ? { env: given.env } : {}) })), logger }
-  const sessions = new Sessions(core)
+  const { close, ...accounts } = accountParts(core)
+  const { sessions } = accounts
 
   // The parts that no handler of these tests reaches are left out.
   const counters = new Counters({ now: core.now })
-  const app = { ...core, passwords, sessions, counters, version: 'test', startedAt: 0 } as unknown as App
+  const app = { ...core, ...accounts, counters, version: 'test', startedAt: 0 } as unknown as App
   const missing = Object.fromEntries(Object.keys(allRoutes as Routes).map((line) => [line, () => fail('not_implemented')]))
   // Handlers of all lines, whose types are not known here one by one.
-  const handlers = { ...missing, ...sessionHandlers, ...userHandlers, ...given.handlers } as never
+  const handlers = {
+    ...missing,
+    ...sessionHandlers,
+    ...registrationHandlers,
+    ...ownAccountHandlers,
+    ...userHandlers,
+    ...given.handlers,
+  } as never
   const { webFolder = '/nonexistent', isStopping = () => false } = given
   const server = buildConsoleServer(app, handlers, { webFolder, isStopping })
 
@@ -75,7 +82,7 @@ export async function startConsole(
     clock,
     logged,
     async addUser(username, { role = 1, must_change_password = 0 } = {}) {
-      const user = { username, displayName: '', password_hash: await passwordHash, role, at: clock.now() }
+      const user = { username, displayName: '', password_hash: await goodHash, role, at: clock.now() }
       const id = await core.db.transaction().execute((within) => createUser(within, { ...user, more: { must_change_password } }))
       const token = await sessions.create({ userId: id, address: '127.0.0.1', userAgent: 'test' })
       return { id, username, headers: { cookie: `session=${token}`, 'new-api-user': String(id) } }
@@ -93,7 +100,7 @@ export async function startConsole(
     },
     async stop() {
       await server.close()
-      sessions.close()
+      await close()
       core.options.close()
       await database.close()
       await test.drop()

@@ -50,3 +50,14 @@ export const signedInUser = z.object({
   default_password: z.boolean(),
 })
 export type SignedInUser = z.output<typeof signedInUser>
+
+/** A sign-in of a browser, as its user sees it. */
+export const ownSession = z.object({
+  id: z.int(),
+  created_at: z.int(),
+  seen_at: z.int(),
+  address: z.string(),
+  user_agent: z.string(),
+  current: z.boolean(),
+})
+export type OwnSession = z.output<typeof ownSession>

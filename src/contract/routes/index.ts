@@ -2,8 +2,10 @@ import type { Routes } from '../route.ts'
 import { channelRoutes } from './channels.ts'
 import { logRoutes } from './logs.ts'
 import { optionRoutes } from './options.ts'
+import { ownAccountRoutes } from './own-account.ts'
 import { pricingRoutes } from './pricing.ts'
 import { redemptionRoutes } from './redemptions.ts'
+import { registrationRoutes } from './registration.ts'
 import { sessionRoutes } from './session.ts'
 import { siteRoutes } from './site.ts'
 import { tokenRoutes } from './tokens.ts'
@@ -15,6 +17,8 @@ import { walletRoutes } from './wallet.ts'
 export const allRoutes = {
   ...siteRoutes,
   ...sessionRoutes,
+  ...registrationRoutes,
+  ...ownAccountRoutes,
   ...userRoutes,
   ...optionRoutes,
   ...channelRoutes,

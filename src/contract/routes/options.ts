@@ -21,5 +21,12 @@ export const optionRoutes = routes({
     summary: 'Which secret options are set',
     reply: z.record(z.string(), z.boolean()),
   },
+  'POST /api/option/test_mail': {
+    access: 'root',
+    summary: 'Send a test mail with the saved mail settings; says why it cannot be sent',
+    limit: 'critical',
+    body: z.object({ email: z.string().max(300) }),
+    reply: z.null(),
+  },
   'POST /api/option/rest_model_ratio': { access: 'admin', summary: 'Reset the model ratios to the defaults', reply: z.null() },
 })

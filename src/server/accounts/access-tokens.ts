@@ -29,3 +29,9 @@ export async function findByAccessToken(core: Core, authorization: string): Prom
     .executeTakeFirst()
   return user && isActive(user) ? user : undefined
 }
+
+/** Takes the token back. Idempotent. */
+export async function dropAccessToken(core: Core, userId: number): Promise<void> {
+  await core.db.updateTable('users').set({ access_token_hash: null }).where('id', '=', userId).execute()
+  core.bus.publish('user', userId)
+}

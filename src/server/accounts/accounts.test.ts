@@ -1,20 +1,15 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { goodPassword as good, goodHash, startAccounts } from '../../../test/helpers/accounts.ts'
 import { newClock } from '../../../test/helpers/clock.ts'
-import { testCore } from '../../../test/helpers/core.ts'
 import { eachDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
 import { role } from '../../contract/roles.ts'
 import type { Env } from '../env.ts'
 import { findByAccessToken, makeAccessToken } from './access-tokens.ts'
-import { Passwords } from './passwords.ts'
 import { createRoot } from './root.ts'
-import { Sessions } from './sessions.ts'
 import { type Accounts, signIn } from './sign-in.ts'
 import { createUser, findUser } from './users.ts'
 
 const day = 86_400
-const good = 'correct horse 7'
-const passwords = new Passwords()
-const goodHash = passwords.hash(good)
 
 eachDatabase('accounts', (fresh, kind) => {
   const cleanups: (() => Promise<void>)[] = []
@@ -33,15 +28,9 @@ eachDatabase('accounts', (fresh, kind) => {
   })
 
   async function startNode(clock = newClock(), env: Partial<Env> = {}) {
-    const database = await test.open()
-    const core = await testCore(database, { now: () => clock.now(), env })
-    const sessions = new Sessions(core)
-    cleanups.push(async () => {
-      sessions.close()
-      core.options.close()
-      await database.close()
-    })
-    return { ...core, clock, sessions, passwords }
+    const node = await startAccounts(test, { clock, env })
+    cleanups.push(() => node.close())
+    return node
   }
 
   async function addUser(username: string, more: { role?: number } = {}) {
@@ -183,6 +172,17 @@ eachDatabase('accounts', (fresh, kind) => {
     await node.db.updateTable('users').set({ password_hash: weak }).where('id', '=', id).execute()
     await enter('ada')
     expect((await findUser(node.db, id)).password_hash).toContain('m=19456,t=2,p=1')
+    await enter('ada')
+  })
+
+  it('renews an imported bcrypt hash at the first login', async () => {
+    const id = await addUser('ada')
+    const imported = '$2a$10$FArSwKYtIWg4l5SL5kER3eT3J4Ojb9BU6Cc1lv7GmC7baA5gj0ie6'
+    await node.db.updateTable('users').set({ password_hash: imported }).where('id', '=', id).execute()
+    await expect(enter('ada', 'wrong')).rejects.toMatchObject({ code: 'credentials_wrong' })
+    expect((await findUser(node.db, id)).password_hash).toBe(imported)
+    await Promise.all([enter('ada'), enter('ada'), enter('ada')])
+    expect((await findUser(node.db, id)).password_hash).toMatch(/^\$argon2id\$/)
     await enter('ada')
   })
 

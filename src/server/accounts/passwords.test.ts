@@ -24,6 +24,24 @@ it('knows the right password and no other, with a salt of its own for each hash'
   }
 })
 
+/** Of `correct horse 7`, cost 10, as Go's bcrypt writes it; the second is the test vector of the OpenBSD library. */
+const imported = '$2a$10$FArSwKYtIWg4l5SL5kER3eT3J4Ojb9BU6Cc1lv7GmC7baA5gj0ie6'
+const vector = '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'
+
+it('knows the right password of an imported bcrypt hash, which is outdated', async () => {
+  const passwords = new Passwords()
+  expect(await passwords.verify('U*U', vector)).toBe(true)
+  expect(await passwords.verify('u*u', vector)).toBe(false)
+  for (const prefix of ['$2a$', '$2b$', '$2y$']) {
+    const stored = imported.replace('$2a$', prefix)
+    expect(await passwords.verify('correct horse 7', stored)).toBe(true)
+    // Only our own hashes are of folded passwords.
+    for (const wrong of ['ｃorrect horse 7', '', stored]) expect(await passwords.verify(wrong, stored)).toBe(false)
+  }
+  expect(passwords.isOutdated(imported)).toBe(true)
+  expect(await passwords.verify('correct horse 7', imported.replace('$10$', '$31$'))).toBe(false)
+})
+
 it('hashes no more at once than there are cores, and turns away who comes after a full queue', async () => {
   const passwords = new Passwords()
   const cores = availableParallelism()

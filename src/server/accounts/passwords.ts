@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { hash, parseOptions, verify } from '@node-rs/argon2'
+import { verify as verifyBcrypt } from '@node-rs/bcrypt'
 import { passwordLength } from '../../contract/entities/user.ts'
 import { fail } from '../lib/failure.ts'
 import { Gate } from '../lib/gate.ts'
@@ -10,6 +11,8 @@ import { usernameKey } from './names.ts'
 /** Argon2id, in kibibytes, passes and lanes. Stored hashes of other strength are renewed at the next login. */
 const strength = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 const waitingMax = 50
+/** Costs above 14 would keep a core busy for seconds: no program of this kind has made such. */
+const bcryptForm = /^\$2[aby]\$(0[4-9]|1[0-4])\$[./A-Za-z0-9]{53}$/
 
 /**
  * Password hashes. Hashing is slow and hungry by intent, so this process does no more of it at once than it has cores;
@@ -24,8 +27,15 @@ export class Passwords {
     return this.#gated(() => hash(fold(password), strength))
   }
 
-  /** Whether the password is the one of the hash. Without a hash it works as long and answers no, so that time tells nothing. */
+  /**
+   * Whether the password is the one of the hash. Without a hash it works as long and answers no, so that time tells nothing; but a
+   * bcrypt hash that was imported takes another time until its user has logged in once.
+   */
   async verify(password: string, stored: string | undefined): Promise<boolean> {
+    if (stored !== undefined && bcryptForm.test(stored)) {
+      // As it was typed: the program that made the hash did not fold.
+      return this.#gated(() => verifyBcrypt(password, stored).catch(() => false))
+    }
     this.#dummy ??= hash(newSecret(), strength)
     const known = stored?.startsWith('$argon2') ? stored : undefined
     const against = known ?? (await this.#dummy)
@@ -34,6 +44,7 @@ export class Passwords {
   }
 
   isOutdated(stored: string): boolean {
+    if (!stored.startsWith('$argon2')) return true
     const used = parseOptions(stored)
     return (
       used.memoryCost !== strength.memoryCost || used.timeCost !== strength.timeCost || used.parallelism !== strength.parallelism

@@ -1,8 +1,11 @@
 import { fail } from '../lib/failure.ts'
 import type { Caller } from '../options/core.ts'
+import { dropCodes } from './mailed-codes.ts'
 import { readUsername, usernameKey } from './names.ts'
 import { requireGoodPassword } from './passwords.ts'
+import { deleteSessions } from './sessions.ts'
 import { type Accounts, requirePassword } from './sign-in.ts'
+import { requireFresh } from './step-up.ts'
 import { findUser, refuseTaken } from './users.ts'
 
 /** What is absent or empty stays as it is. */
@@ -14,28 +17,33 @@ export interface SelfChange {
 }
 
 /**
- * Changes the caller's own names and password. A new password needs the current one and ends every session but that of `keepSession`.
- * Throws `password_wrong`, `login_throttled`, `password_length`, `password_weak`, `username_length`, `username_characters`, `username_taken`.
+ * Changes the caller's own names and password. A new password needs the current one, and ends codes that were mailed and every session
+ * but that of `keepSession`; a new name needs a fresh login. Throws `password_wrong`, `login_throttled`, `password_length`,
+ * `password_weak`, `fresh_login_required`, `username_length`, `username_characters`, `username_taken`.
  */
 export async function changeSelf(accounts: Accounts, caller: Caller, change: SelfChange, keepSession?: string): Promise<void> {
   const user = await findUser(accounts.db, caller.id)
   const username = change.username ? readUsername(change.username) : user.username
+  if (username !== user.username) await requireFresh(accounts, keepSession)
   const display_name = change.display_name || user.display_name
   const names = { username, username_key: usernameKey(username), display_name }
 
   const password = change.password ? await newPassword() : {}
-  const changed = await accounts.db
-    .updateTable('users')
-    .set({ ...names, ...password })
-    .where('id', '=', user.id)
-    // Of two changes made with the same current password only one comes true.
-    .where('password_hash', '=', user.password_hash)
-    .executeTakeFirst()
-    .catch(refuseTaken)
-  if (changed.numUpdatedRows === 0n) fail('password_wrong')
-
+  await accounts.db.transaction().execute(async (within) => {
+    const changed = await within
+      .updateTable('users')
+      .set({ ...names, ...password })
+      .where('id', '=', user.id)
+      // Of two changes made with the same current password only one comes true.
+      .where('password_hash', '=', user.password_hash)
+      .executeTakeFirst()
+      .catch(refuseTaken)
+    if (changed.numUpdatedRows === 0n) fail('password_wrong')
+    if (!change.password) return
+    await deleteSessions(within, user.id, keepSession)
+    await dropCodes(within, user.id)
+  })
   accounts.bus.publish('user', user.id)
-  if (change.password) await accounts.sessions.endAll(user.id, keepSession)
 
   async function newPassword() {
     await requirePassword(accounts, { user, password: change.current_password ?? '', address: caller.address })

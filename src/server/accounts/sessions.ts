@@ -1,9 +1,13 @@
 import { LRUCache } from 'lru-cache'
+import type { OwnSession } from '../../contract/entities/user.ts'
 import { isAdmin } from '../../contract/roles.ts'
+import type { Queries } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
+import { fail } from '../lib/failure.ts'
 import { newSecret } from '../lib/ids.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { Core } from '../options/core.ts'
+import { purgeMailedCodes } from './mailed-codes.ts'
 import { purgeLoginFailures } from './throttle.ts'
 import { type Account, accountColumns, isActive } from './users.ts'
 
@@ -18,6 +22,8 @@ export interface Session {
   readonly id: number
   readonly account: Account
   readonly createdAt: number
+  /** When the user last proved who they are. */
+  readonly authenticatedAt: number
   seenAt: number
 }
 
@@ -63,7 +69,7 @@ export class Sessions {
     if (!session) return undefined
 
     const now = seconds(readAt)
-    if (isExpired(session, now)) {
+    if (isExpired({ ...session, role: session.account.role }, now)) {
       await this.#endById(session.id)
       return undefined
     }
@@ -82,11 +88,47 @@ export class Sessions {
 
   /** Signs a user out everywhere, but for the session of `exceptToken`. */
   async endAll(userId: number, exceptToken = ''): Promise<void> {
-    await this.#core.db
-      .deleteFrom('sessions')
+    await deleteSessions(this.#core.db, userId, exceptToken)
+    this.#core.bus.publish('user', userId)
+  }
+
+  /** The user has just proved again who they are. */
+  async prove(token: string): Promise<void> {
+    const proved = await this.#core.db
+      .updateTable('sessions')
+      .set({ authenticated_at: seconds(this.#core.now()) })
+      .where('token_hash', '=', sha256(token))
+      .returning('user_id')
+      .executeTakeFirst()
+    if (proved) this.#core.bus.publish('user', proved.user_id)
+  }
+
+  /** The live sessions of a user, the one in use last first. */
+  async list(userId: number, ownToken = ''): Promise<OwnSession[]> {
+    const rows = await this.#core.db
+      .selectFrom('sessions')
+      .innerJoin('users', 'users.id', 'sessions.user_id')
+      .select(['sessions.id', 'token_hash', 'created_at', 'seen_at', 'address', 'user_agent', 'role'])
       .where('user_id', '=', userId)
-      .where('token_hash', '!=', sha256(exceptToken))
+      .orderBy('seen_at', 'desc')
+      .orderBy('sessions.id', 'desc')
       .execute()
+    const now = seconds(this.#core.now())
+    const ownHash = sha256(ownToken)
+    return rows
+      .filter((row) => !isExpired({ role: row.role, createdAt: row.created_at, seenAt: row.seen_at }, now))
+      .map(({ token_hash, role: _role, ...shown }) => ({ ...shown, current: token_hash === ownHash }))
+  }
+
+  /** Ends one session of a user. Throws `not_found`, also for a session of somebody else. */
+  async endOne(userId: number, id: number): Promise<void> {
+    const ended = await this.#core.db
+      .deleteFrom('sessions')
+      .where('id', '=', id)
+      .where('user_id', '=', userId)
+      .returning('id')
+      .executeTakeFirst()
+    if (!ended) fail('not_found')
     this.#core.bus.publish('user', userId)
   }
 
@@ -111,6 +153,7 @@ export class Sessions {
       )
       .execute()
     await purgeLoginFailures(this.#core)
+    await purgeMailedCodes(this.#core)
   }
 
   close(): void {
@@ -129,14 +172,15 @@ export class Sessions {
     const row = await this.#core.db
       .selectFrom('sessions')
       .innerJoin('users', 'users.id', 'sessions.user_id')
-      .select(['sessions.id as session_id', 'created_at', 'seen_at', ...accountColumns])
+      .select(['sessions.id as session_id', 'created_at', 'seen_at', 'authenticated_at', ...accountColumns])
       .where('token_hash', '=', hash)
       .where('deleted_at', 'is', null)
       .executeTakeFirst()
     if (!row || !isActive(row)) return undefined
 
-    const { session_id, created_at, seen_at, ...account } = row
-    const session: Session = { id: session_id, account, createdAt: created_at, seenAt: seen_at }
+    const { session_id, created_at, seen_at, authenticated_at, ...account } = row
+    const times = { createdAt: created_at, seenAt: seen_at, authenticatedAt: authenticated_at }
+    const session: Session = { id: session_id, account, ...times }
     // What changed while we read may be missing in what we read: then it is used once and not kept.
     if (changes === this.#changes) this.#cache.set(hash, { session, readAt })
     return session
@@ -164,7 +208,12 @@ export class Sessions {
   }
 }
 
-function isExpired(session: Session, now: number): boolean {
-  const idleMax = isAdmin(session.account.role) ? idleMaxSeconds.admin : idleMaxSeconds.ordinary
-  return now - session.seenAt >= idleMax || now - session.createdAt >= sessionLifetimeSeconds
+/** Inside of a transaction of a change that ends them; publish topic `user` after the commit. */
+export async function deleteSessions(within: Queries, userId: number, exceptToken = ''): Promise<void> {
+  await within.deleteFrom('sessions').where('user_id', '=', userId).where('token_hash', '!=', sha256(exceptToken)).execute()
+}
+
+function isExpired({ role, createdAt, seenAt }: { role: number; createdAt: number; seenAt: number }, now: number): boolean {
+  const idleMax = isAdmin(role) ? idleMaxSeconds.admin : idleMaxSeconds.ordinary
+  return now - seenAt >= idleMax || now - createdAt >= sessionLifetimeSeconds
 }

@@ -2,7 +2,9 @@ import type { SignedInUser } from '../../contract/entities/user.ts'
 import { isRoot } from '../../contract/roles.ts'
 import type { Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
+import type { Mailer } from '../notify/mailer.ts'
 import type { Core } from '../options/core.ts'
+import type { HumanCheck } from './human-check.ts'
 import { usernameKey } from './names.ts'
 import type { Passwords } from './passwords.ts'
 import type { Sessions } from './sessions.ts'
@@ -12,22 +14,27 @@ import { type Account, findByLogin, isActive } from './users.ts'
 export interface Accounts extends Core {
   readonly passwords: Passwords
   readonly sessions: Sessions
+  readonly mailer: Mailer
+  readonly human: HumanCheck
 }
 
 export interface SignIn {
   readonly username: string
   readonly password: string
+  /** The token of the human check. */
+  readonly turnstile?: string | undefined
   readonly address: string
   readonly userAgent: string
 }
 
 /**
  * Signs in with a password. Unknown name, wrong password and banned user give the same `credentials_wrong` after the same work.
- * The super admin can sign in while password login is switched off, so that no setting locks everybody out.
- * Throws also `credentials_required`, `login_throttled`, `password_login_disabled`, `too_many_requests`.
+ * The super admin can sign in while password login is switched off, or the human check broken, so that no setting locks everybody out.
+ * Throws also `credentials_required`, `login_throttled`, `human_check_failed`, `password_login_disabled`, `too_many_requests`.
  */
 export async function signIn(accounts: Accounts, given: SignIn): Promise<{ token: string; user: SignedInUser }> {
   if (given.username.trim() === '' || given.password === '') fail('credentials_required')
+  const isHuman = await accounts.human.passes(given.turnstile, given.address)
   const user = await findByLogin(accounts.db, given.username)
 
   const subjects = await subjectsOf(accounts, given, user)
@@ -35,7 +42,10 @@ export async function signIn(accounts: Accounts, given: SignIn): Promise<{ token
   const right = await accounts.passwords.verify(given.password, user?.password_hash)
   const admitted = right && user && isActive(user) ? user : undefined
 
-  if (!accounts.options.current.PasswordLoginEnabled && !isRoot(admitted?.role ?? 0)) fail('password_login_disabled')
+  if (!isRoot(admitted?.role ?? 0)) {
+    if (!isHuman) fail('human_check_failed')
+    if (!accounts.options.current.PasswordLoginEnabled) fail('password_login_disabled')
+  }
   if (!admitted) fail('credentials_wrong')
 
   for (const subject of subjects) await forgive(accounts, subject)

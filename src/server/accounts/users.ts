@@ -4,11 +4,13 @@ import type { NewRow, Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import { randomText } from '../lib/ids.ts'
+import { canonicalEmail } from './email-address.ts'
 import { readUsername, usernameKey } from './names.ts'
+import { presentSetting } from './setting.ts'
 
 /**
  * Accounts: who may sign in, with what, and for how long. This folder owns the tables `users` (but for its money columns, which are
- * the ledger's), `sessions` and `login_failures`. What a user may do is decided by the access of a route and by the rules of each
+ * the ledger's), `sessions`, `login_failures`, `mailed_codes`, `mailed_addresses` and `user_notices`. What a user may do is decided by the access of a route and by the rules of each
  * part, not here. Whoever changes a user publishes topic `user` after the commit, so that no node goes on with what it remembers.
  */
 
@@ -38,10 +40,13 @@ export async function findUser(db: Queries, id: number): Promise<Row<'users'>> {
 /** The user that a login form means: by name, or by e-mail address when there is an `@`, which no name contains. */
 export function findByLogin(db: Queries, login: string): Promise<Row<'users'> | undefined> {
   const users = db.selectFrom('users').selectAll().where('deleted_at', 'is', null)
-  const one = login.includes('@')
-    ? users.where('email', '=', login.trim().toLowerCase())
-    : users.where('username_key', '=', usernameKey(login))
-  return one.executeTakeFirst()
+  if (!login.includes('@')) return users.where('username_key', '=', usernameKey(login)).executeTakeFirst()
+  return users.where('email', '=', canonicalEmail(login) ?? login).executeTakeFirst()
+}
+
+/** Whoever has the address, deleted users too, whose addresses stay taken. */
+export function findByEmail(db: Queries, email: string): Promise<Row<'users'> | undefined> {
+  return db.selectFrom('users').selectAll().where('email', '=', email).executeTakeFirst()
 }
 
 export type NewUser = Pick<NewRow<'users'>, 'password_hash'> & {
@@ -49,12 +54,12 @@ export type NewUser = Pick<NewRow<'users'>, 'password_hash'> & {
   readonly displayName: string
   readonly role: number
   readonly at: number
-  readonly more?: Partial<Pick<NewRow<'users'>, 'email' | 'group' | 'inviter_id' | 'must_change_password'>>
+  readonly more?: Partial<Pick<NewRow<'users'>, 'email' | 'group' | 'inviter_id' | 'must_change_password' | 'setting'>>
 }
 
 /**
  * Adds a user without quota, which only the ledger gives. `at` is in milliseconds. Answers the id.
- * Throws `username_length`, `username_characters` or `username_taken`; names of deleted users stay taken.
+ * Throws `username_length`, `username_characters`, `username_taken` or `email_taken`; those of deleted users stay taken.
  */
 export async function createUser(
   within: Within,
@@ -84,8 +89,9 @@ export async function createUser(
   }
 }
 
-/** Turns the broken constraint of a name into the failure that the caller is told. */
+/** Turns the broken constraint of a name or an address into the failure that the caller is told. */
 export function refuseTaken(error: unknown): never {
+  if (isUniqueViolation(error, 'users.email')) fail('email_taken', {}, { cause: error })
   if (isUniqueViolation(error)) fail('username_taken', {}, { cause: error })
   throw error
 }
@@ -116,14 +122,8 @@ export function presentUser(row: Row<'users'>): User {
     aff_quota: row.aff_quota,
     aff_history_quota: row.aff_history_quota,
     inviter_id: row.inviter_id,
-    setting: withoutSecrets(row.setting),
+    setting: presentSetting(row.setting),
     created_time: row.created_time,
     DeletedAt: row.deleted_at === null ? null : new Date(row.deleted_at * 1000).toISOString(),
   }
-}
-
-function withoutSecrets(setting: string): string {
-  if (setting === '') return ''
-  const { webhook_secret: _, ...shown }: Record<string, unknown> = JSON.parse(setting)
-  return JSON.stringify(shown)
 }

@@ -4,8 +4,10 @@ import { channelHandlers } from './channels.ts'
 import type { Context } from './context.ts'
 import { logHandlers } from './logs.ts'
 import { optionHandlers } from './options.ts'
+import { ownAccountHandlers } from './own-account.ts'
 import { pricingHandlers } from './pricing.ts'
 import { redemptionHandlers } from './redemptions.ts'
+import { registrationHandlers } from './registration.ts'
 import { sessionHandlers } from './session.ts'
 import { siteHandlers } from './site.ts'
 import { tokenHandlers } from './tokens.ts'
@@ -17,6 +19,8 @@ import { walletHandlers } from './wallet.ts'
 export const allHandlers: Handlers<AllRoutes, Context> = {
   ...siteHandlers,
   ...sessionHandlers,
+  ...registrationHandlers,
+  ...ownAccountHandlers,
   ...userHandlers,
   ...optionHandlers,
   ...channelHandlers,

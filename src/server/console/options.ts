@@ -1,5 +1,6 @@
 import type { Handlers } from '../../contract/route.ts'
 import type { optionRoutes } from '../../contract/routes/options.ts'
+import { testMail } from '../accounts/notices.ts'
 import { presentOptions, presentSecrets } from '../options/present.ts'
 import { type Context, requireCaller } from './context.ts'
 
@@ -10,6 +11,11 @@ export const optionHandlers: Handlers<typeof optionRoutes, Context> = {
 
   async 'PUT /api/option/'(context, { body: { key, value } }) {
     await context.app.options.save({ key, value, caller: requireCaller(context) })
+    return null
+  },
+
+  async 'POST /api/option/test_mail'({ app, language }, { body }) {
+    await testMail(app, { email: body.email, language })
     return null
   },
 

@@ -9,8 +9,9 @@ import { usableGroups } from '../pricing/groups.ts'
 import { type Context, requireCaller } from './context.ts'
 
 export const sessionHandlers: Handlers<typeof sessionRoutes, Context> = {
-  async 'POST /api/user/login'(context, { body }) {
-    const { token, user } = await signIn(context.app, { ...body, address: context.address, userAgent: context.userAgent })
+  async 'POST /api/user/login'(context, { query: { turnstile }, body }) {
+    const { address, userAgent } = context
+    const { token, user } = await signIn(context.app, { ...body, turnstile, address, userAgent })
     if (context.sessionToken) await context.app.sessions.end(context.sessionToken)
     context.setSession(token)
     return user

@@ -48,6 +48,7 @@ export function readStatus({ version, startedAt, options }: Pick<App, 'version' 
     telegram_bot_name: values.TelegramBotName,
     email_verification: values.EmailVerificationEnabled,
     register_enabled: values.RegisterEnabled,
+    password_register_enabled: values.PasswordRegisterEnabled,
     password_login_enabled: values.PasswordLoginEnabled,
     self_use_mode_enabled: values.SelfUseModeEnabled,
     demo_site_enabled: values.DemoSiteEnabled,

@@ -44,11 +44,14 @@ export async function openDatabase(
   return { dialect: 'sqlite', db, file, raw, close: () => db.destroy() }
 }
 
-/** Whether a failure is a broken unique constraint, on either database. */
-export function isUniqueViolation(error: unknown): boolean {
+/** Whether a failure is a broken unique constraint, on either database; of this column, where one is named as `users.email`. */
+export function isUniqueViolation(error: unknown, column?: string): boolean {
   if (!(error instanceof Error)) return false
-  if ('code' in error && error.code === '23505') return true
-  return /UNIQUE constraint failed/.test(error.message)
+  if ('code' in error && error.code === '23505') {
+    // Index names follow their columns.
+    return column === undefined || ('constraint' in error && error.constraint === column.replace('.', '_'))
+  }
+  return error.message.includes('UNIQUE constraint failed') && (column === undefined || error.message.includes(column))
 }
 
 /** SQLSTATE classes of connection, resources, operator and system, and the read-only state; then what the system says of a connection. */

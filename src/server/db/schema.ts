@@ -8,6 +8,9 @@ export interface Tables {
   users: UsersTable
   sessions: SessionsTable
   login_failures: LoginFailuresTable
+  mailed_codes: MailedCodesTable
+  mailed_addresses: { email: string; sent_at: number; window_start: number; sends: number }
+  user_notices: { user_id: number; kind: string; sent_at: number }
   tokens: TokensTable
   channels: ChannelsTable
   channel_keys: ChannelKeysTable
@@ -81,6 +84,18 @@ interface LoginFailuresTable {
   failures: number
   blocked_until: number
   updated_at: number
+}
+
+/** What was mailed to somebody to be sent back: a code, or the token of a link. */
+interface MailedCodesTable {
+  /** What it is for, and for whom: `register:0:<address>`. One is alive at a time. */
+  key: string
+  /** A mac of key and code; '' when nothing was mailed, so that nothing fits. */
+  code_hash: string
+  /** Whose codes die with a change of password or address; 0 while there is no user yet. */
+  user_id: number
+  expires_at: number
+  guesses: Generated<number>
 }
 
 interface TokensTable {

@@ -9,6 +9,7 @@ import { refreshBalances } from './refresh-balances.ts'
 import type { Job } from './runner.ts'
 import { settleResponses } from './settle-responses.ts'
 import { testChannels } from './test-channels.ts'
+import { warnOfLowQuota } from './warn-low-quota.ts'
 
 /** All jobs of the server. A new one is a file and a line here. */
 export const jobs: readonly Job[] = [
@@ -16,6 +17,7 @@ export const jobs: readonly Job[] = [
   readSpending,
   reconcileLedger,
   purgeSessions,
+  warnOfLowQuota,
   purgeSealedStates,
   purgeKeptResponses,
   settleResponses,

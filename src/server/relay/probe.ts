@@ -127,6 +127,7 @@ const noLedger: Ledger = {
   checkpoint() {},
   credit: async () => {},
   refresh() {},
+  takeSpenders: () => [],
   expire: async () => ({ settled: 0, released: 0 }),
   openHolds: 0,
   close: async () => {},

@@ -24,6 +24,8 @@ export class GroupedLedger implements Ledger {
   readonly #open = new Map<string, Open>()
   /** Charges that are not durable yet, by request id. */
   readonly #charges = new Map<string, Queued<Entry>>()
+  /** Users who were charged since somebody last asked. */
+  readonly #spenders = new Set<number>()
   readonly #unsubscribe: readonly (() => void)[]
   readonly #renewal: NodeJS.Timeout
   #closing = false
@@ -90,6 +92,12 @@ export class GroupedLedger implements Ledger {
     this.#store.refresh(account)
   }
 
+  takeSpenders(): number[] {
+    const taken = [...this.#spenders]
+    this.#spenders.clear()
+    return taken
+  }
+
   expire(): Promise<Expired> {
     return this.#store.expire({
       inUse: this.#inUse(),
@@ -150,7 +158,11 @@ export class GroupedLedger implements Ledger {
     metrics.commitRows.inc(charges)
     metrics.commitSeconds.observe((performance.now() - startedAt) / 1000)
     metrics.quotaCharged.inc(units)
-    for (const entry of due) if (entry.kind === 'charge') this.#charges.delete(entry.hold.requestId)
+    for (const entry of due) {
+      if (entry.kind !== 'charge') continue
+      this.#charges.delete(entry.hold.requestId)
+      this.#spenders.add(entry.hold.userId)
+    }
     for (const tokenId of exhausted) bus.publish('token', tokenId)
   }
 

@@ -39,6 +39,8 @@ export interface Ledger {
    * every minute. Not more than 1,000 at a time.
    */
   expire(): Promise<{ settled: number; released: number }>
+  /** The users whose charges this node has written since the last call: theirs are the balances that went down. */
+  takeSpenders(): number[]
   /** Number of requests that hold quota on this node now. */
   readonly openHolds: number
   /** Waits until everything queued is durable, then closes. */

@@ -40,6 +40,7 @@ const fallback: Status = {
   telegram_bot_name: '',
   email_verification: false,
   register_enabled: true,
+  password_register_enabled: true,
   password_login_enabled: true,
   self_use_mode_enabled: false,
   demo_site_enabled: false,

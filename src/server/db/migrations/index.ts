@@ -8,6 +8,7 @@ import { strictTokens } from './0005-strict-tokens.ts'
 import { upstreamModels } from './0006-upstream-models.ts'
 import { keptResponses } from './0007-kept-responses.ts'
 import { redemptionExpiry } from './0008-redemption-expiry.ts'
+import { accountMail } from './0009-account-mail.ts'
 
 /** All migrations in order. Forward only: a landed one is never edited. */
 export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dialect: Dialect) => Promise<void> }[] = [
@@ -19,4 +20,5 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0006-upstream-models', up: upstreamModels },
   { name: '0007-kept-responses', up: keptResponses },
   { name: '0008-redemption-expiry', up: redemptionExpiry },
+  { name: '0009-account-mail', up: accountMail },
 ]

@@ -1,0 +1,19 @@
+import { z } from 'zod'
+
+/** A low-quota warning is sent at most once in this time. */
+export const warningPauseSeconds = 2 * 60 * 60
+
+/** What a user may set for themselves. What is absent stays as it is. */
+export const settingInput = z.object({
+  notify_type: z.enum(['email', 'webhook']).optional(),
+  /** Units; consoles send it as a number or as text. */
+  quota_warning_threshold: z.coerce.number().int().positive().max(Number.MAX_SAFE_INTEGER).optional(),
+  webhook_url: z.string().trim().max(2000).optional(),
+  /** Empty leaves the stored one, null takes it out. */
+  webhook_secret: z.string().max(500).nullish(),
+  /** Empty is the address of the account. Another one needs a code that was mailed there for `notify`. */
+  notification_email: z.string().max(300).optional(),
+  notification_code: z.string().max(100).optional(),
+  accept_unset_model_ratio_model: z.boolean().optional(),
+})
+export type SettingInput = z.output<typeof settingInput>

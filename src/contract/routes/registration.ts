@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { queryEmail } from '../envelope.ts'
+import { routes } from '../route.ts'
+
+const turnstile = { turnstile: z.string().optional() }
+const email = z.string().max(300)
+const optionalText = z
+  .string()
+  .max(300)
+  .nullish()
+  .transform((text) => text ?? '')
+
+/** What a code is for. Absent: `bind` for who is signed in, `register` for others. */
+const purpose = z.enum(['register', 'bind', 'notify']).optional()
+
+const mailCode = {
+  access: 'public',
+  summary: 'Mail a verification code to an address',
+  limit: 'critical',
+  reply: z.null(),
+} as const
+const mailLink = {
+  access: 'public',
+  summary: 'Mail a link that resets the password',
+  limit: 'critical',
+  reply: z.null(),
+} as const
+
+export const registrationRoutes = routes({
+  'POST /api/user/register': {
+    access: 'public',
+    summary: 'Register with a password; address and code are needed where the site wants a verified address',
+    limit: 'critical',
+    query: z.object(turnstile),
+    body: z.object({
+      username: z.string().max(100),
+      password: z.string().max(100),
+      password2: z.string().max(100).optional(),
+      email: optionalText,
+      verification_code: optionalText,
+      aff_code: optionalText,
+    }),
+    reply: z.null(),
+  },
+  'GET /api/verification': { ...mailCode, writes: true, query: z.object({ email: queryEmail, purpose, ...turnstile }) },
+  'POST /api/verification': { ...mailCode, body: z.object({ email, purpose, ...turnstile }) },
+  'GET /api/reset_password': { ...mailLink, writes: true, query: z.object({ email: queryEmail, ...turnstile }) },
+  'POST /api/reset_password': { ...mailLink, body: z.object({ email, ...turnstile }) },
+  'POST /api/user/reset': {
+    access: 'public',
+    summary: 'Reset the password with the token of a mailed link; answers the new password, which has to be changed',
+    limit: 'critical',
+    body: z.object({ email, token: z.string().max(200) }),
+    reply: z.string(),
+  },
+})

@@ -1,0 +1,56 @@
+import { logType } from '../../contract/entities/log.ts'
+import type { Language } from '../../contract/text.ts'
+import { seconds } from '../lib/clock.ts'
+import { writeMail } from '../notify/mails.ts'
+import type { Caller } from '../options/core.ts'
+import { recordLog } from '../usage/log.ts'
+import { readEmail } from './email-address.ts'
+import { dropCodes, requireCode, spendCode } from './mailed-codes.ts'
+import { mailCode } from './register.ts'
+import type { Accounts } from './sign-in.ts'
+import { requireFresh } from './step-up.ts'
+import { findUser, refuseTaken } from './users.ts'
+
+interface Asked {
+  readonly email: string
+  readonly language: Language
+}
+
+/** Mails a code to an address that the caller wants to bind, or to be told things at. Throws as `mailCode` and `readEmail`. */
+export async function mailOwnCode(
+  accounts: Accounts,
+  caller: Caller,
+  { email, language, purpose }: Asked & { readonly purpose: 'bind' | 'notify' },
+): Promise<void> {
+  await mailCode(accounts, { purpose, email: readEmail(accounts, email), userId: caller.id }, language)
+}
+
+/**
+ * Binds an address that a code proved, in the place of an older one, which is told of it. Other codes and links of the user end.
+ * Throws `fresh_login_required`, `email_invalid`, `code_wrong`, `email_taken`.
+ */
+export async function bindEmail(
+  accounts: Accounts,
+  caller: Caller,
+  { email: given, code, language, sessionToken }: Asked & { readonly code: string; readonly sessionToken: string | undefined },
+): Promise<void> {
+  await requireFresh(accounts, sessionToken)
+  const key = { purpose: 'bind', email: readEmail(accounts, given), userId: caller.id } as const
+  await requireCode(accounts, key, code)
+
+  const before = await accounts.db.transaction().execute(async (within) => {
+    await spendCode(accounts, within, key, code)
+    const { email: old } = await findUser(within, caller.id)
+    await within.updateTable('users').set({ email: key.email }).where('id', '=', caller.id).execute().catch(refuseTaken)
+    await dropCodes(within, caller.id)
+    const content = `绑定邮箱 ${key.email} / Bound the e-mail address ${key.email}`
+    const at = seconds(accounts.now())
+    await recordLog(within, { type: logType.system, at, userId: caller.id, username: caller.username, content })
+    return old
+  })
+  accounts.bus.publish('user', caller.id)
+
+  if (before === '' || before === key.email) return
+  const params = { site: accounts.options.current.SystemName, username: caller.username }
+  accounts.mailer.sendLater(writeMail('emailChanged', { to: before, language, params }))
+}

@@ -1,0 +1,64 @@
+import { logType } from '../../contract/entities/log.ts'
+import { userStatus } from '../../contract/entities/user.ts'
+import type { Within } from '../db/open.ts'
+import { seconds } from '../lib/clock.ts'
+import type { Core } from '../options/core.ts'
+import { recordLog } from '../usage/log.ts'
+import { credit } from '../wallet/credit.ts'
+import { quotaText } from '../wallet/quota-text.ts'
+
+/** What a new user gets, and who invited them. All of it happens in the transaction that makes the user, so that it happens once. */
+export interface NewMember {
+  readonly userId: number
+  readonly username: string
+  /** 0 when nobody did. */
+  readonly inviterId: number
+}
+
+/** Whose invite code it is; 0 for a code that nobody has, or somebody who may not invite any more. */
+export async function findInviter(within: Within, code: string): Promise<number> {
+  if (code === '') return 0
+  const inviter = await within
+    .selectFrom('users')
+    .select('id')
+    .where('aff_code', '=', code)
+    .where('status', '=', userStatus.active)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  return inviter?.id ?? 0
+}
+
+/** Books the gifts that the options promise, to the new user's balance and to what the inviter has earned, with their log rows. */
+export async function giveWelcome(core: Core, within: Within, { userId, username, inviterId }: NewMember): Promise<void> {
+  const { QuotaForNewUser: forAll, QuotaForInvitee: forInvited } = core.options.current
+  const at = seconds(core.now())
+  const give = async (amount: number, kind: 'grant' | 'reward', words: { zh: string; en: string }) => {
+    if (amount === 0) return
+    await credit(within, { userId, kind, amount, reference: `${kind}:welcome:${userId}`, at })
+    const content = `${words.zh} ${quotaText(core, amount)} / ${words.en} ${quotaText(core, amount)}`
+    await recordLog(within, { type: logType.system, at, userId, username, content, quota: amount })
+  }
+
+  await give(forAll, 'grant', { zh: '新用户注册赠送', en: 'Gift for registering:' })
+  if (inviterId === 0) return
+  await give(forInvited, 'reward', { zh: '使用邀请码赠送', en: 'Gift for using an invite code:' })
+  await rewardInviter(core, within, { inviterId, at })
+}
+
+/** What inviters earn is not their balance yet: they move it there themselves. */
+async function rewardInviter(core: Core, within: Within, { inviterId, at }: { inviterId: number; at: number }): Promise<void> {
+  const amount = core.options.current.QuotaForInviter
+  const inviter = await within
+    .updateTable('users')
+    .set((row) => ({
+      aff_count: row('aff_count', '+', 1),
+      aff_quota: row('aff_quota', '+', amount),
+      aff_history_quota: row('aff_history_quota', '+', amount),
+    }))
+    .where('id', '=', inviterId)
+    .returning('username')
+    .executeTakeFirstOrThrow()
+  if (amount === 0) return
+  const content = `邀请用户奖励 ${quotaText(core, amount)} / Earned ${quotaText(core, amount)} by inviting a user`
+  await recordLog(within, { type: logType.system, at, userId: inviterId, username: inviter.username, content, quota: amount })
+}

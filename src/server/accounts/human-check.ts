@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { fail } from '../lib/failure.ts'
+import { callConfigured, type UpstreamAgents } from '../lib/http-client.ts'
+import type { Core } from '../options/core.ts'
+
+/** https://developers.cloudflare.com/turnstile/get-started/server-side-validation, November 2025. Replaceable in tests. */
+const verifier = 'https://challenges.cloudflare.com/turnstile/v0/siteverify'
+const timeoutMs = 5000
+const tokenLengthMax = 2048
+
+const verdict = z.object({ success: z.literal(true), hostname: z.string().optional() })
+
+/**
+ * The Turnstile check of forms that anyone can send. The verifier lets each token pass once and for five minutes, so that one solved
+ * check is good for one call. Whatever goes wrong is a no.
+ */
+export class HumanCheck {
+  readonly #core: Pick<Core, 'options' | 'logger'>
+  readonly #upstream: UpstreamAgents
+  readonly #url: string
+
+  constructor(core: Pick<Core, 'options' | 'logger'>, upstream: UpstreamAgents, url: string = verifier) {
+    this.#core = core
+    this.#upstream = upstream
+    this.#url = url
+  }
+
+  /** Throws `human_check_failed` unless the token passes, or the check is switched off. */
+  async require(token: string | undefined, address: string): Promise<void> {
+    if (!(await this.passes(token, address))) fail('human_check_failed')
+  }
+
+  async passes(token: string | undefined, address: string): Promise<boolean> {
+    const { TurnstileCheckEnabled, TurnstileSecretKey: secret } = this.#core.options.current
+    if (!TurnstileCheckEnabled) return true
+    if (!token || token.length > tokenLengthMax || secret === '') return false
+
+    try {
+      const { status, body } = await callConfigured(this.#upstream, {
+        url: this.#url,
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ secret, response: token, remoteip: address }),
+        timeoutMs,
+        sizeBytesMax: 64 * 1024,
+      })
+      const read = verdict.safeParse(JSON.parse(body.toString()))
+      return status === 200 && read.success && this.#isOwn(read.data.hostname)
+    } catch (error) {
+      this.#core.logger.warn({ error }, 'the human check could not be made')
+      return false
+    }
+  }
+
+  /** A token that was solved on another site is none of ours. */
+  #isOwn(hostname: string | undefined): boolean {
+    const { ServerAddress } = this.#core.options.current
+    if (hostname === undefined || !URL.canParse(ServerAddress)) return true
+    return new URL(ServerAddress).hostname === hostname
+  }
+}

@@ -1,0 +1,18 @@
+import { isRoot } from '../../contract/roles.ts'
+import { fail } from '../lib/failure.ts'
+import { recordAudit } from '../options/audit.ts'
+import type { Caller } from '../options/core.ts'
+import { removeUser } from './remove.ts'
+import type { Accounts } from './sign-in.ts'
+import { requireFresh } from './step-up.ts'
+
+/** Deletes the own account. Its name and address stay taken. Throws `root_protected`, `fresh_login_required`, `not_found`. */
+export async function deleteSelf(accounts: Accounts, caller: Caller, sessionToken: string | undefined): Promise<void> {
+  if (isRoot(caller.role)) fail('root_protected')
+  await requireFresh(accounts, sessionToken)
+  await accounts.db.transaction().execute(async (within) => {
+    await removeUser(accounts, within, caller.id)
+    await recordAudit(accounts, within, { caller, action: 'user.delete-self', target: `user:${caller.id}` })
+  })
+  accounts.bus.publish('user', caller.id)
+}

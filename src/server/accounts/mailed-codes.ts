@@ -1,0 +1,142 @@
+import { randomInt } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Queries, Within } from '../db/open.ts'
+import { seconds } from '../lib/clock.ts'
+import { fail } from '../lib/failure.ts'
+import { sameSecret } from '../lib/secrets.ts'
+import type { Core } from '../options/core.ts'
+
+/**
+ * Codes and link tokens that prove that somebody reads the mails of an address. Each is good for one purpose, address and user, once
+ * and not for long; five wrong guesses end it. The database keeps a mac, so that all nodes know a code and nobody can read it there.
+ */
+export interface CodeKey {
+  readonly purpose: 'register' | 'bind' | 'notify' | 'reset'
+  readonly email: string
+  /** Who reads the mails; 0 for a registration, and for an address that nobody has. */
+  readonly userId: number
+}
+
+export const codeMinutes = 3
+export const linkMinutes = 15
+export const resendSeconds = 30
+/** Mails of any purpose to one address within an hour. */
+export const sendsPerHour = 10
+const guessesMax = 5
+const hour = 3600
+
+/**
+ * Notes that an address is about to be mailed to. Throws `code_too_soon` with the seconds to wait, alike for known and unknown
+ * addresses, whoever asks.
+ */
+export async function countMail(core: Core, email: string): Promise<void> {
+  const now = seconds(core.now())
+  const isNewWindow = sql<boolean>`mailed_addresses.window_start <= ${sql.lit(now - hour)} or mailed_addresses.window_start > ${sql.lit(now)}`
+  const counted = await core.db
+    .insertInto('mailed_addresses')
+    .values({ email, sent_at: now, window_start: now, sends: 1 })
+    .onConflict((conflict) =>
+      conflict
+        .column('email')
+        .doUpdateSet({
+          sent_at: now,
+          window_start: sql`case when ${isNewWindow} then ${sql.lit(now)} else mailed_addresses.window_start end`,
+          sends: sql`case when ${isNewWindow} then 1 else mailed_addresses.sends + 1 end`,
+        })
+        // A time ahead of ours is left from before the clock was put back.
+        .where((row) =>
+          row.or([row('mailed_addresses.sent_at', '<=', now - resendSeconds), row('mailed_addresses.sent_at', '>', now)]),
+        )
+        .where((row) => row.or([row('mailed_addresses.sends', '<', sendsPerHour), isNewWindow])),
+    )
+    .returning('sends')
+    .executeTakeFirst()
+  if (counted) return
+
+  const row = await core.db.selectFrom('mailed_addresses').selectAll().where('email', '=', email).executeTakeFirst()
+  const pause = (row?.sent_at ?? 0) + resendSeconds - now
+  const rest = (row?.sends ?? 0) >= sendsPerHour ? (row?.window_start ?? 0) + hour - now : 0
+  fail('code_too_soon', { seconds: Math.max(1, pause, rest) })
+}
+
+/** Six digits. */
+export function newCode(): string {
+  return String(randomInt(1_000_000)).padStart(6, '0')
+}
+
+/** Puts a new code in the place of an older one. `undefined` makes a row that nothing fits: to the asker it looks the same. */
+export async function keepCode(
+  core: Core,
+  { key, code, minutes }: { key: CodeKey; code: string | undefined; minutes: number },
+): Promise<void> {
+  const row = {
+    code_hash: code === undefined ? '' : macOf(core, key, code),
+    user_id: key.userId,
+    expires_at: seconds(core.now()) + minutes * 60,
+    guesses: 0,
+  }
+  await core.db
+    .insertInto('mailed_codes')
+    .values({ key: nameOf(key), ...row })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet(row))
+    .execute()
+}
+
+/**
+ * Throws `code_wrong` unless the code is alive and right, and counts wrong guesses, before they are looked at, so that parallel ones do
+ * not slip through. The code stays alive: `spendCode` ends it in the transaction of what it allows.
+ */
+export async function requireCode(core: Core, key: CodeKey, code: string): Promise<void> {
+  const counted = await core.db
+    .updateTable('mailed_codes')
+    .set((row) => ({ guesses: row('guesses', '+', 1) }))
+    .where('key', '=', nameOf(key))
+    .where('expires_at', '>', seconds(core.now()))
+    .where('guesses', '<', guessesMax)
+    .returning('code_hash')
+    .executeTakeFirst()
+  if (!counted || !sameSecret(counted.code_hash, macOf(core, key, code))) return fail('code_wrong')
+
+  await core.db
+    .updateTable('mailed_codes')
+    .set((row) => ({ guesses: row('guesses', '-', 1) }))
+    .where('key', '=', nameOf(key))
+    .where('code_hash', '=', counted.code_hash)
+    .execute()
+}
+
+/** Ends the code. Of any number of uses on any number of nodes one gets past; the others throw `code_wrong`. */
+export async function spendCode(core: Core, within: Within, key: CodeKey, code: string): Promise<void> {
+  const { numDeletedRows } = await within
+    .deleteFrom('mailed_codes')
+    .where('key', '=', nameOf(key))
+    .where('code_hash', '=', macOf(core, key, code))
+    .where('expires_at', '>', seconds(core.now()))
+    .executeTakeFirstOrThrow()
+  if (numDeletedRows === 0n) fail('code_wrong')
+}
+
+/** Ends all codes and links of a user, after a change of what they prove. */
+export async function dropCodes(within: Queries, userId: number): Promise<void> {
+  await within.deleteFrom('mailed_codes').where('user_id', '=', userId).execute()
+}
+
+/** Drops what is too old to matter. */
+export async function purgeMailedCodes(core: Core): Promise<void> {
+  const now = seconds(core.now())
+  await core.db.deleteFrom('mailed_codes').where('expires_at', '<', now).execute()
+  await core.db
+    .deleteFrom('mailed_addresses')
+    .where('sent_at', '<', now - hour)
+    .execute()
+}
+
+/** Who is signed in asks for themselves; the others ask for an address, whosever it is. */
+function nameOf({ purpose, userId, email }: CodeKey): string {
+  const asker = purpose === 'bind' || purpose === 'notify' ? userId : 0
+  return `${purpose}:${asker}:${email}`
+}
+
+function macOf({ secrets }: Core, key: CodeKey, code: string): string {
+  return secrets.mac('mailed code', JSON.stringify([nameOf(key), key.userId, code.trim()]))
+}

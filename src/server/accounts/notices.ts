@@ -1,0 +1,70 @@
+import type { Language, TextParams } from '../../contract/text.ts'
+import type { Row } from '../db/schema.ts'
+import { fail } from '../lib/failure.ts'
+import type { UpstreamAgents } from '../lib/http-client.ts'
+import type { Mailer } from '../notify/mailer.ts'
+import { type MailKind, wordsOf, writeMail } from '../notify/mails.ts'
+import { callWebhook } from '../notify/webhook.ts'
+import type { Caller, Core } from '../options/core.ts'
+import { canonicalEmail } from './email-address.ts'
+import { openWebhookSecret, readSetting } from './setting.ts'
+import { findUser } from './users.ts'
+
+/** Telling a user something the way their settings say: by mail or by a webhook of theirs. */
+export type Notifying = Core & { readonly mailer: Mailer; readonly upstream: UpstreamAgents }
+
+type Told = Pick<Row<'users'>, 'id' | 'username' | 'email' | 'setting'>
+
+export interface UserNotice {
+  readonly kind: MailKind
+  /** What programs know it by. */
+  readonly type: string
+  readonly params: TextParams
+  readonly values: readonly (string | number)[]
+  /** A path of the console. */
+  readonly path?: string
+}
+
+/** Whether there is any way to tell this user something. */
+export function isReachable({ email, setting }: Told): boolean {
+  const { notify_type, webhook_url, notification_email } = readSetting(setting)
+  return notify_type === 'webhook' ? Boolean(webhook_url) : Boolean(notification_email || email)
+}
+
+/** Resolves when it was taken. Throws `notice_no_address`, `mail_unconfigured`, `mail_failed`, `webhook_failed`. */
+export async function tellUser(
+  parts: Notifying,
+  user: Told,
+  { kind, type, params, values, path, language: asked, signal }: UserNotice & { language?: Language; signal?: AbortSignal },
+): Promise<void> {
+  if (!isReachable(user)) fail('notice_no_address')
+  const setting = readSetting(user.setting)
+  const language = setting.language ?? asked ?? 'zh'
+  const { SystemName: site, ServerAddress } = parts.options.current
+  const words = { site, username: user.username, ...params }
+
+  if (setting.notify_type === 'webhook') {
+    const webhook = { url: setting.webhook_url ?? '', secret: openWebhookSecret(parts, user.id, setting) }
+    const notice = { type, ...wordsOf(kind, language, words), values }
+    await callWebhook(parts, { webhook, notice, ...(signal ? { signal } : {}) })
+    return
+  }
+  const to = setting.notification_email || user.email
+  const link = path && ServerAddress !== '' ? { link: `${ServerAddress}${path}` } : {}
+  await parts.mailer.send(writeMail(kind, { to, language, params: words, ...link }))
+}
+
+/** Shows the caller that their settings work, or why they do not. Throws as `tellUser`. */
+export async function testNotice(parts: Notifying, caller: Caller, language: Language): Promise<void> {
+  const user = await findUser(parts.db, caller.id)
+  await tellUser(parts, user, { kind: 'test', type: 'test', params: {}, values: [], language })
+}
+
+/** Shows an operator that the mail settings work, or why they do not. Throws `email_invalid`, `mail_unconfigured`, `mail_failed`. */
+export async function testMail(
+  { mailer, options }: Notifying,
+  { email, language }: { email: string; language: Language },
+): Promise<void> {
+  const to = canonicalEmail(email) ?? fail('email_invalid')
+  await mailer.send(writeMail('test', { to, language, params: { site: options.current.SystemName } }))
+}

@@ -1,0 +1,22 @@
+import type { Within } from '../db/open.ts'
+import { seconds } from '../lib/clock.ts'
+import { fail } from '../lib/failure.ts'
+import type { Core } from '../options/core.ts'
+import { dropCodes } from './mailed-codes.ts'
+import { deleteSessions } from './sessions.ts'
+
+/**
+ * Takes a user out of service for good. The row stays, with what was charged to it, and so do its name, address and outside accounts,
+ * which nobody can take over. Publish topic `user` after the commit. Throws `not_found` when it is gone already.
+ */
+export async function removeUser(core: Pick<Core, 'now'>, within: Within, userId: number): Promise<void> {
+  const { numUpdatedRows } = await within
+    .updateTable('users')
+    .set({ deleted_at: seconds(core.now()), access_token_hash: null })
+    .where('id', '=', userId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows === 0n) fail('not_found')
+  await deleteSessions(within, userId)
+  await dropCodes(within, userId)
+}

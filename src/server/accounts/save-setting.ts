@@ -1,0 +1,73 @@
+import type { SettingInput } from '../../contract/entities/user-setting.ts'
+import type { Language } from '../../contract/text.ts'
+import { fail } from '../lib/failure.ts'
+import type { Caller } from '../options/core.ts'
+import { readEmail } from './email-address.ts'
+import { type CodeKey, requireCode, spendCode } from './mailed-codes.ts'
+import { readSetting, type Setting, sealWebhookSecret, withSetting } from './setting.ts'
+import type { Accounts } from './sign-in.ts'
+import { findUser } from './users.ts'
+
+/**
+ * Saves how a user wants to be told; what is absent stays. An address other than the account's own has to be proved with a code, or
+ * anybody could have us mail to strangers. An empty secret leaves the stored one, null takes it out.
+ * Throws `webhook_url_invalid`, `email_invalid`, `email_required`, `code_wrong`.
+ */
+export async function saveSetting(
+  accounts: Accounts,
+  caller: Caller,
+  { input, language }: { input: SettingInput; language: Language },
+): Promise<void> {
+  const user = await findUser(accounts.db, caller.id)
+  const before = readSetting(user.setting)
+  const { webhook_secret, notification_email: givenEmail, notification_code: code = '', ...plain } = input
+  requireGoodWebhook({ ...before, ...plain })
+
+  const email = givenEmail === undefined ? undefined : readOwnEmail(accounts, givenEmail, user.email)
+  const proved = email && email !== before.notification_email ? await requireProved(accounts, caller, email, code) : undefined
+
+  await accounts.db.transaction().execute(async (within) => {
+    if (proved) await spendCode(accounts, within, proved, code)
+    const { setting } = await findUser(within, caller.id)
+    const change = {
+      ...plain,
+      language,
+      ...(email === undefined ? {} : { notification_email: email }),
+      ...secretChange(accounts, caller.id, webhook_secret),
+    }
+    await within
+      .updateTable('users')
+      .set({ setting: withSetting(setting, change) })
+      .where('id', '=', caller.id)
+      .execute()
+  })
+  accounts.bus.publish('user', caller.id)
+}
+
+function requireGoodWebhook({ notify_type, webhook_url = '' }: Setting): void {
+  if (webhook_url === '' && notify_type !== 'webhook') return
+  const url = URL.canParse(webhook_url) ? new URL(webhook_url) : undefined
+  if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') fail('webhook_url_invalid')
+}
+
+/** '' stands for the address of the account, also when that is given. */
+function readOwnEmail(accounts: Accounts, given: string, ownEmail: string): string {
+  const email = given.trim() === '' ? '' : readEmail(accounts, given)
+  return email === ownEmail ? '' : email
+}
+
+async function requireProved(accounts: Accounts, caller: Caller, email: string, code: string): Promise<CodeKey> {
+  if (code.trim() === '') fail('email_required')
+  const key = { purpose: 'notify', email, userId: caller.id } as const
+  await requireCode(accounts, key, code)
+  return key
+}
+
+function secretChange(
+  accounts: Accounts,
+  userId: number,
+  secret: string | null | undefined,
+): { webhook_secret_sealed?: string | undefined } {
+  if (secret === null) return { webhook_secret_sealed: undefined }
+  return secret ? { webhook_secret_sealed: sealWebhookSecret(accounts, userId, secret) } : {}
+}

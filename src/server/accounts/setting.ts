@@ -1,0 +1,70 @@
+import type { Language } from '../../contract/text.ts'
+import type { Core } from '../options/core.ts'
+
+/** A user's own settings, as `users.setting` keeps them in JSON. What another program wrote there is left as it is. */
+export interface Setting {
+  readonly notify_type?: 'email' | 'webhook'
+  /** Units. */
+  readonly quota_warning_threshold?: number
+  readonly webhook_url?: string
+  readonly webhook_secret_sealed?: string
+  /** Confirmed with a code; '' or absent means the address of the account. */
+  readonly notification_email?: string
+  readonly accept_unset_model_ratio_model?: boolean
+  /** Of mails that nobody asks for in a browser. */
+  readonly language?: Language
+}
+
+/** Reads what is well formed and passes over the rest. */
+export function readSetting(text: string): Setting {
+  const { notify_type: type, quota_warning_threshold: threshold, language, ...rest } = parse(text)
+  const textOf = (name: string) => (typeof rest[name] === 'string' ? { [name]: rest[name] } : {})
+  return {
+    ...(type === 'email' || type === 'webhook' ? { notify_type: type } : {}),
+    ...(typeof threshold === 'number' && Number.isSafeInteger(threshold) && threshold > 0
+      ? { quota_warning_threshold: threshold }
+      : {}),
+    ...(language === 'zh' || language === 'en' ? { language } : {}),
+    ...(rest.accept_unset_model_ratio_model === true ? { accept_unset_model_ratio_model: true } : {}),
+    ...textOf('webhook_url'),
+    ...textOf('webhook_secret_sealed'),
+    ...textOf('notification_email'),
+  }
+}
+
+/** The settings with some of them replaced; `undefined` takes one out. */
+export function withSetting(text: string, change: { readonly [Name in keyof Setting]: Setting[Name] | undefined }): string {
+  return JSON.stringify({ ...parse(text), ...change })
+}
+
+/** What the owner and admins see: everything but secrets, and whether there is one. */
+export function presentSetting(text: string): string {
+  if (text === '') return ''
+  const { webhook_secret: _plain, webhook_secret_sealed: sealed, ...shown } = parse(text)
+  return JSON.stringify({ ...shown, ...(sealed ? { webhook_secret_set: true } : {}) })
+}
+
+export function sealWebhookSecret({ secrets }: Pick<Core, 'secrets'>, userId: number, secret: string): string {
+  return secrets.seal(secret, webhookPlace(userId))
+}
+
+export function openWebhookSecret(
+  { secrets }: Pick<Core, 'secrets'>,
+  userId: number,
+  { webhook_secret_sealed }: Setting,
+): string {
+  return webhook_secret_sealed ? secrets.open(webhook_secret_sealed, webhookPlace(userId)) : ''
+}
+
+function webhookPlace(userId: number) {
+  return { table: 'users', column: 'setting.webhook_secret', row: userId }
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,13 @@
+import { warnLowQuota } from '../accounts/low-quota.ts'
+import type { Job } from './runner.ts'
+
+/** Tells users whose balance went below what they want to be told of. */
+export const warnOfLowQuota: Job = {
+  name: 'warn-low-quota',
+  on: 'each-node',
+  everyMs: () => 15_000,
+  deadlineMs: 120_000,
+  async run(app, signal) {
+    return `${await warnLowQuota(app, signal)} warned`
+  },
+}

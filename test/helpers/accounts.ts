@@ -1,0 +1,96 @@
+import type { OptionKey } from '../../src/contract/options/index.ts'
+import { HumanCheck } from '../../src/server/accounts/human-check.ts'
+import { Passwords } from '../../src/server/accounts/passwords.ts'
+import { Sessions } from '../../src/server/accounts/sessions.ts'
+import type { Accounts } from '../../src/server/accounts/sign-in.ts'
+import { createUser } from '../../src/server/accounts/users.ts'
+import { UpstreamAgents } from '../../src/server/lib/http-client.ts'
+import { Mailer } from '../../src/server/notify/mailer.ts'
+import type { Caller, Core } from '../../src/server/options/core.ts'
+import { testCertificate } from './certificate.ts'
+import { newClock, type TestClock } from './clock.ts'
+import { testCore } from './core.ts'
+import type { TestDatabase } from './databases.ts'
+import type { SmtpServer } from './smtp-server.ts'
+
+export const goodPassword = 'correct horse 7'
+
+const passwords = new Passwords()
+/** Made once: hashing is slow by intent. */
+export const goodHash = passwords.hash(goodPassword)
+
+export interface AccountNode extends Accounts {
+  readonly clock: TestClock
+  readonly upstream: UpstreamAgents
+  /** Sets options past their checks, and tells the other nodes nothing. */
+  set(values: Partial<Record<OptionKey, string>>): Promise<void>
+  close(): Promise<void>
+}
+
+/** The parts that accounts are made of, over a core; `close` ends them but for the core. */
+export function accountParts(core: Core, humanVerifier?: string) {
+  const upstream = new UpstreamAgents()
+  const sessions = new Sessions(core)
+  const mailer = new Mailer(core, { certificates: testCertificate })
+  const close = async () => {
+    sessions.close()
+    await mailer.close(0)
+    await upstream.close()
+  }
+  return { passwords, sessions, upstream, mailer, human: new HumanCheck(core, upstream, humanVerifier), close }
+}
+
+/** One node over a database, as far as accounts go. Several over one PostgreSQL are several nodes, which share the clock of the test. */
+export async function startAccounts(
+  test: TestDatabase,
+  { clock = newClock(), env = {}, humanVerifier }: { clock?: TestClock; env?: Partial<Core['env']>; humanVerifier?: string } = {},
+): Promise<AccountNode> {
+  const database = await test.open()
+  const core = await testCore(database, { now: () => clock.now(), env })
+  const { close, ...parts } = accountParts(core, humanVerifier)
+
+  return {
+    ...core,
+    ...parts,
+    clock,
+    async set(values) {
+      for (const [key, value] of Object.entries(values)) {
+        const row = { key, value }
+        await core.db
+          .insertInto('options')
+          .values(row)
+          .onConflict((conflict) => conflict.column('key').doUpdateSet(row))
+          .execute()
+      }
+      await core.options.refresh()
+    },
+    async close() {
+      await close()
+      core.options.close()
+      await database.close()
+    },
+  }
+}
+
+/** The options that send mail through a server of the test. */
+export function mailOptions(smtp: SmtpServer): Partial<Record<OptionKey, string>> {
+  return {
+    SMTPServer: '127.0.0.1',
+    SMTPPort: String(smtp.port),
+    SMTPAccount: 'robot@site.test',
+    ServerAddress: 'https://site.test',
+  }
+}
+
+/** Adds a user with `goodPassword`, and starts a session. */
+export async function addUser(
+  node: AccountNode,
+  username: string,
+  more: { role?: number; email?: string } = {},
+): Promise<{ id: number; token: string; caller: Caller }> {
+  const { role = 1, email = '' } = more
+  const user = { username, displayName: '', password_hash: await goodHash, role, at: node.now(), more: { email } }
+  const id = await node.db.transaction().execute((within) => createUser(within, user))
+  const token = await node.sessions.create({ userId: id, address: '192.0.2.1', userAgent: 'test' })
+  return { id, token, caller: { id, username, role, group: 'default', address: '192.0.2.1' } }
+}
