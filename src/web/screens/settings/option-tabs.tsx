@@ -2,7 +2,7 @@ import { Skeleton, Stack, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Fragment, lazy, Suspense, useState } from 'react'
 import type { Section } from '../../../contract/options/define.ts'
 import { sections as declaredSections } from '../../../contract/options/index.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
@@ -16,6 +16,8 @@ import styles from './settings.module.css'
 import { SystemCard } from './system-card.tsx'
 import type { OptionTab } from './tabs.ts'
 import { texts } from './texts.ts'
+
+const PriceProposals = lazy(async () => ({ default: (await import('./prices/price-proposals.tsx')).PriceProposals }))
 
 const sections: readonly Section[] = declaredSections
 
@@ -51,16 +53,32 @@ export function OptionTabs({ tab }: { tab: OptionTab }) {
         />
         <nav className={styles.anchors} aria-label={say('sections')}>
           {shown.map(({ place }) => (
-            <a key={place.name} href={`#${place.name}`} className={styles.anchor}>
-              {local(place.label)}
-            </a>
+            <Fragment key={place.name}>
+              <a href={`#${place.name}`} className={styles.anchor}>
+                {local(place.label)}
+              </a>
+              {place.name === 'prices' && (
+                <a href="#public-prices" className={styles.anchor}>
+                  {say('publicPrices')}
+                </a>
+              )}
+            </Fragment>
           ))}
         </nav>
       </div>
       <Stack gap="lg" className={styles.cards ?? ''}>
         {shown.length === 0 && <Empty title={say('searchEmpty')} />}
         {shown.map((section) => (
-          <OptionSection key={section.place.name} section={section} saved={saved} secrets={secrets.data} drafts={drafts} />
+          <Fragment key={section.place.name}>
+            <OptionSection section={section} saved={saved} secrets={secrets.data} drafts={drafts} />
+            {section.place.name === 'prices' && (
+              <div id="public-prices" className={styles.anchored}>
+                <Suspense fallback={<Skeleton height={120} radius="lg" />}>
+                  <PriceProposals hasDrafts={Object.keys(section.options).some((key) => drafts.values[key] !== undefined)} />
+                </Suspense>
+              </div>
+            )}
+          </Fragment>
         ))}
         {tab === 'other' && search === '' && <SystemCard />}
       </Stack>

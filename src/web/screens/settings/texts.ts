@@ -34,6 +34,7 @@ export const texts = defineTexts('settings', {
     passwordLoginOffBody: '没有绑定其他登录方式的用户（包括管理员）将无法登录。',
     passwordLoginOffConfirm: '关闭密码登录',
 
+    publicPrices: '公开价格对照',
     resetRatios: '重置模型倍率',
     resetRatiosBody: '所有模型倍率将恢复为内置默认值，此修改不可逆。',
     resetRatiosDone: '模型倍率已重置',
@@ -93,6 +94,7 @@ export const texts = defineTexts('settings', {
     passwordLoginOffBody: 'Users without another way to log in, admins included, will not be able to log in.',
     passwordLoginOffConfirm: 'Turn it off',
 
+    publicPrices: 'Public prices',
     resetRatios: 'Reset model ratios',
     resetRatiosBody: 'All model ratios go back to the built-in ones. This cannot be undone.',
     resetRatiosDone: 'Model ratios were reset',

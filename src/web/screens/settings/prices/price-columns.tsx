@@ -1,0 +1,72 @@
+import { IconArrowNarrowRight } from '@tabler/icons-react'
+import type { PriceProposal } from '../../../../contract/routes/pricing.ts'
+import { useText } from '../../../lib/i18n.ts'
+import type { Column } from '../../../ui/listing.ts'
+import { Tag } from '../../../ui/tag.tsx'
+import { changeOf, type PriceName } from './price-rows.ts'
+import styles from './prices.module.css'
+import { texts } from './texts.ts'
+
+/** The prices that every model has, and those that only some have. */
+const always: readonly PriceName[] = ['input', 'output']
+const sometimes: readonly PriceName[] = ['cache_read', 'cache_write', 'audio_input', 'audio_output']
+
+/** US dollars per million tokens: at present, proposed, and the difference. */
+export function usePriceColumns(proposals: readonly PriceProposal[]): Column<PriceProposal>[] {
+  const say = useText(texts)
+  const named = sometimes.filter((name) => proposals.some(({ proposed }) => proposed[name] !== null))
+  return [
+    {
+      key: 'model',
+      title: say('model'),
+      heads: true,
+      sortKey: 'model',
+      cell: ({ model, vendor }) => (
+        <span className={styles.model}>
+          {model}
+          <small className={styles.quiet}>{vendor}</small>
+        </span>
+      ),
+    },
+    ...[...always, ...named].map(
+      (name): Column<PriceProposal> => ({
+        key: name,
+        title: say(name),
+        ...(name === 'input' ? { sortKey: 'change' } : {}),
+        // What the price data does not know stays as it is.
+        cell: (proposal) => (proposal.proposed[name] === null ? null : <PriceCell proposal={proposal} name={name} />),
+      }),
+    ),
+  ]
+}
+
+function PriceCell({ proposal, name }: { proposal: PriceProposal; name: PriceName }) {
+  const say = useText(texts)
+  const { current, current_per_call: perCall, proposed } = proposal
+  const now = current?.[name] ?? null
+  const then = proposed[name] ?? 0
+  const change = changeOf(now, then)
+  if (change === 0) return <span className={styles.quiet}>{usdText(then)}</span>
+  const before =
+    now === null ? (perCall !== null && name === 'input' ? say('perCall', { usd: usdText(perCall) }) : '–') : usdText(now)
+  return (
+    <span className={styles.price}>
+      <span className={styles.quiet}>{before}</span>
+      <IconArrowNarrowRight size={14} className={styles.arrow} role="img" aria-label={say('becomes')} />
+      <strong>{usdText(then)}</strong>
+      {change !== undefined && <Tag color={change > 0 ? 'red' : 'green'}>{percentText(change)}</Tag>}
+    </span>
+  )
+}
+
+/** $2.5, $0.00015 */
+function usdText(usd: number): string {
+  return `$${Number(usd.toPrecision(6))}`
+}
+
+/** +20%, −33.3%, ×12 */
+function percentText(change: number): string {
+  if (change >= 10) return `×${Number((change + 1).toPrecision(3))}`
+  const percent = Math.abs(change * 100)
+  return `${change > 0 ? '+' : '−'}${Number(percent.toPrecision(percent < 1 ? 1 : 3))}%`
+}

@@ -1,0 +1,127 @@
+import { Button, Select, TextInput } from '@mantine/core'
+import { IconScale, IconSearch } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useText } from '../../../lib/i18n.ts'
+import { usePageSize } from '../../../lib/page-size.ts'
+import { read, useWrite } from '../../../lib/query.ts'
+import { confirm } from '../../../ui/confirm.tsx'
+import { DataTable } from '../../../ui/data-table.tsx'
+import { useFilteredEmpty } from '../../../ui/filtered-empty.tsx'
+import type { RowKey } from '../../../ui/listing.ts'
+import { Notice } from '../../../ui/notice.tsx'
+import { Panel } from '../../../ui/panel.tsx'
+import { texts as settingsTexts } from '../texts.ts'
+import { usePriceColumns } from './price-columns.tsx'
+import { type View, type Wanted, wantedRows } from './price-rows.ts'
+import styles from './prices.module.css'
+import { texts } from './texts.ts'
+
+const views: readonly View[] = ['all', 'up', 'down', 'unpriced']
+const everything: Wanted = { search: '', view: 'all', byChange: false }
+
+/** Prices out of public price data that differ from those that are charged; an admin accepts what is right. `hasDrafts`: ratios were typed and not saved. */
+export function PriceProposals({ hasDrafts }: { hasDrafts: boolean }) {
+  const say = useText(texts)
+  const title = useText(settingsTexts)('publicPrices')
+  const [asked, setAsked] = useState(false)
+  const [wanted, setWanted] = useState(everything)
+  const [page, setPage] = useState(1)
+  const [selected, setSelected] = useState<ReadonlySet<RowKey>>(new Set())
+  const size = usePageSize()
+  const proposals = useQuery({ ...read('GET /api/pricing/proposals'), enabled: asked, staleTime: 60_000 })
+  const rows = wantedRows(proposals.data ?? [], wanted)
+  const columns = usePriceColumns(proposals.data ?? [])
+  // The last page may be gone with what was accepted.
+  const current = Math.min(page, Math.max(1, Math.ceil(rows.length / size)))
+  const shown = { items: rows.slice((current - 1) * size, current * size), total: rows.length }
+
+  function want(patch: Partial<Wanted>): void {
+    setWanted({ ...wanted, ...patch })
+    setPage(1)
+  }
+  const nothingMatches = useFilteredEmpty(() => want(everything))
+
+  return (
+    <Panel
+      title={title}
+      description={say('description')}
+      aside={
+        !asked && (
+          <Button variant="default" leftSection={<IconScale size={16} />} onClick={() => setAsked(true)}>
+            {say('compare')}
+          </Button>
+        )
+      }
+    >
+      {asked ? (
+        <DataTable
+          label={title}
+          dense
+          columns={columns}
+          list={{ ...proposals, data: proposals.data && shown }}
+          rowKey={({ model }) => model}
+          page={current}
+          onPage={setPage}
+          sort={{ key: wanted.byChange ? 'change' : 'model', descending: wanted.byChange }}
+          onSort={({ key }) => want({ byChange: key === 'change' })}
+          selected={selected}
+          onSelect={setSelected}
+          bulkActions={<Accept models={[...selected].map(String)} hasDrafts={hasDrafts} onDone={() => setSelected(new Set())} />}
+          empty={proposals.data?.length ? nothingMatches : { title: say('empty'), hint: say('emptyHint') }}
+          toolbar={
+            <div className={styles.tools}>
+              <TextInput
+                type="search"
+                aria-label={say('search')}
+                placeholder={say('search')}
+                leftSection={<IconSearch size={16} />}
+                value={wanted.search}
+                onChange={(event) => want({ search: event.currentTarget.value })}
+              />
+              <Select
+                aria-label={say('view')}
+                data={views.map((value) => ({ value, label: say(value) }))}
+                allowDeselect={false}
+                value={wanted.view}
+                onChange={(view) => want({ view: views.find((known) => known === view) ?? 'all' })}
+              />
+              <Button
+                variant="subtle"
+                disabled={rows.length === 0}
+                onClick={() => setSelected(new Set([...selected, ...rows.map(({ model }) => model)]))}
+              >
+                {say('selectAll', { count: rows.length })}
+              </Button>
+            </div>
+          }
+        />
+      ) : (
+        <p className={styles.hint}>{say('hint')}</p>
+      )}
+    </Panel>
+  )
+}
+
+/** Charges the proposed prices of the selected models from now on. */
+function Accept({ models, hasDrafts, onDone }: { models: readonly string[]; hasDrafts: boolean; onDone: () => void }) {
+  const say = useText(texts)
+  const accept = useWrite('POST /api/pricing/proposals', {
+    invalidates: ['GET /api/pricing/proposals', 'GET /api/option/'],
+    success: ({ accepted }) => say('accepted', { count: accepted }),
+    onSuccess: onDone,
+  })
+
+  async function ask(): Promise<void> {
+    const title = say('acceptTitle', { count: models.length })
+    if (await confirm({ title, body: say('acceptBody'), confirmLabel: say('accept') }))
+      accept.mutate({ body: { models: [...models] } })
+  }
+
+  if (hasDrafts) return <Notice kind="warn">{say('drafts')}</Notice>
+  return (
+    <Button size="compact-sm" loading={accept.isPending} onClick={() => void ask()}>
+      {say('accept')}
+    </Button>
+  )
+}

@@ -1,0 +1,45 @@
+import type { PriceProposal, TokenPrices } from '../../../../contract/routes/pricing.ts'
+
+/** Which proposals are shown, and in which order. */
+export type View = 'all' | 'up' | 'down' | 'unpriced'
+export type PriceName = keyof TokenPrices
+
+export interface Wanted {
+  readonly search: string
+  readonly view: View
+  /** By how much the price of input changes, the most first; else by name. */
+  readonly byChange: boolean
+}
+
+export function wantedRows(proposals: readonly PriceProposal[], { search, view, byChange }: Wanted): readonly PriceProposal[] {
+  const words = search.trim().toLowerCase()
+  const found = proposals.filter(
+    (proposal) =>
+      `${proposal.model} ${proposal.vendor}`.toLowerCase().includes(words) && (view === 'all' || viewOf(proposal) === view),
+  )
+  return byChange ? found.toSorted((one, other) => sizeOf(other) - sizeOf(one)) : found
+}
+
+/** Whether it gets dearer or cheaper, told by the first price that differs; or had no price of tokens. */
+export function viewOf({ current, proposed }: PriceProposal): Exclude<View, 'all'> {
+  if (!current) return 'unpriced'
+  const names: readonly PriceName[] = ['input', 'output', 'cache_read', 'cache_write', 'audio_input', 'audio_output']
+  const change = names.map((name) => (proposed[name] ?? current[name] ?? 0) - (current[name] ?? 0)).find((by) => !isDust(by))
+  return (change ?? 0) < 0 ? 'down' : 'up'
+}
+
+/** The difference as a part of the present price: 0.5 for half as much again. Undefined where there is none to compare with. */
+export function changeOf(current: number | null | undefined, proposed: number | null): number | undefined {
+  if (current === null || current === undefined || proposed === null || current === 0) return undefined
+  const change = (proposed - current) / current
+  return isDust(change) ? 0 : change
+}
+
+function sizeOf({ current, proposed }: PriceProposal): number {
+  return Math.abs(changeOf(current?.input, proposed.input) ?? Number.POSITIVE_INFINITY)
+}
+
+/** Less than a person would call a difference. */
+function isDust(value: number): boolean {
+  return Math.abs(value) < 1e-6
+}
