@@ -1,3 +1,4 @@
+import { GoogleGenAI } from '@google/genai'
 import OpenAI, { toFile } from 'openai'
 import OpenAI6 from 'openai-6'
 import { expect, it } from 'vitest'
@@ -5,8 +6,8 @@ import { arrayAt, isObject } from '../../src/server/protocols/wire-format.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { fixture } from '../helpers/upstream.ts'
-import { directStage, openLoopback } from './direct-stage.ts'
-import { ask as askWith, eventually, httpUpstream, settledCharges } from './stage.ts'
+import { directStage, openLoopback, type Told } from './direct-stage.ts'
+import { ask as askWith, eventually, httpUpstream, settledCharges, stage } from './stage.ts'
 
 const generations = '/v1/images/generations'
 const unitsOfDollar = 500_000
@@ -114,6 +115,43 @@ eachDatabase('images', (_fresh, kind) => {
     expect((await books(server)).logs.map(({ quota }) => quota)).toEqual([5 * 0.03 * unitsOfDollar])
   })
 
+  it("Google's own client gets images of Imagen as they come, charged for those that were not filtered", async () => {
+    const big = 'A'.repeat(50_000)
+    const {
+      server,
+      token,
+      heard,
+      ask: send,
+    } = await directStage(
+      kind,
+      () => ({
+        json: {
+          predictions: [
+            { mimeType: 'image/png', bytesBase64Encoded: big },
+            { raiFilteredReason: 'not this' },
+            { mimeType: 'image/png', bytesBase64Encoded: big },
+          ],
+        },
+      }),
+      { channel: { type: 24, models: 'imagen-3.0-generate-002' } },
+    )
+    const client = new GoogleGenAI({ apiKey: token.key, vertexai: true, httpOptions: { baseUrl: server.url } })
+    const { generatedImages } = await client.models.generateImages({
+      model: 'imagen-3.0-generate-002',
+      prompt: 'a lock',
+      config: { numberOfImages: 3 },
+    })
+    expect(generatedImages?.map(({ image }) => image?.imageBytes?.length)).toEqual([50_000, undefined, 50_000])
+    expect(heard.map(({ path }) => path)).toEqual(['/v1beta/models/imagen-3.0-generate-002:predict'])
+    expect((await books(server)).logs.map(({ quota }) => quota)).toEqual([2 * 0.03 * unitsOfDollar])
+    for (const sampleCount of [0, 17, 1.5, 'x']) {
+      const body = { instances: [{ prompt: 'x' }], parameters: { sampleCount } }
+      const refused = await send(body, '/v1beta/models/imagen-3.0-generate-002:predict')
+      expect([sampleCount, refused.status]).toEqual([sampleCount, 400])
+    }
+    await requireBalancedBooks(server)
+  })
+
   it('a promised image is waited for, and fetched for who wants its bytes', async () => {
     const bytes = Buffer.from('an image')
     let asked = 0
@@ -200,6 +238,61 @@ eachDatabase('images', (_fresh, kind) => {
     const before = heard.length
     await new Promise((resolve) => setTimeout(resolve, 1500))
     expect(heard.length).toBe(before)
+  })
+
+  it('a caller who leaves while several calls run: each of them is broken off', async () => {
+    let broken = 0
+    let open = 0
+    const url = await httpUpstream((request, response) => {
+      request.resume()
+      open++
+      response.on('close', () => broken++)
+    })
+    const { server, token } = await stage(kind, url, { channel: { type: 24, models: 'gemini-image' } })
+    await server.call('PUT /api/option/', { key: 'ModelPrice', value: JSON.stringify({ 'gemini-image': 0.04 }) })
+    const leaving = new AbortController()
+    const gone = fetch(server.url + generations, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gemini-image', prompt: 'a lock', n: 8 }),
+      signal: leaving.signal,
+    })
+    await eventually('five calls are open', () => open === 5)
+    leaving.abort()
+    await expect(gone).rejects.toThrow()
+    await eventually('all of them are closed', () => broken === 5)
+    expect((await settledCharges(server)).map(({ amount }) => amount)).toEqual([8 * 0.04 * unitsOfDollar])
+    expect(open).toBe(5)
+    await requireBalancedBooks(server)
+  })
+
+  it.each([
+    ['no JSON', { bytes: '<html>', type: 'text/html' }, 502],
+    ['nothing', { bytes: '', type: 'application/json' }, 502],
+    ['half of it', { bytes: '{"candidates":[', type: 'application/json' }, 502],
+    ['a list', { json: [1] }, 502],
+    ['an error under a status of success', { json: { error: { code: 400, message: 'no', status: 'INVALID_ARGUMENT' } } }, 400],
+    ['a refusal of the key', { json: { error: { code: 401, message: 'no' } }, status: 401 }, 503],
+    ['too many requests', { json: { error: { code: 429, message: 'no' } }, status: 429 }, 429],
+  ] as [string, Told, number][])('a vendor that answers with %s: nothing is charged', async (_name, told, status) => {
+    const { server, ask } = await directStage(kind, () => told, {
+      channel: { type: 24, models: 'gemini-image' },
+      prices: { 'gemini-image': 0.04 },
+    })
+    expect((await ask({ model: 'gemini-image', prompt: 'a lock', n: 2 }, generations)).status).toBe(status)
+    expect(await settledCharges(server)).toEqual([])
+    await requireBalancedBooks(server)
+  })
+
+  it('all calls together have the deadline of the whole', async () => {
+    const { server, ask } = await directStage(kind, () => undefined, {
+      channel: { type: 24, models: 'gemini-image', setting: JSON.stringify({ total_timeout_ms: 1000 }) },
+      prices: { 'gemini-image': 0.04 },
+    })
+    const startedMs = performance.now()
+    const answer = await ask({ model: 'gemini-image', prompt: 'a lock', n: 10 }, generations)
+    expect([answer.status, performance.now() - startedMs < 4000]).toEqual([504, true])
+    expect(await settledCharges(server)).toEqual([])
   })
 
   it('[238] edits: files of a form and addresses in JSON reach a vendor of another form', async () => {

@@ -20,6 +20,7 @@ export type CallerFormat =
   | 'gemini.count_tokens'
   | 'gemini.embed'
   | 'gemini.batch_embed'
+  | 'gemini.predict'
 
 /** A wire format of upstreams that no caller speaks. */
 export type UpstreamFormat =
@@ -34,7 +35,6 @@ export type UpstreamFormat =
   | 'coze.chat'
   | 'ernie.chat'
   | 'replicate.predict'
-  | 'gemini.predict'
   | 'vertex.embed'
   | 'cohere.embed'
   | 'ollama.embed'

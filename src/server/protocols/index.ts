@@ -11,6 +11,7 @@ import { openAiCompletions } from './direct/completions.ts'
 import { completionsInbound } from './direct/completions-inbound.ts'
 import { openAiEmbeddings } from './direct/embeddings.ts'
 import { geminiBatchEmbed, geminiEmbed } from './direct/gemini-embed.ts'
+import { geminiPredict } from './direct/gemini-predict.ts'
 import { openAiImageEdits, openAiImages, openAiImageVariations } from './direct/images.ts'
 import { openAiModerations } from './direct/moderations.ts'
 import { rerank } from './direct/rerank.ts'
@@ -55,6 +56,7 @@ export const wireFormats: Readonly<Record<CallerFormat, WireFormat>> = {
   'gemini.count_tokens': geminiCountTokens,
   'gemini.embed': geminiEmbed,
   'gemini.batch_embed': geminiBatchEmbed,
+  'gemini.predict': geminiPredict,
 }
 
 /** The formats of conversations that are translated. A new one is its folder and one line here. */

@@ -104,7 +104,7 @@ export function findEndpoint(method: string, url: string, headers: IncomingHttpH
   const engine = oldEmbeddings.exec(path)?.[1]
   if (engine) return engineEndpoint(method, path, decodePath(engine))
   const gemini =
-    method === 'GET' && !/(generateContent|countTokens|embedContents?)$/i.test(path) ? undefined : readGeminiPath(path)
+    method === 'GET' && !/(generateContent|countTokens|embedContents?|:predict)$/i.test(path) ? undefined : readGeminiPath(path)
   if (gemini) return geminiEndpoint(method, url, path, gemini)
   const dialect: Dialect =
     path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined
@@ -169,6 +169,7 @@ const geminiFormats: ReadonlyMap<string, CallerFormat> = new Map<string, CallerF
   ['streamGenerateContent', 'gemini.generate'],
   ['embedContent', 'gemini.embed'],
   ['batchEmbedContents', 'gemini.batch_embed'],
+  ['predict', 'gemini.predict'],
 ])
 
 function geminiCount(method: string, path: string, model: string): Endpoint | WrongMethod {

@@ -26,4 +26,5 @@ export function decodePath(path: string): string {
   }
 }
 
-const methodPath = /^\/v1(?:beta|alpha)?\/((?:models|tunedModels|publishers\/google\/models)\/.+):([a-zA-Z]+)$/
+/** Clients of the cloud's edition ask for `v1beta1`. */
+const methodPath = /^\/v1(?:beta1?|alpha)?\/((?:models|tunedModels|publishers\/google\/models)\/.+):([a-zA-Z]+)$/

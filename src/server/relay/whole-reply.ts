@@ -84,7 +84,7 @@ function isAnswer({ answerIn, answersWithout, answersWith }: WireFormat, reply: 
 
 /**
  * Of a large answer, as of many embeddings, only the members that matter are parsed; of its list, whether it is one, and for those that
- * bill them how many entries it has.
+ * bill them which entries it has.
  */
 function readNeeded(body: Buffer, { answerIn: list, billsEntries }: WireFormat): JsonObject {
   const members = membersOf(body)
@@ -96,8 +96,15 @@ function readNeeded(body: Buffer, { answerIn: list, billsEntries }: WireFormat):
   const start = members.findLast((member) => member.key === list)?.valueStart ?? 0
   if (body[start] !== openBracket) return Object.fromEntries(parsed)
   const entries = billsEntries ? (entriesOf(body, start) ?? []) : []
-  return { ...Object.fromEntries(parsed), [list]: entries.map(() => ({})) }
+  return { ...Object.fromEntries(parsed), [list]: entries.map((entry) => readEntry(body, entry)) }
 }
+
+/** What says in few words that it is none is read; of an image, only that it is one. */
+function readEntry(body: Buffer, { start, end }: { readonly start: number; readonly end: number }): unknown {
+  return end - start < wordsBelow ? JSON.parse(body.toString('utf8', start, end)) : {}
+}
+
+const wordsBelow = 4096
 
 export function parseObject(body: Buffer): JsonObject {
   const value: unknown = JSON.parse(body.toString('utf8', body[0] === 0xef ? 3 : 0))

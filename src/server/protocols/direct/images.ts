@@ -43,7 +43,7 @@ const images = (format: CallerFormat, defaultModel: string, needs: 'prompt' | 'i
   promptText: (body) => [textAt(body, 'prompt')],
   answerIn: 'data',
   billsEntries: true,
-  readUsage: (reply, facts) => readImageUsage(objectAt(reply, 'usage'), arrayAt(reply, 'data').length, facts),
+  readUsage: (reply, facts) => readImageUsage(objectAt(reply, 'usage'), arrayAt(reply, 'data').filter(isImage).length, facts),
   replyText: () => '',
 
   stream: {
@@ -113,8 +113,13 @@ const sizeWeights: ReadonlyMap<string, number> = new Map([
 /** Images that are charged by a ratio, although nobody counts tokens: a ratio of 1 is 0.0025 dollars for an image. */
 const tokensPerImage = 1250
 
-function imagesWithoutTokens(calls: number): Usage {
+export function imagesWithoutTokens(calls: number): Usage {
   return { ...noUsage, input: Math.ceil(tokensPerImage * calls), calls }
+}
+
+/** In the place of one that failed some hosts say why. */
+function isImage(entry: unknown): boolean {
+  return isObject(entry) && !entry.error
 }
 
 /** Some hosts have words of their own for making several: what has come is charged, not what `n` says. */
