@@ -110,8 +110,15 @@ type EventOnWire<Event> = Event extends { response: Response }
 
 // ── Messages ──
 
-export type MessagesReply = Anthropic.Message
-export type MessagesEvent = DeltaOnWire<Anthropic.RawMessageStreamEvent> | MessagesError
+/** The vendor leaves `citations` out of a text that has none, where the type has null, which others cannot read. */
+type BlockOnWire<Block> = Block extends Anthropic.TextBlock
+  ? Omit<Block, 'citations'> & { readonly citations?: NonNullable<Block['citations']> }
+  : Block
+
+export type MessagesReply = Omit<Anthropic.Message, 'content'> & {
+  readonly content: readonly BlockOnWire<Anthropic.ContentBlock>[]
+}
+export type MessagesEvent = MessagesEventOnWire<Anthropic.RawMessageStreamEvent> | MessagesError
 
 /** The vendor's guide lists more kinds of errors than the type of a body has, and words for programs beside the message. */
 export type MessagesError = Omit<Anthropic.ErrorResponse, 'error'> & {
@@ -131,9 +138,11 @@ export type ClaudeModel = Anthropic.ModelInfo
 export type ClaudeCount = Anthropic.MessageTokensCount
 
 /** How long what went into the cache is kept stands in the last event as well, where it is known here first. */
-type DeltaOnWire<Event> = Event extends Anthropic.RawMessageDeltaEvent
+type MessagesEventOnWire<Event> = Event extends Anthropic.RawMessageDeltaEvent
   ? Omit<Event, 'usage'> & { readonly usage: Event['usage'] & Pick<Anthropic.Usage, 'cache_creation'> }
-  : Event
+  : Event extends Anthropic.RawContentBlockStartEvent
+    ? Omit<Event, 'content_block'> & { readonly content_block: BlockOnWire<Event['content_block']> }
+    : Event
 
 // ── Gemini ──
 

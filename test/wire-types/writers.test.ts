@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { noUsage } from '../../src/contract/usage.ts'
 import { eventsIn } from '../../src/server/lib/sse.ts'
-import type { Inbound, WriteContext } from '../../src/server/protocols/codec.ts'
-import type { Dialogue } from '../../src/server/protocols/dialogue.ts'
+import type { Inbound } from '../../src/server/protocols/codec.ts'
 import type { CallerFormat } from '../../src/server/protocols/format.ts'
 import { inbounds } from '../../src/server/protocols/index.ts'
-import type { ReplyEvent } from '../../src/server/protocols/reply-events.ts'
-import { dialogueOf, tideTool } from '../helpers/codecs.ts'
-import { anyReply } from '../helpers/replies.ts'
+import { contextOf, replyOf } from './any-writing.ts'
 import { faultsOf, type Typed } from './compile.ts'
 
 /**
@@ -30,52 +26,6 @@ const dialects: readonly Dialect[] = [
   { format: 'anthropic.messages', reply: 'MessagesReply', event: 'MessagesEvent' },
   { format: 'gemini.generate', reply: 'GeminiReply', event: 'GeminiReply | GeminiError' },
 ]
-
-/** The same for the same seed; every few replies are asked for otherwise, or end otherwise. */
-function replyOf(seed: number): ReplyEvent[] {
-  const events = anyReply(seed).map((event): ReplyEvent => {
-    if (event.type !== 'finish') return event
-    return {
-      ...event,
-      ...(seed % 3 === 0 ? { explanation: 'not allowed' } : {}),
-      ...(event.reason === 'stop-sequence' ? { stopSequence: 'END' } : {}),
-    }
-  })
-  // The relay tells what it has counted where an upstream tells nothing.
-  const told = events.some(({ type }) => type === 'usage')
-  return told ? events : [...events.slice(0, -1), { type: 'usage', usage: { ...noUsage, input: 5, output: 2 } }, { type: 'end' }]
-}
-
-function contextOf(format: CallerFormat, seed: number): WriteContext {
-  let ids = 0
-  const asked: Partial<Dialogue> = {
-    from: format,
-    wantsUsage: seed % 2 === 0,
-    usesFunctions: seed % 7 === 0,
-    tools:
-      seed % 4 === 0 ? [tideTool, { ...tideTool, name: 'free', schema: undefined, custom: { format: { type: 'text' } } }] : [],
-    toolChoice: seed % 8 === 0 ? { kind: 'allowed', names: ['get_tide'], isRequired: true } : undefined,
-    parallelTools: seed % 4 === 0 ? false : undefined,
-    sampling: seed % 3 === 0 ? { temperature: 0.5, topP: 0.9 } : {},
-    outputTokensMax: seed % 3 === 0 ? 100 : undefined,
-    reasoning: seed % 5 === 0 ? { mode: { effort: 'low' }, show: 'summary' } : undefined,
-    output:
-      seed % 6 === 0
-        ? { kind: 'schema', name: 'a', description: undefined, schema: { type: 'object' }, strict: true }
-        : undefined,
-    user: seed % 9 === 0 ? 'someone' : undefined,
-    cacheKey: seed % 9 === 0 ? 'key' : undefined,
-    system: seed % 10 === 0 ? [{ kind: 'text', text: 'Be brief.' }] : [],
-  }
-  return {
-    id: `request${seed}`,
-    createdAt: 1_790_000_000,
-    model: 'asked',
-    dialogue: dialogueOf(asked),
-    newId: (prefix) => `${prefix}${++ids}`,
-    inputTokensEstimate: 12,
-  }
-}
 
 /** The data of all events; of every fourth reply, an error ends them. */
 function eventsOf(inbound: Inbound, format: CallerFormat, seed: number): string[] {

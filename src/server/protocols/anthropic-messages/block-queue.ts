@@ -147,7 +147,7 @@ class OpenBlock {
   }
 
   #text(text: string): JsonObject[] {
-    const started = this.#told ? [] : this.#start('text', { type: 'text', text: '', citations: null })
+    const started = this.#told ? [] : this.#start('text', { type: 'text', text: '' })
     return [...started, this.#delta({ type: 'text_delta', text })]
   }
 
