@@ -127,10 +127,11 @@ describe('the addresses of Gemini', () => {
   it('[29] never take another method for a generation', async () => {
     const { url, heard } = await answering('text.sse')
     const { ask, path, server } = await door(url)
-    for (const method of ['embedContent', 'batchEmbedContents', 'predict']) {
-      const answer = await ask(hello, path(method))
-      expect([answer.status, JSON.parse(answer.text).error.status]).toEqual([501, 'UNIMPLEMENTED'])
-    }
+    const statusOf = async (method: string) => JSON.parse((await ask(hello, path(method))).text).error.status
+    for (const method of ['embedContent', 'batchEmbedContents', 'predict'])
+      expect([method, await statusOf(method)]).toEqual([method, 'INVALID_ARGUMENT'])
+    for (const method of ['asyncBatchEmbedContent', 'predictLongRunning', 'batchGenerateContent'])
+      expect([method, await statusOf(method)]).toEqual([method, 'UNIMPLEMENTED'])
     await ask(hello, path('countTokens'))
     const wrong = await fetch(server.url + path('generateContent'))
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST'])
