@@ -53,7 +53,8 @@ export async function convert(
 
   dropped.note(work, conversion.to)
   const passage = passageFor(work, plan)
-  const requests = plan.requests.map((request) => writtenOf(work, channel, { request, conversion, model, passage }))
+  const write = (request: DirectRequest) => writtenOf(work, channel, { request, conversion, model, passage })
+  const requests = eachOnce(plan.requests, write)
   return {
     requests,
     upstreamModel: requests[0]?.upstreamModel ?? model,
@@ -66,7 +67,20 @@ export async function convert(
   }
 }
 
+/** Calls that are alike share their body: with images in it each copy would be megabytes. */
+function eachOnce(requests: readonly DirectRequest[], write: (request: DirectRequest) => Written): Written[] {
+  const written = new Map<unknown, Written>()
+  return requests.map((request) => {
+    const content = 'json' in request ? request.json : request.bytes
+    const made = written.get(content) ?? write(request)
+    written.set(content, made)
+    return made
+  })
+}
+
 const addressesMax = 20
+/** Of base64, in all files together. */
+const charactersMax = 64 * 1024 * 1024
 
 async function fetchAll({ upstream }: RelayParts, addresses: readonly string[]): Promise<ReadonlyMap<string, FetchedFile>> {
   const wanted = [...new Set(addresses)]
@@ -75,7 +89,11 @@ async function fetchAll({ upstream }: RelayParts, addresses: readonly string[]):
       field: 'url',
       reason: { zh: `最多 ${addressesMax} 个地址`, en: `at most ${addressesMax} addresses` },
     })
-  return new Map(await Promise.all(wanted.map(async (url) => [url, await fetchMedia(upstream, url)] as const)))
+  const fetched = new Map(await Promise.all(wanted.map(async (url) => [url, await fetchMedia(upstream, url)] as const)))
+  const characters = [...fetched.values()].reduce((sum, { data }) => sum + data.length, 0)
+  if (characters > charactersMax)
+    fail('untranslatable', { field: 'url', reason: { zh: '文件总量过大', en: 'the files are too large together' } })
+  return fetched
 }
 
 function writtenOf(

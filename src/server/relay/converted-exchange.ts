@@ -207,7 +207,7 @@ function readReply(body: Buffer): JsonObject {
 
 const callsAtOnce = 5
 /** Of all replies together. */
-const bytesMax = 128 * 1024 * 1024
+const bytesMax = 64 * 1024 * 1024
 const failuresMax = 3
 /** Between two questions about a task. */
 const pausesMs = [500, 1000, 2000, 3000, 5000]

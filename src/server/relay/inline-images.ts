@@ -8,13 +8,14 @@ import { UpstreamFailure } from './failure.ts'
  */
 export async function inlineImages(agents: UpstreamAgents, reply: JsonObject): Promise<JsonObject> {
   const images = arrayAt(reply, 'data').filter(isObject)
-  const fetched = await Promise.all(images.map((image) => withBytes(agents, image)))
+  const sizeBytesMax = Math.floor(totalBytesMax / Math.max(1, images.length))
+  const fetched = await Promise.all(images.map((image) => withBytes(agents, image, sizeBytesMax)))
   const data = fetched.filter((image) => image !== undefined)
   if (data.length > 0) return { ...reply, data }
   throw new UpstreamFailure('bad-reply', { facts: { message: 'its images could not be fetched' } })
 }
 
-async function withBytes(agents: UpstreamAgents, image: JsonObject): Promise<JsonObject | undefined> {
+async function withBytes(agents: UpstreamAgents, image: JsonObject, sizeBytesMax: number): Promise<JsonObject | undefined> {
   const { url: _, ...rest } = image
   const url = textAt(image, 'url')
   if (url === '') return image
@@ -22,7 +23,7 @@ async function withBytes(agents: UpstreamAgents, image: JsonObject): Promise<Jso
     const { status, body } = await fetchUntrusted(agents, {
       url,
       allowHttp: true,
-      sizeBytesMax: imageBytesMax,
+      sizeBytesMax,
       timeoutMs: 60_000,
     })
     return status === 200 && body.length > 0 ? { ...rest, b64_json: body.toString('base64') } : undefined
@@ -32,4 +33,5 @@ async function withBytes(agents: UpstreamAgents, image: JsonObject): Promise<Jso
   }
 }
 
-const imageBytesMax = 30 * 1024 * 1024
+/** Of all images together. */
+const totalBytesMax = 64 * 1024 * 1024

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { conversionOfTest, convertOfTest, failureOf } from '../../../../test/helpers/conversions.ts'
 import { fixture } from '../../../../test/helpers/upstream.ts'
-import { noUsage } from '../../../contract/usage.ts'
+import { noUsage, type Usage } from '../../../contract/usage.ts'
 import type { Format } from '../format.ts'
 import { objectAt, type UploadedFile } from '../wire-format.ts'
 import { openAiImages } from './images.ts'
@@ -20,6 +20,22 @@ describe('what images cost', () => {
     expect(paid(2, { n: 2, size: '1024x1792', quality: 'hd' })).toBe(6)
     // A host with a word of its own for several.
     expect([paid(4, { n: 1, batch_size: 4 }), paid(5000, { n: 1 })]).toEqual([4, 10])
+  })
+
+  it('in a stream each that is done is counted, and the last report of tokens counts', () => {
+    const done = (more: object = {}) => ({ type: 'image_generation.completed', b64_json: 'AA', ...more })
+    const usage = { input_tokens: 12, output_tokens: 272 }
+    const told = (...events: Record<string, unknown>[]) =>
+      events.reduce<Usage | undefined>((before, event) => openAiImages.stream?.readUsage(event, before), undefined)
+    expect(told({ type: 'image_generation.partial_image', b64_json: 'A' })).toBeUndefined()
+    expect(told(done({ usage }))).toEqual({ ...noUsage, input: 12, imageOutput: 272 })
+    expect(told(done({ usage }), done({ usage }), done({ usage }))).toMatchObject({ input: 12, calls: 3 })
+    expect(told(done(), done())).toEqual({ ...noUsage, input: 2500, calls: 2 })
+  })
+
+  it('in the place of one that failed nothing is charged', () => {
+    const data = [{ url: 'x' }, { error: { code: 'x' } }]
+    expect(openAiImages.readUsage({ data }, facts({ n: 2 }))?.calls).toBe(1)
   })
 
   it('those that report tokens are charged by them', () => {

@@ -52,10 +52,10 @@ const images = (format: CallerFormat, defaultModel: string, needs: 'prompt' | 'i
     isTerminal: () => false,
     endsWithBody: true,
     terminalText: '',
-    readUsage: (data, before) => readTokens(objectAt(data, 'usage')) ?? before,
+    readUsage: (data, before) => (isDone(data) ? withImage(before, readTokens(objectAt(data, 'usage'))) : before),
     isUsageOnly: () => false,
-    hasOutput: (data) => typeof data.b64_json === 'string',
-    isFinish: (data) => /\.completed$/.test(textAt(data, 'type')),
+    hasOutput: (data) => typeof data.b64_json === 'string' || typeof data.url === 'string',
+    isFinish: isDone,
     deltaText: () => '',
     readError: readStreamError,
     replay: (reply) =>
@@ -67,10 +67,10 @@ const images = (format: CallerFormat, defaultModel: string, needs: 'prompt' | 'i
           ...(isObject(reply.usage) ? { usage: reply.usage } : {}),
         })),
     gather: (events) => {
-      const done = events.filter((event) => /\.completed$/.test(textAt(event, 'type')))
+      const done = events.filter(isDone)
       return {
         created: done[0]?.created_at ?? 0,
-        data: done.map((event) => ({ b64_json: event.b64_json })),
+        data: done.map(({ url, b64_json }) => (url ? { url } : { b64_json })),
         ...(done.at(-1)?.usage ? { usage: done.at(-1)?.usage } : {}),
       }
     },
@@ -115,6 +115,16 @@ const tokensPerImage = 1250
 
 export function imagesWithoutTokens(calls: number): Usage {
   return { ...noUsage, input: Math.ceil(tokensPerImage * calls), calls }
+}
+
+function isDone(event: JsonObject): boolean {
+  return /\.completed$/.test(textAt(event, 'type'))
+}
+
+/** Of tokens the last report counts, as in every stream; images are counted one by one. */
+function withImage(before: Usage | undefined, tokens: Usage | undefined): Usage {
+  const calls = (before?.calls ?? 0) + 1
+  return tokens ? { ...tokens, calls } : imagesWithoutTokens(calls)
 }
 
 /** In the place of one that failed some hosts say why. */
