@@ -49,6 +49,9 @@ export type UpstreamFormat =
   | 'zhipu.images'
   | 'volcengine.images'
   | 'cloudflare.run'
+  | 'minimax.images'
+  | 'minimax.speech'
+  | 'xai.image-edits'
 
 export type Format = CallerFormat | UpstreamFormat
 

@@ -3,7 +3,12 @@ import { chatHost, plainHost } from './adjust-chat.ts'
 import { models } from './models.ts'
 import { defineProvider, joinUrl, pathOf, same } from './openai-compatible.ts'
 
-const speaks = { 'openai.chat': '/v1/chat/completions', 'anthropic.messages': '/anthropic/v1/messages' }
+const speaks = {
+  'openai.chat': '/v1/chat/completions',
+  'anthropic.messages': '/anthropic/v1/messages',
+  'minimax.images': '/v1/image_generation',
+  'minimax.speech': '/v1/t2a_v2',
+}
 
 /**
  * Reasoning stands in the text between tags and must come back there. Refusals come with status 200 in `base_resp`. The address before

@@ -1,4 +1,5 @@
 import { nearestRatio } from '../protocols/direct/image-forms.ts'
+import { grokRatios } from '../protocols/direct/images-xai.ts'
 import { adjustForModel } from '../protocols/openai-chat/models.ts'
 import { type JsonObject, textAt } from '../protocols/wire-format.ts'
 import { chatHost } from './adjust-chat.ts'
@@ -21,6 +22,7 @@ export const xai = defineProvider({
     'openai.responses': responsesPaths['openai.responses'],
     'anthropic.messages': '/v1/messages',
     'openai.images': mediaPaths['openai.images'],
+    'xai.image-edits': mediaPaths['openai.image-edits'],
   },
   ...withDirectCalls(chatHost({}, adjustForModel), { 'openai.images': adjustImages }),
 })
@@ -31,8 +33,6 @@ function adjustImages(body: JsonObject): Record<string, unknown> {
   const size = width && height ? { width: Number(width), height: Number(height) } : undefined
   return {
     ...without(body, ['size', 'quality', 'style', 'background', 'moderation', 'output_format', 'output_compression']),
-    ...(size && body.aspect_ratio === undefined ? { aspect_ratio: nearestRatio(size, ratios).ratio } : {}),
+    ...(size && body.aspect_ratio === undefined ? { aspect_ratio: nearestRatio(size, grokRatios).ratio } : {}),
   }
 }
-
-const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '9:16', '16:9', '1:2', '2:1']

@@ -14,7 +14,9 @@ import { imageEditsByGemini, imagesByGemini } from './images-gemini.ts'
 import { imagesByImagen } from './images-imagen.ts'
 import { imageEditsBySiliconFlow, imagesBySiliconFlow } from './images-siliconflow.ts'
 import { imageEditsByVolcEngine, imagesByVolcEngine } from './images-volcengine.ts'
+import { imageEditsByGrok } from './images-xai.ts'
 import { imagesByZhipu } from './images-zhipu.ts'
+import { imagesByMiniMax, speechByMiniMax } from './minimax.ts'
 import { rerankByCohere, rerankByDashScope, rerankByVoyage } from './rerank-conversions.ts'
 import { speechByGemini } from './speech-gemini.ts'
 import { transcriptionsByGemini, translationsByGemini } from './transcriptions-gemini.ts'
@@ -40,8 +42,11 @@ export const directConversions: readonly DirectConversion[] = [
   imagesByZhipu,
   imagesByVolcEngine,
   imageEditsByVolcEngine,
+  imageEditsByGrok,
+  imagesByMiniMax,
   imagesByCloudflare,
   speechByGemini,
+  speechByMiniMax,
   transcriptionsByGemini,
   translationsByGemini,
   transcriptionsByCloudflare,

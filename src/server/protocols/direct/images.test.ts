@@ -311,6 +311,45 @@ describe('images by Cloudflare', () => {
   })
 })
 
+describe('images by MiniMax', () => {
+  it('[236] up to nine a call, in its words', () => {
+    const { bodies, read } = convertOfTest(
+      'openai.images',
+      'minimax.images',
+      asked({ n: 10, size: '1024x1024', response_format: 'b64_json', seed: 7 }),
+    )
+    const body = (n: number) => ({
+      model: 'theirs',
+      prompt: 'a lock',
+      n,
+      response_format: 'base64',
+      aspect_ratio: '1:1',
+      seed: 7,
+    })
+    expect(bodies).toEqual([body(9), body(1)])
+    expect(read({ data: { image_base64: ['A', 'B'] } }, { data: { image_urls: ['https://x/1'] } }).data).toEqual([
+      { b64_json: 'A' },
+      { b64_json: 'B' },
+      { url: 'https://x/1' },
+    ])
+  })
+})
+
+describe('edits by Grok', () => {
+  it('[238] JSON in place of a form, with every image', () => {
+    const url = `data:image/png;base64,${png.toString('base64')}`
+    const several = convertOfTest('openai.image-edits', 'xai.image-edits', asked({ n: '2', size: '1024x1536' }), {
+      files: [file('image[]'), file('image[]')],
+    })
+    const image = { type: 'image_url', url }
+    const body = { model: 'theirs', prompt: 'a lock', response_format: 'url' }
+    expect(several.bodies).toEqual([{ ...body, n: 2, images: [image, image], aspect_ratio: '2:3' }])
+    const single = convertOfTest('openai.image-edits', 'xai.image-edits', asked(), { files: [file('image')] })
+    expect(single.bodies).toEqual([{ ...body, n: 1, image }])
+    expect(single.read({ data: [{ url: 'https://x/1', revised_prompt: '' }] }).data).toEqual([{ url: 'https://x/1' }])
+  })
+})
+
 describe('any request for images', () => {
   const targets: Format[] = [
     'gemini.generate',
@@ -321,6 +360,7 @@ describe('any request for images', () => {
     'zhipu.images',
     'volcengine.images',
     'cloudflare.run',
+    'minimax.images',
   ]
 
   it.each(targets)('%s: odd replies are no answer and throw nothing', (to) => {

@@ -87,6 +87,42 @@ describe('speech by Gemini', () => {
   })
 })
 
+describe('speech by MiniMax', () => {
+  const asked = (more: Record<string, unknown> = {}) => ({ model: 'asked', input: 'Hello.', voice: 'Wise_Woman', ...more })
+
+  it('comes as digits in JSON and goes as a file', () => {
+    const { bodies, answer, lost } = convertOfTest('openai.speech', 'minimax.speech', asked({ speed: 4, instructions: 'softly' }))
+    expect(bodies).toEqual([
+      {
+        model: 'theirs',
+        text: 'Hello.',
+        stream: false,
+        output_format: 'hex',
+        voice_setting: { voice_id: 'Wise_Woman', speed: 2 },
+        audio_setting: { format: 'mp3' },
+      },
+    ])
+    expect(lost).toEqual(['instructions'])
+    expect(answer({ data: { audio: samples.toString('hex'), status: 2 } })).toEqual({
+      kind: 'bytes',
+      contentType: 'audio/mpeg',
+      bytes: samples,
+      usage: undefined,
+    })
+    for (const odd of [{}, { data: { audio: '' } }, { data: { audio: 'zz' } }]) expect(answer(odd).kind).toBe('refused')
+  })
+
+  it('formats and streams that it does not have are refused, named', () => {
+    for (const [more, field] of [
+      [{ response_format: 'opus' }, 'response_format'],
+      [{ stream_format: 'sse' }, 'stream_format'],
+    ] as const)
+      expect(
+        failureOf(() => convertOfTest('openai.speech', 'minimax.speech', asked(more), { stream: field === 'stream_format' })),
+      ).toMatchObject({ code: 'untranslatable', params: { field } })
+  })
+})
+
 describe('recordings written down by Gemini', () => {
   const file: UploadedFile = {
     field: 'file',
