@@ -345,7 +345,7 @@ describe('Redis', () => {
     await meet(a, b)
     await redis.kill('SIGSTOP')
     a.bus.publish('user', 1)
-    await b.hears('user', [1], 1000)
+    await b.hears('user', [1], 3000)
     await redis.kill('SIGCONT')
   })
 
