@@ -76,6 +76,7 @@ describe.each(['zh', 'en'] as const)('in %s', (language) => {
     await form.getByRole('button', { name: words.submit }).click()
     await form.getByText(words.channelName).first().waitFor()
     await form.getByText(words.channelModels).waitFor()
+    await form.getByRole('radiogroup', { name: words.mapping }).getByText('JSON').click()
     await form.getByRole('textbox', { name: words.mapping }).fill('{')
     await form.getByRole('textbox', { name: words.mapping }).blur()
     await form.getByText(words.invalidJson).waitFor()

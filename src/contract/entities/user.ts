@@ -11,6 +11,7 @@ export const userStatusLabels: Readonly<Record<number, { label: Text; color: str
 
 export const passwordLength = { min: 8, max: 20 } as const
 export const usernameLengthMax = 12
+export const displayNameLengthMax = 20
 
 /** A user as the console shows it: no password, no access token, no secret of the settings. */
 export const user = z.object({
@@ -61,3 +62,21 @@ export const ownSession = z.object({
   current: z.boolean(),
 })
 export type OwnSession = z.output<typeof ownSession>
+
+/** What an admin may change of a user. Absent and empty mean "as it is"; whatever else consoles send back is passed over. */
+export const userEdit = z.object({
+  id: z.int().positive(),
+  username: z.string().trim().max(100).optional(),
+  display_name: z.string().trim().max(200).optional(),
+  group: z.string().trim().max(64).optional(),
+  password: z.string().max(100).optional(),
+  /** Units. With `used_quota` of the same moment, what was spent since stays spent. */
+  quota: z.int().optional(),
+  used_quota: z.int().optional(),
+  /** Why the quota is changed. */
+  reason: z.string().trim().max(200).optional(),
+})
+export type UserEdit = z.output<typeof userEdit>
+
+export const manageActions = ['enable', 'disable', 'promote', 'demote', 'delete', 'sign_out', 'unlock'] as const
+export type ManageAction = (typeof manageActions)[number]

@@ -1,5 +1,5 @@
 import type { DirectConversion } from '../protocols/direct/conversion.ts'
-import type { CallerFormat, Format } from '../protocols/format.ts'
+import type { AskedFormat, Format } from '../protocols/format.ts'
 import { codecs, directConversions, inbounds } from '../protocols/index.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import type { Provider } from '../providers/provider.ts'
@@ -11,10 +11,10 @@ import type { RunningChannel } from './model-index.ts'
  */
 export function upstreamFormat(
   { provider }: Pick<RunningChannel, 'provider'>,
-  asked: { readonly format: CallerFormat; readonly model: string; readonly body?: JsonObject },
+  asked: { readonly format: AskedFormat; readonly model: string; readonly body?: JsonObject },
 ): Format | undefined {
   const { format, model, body } = asked
-  const wished = body && provider.prefers?.(format, model, body)
+  const wished = body && format !== 'openai.realtime' ? provider.prefers?.(format, model, body) : undefined
   if (wished !== undefined && (isTranslatable(format, wished) || conversionOf(format, wished))) return wished
   if (speaks(provider, format, model)) return format
   const other = conversations.find((each) => speaks(provider, each, model) && isTranslatable(format, each))
@@ -24,7 +24,7 @@ export function upstreamFormat(
 }
 
 /** How a call that is no conversation is made in another form. */
-export function conversionOf(from: CallerFormat, to: Format): DirectConversion | undefined {
+export function conversionOf(from: AskedFormat, to: Format): DirectConversion | undefined {
   return directConversions.find((each) => each.from === from && each.to === to)
 }
 
@@ -41,7 +41,7 @@ function speaks(provider: Provider, format: Format, model: string): boolean {
   return provider.speaks[format] !== undefined && (provider.speaksWith?.(format, model) ?? true)
 }
 
-function isTranslatable(from: CallerFormat, to: Format): boolean {
+function isTranslatable(from: AskedFormat, to: Format): boolean {
   return inbounds[from] !== undefined && codecs[to] !== undefined
 }
 

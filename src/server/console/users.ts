@@ -1,15 +1,32 @@
-import { mayManage } from '../../contract/roles.ts'
 import type { Handlers } from '../../contract/route.ts'
 import type { userRoutes } from '../../contract/routes/users.ts'
-import { findUser, presentUser } from '../accounts/users.ts'
-import { fail } from '../lib/failure.ts'
+import { adjustQuota } from '../accounts/adjust-quota.ts'
+import { createByAdmin, editByAdmin } from '../accounts/edit-user.ts'
+import { findUserFor, listUsers } from '../accounts/find-users.ts'
+import { manageUser } from '../accounts/manage-user.ts'
+import { presentUser } from '../accounts/users.ts'
+import { oneBased } from '../db/page.ts'
 import { type Context, requireCaller } from './context.ts'
 
 export const userHandlers: Handlers<typeof userRoutes, Context> = {
-  async 'GET /api/user/:id'(context, { params }) {
-    const caller = requireCaller(context)
-    const user = await findUser(context.app.db, params.id)
-    if (user.id !== caller.id && !mayManage(caller.role, user.role)) fail('user_protected')
-    return presentUser(user)
+  'GET /api/user/': (context, { query }) => list(context, query),
+  'GET /api/user/search': (context, { query }) => list(context, query),
+  'GET /api/user/:id': (context, { params }) => findUserFor(context.app, requireCaller(context), params.id),
+  'POST /api/user/': (context, { body }) => createByAdmin(context.app, requireCaller(context), body),
+  'PUT /api/user/': (context, { body }) => editByAdmin(context.app, requireCaller(context), body),
+
+  'POST /api/user/:id/quota': (context, { params, body }) =>
+    adjustQuota(context.app, requireCaller(context), { id: params.id, ...body }),
+
+  'POST /api/user/manage': async (context, { body }) => presentUser(await manageUser(context.app, requireCaller(context), body)),
+
+  async 'DELETE /api/user/:id'(context, { params }) {
+    await manageUser(context.app, requireCaller(context), { id: params.id, action: 'delete' })
+    return null
   },
+}
+
+async function list(context: Context, { p, page_size, ...search }: { p: number; page_size: number }) {
+  const asked = { caller: requireCaller(context), search, page: oneBased(p, page_size) }
+  return { ...(await listUsers(context.app, asked)), page: p, page_size }
 }

@@ -2,8 +2,10 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { allHandlers } from '../console/handlers.ts'
 import { clientReader } from '../lib/client-address.ts'
+import { declineUpgrade, wantsWebSocket } from '../lib/decline-upgrade.ts'
 import type { App } from '../parts.ts'
 import { relayLane } from '../relay/lane.ts'
+import { socketLane } from '../relay/socket-lane.ts'
 import { buildConsoleServer } from './console-server.ts'
 
 export interface RunningServer {
@@ -14,16 +16,23 @@ export interface RunningServer {
 
 /** One `node:http` server: the relay takes its own paths before the console's router sees them. */
 export async function listen(app: App): Promise<RunningServer> {
-  const lane = relayLane(app, clientReader(app.env.TRUSTED_PROXIES))
+  const readClient = clientReader(app.env.TRUSTED_PROXIES)
+  const lane = relayLane(app, readClient)
+  const sockets = socketLane(app, readClient)
   let isStopping = false
   let server: Server | undefined
   const console = buildConsoleServer(app, allHandlers, {
     isStopping: () => isStopping,
     serverFactory: (handler) => {
-      server = createServer(limits, (request, response) => {
+      const created = createServer(limits, (request, response) => {
         if (!lane.takes(request, response)) handler(request, response)
       })
-      return server
+      created.on('upgrade', (request, socket, head) => {
+        if (wantsWebSocket(request)) sockets.takes(request, socket, head)
+        else declineUpgrade(created, request, socket, head)
+      })
+      server = created
+      return created
     },
   })
   await console.listen({ port: app.env.PORT, host: app.env.HOST })
@@ -35,8 +44,11 @@ export async function listen(app: App): Promise<RunningServer> {
     url: `http://${app.env.HOST === '127.0.0.1' || app.env.HOST === '0.0.0.0' ? 'localhost' : app.env.HOST}:${port}`,
     async stop(limitMs) {
       isStopping = true
-      const limit = setTimeout(() => running.closeAllConnections(), limitMs)
-      await lane.drain()
+      const limit = setTimeout(() => {
+        running.closeAllConnections()
+        sockets.cut()
+      }, limitMs)
+      await Promise.all([lane.drain(), sockets.drain()])
       await console.close()
       clearTimeout(limit)
     },

@@ -62,10 +62,13 @@ export class UpstreamAgents {
   }
 
   /** A pool for one call, to be destroyed by the caller. */
-  open({ origin, proxy, connectTimeoutMs }: Omit<Outgoing, 'id'>): Pool {
-    const connect =
-      proxy === '' ? guardedConnector(this.#rules, connectTimeoutMs) : proxiedConnector(proxy, this.#rules, connectTimeoutMs)
-    return newPool(origin, connect)
+  open({ origin, ...way }: Omit<Outgoing, 'id'>): Pool {
+    return newPool(origin, this.connector(way))
+  }
+
+  /** How connections to a channel are made, for what is no HTTP call. */
+  connector({ proxy, connectTimeoutMs }: Pick<Outgoing, 'proxy' | 'connectTimeoutMs'>): Connector {
+    return proxy === '' ? guardedConnector(this.#rules, connectTimeoutMs) : proxiedConnector(proxy, this.#rules, connectTimeoutMs)
   }
 
   #keep(channel: Outgoing, key: string): KeptPool {

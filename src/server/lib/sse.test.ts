@@ -37,6 +37,18 @@ describe('cutting a byte stream into events', () => {
       expect(readAll([bytes.subarray(0, cut), bytes.subarray(cut)]).events).toEqual(expected)
   })
 
+  it('[2] reads lines that end in CR alone, and mixes of all ends, at every border of every piece size', () => {
+    const mixed = 'data: 1\r\rdata: 2\r\n\r\ndata: 3\n\r\nevent: x\rdata: 4\r\n\rdata: 5\r\r'
+    const plain = 'data: 1\n\ndata: 2\r\n\r\ndata: 3\n\r\nevent: x\ndata: 4\r\n\ndata: 5\n\n'
+    for (let size = 1; size <= mixed.length; size++) {
+      const pieces = Array.from({ length: Math.ceil(mixed.length / size) }, (_, at) =>
+        Buffer.from(mixed.slice(at * size, (at + 1) * size)),
+      )
+      const { bytes, events, rest } = readAll(pieces)
+      expect([bytes, [...events, ...eventsIn(rest)].map(({ data }) => data)]).toEqual([plain, ['1', '2', '3', '4', '5']])
+    }
+  })
+
   it('keeps an unfinished event back and gives it at the end', () => {
     expect(readAll([Buffer.from('data: 1\n\ndata: 2')])).toEqual({
       bytes: 'data: 1\n\ndata: 2',

@@ -1,13 +1,16 @@
 /**
  * Server-sent events as byte text: a string in which every character is one byte (Latin-1). Byte text passes through unchanged, is
  * searched several times faster than a buffer and costs no allocation outside of the heap. `EventBlocks` cuts a stream at event
- * borders; `eventsIn` reads the events of a block, with their data decoded. A border is a blank line, with LF or CRLF.
+ * borders; `eventsIn` reads the events of a block, with their data decoded. A border is a blank line, with LF or CRLF. Lines that end
+ * in CR alone get an LF in its place.
  */
 export class EventBlocks {
   readonly #limitBytes: number
   #rest: string[] = []
   #restBytes = 0
   #ending = ''
+  /** A CR at the end of a piece: the next one tells whether it is half of a CRLF. */
+  #heldReturn = ''
 
   /** A single event may have at most `limitBytes`. */
   constructor(limitBytes: number) {
@@ -15,7 +18,8 @@ export class EventBlocks {
   }
 
   /** All events that are complete with this piece; '' when none is. Throws RangeError over the limit. */
-  push(piece: string): string {
+  push(bytes: string): string {
+    const piece = this.#heldReturn === '' && !bytes.includes('\r') ? bytes : this.#withLineFeeds(bytes)
     const border = lastBorder(this.#ending + piece) - this.#ending.length
     if (border <= 0) {
       this.#keep(piece)
@@ -31,9 +35,16 @@ export class EventBlocks {
 
   /** What came behind the last border. */
   flush(): string {
-    const rest = this.#rest.join('')
+    const rest = this.#rest.join('') + this.#heldReturn
+    this.#heldReturn = ''
     this.#forget()
-    return rest
+    return withLineFeeds(rest)
+  }
+
+  #withLineFeeds(bytes: string): string {
+    const text = this.#heldReturn + bytes
+    this.#heldReturn = text.endsWith('\r') ? '\r' : ''
+    return withLineFeeds(this.#heldReturn === '' ? text : text.slice(0, -1))
   }
 
   #keep(piece: string): void {
@@ -49,6 +60,11 @@ export class EventBlocks {
     this.#restBytes = 0
     this.#ending = ''
   }
+}
+
+/** A whole body with an LF wherever a CR stands alone. */
+export function withLineFeeds(byteText: string): string {
+  return byteText.includes('\r') ? byteText.replace(/\r(?!\n)/g, '\n') : byteText
 }
 
 /** A border is at most this long before its last line feed. */

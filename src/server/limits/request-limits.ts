@@ -21,10 +21,14 @@ export class RequestLimits {
     this.#areSet = derived(options, areSet)
   }
 
-  /** The place of a request among the limits; undefined when nothing limits this caller, as long as they make it. */
-  turnOf(caller: LimitedCaller, requestId: string): Turn | undefined {
+  /**
+   * The place of a request among the limits; undefined when nothing limits this caller, as long as they make it. `isPart`: it runs inside of
+   * a session that has a place of its own, and does not count as running beside it.
+   */
+  turnOf(caller: LimitedCaller, requestId: string, { isPart = false } = {}): Turn | undefined {
     if (!this.#areSet() && caller.limits === null) return undefined
-    const rulesIn = (group: string) => rulesOf(this.#options.current, caller, group)
+    const ruleOfPart = (rule: Rule) => (isPart ? { ...rule, concurrency: 0 } : rule)
+    const rulesIn = (group: string) => rulesOf(this.#options.current, caller, group).map(ruleOfPart)
     return new Turn(this.#counters, requestId, { rulesIn, ownGroup: caller.tokenGroup || caller.userGroup })
   }
 }

@@ -65,6 +65,16 @@ describe('tokens of media in a request', () => {
     }
   })
 
+  it('[271] of a large image are never counted by its bytes, whether its size can be read or not', () => {
+    const unreadable = Buffer.alloc(2_600_000, 'image').toString('base64')
+    const tokens = (mimeType: string, data: string, model: string) =>
+      countMedia({ contents: [{ parts: [{ inlineData: { mimeType, data } }] }] }, { mediaParts: 1, model })
+    for (const model of ['gemini-2.5-pro', 'gemini-3-pro']) {
+      expect(tokens('image/heic', unreadable, model)).toBeLessThanOrEqual(2240)
+      expect(tokens('image/png', png(1024, 1024) + unreadable, model)).toBeLessThanOrEqual(2240)
+    }
+  })
+
   it('are a flat number for what lies elsewhere or cannot be read, and for what is not found', () => {
     const parts = [
       { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },

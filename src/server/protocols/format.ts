@@ -53,7 +53,13 @@ export type UpstreamFormat =
   | 'minimax.speech'
   | 'xai.image-edits'
 
-export type Format = CallerFormat | UpstreamFormat
+/** Spoken over a socket for as long as it is open, not in requests and answers. */
+export type SocketFormat = 'openai.realtime'
+
+/** What a channel may be asked for. */
+export type AskedFormat = CallerFormat | SocketFormat
+
+export type Format = AskedFormat | UpstreamFormat
 
 /** A dialect decides how errors, request ids and heartbeats look to the caller. */
 export type Dialect = 'openai' | 'anthropic' | 'gemini'

@@ -1,6 +1,6 @@
 import { models } from './models.ts'
 import { adjustForOpenai } from './openai.ts'
-import { allPaths, defineProvider, pathOf, same } from './openai-compatible.ts'
+import { allPaths, defineProvider, pathOf, same, withModel } from './openai-compatible.ts'
 import type { Provider } from './provider.ts'
 import { prefersResponses } from './responses.ts'
 
@@ -25,12 +25,13 @@ export const azure: Provider = defineProvider({
   speaks: allPaths,
   url(channel, format, model) {
     const path = pathOf(allPaths, format).replace('/v1', '')
-    if (channel.baseUrl.endsWith('/openai/v1')) return channel.baseUrl + path
+    if (channel.baseUrl.endsWith('/openai/v1')) return withModel(channel.baseUrl + path, format, model)
     if (path.startsWith('/responses'))
       return `${channel.baseUrl}/openai${path}?api-version=${encodeURIComponent(channel.other || responsesApiVersion)}`
 
     const deployment = encodeURIComponent(model.replace('gpt-3.5', 'gpt-35'))
     const version = encodeURIComponent(channel.other || defaultApiVersion)
+    if (format === 'openai.realtime') return `${channel.baseUrl}/openai/realtime?api-version=${version}&deployment=${deployment}`
     const deployments = channel.baseUrl.startsWith('https://gateway.ai.cloudflare.com') ? '' : '/openai/deployments'
     return `${channel.baseUrl}${deployments}/${deployment}${path}?api-version=${version}`
   },

@@ -29,6 +29,7 @@ export const allPaths = {
   ...mediaPaths,
   'openai.input_tokens': '/v1/responses/input_tokens',
   'openai.compact': '/v1/responses/compact',
+  'openai.realtime': '/v1/realtime',
 } as const satisfies Provider['speaks']
 
 type Required = 'id' | 'key' | 'label' | 'color'
@@ -51,7 +52,8 @@ export function defineProvider({ modelsPath = '/v1/models', ...declared }: Decla
     versionsIn: null,
     otherDefault: '',
     speaks,
-    url: (channel: Upstream, format: Format) => joinUrl(channel.baseUrl, pathOf(speaks, format), pasted),
+    url: (channel: Upstream, format: Format, model: string) =>
+      withModel(joinUrl(channel.baseUrl, pathOf(speaks, format), pasted), format, model),
     headers: authorised,
     keyRefusedBy: [401],
     streamOptions: true,
@@ -75,6 +77,11 @@ export function pathOf(speaks: Provider['speaks'], format: Format): string {
   const path = speaks[format]
   if (path === undefined) throw new Error(`This provider does not speak ${format}`)
   return path
+}
+
+/** A session has no body to name its model in. */
+export function withModel(url: string, format: Format, model: string): string {
+  return format === 'openai.realtime' ? `${url}?model=${encodeURIComponent(model)}` : url
 }
 
 /** A bearer key, and for Messages the version and beta headers. A channel without a key sends none. */

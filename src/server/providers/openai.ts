@@ -3,7 +3,17 @@ import { adjustForModel } from '../protocols/openai-chat/models.ts'
 import { aiproxyBalance, creditGrants, openAiBilling } from './balances.ts'
 import { without } from './direct-calls.ts'
 import { models } from './models.ts'
-import { allPaths, bearer, defineProvider, joinUrl, mediaPaths, openaiPaths, pathOf, same } from './openai-compatible.ts'
+import {
+  allPaths,
+  bearer,
+  defineProvider,
+  joinUrl,
+  mediaPaths,
+  openaiPaths,
+  pathOf,
+  same,
+  withModel,
+} from './openai-compatible.ts'
 import type { Provider } from './provider.ts'
 import { adjustResponses, prefersResponses } from './responses.ts'
 
@@ -22,8 +32,8 @@ export const openai = defineProvider({
   baseUrl: 'https://api.openai.com',
   models: models.openai,
   speaks: ownPaths,
-  url(channel, format) {
-    const path = pathOf(ownPaths, format)
+  url(channel, format, model) {
+    const path = withModel(pathOf(ownPaths, format), format, model)
     if (channel.baseUrl.startsWith(cloudflareGateway)) return channel.baseUrl + path.replace('/v1', '')
     return joinUrl(channel.baseUrl, path, ['/v1'])
   },

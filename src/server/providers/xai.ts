@@ -23,6 +23,7 @@ export const xai = defineProvider({
     'anthropic.messages': '/v1/messages',
     'openai.images': mediaPaths['openai.images'],
     'xai.image-edits': mediaPaths['openai.image-edits'],
+    'openai.realtime': '/v1/realtime',
   },
   ...withDirectCalls(chatHost({}, adjustForModel), { 'openai.images': adjustImages }),
 })

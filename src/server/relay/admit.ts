@@ -3,7 +3,7 @@ import { resolveModel } from '../channels/select.ts'
 import { upstreamFormat } from '../channels/upstream-format.ts'
 import { fail } from '../lib/failure.ts'
 import { groupsToTry } from '../pricing/groups.ts'
-import type { CallerFormat } from '../protocols/format.ts'
+import type { AskedFormat } from '../protocols/format.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { RelayParts } from './relay-parts.ts'
 
@@ -11,7 +11,7 @@ import type { RelayParts } from './relay-parts.ts'
  * Decides whether this caller may use this model, and in which group: the first of the caller's groups that has a channel for it.
  * Throws `token_model_forbidden`, `group_forbidden`, `model_not_found`, `no_channel`, `dialect_unavailable` or `channel_disabled`.
  */
-export function admit(app: RelayParts, caller: RelayCaller, asked: { model: string; format: CallerFormat }): string {
+export function admit(app: RelayParts, caller: RelayCaller, asked: { model: string; format: AskedFormat }): string {
   if (caller.modelLimits && !caller.modelLimits.has(asked.model)) fail('token_model_forbidden', { model: asked.model })
   const groups = groupsToTry(app.options.current, caller)
   const index = app.channels.current
@@ -33,10 +33,10 @@ export function admit(app: RelayParts, caller: RelayCaller, asked: { model: stri
   fail(isKnown ? 'no_channel' : 'model_not_found', { model: asked.model, group: own })
 }
 
-function hasChannel(index: ChannelIndex, group: string, asked: { model: string; format: CallerFormat }): boolean {
+function hasChannel(index: ChannelIndex, group: string, asked: { model: string; format: AskedFormat }): boolean {
   return index.candidates(group, asked.model).some((tier) => tier.some((channel) => canAnswer(channel, asked)))
 }
 
-function canAnswer(channel: RunningChannel, { model, format }: { model: string; format: CallerFormat }): boolean {
+function canAnswer(channel: RunningChannel, { model, format }: { model: string; format: AskedFormat }): boolean {
   return upstreamFormat(channel, { format, model: resolveModel(channel, model) }) !== undefined
 }

@@ -24,6 +24,8 @@ export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
   | { readonly kind: 'count'; readonly format: CountFormat; readonly said?: PathFacts }
   /** A response that an upstream keeps. */
   | { readonly kind: 'response'; readonly action: ResponseAction; readonly id: string }
+  /** Only as a WebSocket. */
+  | { readonly kind: 'socket' }
   | { readonly kind: 'models' }
   | { readonly kind: 'model'; readonly model: string }
   | { readonly kind: 'not-offered' }
@@ -72,6 +74,7 @@ const entries = new Map<string, Entry>(
     relay('/v1/messages', 'anthropic.messages', 'anthropic'),
     count('/v1/messages/count_tokens', 'anthropic.count_tokens', 'anthropic'),
     count('/v1/responses/input_tokens', 'openai.input_tokens', 'openai'),
+    { method: 'GET' as const, endpoint: { path: '/v1/realtime', kind: 'socket' as const, dialect: 'openai' as const } },
     { method: 'GET' as const, endpoint: { path: '/v1/models', kind: 'models' as const, dialect: 'openai' as const } },
     { method: 'GET' as const, endpoint: { path: '/v1beta/models', kind: 'models' as const, dialect: 'gemini' as const } },
   ].map((entry) => [entry.endpoint.path, entry]),
@@ -140,6 +143,16 @@ function engineEndpoint(method: string, path: string, model: string): Endpoint |
   if (method !== 'POST') return { wrongMethod: method, allowed: 'POST', dialect: 'openai' }
   return { path, dialect: 'openai', kind: 'relay', format: 'openai.embeddings', from: 'token', said: { model } }
 }
+
+/** What a WebSocket at this address speaks; undefined where there is none. */
+export function findSocketEndpoint(url: string): 'openai.realtime' | 'openai.responses' | undefined {
+  return socketEndpoints.get(cleanPath(url))
+}
+
+const socketEndpoints: ReadonlyMap<string, 'openai.realtime' | 'openai.responses'> = new Map([
+  ['/v1/realtime', 'openai.realtime'],
+  ['/v1/responses', 'openai.responses'],
+])
 
 /** Nothing but the two methods that generate is ever taken for a generation. */
 function geminiEndpoint(

@@ -145,7 +145,8 @@ async function attemptUntilAnswered(app: RelayParts, work: Work): Promise<void> 
   call.sendError(attempts.length > 1 ? { ...told, final: true } : told, work.format.stream?.errorEvent)
 }
 
-function noteFailure(app: RelayParts, call: Call, channel: RunningChannel, failure: UpstreamFailure): void {
+/** Tells those who watch the channels of a failure that is none of the caller's. */
+export function noteFailure(app: RelayParts, call: Call, channel: RunningChannel, failure: UpstreamFailure): void {
   app.metrics.upstreamAttempts.inc({ outcome: failure.kind })
   if (failure.isCallersMistake) return
   app.logger.warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a channel failed')

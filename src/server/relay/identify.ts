@@ -23,13 +23,22 @@ export function keysIn(headers: IncomingHttpHeaders, dialect: Dialect, url = '')
   const googleKey = textOf(headers['x-goog-api-key'])
   const azureKey = textOf(headers['api-key'])
   const ordered = {
-    openai: [bearer, apiKey, googleKey, azureKey],
+    openai: [bearer, apiKey, googleKey, azureKey, keyInProtocols(headers)],
     anthropic: [apiKey, bearer, googleKey, azureKey],
     // Only here the address may hold one, which is read and then forgotten: addresses end in logs.
     gemini: [googleKey, keyInQuery(url), bearer, apiKey, azureKey],
   }[dialect]
   return ordered.filter((key) => key !== undefined && key !== '').map(String)
 }
+
+/** Browsers can set no header for a socket, so that the key is one of the subprotocols that they offer. */
+function keyInProtocols({ upgrade, 'sec-websocket-protocol': offered = '' }: IncomingHttpHeaders): string | undefined {
+  if (upgrade === undefined) return undefined
+  const marked = offered.split(',').find((name) => name.trim().startsWith(keyProtocol))
+  return marked?.trim().slice(keyProtocol.length)
+}
+
+const keyProtocol = 'openai-insecure-api-key.'
 
 async function callerOfSession(app: RelayParts, call: Call): Promise<RelayCaller> {
   const { headers } = call.request

@@ -22,7 +22,7 @@ export function relayLane(app: RelayParts, readClient: ClientReader) {
 
   const finished = () => {
     running--
-    app.metrics.relayOpen.set(running)
+    app.metrics.relayOpen.dec()
     if (running === 0) onIdle?.()
   }
 
@@ -35,7 +35,7 @@ export function relayLane(app: RelayParts, readClient: ClientReader) {
         return true
       }
       running++
-      app.metrics.relayOpen.set(running)
+      app.metrics.relayOpen.inc()
       void serve(app, request, response, url, readClient, isStopping).finally(finished)
       return true
     },
@@ -100,6 +100,8 @@ function answer(app: RelayParts, endpoint: Endpoint, call: Call): Promise<void> 
       return handleCount(app, endpoint, call)
     case 'response':
       return handleResponse(app, endpoint, call)
+    case 'socket':
+      return refuse(() => fail('upgrade_required'))
     case 'models':
       return listModels(app, call)
     case 'model':

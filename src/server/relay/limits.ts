@@ -1,21 +1,30 @@
 import type { ErrorCode } from '../../contract/errors.ts'
 import type { Text } from '../../contract/text.ts'
-import { fail } from '../lib/failure.ts'
+import { AppError } from '../lib/failure.ts'
 import type { Measure, Refusal, Rule, Standing } from '../limits/rule.ts'
 import type { Turn, TurnNeed } from '../limits/turn.ts'
 import type { Dialect } from '../protocols/format.ts'
 import type { Call } from './call.ts'
 import type { RelayParts } from './relay-parts.ts'
 
-/** Runs a limited request to its end, however it ends. One that failed before its limits were asked is counted as a failed one. */
-export async function withinLimits(app: RelayParts, call: Call, turn: Turn, run: () => Promise<void>): Promise<void> {
+/**
+ * Runs a limited request to its end, however it ends. One that failed before its limits were asked is counted as a failed one. `answered`
+ * tells whether it succeeded.
+ */
+export async function withinLimits(
+  app: RelayParts,
+  call: Call,
+  turn: Turn,
+  run: () => Promise<void>,
+  answered: () => boolean = () => call.isCommitted && call.response.statusCode < 400,
+): Promise<void> {
   try {
     await run()
   } catch (error) {
     if (!turn.isEntered) tellLimits(app, call, turn, await turn.enterFailed())
     throw error
   } finally {
-    turn.end(call.isCommitted && call.response.statusCode < 400)
+    turn.end(answered())
   }
 }
 
@@ -29,7 +38,7 @@ export async function enterLimits(app: RelayParts, call: Call, turn: Turn, need:
 
 function tellLimits(app: RelayParts, call: Call, turn: Turn, refusal: Refusal | undefined): void {
   for (const [name, value] of limitHeaders(call.dialect, turn.standings, app.now())) call.tell(name, value)
-  if (refusal) failLimit(refusal)
+  if (refusal) throw limitError(refusal)
 }
 
 const codes: Readonly<Record<Measure, ErrorCode>> = {
@@ -46,10 +55,11 @@ const whoseTexts: Readonly<Record<Rule['whose'], Text>> = {
   client: { zh: '您', en: 'You have' },
 }
 
-function failLimit({ rule, measure, retryMs }: Refusal): never {
+/** What a refused caller is told. */
+export function limitError({ rule, measure, retryMs }: Refusal): AppError {
   const params = { whose: whoseTexts[rule.whose], count: rule[measure], window: durationText(rule.windowMs) }
-  if (retryMs === 'never') fail('rate_limit_prompt', params)
-  fail(codes[measure], { ...params, retryAfter: Math.ceil(retryMs / 1000) })
+  if (retryMs === 'never') return new AppError('rate_limit_prompt', params)
+  return new AppError(codes[measure], { ...params, retryAfter: Math.ceil(retryMs / 1000) })
 }
 
 function durationText(ms: number): Text {

@@ -1,4 +1,4 @@
-import { eventsIn, toByteText } from '../lib/sse.ts'
+import { eventsIn, toByteText, withLineFeeds } from '../lib/sse.ts'
 import { isObject, type JsonObject, type StreamFormat, type WireFormat } from '../protocols/wire-format.ts'
 import { UpstreamFailure } from './failure.ts'
 import { parse, StreamTap } from './tap.ts'
@@ -20,7 +20,7 @@ export function formOf(bytes: Buffer): Form | undefined {
 /** A body that is a stream of events as the whole reply that they make; any other as it is. Throws an UpstreamFailure for a broken stream. */
 export function gathered({ stream }: WireFormat, body: Buffer): Buffer {
   if (!stream || formOf(body) !== 'events') return body
-  const text = body.toString('latin1')
+  const text = withLineFeeds(body.toString('latin1'))
   const tap = new StreamTap(stream, { hideUsage: false, renameTo: undefined })
   tap.take(text)
   if (tap.error) throw new UpstreamFailure('status', { status: tap.error.status || 502, facts: tap.error })

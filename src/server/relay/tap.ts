@@ -35,7 +35,8 @@ export class StreamTap implements Tap {
     if (this.#terminal || this.error) return ''
     this.#keep(block)
     if (this.#format.endsWithBody) return this.#passButEnd(block)
-    return this.#edit(block, this.#renameTo === undefined ? this.#eventsThatMatter(block) : eventsIn(block))
+    const needsAll = this.#renameTo !== undefined || (!this.#format.hasNamedEvents && mayHaveEmpty.test(block))
+    return this.#edit(block, needsAll ? eventsIn(block) : this.#eventsThatMatter(block))
   }
 
   get isEnded(): boolean {
@@ -98,7 +99,7 @@ export class StreamTap implements Tap {
       const isEnd = this.#format.isTerminal(event)
       const data = parse(event.data)
       if (data) this.#read(data)
-      const replaced = data && this.#replacement(event, data)
+      const replaced = this.#isEmpty(event) ? '' : data && this.#replacement(event, data)
       if (isEnd || this.error) {
         // An error of the upstream is told in our own words: what it says may hold the channel's key.
         if (isEnd) this.#terminal = replaced ?? this.#terminalOf(event, block)
@@ -156,6 +157,11 @@ export class StreamTap implements Tap {
     this.hasOutput ||= this.#format.hasOutput(data)
   }
 
+  /** Some hosts send events of nothing to stay awake, which clients of these formats would read as JSON. */
+  #isEmpty({ data }: EventText): boolean {
+    return data === '' && !this.#format.hasNamedEvents
+  }
+
   #replacement(event: EventText, data: JsonObject): string | undefined {
     if (this.#hideUsage && this.#format.isUsageOnly(data)) return ''
     if (this.#renameTo === undefined) return undefined
@@ -186,6 +192,7 @@ export class StreamTap implements Tap {
 }
 
 const namedEvent = /^event:[^\n]*\ndata:[^\n]*\n\r?\n$/
+const mayHaveEmpty = /(?:^|\n)(?:event:|data: ?\r?\n)/
 const oneLineEvent = /^data:[^\n]*\n\r?\n$/
 const keptBytesMax = 32 * 1024
 

@@ -3,7 +3,7 @@ import type { Usage } from '../../contract/usage.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { seconds } from '../lib/clock.ts'
 import { background } from '../lib/logger.ts'
-import { eventsIn, toByteText } from '../lib/sse.ts'
+import { eventsIn, toByteText, withLineFeeds } from '../lib/sse.ts'
 import type { Codec, EventReader, Inbound, ReadContext, WriteContext, WrittenRequest } from '../protocols/codec.ts'
 import type { Dialogue } from '../protocols/dialogue.ts'
 import type { ReplyEvent } from '../protocols/reply-events.ts'
@@ -81,7 +81,7 @@ export function translated(app: RelayParts, work: Work, channel: RunningChannel,
 }
 
 function readStream(reader: EventReader, body: Buffer): ReplyEvent[] {
-  const events = eventsIn(body.toString('latin1')).flatMap((event) => reader.push(event))
+  const events = eventsIn(withLineFeeds(body.toString('latin1'))).flatMap((event) => reader.push(event))
   return [...events, ...reader.finish()]
 }
 

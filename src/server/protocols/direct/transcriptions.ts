@@ -66,7 +66,8 @@ function heard(seconds: number): Usage {
   return { ...noUsage, input: Math.max(1, Math.ceil(seconds * tokensPerSecond)) }
 }
 
-function readSoundUsage(reply: JsonObject): Usage | undefined {
+/** Usage of a reply or an event that is a transcript: in tokens, or in seconds, which are counted as tokens. */
+export function readSoundUsage(reply: JsonObject): Usage | undefined {
   const usage = objectAt(reply, 'usage')
   const seconds = Number(usage?.seconds ?? reply.duration)
   if (usage?.type === 'tokens' || typeof usage?.input_tokens === 'number') return readTokens(usage)

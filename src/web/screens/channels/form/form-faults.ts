@@ -6,7 +6,8 @@ import { localOf, textOf } from '../../../lib/i18n.ts'
 import { parseJson } from '../../../lib/json.ts'
 import { type ChannelValues, keysOf } from './form-values.ts'
 import { chainsOf } from './mapping.ts'
-import { faultName, readMembers } from './setting.ts'
+import { readMembers } from './members.ts'
+import { faultName } from './setting.ts'
 import { texts } from './texts.ts'
 
 /** What may be wrong with the form, found here or by the server. */

@@ -1,6 +1,6 @@
 import type { useForm } from '@mantine/form'
 import type { Channel, ChannelType } from '../../../../contract/entities/channel.ts'
-import { withMembers } from './setting.ts'
+import { withMembers } from './members.ts'
 
 /** What the form holds, how it comes from a channel and how it goes into one. */
 export interface ChannelValues {

@@ -3,7 +3,7 @@ import { useText } from '../../../lib/i18n.ts'
 import { useWrite } from '../../../lib/query.ts'
 import { RowActions } from '../../../ui/row-actions.tsx'
 import { texts } from '../texts.ts'
-import type { Tagged } from './tag-group.tsx'
+import type { Tagged } from './tagged.ts'
 
 const icon = { size: 16, stroke: 1.6 } as const
 

@@ -7,12 +7,7 @@ import { Tag } from '../../../ui/tag.tsx'
 import styles from '../channels.module.css'
 import { texts } from '../texts.ts'
 import { TagActions } from './tag-actions.tsx'
-
-/** A tag with all of its channels. */
-export interface Tagged {
-  readonly tag: string
-  readonly channels: readonly Channel[]
-}
+import type { Tagged } from './tagged.ts'
 
 /** The heading of the channels of one tag: how many serve, what they used together, and what can be done with all of them. */
 export function useTagGroups(

@@ -1,0 +1,59 @@
+import { logType } from '../../contract/entities/log.ts'
+import type { User } from '../../contract/entities/user.ts'
+import type { Within } from '../db/open.ts'
+import type { Row } from '../db/schema.ts'
+import { seconds } from '../lib/clock.ts'
+import { fail } from '../lib/failure.ts'
+import { newRequestId } from '../lib/ids.ts'
+import { recordAudit } from '../options/audit.ts'
+import type { Caller, Core } from '../options/core.ts'
+import { recordLog } from '../usage/log.ts'
+import { credit } from '../wallet/credit.ts'
+import { quotaText } from '../wallet/quota-text.ts'
+import { lockManaged } from './lock-user.ts'
+import { findUser, presentUser } from './users.ts'
+
+interface Adjustment {
+  /** Signed units. */
+  readonly change: number
+  readonly reason: string
+}
+
+/**
+ * Changes a balance by a signed amount: what is spent meanwhile stays spent. Throws `not_found`, `user_protected`, `nothing_changed`,
+ * `quota_below_zero`, `amount_out_of_range`.
+ */
+export async function adjustQuota(
+  core: Core,
+  caller: Caller,
+  { id, ...wanted }: Adjustment & { readonly id: number },
+): Promise<User> {
+  if (wanted.change === 0) fail('nothing_changed')
+  await core.db.transaction().execute(async (within) => {
+    await writeAdjustment(core, within, { ...wanted, caller, user: await lockManaged(core, within, caller, id) })
+  })
+  core.bus.publish('user', id)
+  return presentUser(await findUser(core.db, id))
+}
+
+/** The ledger row, the log row for the user and the audit row, in the caller's transaction, which has locked the user. */
+export async function writeAdjustment(
+  core: Core,
+  within: Within,
+  { caller, user, change, reason }: Adjustment & { readonly caller: Caller; readonly user: Row<'users'> },
+): Promise<void> {
+  const after = user.quota + change
+  if (change < 0 && after < 0) fail('quota_below_zero', { have: quotaText(core, user.quota) })
+  const nowMs = core.now()
+  const at = seconds(nowMs)
+  const { id: userId, username } = user
+
+  const reference = `adjust:${userId}:${newRequestId(nowMs)}`
+  await credit(within, { userId, kind: 'adjust', amount: change, reference, at, detail: reason })
+  const amount = `${change > 0 ? '+' : '-'}${quotaText(core, Math.abs(change))}`
+  const why = reason === '' ? '' : `: ${reason}`
+  const content = `管理员调整额度 ${amount} / Quota changed by an admin, ${amount}${why}`
+  await recordLog(within, { type: logType.manage, at, userId, username, content, quota: change })
+  const [before, told] = [String(user.quota), JSON.stringify({ quota: after, change, reason })]
+  await recordAudit(core, within, { caller, action: 'user.quota', target: `user:${userId}`, before, after: told })
+}

@@ -1,0 +1,116 @@
+import { displayNameLengthMax, type User, type UserEdit } from '../../contract/entities/user.ts'
+import { role } from '../../contract/roles.ts'
+import type { Row } from '../db/schema.ts'
+import { fail } from '../lib/failure.ts'
+import { recordAudit } from '../options/audit.ts'
+import type { Caller, Core } from '../options/core.ts'
+import { writeAdjustment } from './adjust-quota.ts'
+import { giveWelcome } from './gifts.ts'
+import { lockManaged } from './lock-user.ts'
+import { dropCodes } from './mailed-codes.ts'
+import { readUsername, usernameKey } from './names.ts'
+import { requireGoodPassword } from './passwords.ts'
+import { deleteSessions } from './sessions.ts'
+import type { Accounts } from './sign-in.ts'
+import { createUser, findUser, presentUser, refuseTaken } from './users.ts'
+
+export interface NewAccount {
+  readonly username: string
+  readonly display_name: string
+  readonly password: string
+}
+
+/** Makes an ordinary user, with the gift of new users. Throws `credentials_required` and the failures of names and passwords. */
+export async function createByAdmin(accounts: Accounts, caller: Caller, given: NewAccount): Promise<User> {
+  if (given.username.trim() === '' || given.password === '') fail('credentials_required')
+  const username = readUsername(given.username)
+  requireGoodPassword(given.password, username)
+  const password_hash = await accounts.passwords.hash(given.password)
+
+  const id = await accounts.db.transaction().execute(async (within) => {
+    const user = { username, displayName: given.display_name, password_hash, role: role.ordinary, at: accounts.now() }
+    const userId = await createUser(within, user)
+    await giveWelcome(accounts, within, { userId, username, inviterId: 0 })
+    const after = JSON.stringify({ username })
+    await recordAudit(accounts, within, { caller, action: 'user.create', target: `user:${userId}`, after })
+    return userId
+  })
+  accounts.bus.publish('user', id)
+  return presentUser(await findUser(accounts.db, id))
+}
+
+/**
+ * Changes names, group, quota or password of a user; what is absent or as before stays. A new password signs the user out everywhere
+ * and has to be changed. Throws `not_found`, `user_protected`, `own_password`, `group_unknown`, `quota_below_zero` and the failures of
+ * names and passwords.
+ */
+export async function editByAdmin(accounts: Accounts, caller: Caller, edit: UserEdit): Promise<User> {
+  const { id, password = '' } = edit
+  // The own one needs the current one.
+  if (password !== '' && id === caller.id) fail('own_password')
+  const password_hash = password === '' ? undefined : await hashFor(accounts, edit, password)
+
+  await accounts.db.transaction().execute(async (within) => {
+    const user = await lockManaged(accounts, within, caller, id)
+    const changed = changesOf(accounts, user, edit)
+    const values = { ...changed, ...(password_hash ? { password_hash, must_change_password: 1 } : {}) }
+    if (Object.keys(values).length > 0) {
+      await within.updateTable('users').set(values).where('id', '=', id).execute().catch(refuseTaken)
+      await recordAudit(accounts, within, { caller, action: 'user.edit', target: `user:${id}`, ...told(user, values) })
+    }
+    if (password_hash) {
+      await deleteSessions(within, id)
+      await dropCodes(within, id)
+    }
+    const change = quotaChange(user, edit)
+    if (change !== 0) await writeAdjustment(accounts, within, { caller, user, change, reason: edit.reason ?? '' })
+  })
+  accounts.bus.publish('user', id)
+  return presentUser(await findUser(accounts.db, id))
+}
+
+type Changes = Partial<Pick<Row<'users'>, 'username' | 'username_key' | 'display_name' | 'group'>>
+
+/** Only what differs: what is sent back unread may break rules that came later. */
+function changesOf({ options }: Core, user: Row<'users'>, { username = '', display_name = '', group = '' }: UserEdit): Changes {
+  const changes: Changes = {}
+  if (username !== '' && username !== user.username) {
+    changes.username = readUsername(username)
+    changes.username_key = usernameKey(changes.username)
+  }
+  if (display_name !== '' && display_name !== user.display_name) changes.display_name = readDisplayName(display_name)
+  if (group !== '' && group !== user.group) {
+    if (!Object.hasOwn(options.current.GroupRatio, group)) fail('group_unknown', { group })
+    changes.group = group
+  }
+  return changes
+}
+
+function readDisplayName(given: string): string {
+  return [...given].length <= displayNameLengthMax ? given : fail('display_name_length')
+}
+
+/**
+ * Consoles send the whole user back as they loaded it minutes ago, with the balance as a number. Use moves units from `quota` to
+ * `used_quota`, so that their sum tells what the admin has changed from what was spent since. Without `used_quota` the balance is
+ * meant as it stands.
+ */
+function quotaChange(user: Row<'users'>, { quota, used_quota }: UserEdit): number {
+  if (quota === undefined) return 0
+  return used_quota === undefined ? quota - user.quota : quota + used_quota - (user.quota + user.used_quota)
+}
+
+async function hashFor(accounts: Accounts, { id, username }: UserEdit, password: string): Promise<string> {
+  const user = await findUser(accounts.db, id)
+  requireGoodPassword(password, username || user.username)
+  return accounts.passwords.hash(password)
+}
+
+/** Before and after for the audit, without the password. */
+function told(user: Row<'users'>, values: Changes & { password_hash?: string }): { before: string; after: string } {
+  const { password_hash, username_key: _key, ...changed } = values
+  const { username, display_name, group } = user
+  const before = Object.fromEntries(Object.entries({ username, display_name, group }).filter(([name]) => name in changed))
+  const after = { ...changed, ...(password_hash ? { password: 'changed' } : {}) }
+  return { before: JSON.stringify(before), after: JSON.stringify(after) }
+}

@@ -1,0 +1,64 @@
+import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import type { User } from '../../contract/entities/user.ts'
+import { isRoot, mayManage } from '../../contract/roles.ts'
+import { containing, type PageOf } from '../db/page.ts'
+import type { Tables } from '../db/schema.ts'
+import { fail } from '../lib/failure.ts'
+import type { Caller, Core } from '../options/core.ts'
+import { findUser, presentUser } from './users.ts'
+
+/** Users as admins look for them. Whom an admin may not change an admin does not see either, but for the own row. */
+export interface UserSearch {
+  /** Part of the name, the shown name or the address, in any case; or the whole id. */
+  readonly keyword?: string
+  /** '' for any. */
+  readonly group?: string
+  /** 0 for any. */
+  readonly role?: number
+  readonly status?: number
+}
+
+/** A page of users, deleted ones too, newest first, and the number of all that match. */
+export async function listUsers(
+  core: Core,
+  { caller, search, page }: { caller: Caller; search: UserSearch; page: PageOf },
+): Promise<{ items: User[]; total: number }> {
+  const found = core.db
+    .selectFrom('users')
+    .$if(!isRoot(caller.role), (query) =>
+      query.where((row) => row.or([row('role', '<', caller.role), row('id', '=', caller.id)])),
+    )
+    .where(matching(search))
+  const rows = await found.selectAll().orderBy('id', 'desc').offset(page.offset).limit(page.limit).execute()
+  const { total } = await found.select((row) => row.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  return { items: rows.map(presentUser), total }
+}
+
+/** Throws `not_found`, `user_protected`. */
+export async function findUserFor(core: Core, caller: Caller, id: number): Promise<User> {
+  const user = await findUser(core.db, id)
+  if (user.id !== caller.id && !mayManage(caller.role, user.role)) fail('user_protected')
+  return presentUser(user)
+}
+
+function matching({ keyword = '', group = '', role = 0, status = 0 }: UserSearch) {
+  return (row: ExpressionBuilder<Tables, 'users'>) =>
+    row.and([
+      ...(keyword === '' ? [] : [row.or([...likeKeyword(keyword), ...withId(row, keyword)])]),
+      ...(group === '' ? [] : [row('group', '=', group)]),
+      ...(role === 0 ? [] : [row('role', '=', role)]),
+      ...(status === 0 ? [] : [row('status', '=', status)]),
+    ])
+}
+
+function likeKeyword(keyword: string) {
+  const pattern = containing(keyword)
+  return ['username', 'display_name', 'email'].map(
+    (column) => sql<SqlBool>`lower(${sql.ref(column)}) like lower(${pattern}) escape '\\'`,
+  )
+}
+
+function withId(row: ExpressionBuilder<Tables, 'users'>, keyword: string) {
+  const id = /^\d{1,16}$/.test(keyword) ? Number(keyword) : 0
+  return Number.isSafeInteger(id) && id > 0 ? [row('id', '=', id)] : []
+}

@@ -1,0 +1,22 @@
+import { mayManage } from '../../contract/roles.ts'
+import type { Within } from '../db/open.ts'
+import type { Row } from '../db/schema.ts'
+import { fail } from '../lib/failure.ts'
+import type { Caller, Core } from '../options/core.ts'
+
+/**
+ * The row of a user whom the caller is about to change, kept from others until the end of the transaction, so that what was decided
+ * from it stays true. Throws `not_found`, also for deleted users, and `user_protected` for those of an equal or higher role.
+ */
+export async function lockManaged(core: Core, within: Within, caller: Caller, id: number): Promise<Row<'users'>> {
+  const user = await within
+    .selectFrom('users')
+    .selectAll()
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .$if(core.database.dialect === 'postgres', (query) => query.forUpdate())
+    .executeTakeFirst()
+  if (!user) return fail('not_found')
+  if (!mayManage(caller.role, user.role)) fail('user_protected')
+  return user
+}

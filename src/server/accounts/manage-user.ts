@@ -1,0 +1,130 @@
+import { logType } from '../../contract/entities/log.ts'
+import { type ManageAction, userStatus } from '../../contract/entities/user.ts'
+import { isAdmin, isRoot, role } from '../../contract/roles.ts'
+import type { Text } from '../../contract/text.ts'
+import type { Within } from '../db/open.ts'
+import type { Row } from '../db/schema.ts'
+import { seconds } from '../lib/clock.ts'
+import { fail } from '../lib/failure.ts'
+import { recordAudit } from '../options/audit.ts'
+import type { Caller, Core } from '../options/core.ts'
+import { recordLog } from '../usage/log.ts'
+import { lockManaged } from './lock-user.ts'
+import { dropCodes } from './mailed-codes.ts'
+import { removeUser } from './remove.ts'
+import { deleteSessions } from './sessions.ts'
+
+/** What an act needs and does. `requires` throws when the act cannot be done. */
+interface Act {
+  readonly words: Text
+  requires(user: Row<'users'>, caller: Caller): void
+  run(core: Core, within: Within, user: Row<'users'>): Promise<void>
+}
+
+const acts: Readonly<Record<ManageAction, Act>> = {
+  enable: {
+    words: { zh: '管理员启用了账户', en: 'Enabled by an admin' },
+    requires(user) {
+      if (user.status === userStatus.locked) fail('user_locked')
+    },
+    run: (_core, within, { id }) => set(within, id, { status: userStatus.active }),
+  },
+  unlock: {
+    words: { zh: '超级管理员解除了锁定', en: 'Unlocked by the super admin' },
+    requires(user, caller) {
+      if (!isRoot(caller.role)) fail('permission_denied')
+      if (user.status !== userStatus.locked) fail('nothing_changed')
+    },
+    run: (_core, within, { id }) => set(within, id, { status: userStatus.active }),
+  },
+  disable: {
+    words: { zh: '管理员封禁了账户', en: 'Banned by an admin' },
+    requires(user) {
+      if (isRoot(user.role)) fail('root_protected')
+    },
+    async run(_core, within, { id }) {
+      await set(within, id, { status: userStatus.banned })
+      await signOut(within, id)
+    },
+  },
+  promote: {
+    words: { zh: '被提升为管理员', en: 'Promoted to admin' },
+    requires(user, caller) {
+      if (!isRoot(caller.role)) fail('promote_forbidden')
+      if (isAdmin(user.role)) fail('nothing_changed')
+    },
+    run: (_core, within, { id }) => set(within, id, { role: role.admin }),
+  },
+  demote: {
+    words: { zh: '被降级为普通用户', en: 'Demoted to an ordinary user' },
+    requires(user) {
+      if (isRoot(user.role)) fail('root_protected')
+      if (!isAdmin(user.role)) fail('nothing_changed')
+    },
+    run: (_core, within, { id }) => set(within, id, { role: role.ordinary }),
+  },
+  sign_out: {
+    words: { zh: '管理员使所有登录和系统访问令牌失效', en: 'Signed out everywhere by an admin' },
+    requires() {},
+    async run(_core, within, { id }) {
+      await set(within, id, { access_token_hash: null })
+      await signOut(within, id)
+    },
+  },
+  delete: {
+    words: { zh: '管理员注销了账户', en: 'Deleted by an admin' },
+    requires(user) {
+      if (isRoot(user.role)) fail('root_protected')
+    },
+    run: (core, within, { id }) => removeUser(core, within, id),
+  },
+}
+
+/**
+ * Does one act to one user, with its log row and audit row in one transaction; every node knows within a second. Throws `not_found`,
+ * `user_protected`, `root_protected`, `promote_forbidden`, `permission_denied`, `user_locked`, `nothing_changed`.
+ */
+export async function manageUser(
+  core: Core,
+  caller: Caller,
+  { id, action }: { id: number; action: ManageAction },
+): Promise<Row<'users'>> {
+  const act = acts[action]
+  const after = await core.db.transaction().execute(async (within) => {
+    const user = await lockManaged(core, within, caller, id)
+    act.requires(user, caller)
+    await act.run(core, within, user)
+
+    const { zh, en } = act.words
+    const record = { at: seconds(core.now()), userId: id, username: user.username, content: `${zh} / ${en}` }
+    await recordLog(within, { type: logType.manage, ...record })
+    const changed = await within.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+    await recordAudit(core, within, {
+      caller,
+      action: `user.${action.replace('_', '-')}`,
+      target: `user:${id}`,
+      before: stateOf(user),
+      after: stateOf(changed),
+    })
+    return changed
+  })
+  core.bus.publish('user', id)
+  return after
+}
+
+async function set(
+  within: Within,
+  id: number,
+  values: { status?: number; role?: number; access_token_hash?: null },
+): Promise<void> {
+  await within.updateTable('users').set(values).where('id', '=', id).execute()
+}
+
+async function signOut(within: Within, id: number): Promise<void> {
+  await deleteSessions(within, id)
+  await dropCodes(within, id)
+}
+
+function stateOf({ role, status, deleted_at }: Row<'users'>): string {
+  return JSON.stringify({ role, status, ...(deleted_at === null ? {} : { deleted_at }) })
+}

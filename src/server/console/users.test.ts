@@ -1,0 +1,144 @@
+import { describe, expect, it, vi } from 'vitest'
+import { serverOfTest, type TestServer } from '../../../test/helpers/app.ts'
+import { requireBalancedBooks } from '../../../test/helpers/seed.ts'
+import type { User } from '../../contract/entities/user.ts'
+
+const password = 'correct horse 7'
+
+interface Member {
+  readonly id: number
+  /** Calls the console as this user, on any node. */
+  call(server: TestServer, line: string, body?: unknown): Promise<{ status: number; json: Answer }>
+}
+
+interface Answer {
+  readonly success: boolean
+  readonly code?: string
+  readonly message: string
+  // The tests know what they ask for.
+  readonly data: never
+}
+
+async function member(server: TestServer, username: string): Promise<Member> {
+  const { id } = await server.call<User>('POST /api/user/', { username, display_name: '', password })
+  const response = await fetch(`${server.url}/api/user/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username, password }),
+  })
+  const cookie = response.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+  return {
+    id,
+    async call(node, line, body) {
+      const [method = '', path = ''] = line.split(' ')
+      const answer = await fetch(node.url + path, {
+        method,
+        headers: { cookie, 'new-api-user': String(id), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      return { status: answer.status, json: (await answer.json()) as Answer }
+    },
+  }
+}
+
+describe.each(['sqlite', 'postgres'] as const)('users over %s', (kind) => {
+  it('stop at once on every node when they are banned: sessions, access token and keys', async () => {
+    const first = await serverOfTest(kind)
+    const second = kind === 'postgres' ? await serverOfTest(kind, { database: first.database }) : first
+    const nodes = [first, second]
+    const ada = await member(first, 'ada')
+    const { json: made } = await ada.call(first, 'POST /api/token/', { name: 'test', unlimited_quota: true })
+    const { key } = made.data as { key: string }
+    const { json: access } = await ada.call(first, 'POST /api/user/token')
+
+    const statusOf = async (url: string, headers: Record<string, string>) => (await fetch(url, { headers })).status
+    const statuses = () =>
+      Promise.all(
+        nodes.flatMap((node) => [
+          ada.call(node, 'GET /api/user/self').then(({ status }) => status),
+          statusOf(`${node.url}/api/user/self`, { authorization: access.data, 'new-api-user': String(ada.id) }),
+          statusOf(`${node.url}/v1/models`, { authorization: `Bearer sk-${key}` }),
+        ]),
+      )
+    expect(new Set(await statuses())).toEqual(new Set([200]))
+    await first.call('POST /api/user/manage', { id: ada.id, action: 'disable' })
+    expect((await statuses()).slice(0, 3)).toEqual([401, 401, 403])
+    await vi.waitFor(async () => expect(await statuses()).toEqual(nodes.flatMap(() => [401, 401, 403])), { timeout: 1500 })
+
+    await first.call('POST /api/user/manage', { id: ada.id, action: 'enable' })
+    await first.call(`DELETE /api/user/${ada.id}`)
+    await vi.waitFor(async () => expect(await statuses()).toEqual(nodes.flatMap(() => [401, 401, 401])), { timeout: 1500 })
+    expect((await first.raw(`GET /api/user/${ada.id}`)).status).toBe(200)
+  })
+
+  it('are managed as accustomed consoles do it', async () => {
+    const server = await serverOfTest(kind)
+    const ada = await member(server, 'ada')
+    const listed = await server.call<{ items: User[] }>('GET /api/user/?p=0&page_size=10')
+    expect(listed).toMatchObject({
+      total: 2,
+      page: 1,
+      page_size: 10,
+      items: [{ username: 'ada', DeletedAt: null }, { username: 'root' }],
+    })
+    expect(await server.call('GET /api/user/search?keyword=ad&group=default&p=1&page_size=10')).toMatchObject({ total: 1 })
+    expect(await server.call('GET /api/user/search?keyword=&group=null&p=1&page_size=10')).toMatchObject({ total: 2 })
+
+    expect(await server.call('POST /api/user/manage', { id: ada.id, action: 'promote' })).toMatchObject({ role: 10, status: 1 })
+    expect(await server.call('POST /api/user/manage', { id: ada.id, action: 'demote' })).toMatchObject({ role: 1 })
+    const loaded = await server.call<User>(`GET /api/user/${ada.id}`)
+    const saved = await server.call('PUT /api/user/', {
+      ...loaded,
+      password: '',
+      quota: 500_000,
+      verification_code: '',
+      access_token: null,
+    })
+    expect(saved).toMatchObject({ quota: 500_000 })
+    const adjusted = await server.call(`POST /api/user/${ada.id}/quota`, { change: -100_000, reason: 'correction' })
+    expect(adjusted).toMatchObject({ quota: 400_000 })
+    expect((await ada.call(server, 'GET /api/user/self')).json.data).toMatchObject({ quota: 400_000 })
+    expect((await ada.call(server, 'GET /api/log/self?type=3')).json.data).toMatchObject({ total: 4 })
+    await requireBalancedBooks(server)
+
+    const refused = await server.raw('POST /api/user/manage', { id: 1, action: 'disable' }, { 'accept-language': 'en' })
+    expect([refused.status, await refused.json()]).toEqual([
+      200,
+      { success: false, code: 'root_protected', message: 'The super admin cannot be disabled, deleted or demoted' },
+    ])
+    for (const body of [{ id: ada.id, action: 'explode' }, { id: 0, action: 'enable' }, { id: [ada.id], action: 'delete' }, {}]) {
+      expect(await (await server.raw('POST /api/user/manage', body)).json()).toMatchObject({ code: 'field_invalid' })
+    }
+    expect(await (await server.raw(`POST /api/user/${ada.id}/quota`, { change: 5, reason: ' ' })).json()).toMatchObject({
+      code: 'field_invalid',
+    })
+  })
+
+  it('may not manage one another, whatever they send', async () => {
+    const server = await serverOfTest(kind)
+    const [ada, eve] = [await member(server, 'ada'), await member(server, 'eve')]
+    const lines: [string, unknown?][] = [
+      ['GET /api/user/'],
+      ['GET /api/user/search?keyword=a'],
+      [`GET /api/user/${eve.id}`],
+      ['POST /api/user/', { username: 'x', password }],
+      ['PUT /api/user/', { id: eve.id, quota: 5 }],
+      [`POST /api/user/${ada.id}/quota`, { change: 5, reason: 'x' }],
+      ['POST /api/user/manage', { id: ada.id, action: 'promote' }],
+      [`DELETE /api/user/${eve.id}`],
+    ]
+    for (const [line, body] of lines) {
+      expect([line, (await ada.call(server, line, body)).json.code]).toEqual([line, 'permission_denied'])
+    }
+    const self = { username: 'ada', role: 100, status: 3, quota: 5, group: 'vip', aff_quota: 5, inviter_id: 1, id: eve.id }
+    expect((await ada.call(server, 'PUT /api/user/self', self)).json.success).toBe(true)
+    expect(await server.call(`GET /api/user/${ada.id}`)).toMatchObject({
+      role: 1,
+      status: 1,
+      quota: 0,
+      group: 'default',
+      aff_quota: 0,
+    })
+    await requireBalancedBooks(server)
+  })
+})

@@ -1,0 +1,46 @@
+import { WebSocket } from 'ws'
+import type { UpstreamAgents } from './http-client.ts'
+
+/** A WebSocket to a configured upstream, over the same guarded and proxied connections as its HTTP calls. */
+export interface SocketTarget {
+  /** ws or wss. */
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly proxy: string
+  readonly connectTimeoutMs: number
+  /** From the connection to the answer to the handshake. */
+  readonly handshakeMs: number
+}
+
+/** More in one message than any event of the interfaces has; 16 MiB of sound in base64 fit. */
+export const frameBytesMax = 24 * 1024 * 1024
+
+/** What both ends of a relayed socket share: nothing is compressed, and what one message may pile up is bounded. */
+export const socketLimits = {
+  perMessageDeflate: false,
+  maxPayload: frameBytesMax,
+  maxFragments: 4096,
+  closeTimeout: 5_000,
+} as const
+
+/** Begins to connect. Listen at once: `open`, or `unexpected-response` with the answer of an upstream that refuses, or `error`. */
+export function openSocket(agents: UpstreamAgents, target: SocketTarget): WebSocket {
+  const { url, headers, proxy, connectTimeoutMs, handshakeMs } = target
+  const connect = agents.connector({ proxy, connectTimeoutMs })
+  const to = {
+    hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    host: url.host,
+    protocol: url.protocol === 'wss:' ? 'https:' : 'http:',
+    port: url.port,
+  }
+  const createConnection = (_options: unknown, done: (error: Error | null, socket?: unknown) => void) => {
+    connect(to, (...[error, socket]) => (error ? done(error) : done(null, socket)))
+  }
+  return new WebSocket(url, {
+    ...socketLimits,
+    headers: { ...headers },
+    handshakeTimeout: handshakeMs,
+    // Node calls it with a callback, and waits for that when nothing is returned; the types only know `net.createConnection`.
+    createConnection: createConnection as never,
+  })
+}

@@ -1,0 +1,73 @@
+import { isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
+
+/**
+ * Events of a realtime session, as far as a gateway has to know them; all others pass as they came. Both names of an event are read: those
+ * of the published interface and those of its beta. Source: types of the official SDK 7.51, protocols notes 1.11, read 2026-11.
+ */
+export function readEvent(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What a session says of itself, or a caller of it. */
+export interface SessionFacts {
+  /** Undefined where it is not said, or has no limit. */
+  readonly outputTokensMax: number | undefined
+  /** '' where speech is not transcribed. */
+  readonly transcriptionModel: string
+  /** It answers in text alone. */
+  readonly isTextOnly: boolean
+}
+
+export function readSession(session: JsonObject): SessionFacts {
+  const input = objectAt(objectAt(session, 'audio') ?? {}, 'input') ?? {}
+  const transcription = objectAt(input, 'transcription') ?? objectAt(session, 'input_audio_transcription') ?? {}
+  const modalities = session.output_modalities ?? session.modalities
+  return {
+    outputTokensMax: limitIn(session),
+    transcriptionModel: textAt(transcription, 'model'),
+    isTextOnly: Array.isArray(modalities) && !modalities.includes('audio') && modalities.length > 0,
+  }
+}
+
+/** The limit of output that a session or a response names; undefined for none, or `inf`. */
+export function limitIn(value: JsonObject): number | undefined {
+  const limit = value.max_output_tokens ?? value.max_response_output_tokens
+  return typeof limit === 'number' && Number.isInteger(limit) && limit > 0 ? limit : undefined
+}
+
+/** The same event, with this name for the model of its session, where it names one. */
+export function withSessionModel(event: JsonObject, model: string): JsonObject {
+  const session = objectAt(event, 'session')
+  return session && 'model' in session ? { ...event, session: { ...session, model } } : event
+}
+
+/** How long a piece of sound is. Without a known format it is taken as 16 bits at 24 kHz. */
+export function secondsIn(base64: string, format: string): number {
+  const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0
+  const bytes = Math.max(0, Math.floor((base64.length * 3) / 4) - padding)
+  return bytes / (format.includes('g711') || format.includes('pcmu') || format.includes('pcma') ? 8_000 : 48_000)
+}
+
+/** The format of the sound that goes in or comes out: a name, or an object that has one. */
+export function soundFormat(session: JsonObject, side: 'input' | 'output'): string {
+  const nested = objectAt(objectAt(session, 'audio') ?? {}, side) ?? {}
+  const format = nested.format ?? session[`${side}_audio_format`]
+  return isObject(format) ? textAt(format, 'type') : typeof format === 'string' ? format : ''
+}
+
+/** An error as an event. */
+export function errorEventOf(
+  error: Pick<UpstreamErrorFacts, 'message' | 'type' | 'param'> & { code: string | null },
+  eventId: string,
+) {
+  const { message, type, code, param } = error
+  return JSON.stringify({ type: 'error', event_id: eventId, error: { type, code, message, param, event_id: null } })
+}
+
+export const isDone = (event: JsonObject) => event.type === 'response.done'
+export const isTranscribed = (event: JsonObject) => event.type === 'conversation.item.input_audio_transcription.completed'

@@ -1,0 +1,144 @@
+import { noUsage, type Usage } from '../../../contract/usage.ts'
+import { estimateText } from '../count-tokens.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { secondsIn, soundFormat } from './events.ts'
+
+/** A number of tokens of each kind. */
+interface Tokens {
+  readonly text: number
+  readonly audio: number
+}
+
+interface Running {
+  text: number
+  audio: number
+}
+
+/**
+ * About how long the conversation of a session is, and what its running responses have said: for holds, and for charges of what an upstream
+ * does not report. Its own numbers take the place of these as they come. Source: protocols notes 5.4.
+ */
+export class SessionMeter {
+  #known: Tokens = { text: 0, audio: 0 }
+  #text = 0
+  #heardSeconds = 0
+  #spokenSeconds = 0
+  #inputFormat = ''
+  #outputFormat = ''
+  readonly #running = new Map<string, Running>()
+
+  /** The conversation so far, as the next response reads it. */
+  get context(): Tokens {
+    return {
+      text: Math.ceil(this.#known.text + this.#text),
+      audio: Math.ceil(this.#known.audio + this.#heardSeconds * readPerSecond),
+    }
+  }
+
+  /** Ids of the responses that run. */
+  get running(): readonly string[] {
+    return [...this.#running.keys()]
+  }
+
+  /** What a caller says. */
+  heard(event: JsonObject): void {
+    switch (event.type) {
+      case 'input_audio_buffer.append':
+        this.#addHeard(secondsIn(textAt(event, 'audio'), this.#inputFormat))
+        return
+      case 'conversation.item.create':
+        for (const part of arrayAt(objectAt(event, 'item') ?? {}, 'content')) this.#hearPart(part)
+        this.#text += estimateText(textAt(objectAt(event, 'item') ?? {}, 'output')) + perItem
+        return
+      case 'session.update':
+        this.#text += estimateText(JSON.stringify([instructionsIn(event), objectAt(event, 'session')?.tools ?? []]))
+        return
+      case 'response.create':
+        this.#text += estimateText(textAt(objectAt(event, 'response') ?? {}, 'instructions'))
+        return
+      default:
+        return
+    }
+  }
+
+  /** What the upstream says. */
+  said(event: JsonObject): void {
+    const type = textAt(event, 'type')
+    if (type === 'session.created' || type === 'session.updated') {
+      const session = objectAt(event, 'session') ?? {}
+      this.#inputFormat = soundFormat(session, 'input')
+      this.#outputFormat = soundFormat(session, 'output')
+    } else if (type === 'response.created') this.#begin(textAt(objectAt(event, 'response') ?? {}, 'id'))
+    else if (audioDeltas.has(type))
+      this.#say(event, { text: 0, audio: secondsIn(textAt(event, 'delta'), this.#outputFormat) * saidPerSecond })
+    else if (textDeltas.has(type)) this.#say(event, { text: estimateText(textAt(event, 'delta')) - 3, audio: 0 })
+  }
+
+  /** What a response is charged for when the upstream reports nothing: all of the conversation, and what it said. */
+  estimate(responseId: string): Usage {
+    const { text, audio } = this.context
+    const said = this.#running.get(responseId) ?? { text: 0, audio: 0 }
+    return { ...noUsage, input: text, audioInput: audio, output: Math.ceil(said.text), audioOutput: Math.ceil(said.audio) }
+  }
+
+  /** A response is over, with the upstream's own numbers where it gave some: the next one reads what it said. */
+  ended(responseId: string, usage: Usage): void {
+    this.#running.delete(responseId)
+    this.#known = {
+      text: usage.input + usage.cacheRead + usage.output,
+      // What is said takes twice the tokens that it takes when it is read.
+      audio: usage.audioInput + usage.imageInput + Math.ceil(usage.audioOutput / 2),
+    }
+    this.#text = 0
+    this.#heardSeconds = 0
+  }
+
+  /** Seconds that were heard since this was asked last, for a transcription whose upstream does not tell them. */
+  takeSpoken(): number {
+    const seconds = this.#spokenSeconds
+    this.#spokenSeconds = 0
+    return seconds
+  }
+
+  #begin(responseId: string): void {
+    const [first] = this.#running.keys()
+    if (this.#running.size >= runningMax && first !== undefined) this.#running.delete(first)
+    this.#running.set(responseId, { text: 0, audio: 0 })
+  }
+
+  #addHeard(seconds: number): void {
+    this.#heardSeconds += seconds
+    this.#spokenSeconds += seconds
+  }
+
+  #hearPart(part: unknown): void {
+    if (!isObject(part)) return
+    this.#text += estimateText(textAt(part, 'text') || textAt(part, 'transcript'))
+    if (part.type === 'input_audio') this.#addHeard(secondsIn(textAt(part, 'audio'), this.#inputFormat))
+    if (part.type === 'input_image') this.#text += imageTokens
+  }
+
+  #say(event: JsonObject, more: Tokens): void {
+    const response = this.#running.get(textAt(event, 'response_id')) ?? [...this.#running.values()].at(-1)
+    if (!response) return
+    response.text += Math.max(0, more.text)
+    response.audio += more.audio
+  }
+}
+
+function instructionsIn(event: JsonObject): string {
+  return textAt(objectAt(event, 'session') ?? {}, 'instructions')
+}
+
+const audioDeltas: ReadonlySet<string> = new Set(['response.output_audio.delta', 'response.audio.delta'])
+const textDeltas: ReadonlySet<string> = new Set([
+  'response.output_text.delta',
+  'response.text.delta',
+  'response.function_call_arguments.delta',
+])
+/** More than any session has at a time; an upstream may say anything. */
+const runningMax = 64
+const readPerSecond = 10
+const saidPerSecond = 20
+const perItem = 4
+const imageTokens = 1_100

@@ -1,0 +1,34 @@
+import { noUsage, type Usage } from '../../../contract/usage.ts'
+import { areCounts, countAt, type JsonObject, objectAt } from '../wire-format.ts'
+
+/**
+ * Usage of one response of a session in disjoint buckets, in tokens. Cached tokens are part of those of their kind. Undefined when nothing is
+ * reported or a number cannot be meant. Source: types of the official SDK 7.51, protocols notes 1.11, read 2026-11.
+ */
+export function readRealtimeUsage(response: JsonObject): Usage | undefined {
+  const usage = objectAt(response, 'usage')
+  if (!usage || !areCounts(usage, ['input_tokens', 'output_tokens', 'total_tokens'])) return undefined
+  if (typeof usage.input_tokens !== 'number' && typeof usage.output_tokens !== 'number') return undefined
+
+  const read = objectAt(usage, 'input_token_details')
+  const cached = objectAt(read ?? {}, 'cached_tokens_details')
+  const total = countAt(usage, 'input_tokens')
+  const cacheRead = Math.min(total, countAt(read, 'cached_tokens'))
+  // Where the cached tokens are not told apart they are text.
+  const [cachedAudio, cachedImage] = [countAt(cached, 'audio_tokens'), countAt(cached, 'image_tokens')]
+  const audio = Math.max(0, countAt(read, 'audio_tokens') - cachedAudio)
+  const image = Math.max(0, countAt(read, 'image_tokens') - cachedImage)
+  const audioInput = Math.min(total - cacheRead, audio)
+  const imageInput = Math.min(total - cacheRead - audioInput, image)
+  const output = countAt(usage, 'output_tokens')
+  const audioOutput = Math.min(output, countAt(objectAt(usage, 'output_token_details'), 'audio_tokens'))
+  return {
+    ...noUsage,
+    input: total - cacheRead - audioInput - imageInput,
+    cacheRead,
+    audioInput,
+    imageInput,
+    output: output - audioOutput,
+    audioOutput,
+  }
+}

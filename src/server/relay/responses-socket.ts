@@ -1,0 +1,179 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import { finished } from 'node:stream/promises'
+import type { WebSocket } from 'ws'
+import { AppError, fail } from '../lib/failure.ts'
+import { newRequestId } from '../lib/ids.ts'
+import { shapeOf } from '../lib/json-shape.ts'
+import { ownError } from '../protocols/error-body.ts'
+import { readEvent } from '../protocols/openai-realtime/events.ts'
+import { type JsonObject, textAt } from '../protocols/wire-format.ts'
+import { Call } from './call.ts'
+import { FrameResponse } from './frame-response.ts'
+import type { RelayEndpoint } from './handle.ts'
+import { asAppError, handleRelay } from './handle.ts'
+import { authenticateCall } from './identify.ts'
+import type { Door, Stoppable } from './realtime.ts'
+import type { RelayParts } from './relay-parts.ts'
+import { SocketPeer } from './socket-peer.ts'
+
+/**
+ * Responses over a WebSocket: each `response.create` is a request like one over HTTP, native or translated, with an id, limits, a hold
+ * and a charge of its own; its events come back as messages. Requests of one `stream_id` are answered one after the other, those of
+ * several at the same time.
+ */
+export async function handleResponsesSocket(app: RelayParts, door: Door): Promise<void> {
+  await authenticateCall(app, { from: 'token' }, door.call)
+  const client = await door.accept()
+  const session = new ResponsesSession(app, client, door.call)
+  door.runs(session)
+  await session.over
+}
+
+const endpoint: RelayEndpoint = {
+  path: '/v1/responses',
+  kind: 'relay',
+  format: 'openai.responses',
+  dialect: 'openai',
+  from: 'token',
+}
+const waitingMax = 32
+const togetherMax = 8
+const restartCode = 1012
+const shapeMax = { depth: 100, parts: 250_000, entries: 2_000_000 } as const
+
+class ResponsesSession implements Stoppable {
+  readonly over: Promise<void>
+  readonly #app: RelayParts
+  readonly #call: Call
+  readonly #peer: SocketPeer
+  /** By `stream_id`, the end of its last request. */
+  readonly #lanes = new Map<string, Promise<void>>()
+  readonly #running = new Set<FrameResponse>()
+  #waiting = 0
+  #isStopping = false
+  #isGone = false
+  #over: () => void = () => {}
+  #roomLeft: (() => void) | undefined
+
+  constructor(app: RelayParts, client: WebSocket, call: Call) {
+    this.#app = app
+    this.#call = call
+    this.over = new Promise((resolve) => {
+      this.#over = resolve
+    })
+    this.#peer = new SocketPeer(client, app.deadlines, {
+      message: (text) => this.#take(text),
+      closed: () => this.#closed(),
+      failed: (error) => this.#tell(asAppError(app, call, error)),
+    })
+  }
+
+  stop(): void {
+    this.#isStopping = true
+    if (this.#waiting === 0) this.#peer.close(restartCode, 'The server is restarting')
+  }
+
+  terminate(): void {
+    this.#peer.terminate()
+  }
+
+  /** A promise while too much waits already. */
+  async #take(text: string): Promise<void> {
+    const event = typeof shapeOf(Buffer.from(text), shapeMax) === 'string' ? undefined : readEvent(text)
+    const streamId = textAt(event ?? {}, 'stream_id')
+    if (event?.type !== 'response.create' || this.#isStopping || streamId.length > 200) return this.#refuse(event, streamId)
+    this.#waiting++
+    const before = this.#lanes.get(streamId) ?? Promise.resolve()
+    const run = before.then(() => this.#answer(event, streamId)).finally(() => this.#ended(streamId, run))
+    this.#lanes.set(streamId, run)
+    if (this.#waiting >= waitingMax || this.#lanes.size > togetherMax) await this.#room()
+  }
+
+  #refuse(event: JsonObject | undefined, streamId: string): void {
+    const field = event?.type === 'response.create' ? 'stream_id' : 'type'
+    const unknown = new AppError('field_invalid', { field, reason: { zh: '不支持', en: 'is not supported here' } })
+    const known = event ? unknown : new AppError('bad_json', { reason: 'an event must be an object' })
+    this.#tell(event && this.#isStopping ? new AppError('server_stopping') : known, streamId)
+  }
+
+  async #answer(event: JsonObject, streamId: string): Promise<void> {
+    if (this.#isGone) return
+    const { type: _type, stream_id: _id, ...asked } = event
+    const response = new FrameResponse(this.#peer, {
+      event: (data) => (streamId === '' ? data : `${data.trimEnd().slice(0, -1)},"stream_id":${JSON.stringify(streamId)}}`),
+      error: (status, body) =>
+        JSON.stringify({ type: 'error', status, ...readEvent(body), ...(streamId === '' ? {} : { stream_id: streamId }) }),
+    })
+    const nowMs = this.#app.now()
+    const call = new Call(
+      { request: this.#requestFor({ ...asked, stream: true }), response: response.asResponse() },
+      { id: newRequestId(nowMs), dialect: 'openai', language: 'en', client: this.#call.client, nowMs },
+    )
+    this.#running.add(response)
+    let outcome = '200'
+    try {
+      if (asked.background === true)
+        fail('field_invalid', { field: 'background', reason: { zh: '不支持', en: 'is not supported here' } })
+      await handleRelay(this.#app, endpoint, call)
+      outcome = String(response.statusCode)
+    } catch (error) {
+      const told = asAppError(this.#app, call, error)
+      outcome = told.code
+      call.sendError(told)
+    }
+    await finished(response).catch(() => {})
+    this.#running.delete(response)
+    this.#app.metrics.relayRequests.inc({ format: endpoint.format, outcome })
+  }
+
+  /** The message as a request over HTTP would have it: with the headers of the handshake, and this body. */
+  #requestFor(body: JsonObject): IncomingMessage {
+    const request = new IncomingMessage(new Socket())
+    const {
+      'content-encoding': _encoding,
+      'content-length': _length,
+      'transfer-encoding': _transfer,
+      ...headers
+    } = this.#call.request.headers
+    Object.assign(request.headers, headers, { 'content-type': 'application/json' })
+    request.method = 'POST'
+    request.url = endpoint.path
+    request.push(JSON.stringify(body))
+    request.push(null)
+    request.complete = true
+    return request
+  }
+
+  #ended(streamId: string, run: Promise<void>): void {
+    this.#waiting--
+    if (this.#lanes.get(streamId) === run) this.#lanes.delete(streamId)
+    this.#roomLeft?.()
+    if (this.#waiting > 0) return
+    if (this.#isGone) this.#over()
+    else if (this.#isStopping) this.#peer.close(restartCode, 'The server is restarting')
+  }
+
+  #room(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#roomLeft = () => {
+        if (this.#waiting >= waitingMax || this.#lanes.size > togetherMax) return
+        this.#roomLeft = undefined
+        resolve()
+      }
+    })
+  }
+
+  /** Whoever waits for an answer is gone: they are charged as callers who leave. */
+  #closed(): void {
+    this.#isGone = true
+    for (const response of this.#running) response.destroy()
+    if (this.#waiting === 0) this.#over()
+  }
+
+  #tell(error: AppError, streamId = ''): void {
+    const { status, message, type, code, param } = ownError(error)
+    const told = { type: 'error', status, error: { type, code, message: message.en, param } }
+    void this.#peer.send(JSON.stringify(streamId === '' ? told : { ...told, stream_id: streamId }))
+  }
+}

@@ -1,0 +1,375 @@
+import OpenAI from 'openai'
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Channel, ChannelKey } from '../../src/contract/entities/channel.ts'
+import { addChannel, addToken } from '../helpers/seed.ts'
+import { startFakeUpstream } from '../helpers/upstream.ts'
+import { expectFit, go, openStage, readMessage, type Stage } from './stage.ts'
+
+/** What admins do with channels beyond adding one: keys that fail, tags, changes to requests, models of upstreams. */
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+  await stage.server.call('PUT /api/option/', { key: 'AutomaticDisableChannelEnabled', value: 'true' })
+})
+afterEach(async () => {
+  stage.upstream.program(model, {})
+  const channels = await stage.server.call<Channel[]>('GET /api/channel/search')
+  for (const { id } of channels) await stage.server.call(`DELETE /api/channel/${id}`)
+})
+afterAll(() => stage.stop())
+
+const model = 'gpt-4o-mini'
+
+const wordsOf = {
+  zh: {
+    newChannel: '创建新的渠道',
+    editChannel: '更新渠道信息',
+    name: '名称',
+    baseUrl: '代理站地址',
+    key: '密钥',
+    keyLines: '填了多个密钥，请在上方选择“多密钥渠道”或“批量创建”',
+    together: '多密钥渠道',
+    keyMode: '密钥使用方式',
+    inTurn: '轮流',
+    clearModels: '清除所有模型',
+    customModels: '输入自定义模型名称，用逗号分隔',
+    fill: '填入',
+    submit: '提交',
+    channelMade: '渠道创建成功！',
+    channelSaved: '渠道更新成功！',
+    keysOf: (name: string) => `“${name}”的密钥`,
+    autoDisabled: '自动禁用',
+    enable: '启用',
+    enabled: '已启用',
+    inUse: (enabled: number, count: number) => `${enabled} / ${count} 个密钥可用`,
+    addKeys: '添加密钥（一行一个）',
+    addCount: (count: number) => `添加 ${count} 个`,
+    added: (count: number) => `已添加 ${count} 个密钥`,
+    remove: '删除',
+    removeTitle: '删除此密钥？',
+    editTag: '编辑标签',
+    editTagTitle: (tag: string) => `编辑标签“${tag}”`,
+    priority: '优先级',
+    addMapping: '添加重定向',
+    mappingFrom: '请求的模型',
+    mappingTo: '发给上游的模型',
+    circle: '循环：',
+    circleError: '模型重定向存在循环：a',
+    tagSaved: (count: number) => `标签更新成功，已修改 ${count} 个渠道`,
+    disableAll: '禁用全部',
+    changed: (count: number) => `已更改 ${count} 个渠道`,
+    setTag: '设置标签',
+    tag: '标签',
+    tagRequired: '标签不能为空！',
+    rewrite: '请求改写',
+    prompt: '系统提示词',
+    addRule: '添加规则',
+    path: '字段路径',
+    pathFault: '不能改写 model 与 stream',
+    value: /^值/,
+    addHeader: '添加请求头',
+    headerName: '名称 请求头 1',
+    testAll: '测试所有渠道',
+    jobs: '正在进行的任务',
+    testDone: /测试所有渠道：完成/,
+    passed: (count: number) => `通过 ${count}`,
+    moreOfAll: '更多操作: 渠道',
+    changes: '上游模型变化',
+    noChanges: '没有待处理的变化',
+    check: '立即检查',
+    apply: (count: number) => `应用所选 ${count} 项`,
+    applied: (name: string) => `“${name}”的模型已更新`,
+    allSettings: '全部设置',
+    settingJson: '渠道额外设置（JSON）',
+    concurrency: '最多同时进行的请求',
+    atLeastOne: '不能小于 1',
+  },
+  en: {
+    newChannel: 'Create a channel',
+    editChannel: 'Edit channel',
+    name: 'Name',
+    baseUrl: 'Base URL',
+    key: 'Key',
+    keyLines: 'These are several keys; choose “Several keys” or “Batch create” above',
+    together: 'Several keys',
+    keyMode: 'How the keys are used',
+    inTurn: 'In turn',
+    clearModels: 'Clear all models',
+    customModels: 'Custom model names, separated by commas',
+    fill: 'Fill',
+    submit: 'Submit',
+    channelMade: 'Channel created successfully',
+    channelSaved: 'Channel updated successfully',
+    keysOf: (name: string) => `Keys of “${name}”`,
+    autoDisabled: 'Auto-disabled',
+    enable: 'Enable',
+    enabled: 'Enabled',
+    inUse: (enabled: number, count: number) => `${enabled} of ${count} keys in use`,
+    addKeys: 'Add keys (one per line)',
+    addCount: (count: number) => `Add ${count}`,
+    added: (count: number) => `${count} keys added`,
+    remove: 'Remove',
+    removeTitle: 'Remove this key?',
+    editTag: 'Edit tag',
+    editTagTitle: (tag: string) => `Edit tag “${tag}”`,
+    priority: 'Priority',
+    addMapping: 'Add a redirection',
+    mappingFrom: 'Requested model',
+    mappingTo: 'Model sent upstream',
+    circle: 'Loop:',
+    circleError: 'The model mapping has a loop at a',
+    tagSaved: (count: number) => `Tag updated; ${count} channels changed`,
+    disableAll: 'Disable all',
+    changed: (count: number) => `${count} channels changed`,
+    setTag: /^Set (the )?tag$/,
+    tag: 'Tag',
+    tagRequired: 'The tag must not be empty',
+    rewrite: 'Changes to requests',
+    prompt: 'System prompt',
+    addRule: 'Add a rule',
+    path: 'Path of the field',
+    pathFault: 'cannot change model or stream',
+    value: /^Value/,
+    addHeader: 'Add a header',
+    headerName: 'Name header 1',
+    testAll: 'Test all channels',
+    jobs: 'Jobs under way',
+    testDone: /Test of all channels: done/,
+    passed: (count: number) => `${count} passed`,
+    moreOfAll: 'More actions: Channels',
+    changes: 'Upstream model changes',
+    noChanges: 'Nothing to decide on',
+    check: 'Check now',
+    apply: (count: number) => `Apply ${count}`,
+    applied: (name: string) => `Models of “${name}” updated`,
+    allSettings: 'All settings',
+    settingJson: 'Extra settings (JSON)',
+    concurrency: 'Requests at once',
+    atLeastOne: 'at least 1',
+  },
+} as const
+
+describe.each(['zh', 'en'] as const)('in %s', (language) => {
+  const words = wordsOf[language]
+  const channelOf = (id: number) => stage.server.call<Channel>(`GET /api/channel/${id}`)
+
+  async function ask(name: string): Promise<void> {
+    const { key: apiKey } = await addToken(stage.server, { name })
+    const client = new OpenAI({ apiKey, baseURL: `${stage.server.url}/v1`, maxRetries: 0 })
+    await client.chat.completions.create({ model, messages: [{ role: 'user', content: 'hello' }] })
+  }
+
+  it('an admin adds a channel with three keys, and repairs the one that was refused', { timeout: 90_000 }, async () => {
+    const name = `keys-${language}`
+    const refused = `upstream-key-${language}-2222`
+    const { page, problems } = await stage.open('root', { language, scheme: language === 'zh' ? 'light' : 'dark' })
+    await go(page, '/channel/add')
+    const form = page.getByRole('dialog', { name: words.newChannel })
+    await form.getByRole('textbox', { name: words.name, exact: true }).fill(name)
+    await form.getByRole('textbox', { name: words.baseUrl }).fill(stage.upstream.url)
+    await form
+      .getByRole('textbox', { name: words.key, exact: true })
+      .fill(`upstream-key-${language}-1111\n${refused}\nupstream-key-${language}-3333`)
+    await form.getByRole('button', { name: words.clearModels }).click()
+    await form.getByRole('textbox', { name: words.customModels }).fill(model)
+    await form.getByRole('button', { name: words.fill, exact: true }).click()
+
+    // Several keys in the place of one are not guessed at.
+    await form.getByRole('button', { name: words.submit }).click()
+    await form.getByText(words.keyLines).waitFor()
+    await form.getByText(words.together, { exact: true }).click()
+    await choose(page, form.getByRole('combobox', { name: words.keyMode }), words.inTurn)
+    await expectFit(page, language, [name])
+    await form.getByRole('button', { name: words.submit }).click()
+    await readMessage(page, language, words.channelMade)
+
+    const { id } = (await stage.server.call<Channel[]>(`GET /api/channel/search?keyword=${name}`))[0] ?? { id: 0 }
+    stage.upstream.program(model, ({ headers }) => ({ status: headers.authorization === `Bearer ${refused}` ? 401 : 200 }))
+    await expect
+      .poll(async () => {
+        await ask(name).catch(() => {})
+        return (await channelOf(id)).keys_enabled
+      })
+      .toBe(2)
+
+    await go(page, `/channel?keyword=${name}`)
+    await page.getByRole('button', { name: '2/3' }).click()
+    const keys = page.getByRole('dialog', { name: words.keysOf(name) })
+    const bad = keys.getByRole('row').filter({ hasText: '…2222' })
+    await bad.getByText(words.autoDisabled).waitFor()
+    await bad.getByText('401').waitFor()
+    await expectFit(page, language, [name, (await bad.textContent()) ?? '', 'Simulated status 401'])
+    await bad.getByRole('button', { name: words.enable }).click()
+    await bad.getByText(words.enabled, { exact: true }).waitFor()
+    await keys.getByText(words.inUse(3, 3)).waitFor()
+
+    await keys.getByRole('textbox', { name: words.addKeys }).fill(`upstream-key-${language}-3333\nupstream-key-${language}-4444`)
+    await keys.getByRole('button', { name: words.addCount(2) }).click()
+    await readMessage(page, language, words.added(1))
+    await bad.getByRole('button', { name: words.remove }).click()
+    // Esc answers the question, and leaves the list of keys open.
+    await page.getByRole('dialog', { name: words.removeTitle }).waitFor()
+    await expectFit(page, language, [name])
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog', { name: words.removeTitle }).waitFor({ state: 'detached' })
+    await bad.getByRole('button', { name: words.remove }).click()
+    await page.getByRole('dialog', { name: words.removeTitle }).getByRole('button', { name: words.remove }).click()
+    await keys.getByText(words.inUse(3, 3)).waitFor()
+    const tails = (await stage.server.call<ChannelKey[]>(`GET /api/channel/${id}/keys`)).map(({ tail }) => tail)
+    expect(tails).toEqual(['…1111', '…3333', '…4444'])
+    expect(problems).toEqual([])
+  })
+
+  it('an admin changes all channels of a tag, and tags others', { timeout: 90_000 }, async () => {
+    const tag = `tag-${language}`
+    const add = (name: string, more = {}) => addChannel(stage.server, { url: stage.upstream.url, models: model, name, ...more })
+    const [one, two] = [await add(`${tag}-1`, { tag, priority: 3 }), await add(`${tag}-2`, { tag })]
+    const three = await add(`${tag}-3`)
+    const { page, problems } = await stage.open('root', { language, scheme: language === 'zh' ? 'dark' : 'light' })
+
+    await go(page, `/channel?tags=true&keyword=${tag}`)
+    await page.getByRole('button', { name: `${words.editTag}: ${tag}` }).click()
+    const form = page.getByRole('dialog', { name: words.editTagTitle(tag) })
+    await form.getByRole('textbox', { name: words.priority }).fill('7')
+    await form.getByRole('button', { name: words.addMapping }).click()
+    await form.getByRole('textbox', { name: words.mappingFrom }).first().fill('a')
+    await form.getByRole('textbox', { name: words.mappingTo }).first().fill('a')
+    await form.getByText(words.circle).waitFor()
+    await form.getByRole('button', { name: words.submit }).click()
+    await form.getByText(words.circleError).waitFor()
+    await form.getByRole('textbox', { name: words.mappingTo }).first().fill('b')
+    await expectFit(page, language, [tag])
+    await form.getByRole('button', { name: words.submit }).click()
+    await readMessage(page, language, words.tagSaved(2))
+    for (const id of [one, two])
+      expect(await channelOf(id)).toMatchObject({ priority: 7, model_mapping: JSON.stringify({ a: 'b' }, null, 2), tag })
+
+    await page.getByRole('button', { name: `${words.disableAll}: ${tag}` }).click()
+    await readMessage(page, language, words.changed(2))
+    expect((await channelOf(one)).status).toBe(2)
+    await expectFit(page, language, [tag])
+
+    await go(page, `/channel?keyword=${tag}-3`)
+    await page
+      .getByRole('row', { name: `${tag}-3` })
+      .getByRole('checkbox')
+      .check()
+    await page.getByRole('button', { name: words.setTag }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: words.setTag }).click()
+    await dialog.getByText(words.tagRequired).waitFor()
+    await dialog.getByRole('combobox', { name: words.tag }).fill(`${tag}-new`)
+    await expectFit(page, language, [tag])
+    await dialog.getByRole('button', { name: words.setTag }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect((await channelOf(three)).tag).toBe(`${tag}-new`)
+    expect(problems).toEqual([])
+  })
+
+  it('an admin overrides a parameter, and it reaches the upstream', { timeout: 90_000 }, async () => {
+    const name = `override-${language}`
+    const id = await addChannel(stage.server, { url: stage.upstream.url, models: model, name })
+    const { page, problems } = await stage.open('root', { language, width: 390, height: 844 })
+    await go(page, `/channel/edit/${id}`)
+    const form = page.getByRole('dialog', { name: words.editChannel })
+    await form.getByText(words.rewrite, { exact: true }).click()
+    await form.getByRole('textbox', { name: words.prompt }).fill('Be brief.')
+    await form.getByRole('button', { name: words.addRule }).click()
+    const path = form.getByRole('textbox', { name: words.path })
+    await path.fill('model')
+    await form.getByText(words.pathFault).waitFor()
+    await path.fill('temperature')
+    await form.getByText(words.pathFault).waitFor({ state: 'detached' })
+    await form.getByRole('textbox', { name: words.value }).fill('0.25')
+    await form.getByRole('button', { name: words.addHeader }).click()
+    await form.getByRole('textbox', { name: words.headerName }).fill('x-team')
+    await form.getByRole('textbox', { name: words.value }).last().fill('blue {api_key}')
+    await expectFit(page, language, [name, '{api_key}'])
+    await form.getByRole('button', { name: words.submit }).click()
+    await readMessage(page, language, words.channelSaved)
+
+    expect(JSON.parse((await channelOf(id)).setting)).toEqual({
+      system_prompt: 'Be brief.',
+      param_override: [{ set: 'temperature', to: 0.25 }],
+      header_override: { 'x-team': 'blue {api_key}' },
+    })
+    await ask(name)
+    const sent = stage.upstream.journal.at(-1)
+    expect(sent?.json).toMatchObject({
+      temperature: 0.25,
+      messages: [{ role: 'system', content: 'Be brief.' }, { role: 'user' }],
+    })
+    expect(sent?.headers['x-team']).toBe('blue upstream-key-0123456789')
+    expect(problems).toEqual([])
+  })
+
+  it('an admin tests all channels, and takes over what an upstream has added to its models', { timeout: 90_000 }, async () => {
+    const name = `models-${language}`
+    const models = [model, 'old-model']
+    const upstream = await startFakeUpstream({ models })
+    const id = await addChannel(stage.server, { url: upstream.url, models: models.join(','), name })
+    const { page, problems } = await stage.open('root', { language })
+    await go(page, '/channel')
+    await page.getByRole('button', { name: words.testAll }).click()
+    const strip = page.getByRole('region', { name: words.jobs })
+    await strip.getByText(words.testDone).waitFor()
+    await strip.getByText(words.passed(1)).waitFor()
+    await expectFit(page, language, [name])
+    await strip.getByRole('button').click()
+    await strip.waitFor({ state: 'detached' })
+
+    await page.getByRole('button', { name: words.moreOfAll }).click()
+    await page.getByRole('menuitem', { name: words.changes }).click()
+    const dialog = page.getByRole('dialog', { name: words.changes })
+    await dialog.getByText(words.noChanges).waitFor()
+    const check = async () => {
+      const before = (await jobs()).find((job) => job.name === 'check-models')?.started_at ?? 0
+      await dialog.getByRole('button', { name: words.check }).click()
+      // The time of a run is told in seconds.
+      await expect
+        .poll(async () => (await jobs()).some((job) => job.started_at > before && job.outcome === 'ok'), { timeout: 10_000 })
+        .toBe(true)
+    }
+    const jobs = () => stage.server.call<{ name: string; started_at: number; outcome: string }[]>('GET /api/channel/jobs')
+    await check()
+    models.splice(1, 1, 'new-model')
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    await check()
+    const change = dialog.getByRole('region', { name })
+    await change.getByRole('checkbox', { name: 'old-model' }).uncheck()
+    await expectFit(page, language, [name])
+    await change.getByRole('button', { name: words.apply(1) }).click()
+    await readMessage(page, language, words.applied(name))
+    expect((await channelOf(id)).models).toBe(`${model},old-model,new-model`)
+    // What was not taken is still to be decided on, in its row too.
+    await page.keyboard.press('Escape')
+    await page.getByRole('row', { name }).getByRole('button', { name: '−1' }).waitFor()
+    expect(problems).toEqual([])
+    await upstream.stop()
+  })
+
+  it('a faulty setting opens the part that it stands in, and goes no further', { timeout: 60_000 }, async () => {
+    const name = `faults-${language}`
+    const id = await addChannel(stage.server, { url: stage.upstream.url, models: model, name })
+    const { page } = await stage.open('root', { language })
+    await go(page, `/channel/edit/${id}`)
+    const form = page.getByRole('dialog', { name: words.editChannel })
+    await form.getByText(words.allSettings, { exact: true }).click()
+    await form.getByRole('textbox', { name: words.settingJson }).fill('{"max_concurrency": 0, "other": 1}')
+    await form.getByRole('button', { name: words.submit }).click()
+    const field = form.getByRole('textbox', { name: words.concurrency })
+    await form.getByText(words.atLeastOne).waitFor()
+    expect(await field.evaluate((input) => input === document.activeElement)).toBe(true)
+    await expectFit(page, language, [name])
+    await field.fill('4')
+    await form.getByRole('button', { name: words.submit }).click()
+    await readMessage(page, language, words.channelSaved)
+    expect(JSON.parse((await channelOf(id)).setting)).toEqual({ max_concurrency: 4, other: 1 })
+  })
+})
+
+async function choose(page: Page, select: ReturnType<Page['getByRole']>, option: string): Promise<void> {
+  await select.click()
+  await page.getByRole('option', { name: option }).click()
+}
