@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+/** Proofs too heavy for every change: thousands of parallel attempts, several processes, millions of rows. One at a time. */
+export default defineConfig({
+  test: {
+    include: ['test/torture/**/*.torture.ts'],
+    globalSetup: ['test/helpers/global-setup.ts'],
+    testTimeout: 30 * 60_000,
+    hookTimeout: 10 * 60_000,
+    pool: 'forks',
+    maxWorkers: 1,
+    fileParallelism: false,
+  },
+})
