@@ -74,6 +74,6 @@ export const screens: readonly Screen[] = [
     label: { zh: '设置', en: 'Settings' },
     icon: IconSettings,
     nav: { group: 'account' },
-    load: () => import('./screens/settings/index.tsx'),
+    load: () => import('./setting.tsx'),
   },
 ]

@@ -1,18 +1,18 @@
 import { Skeleton } from '@mantine/core'
-import { lazy, Suspense } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { useUrlState } from '../../lib/search-params.ts'
 import { useMay } from '../../lib/session.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { PageTabs } from '../../ui/page-tabs.tsx'
-import { Personal } from './personal.tsx'
 import { tabs } from './tabs.ts'
 import { texts } from './texts.ts'
 
 /** The options bring their schemas along, which only admins need. */
 const OptionTabs = lazy(async () => ({ default: (await import('./option-tabs.tsx')).OptionTabs }))
 
-export function Screen() {
+/** The settings of the site by tabs; the first tab is the own account, which everybody has. */
+export function Settings({ personal }: { personal: ReactNode }) {
   const say = useText(texts)
   const mayWriteOptions = useMay('admin')
   const { values, change } = useUrlState({ tab: 'personal' })
@@ -20,7 +20,7 @@ export function Screen() {
 
   const content =
     open === 'personal' ? (
-      <Personal />
+      personal
     ) : (
       <Suspense fallback={<Skeleton height={320} radius="lg" />}>
         <OptionTabs tab={open} />

@@ -7,7 +7,7 @@ import { CopyText } from '../../ui/copy-text.tsx'
 import { ErrorView } from '../../ui/error-view.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { Tag } from '../../ui/tag.tsx'
-import styles from './settings.module.css'
+import styles from './personal.module.css'
 import { texts } from './texts.ts'
 
 const collapsedCount = 10

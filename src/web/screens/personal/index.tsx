@@ -9,7 +9,7 @@ import { PasswordForm } from '../../ui/password-form.tsx'
 import { AccessToken } from './access-token.tsx'
 import { AccountCard } from './account-card.tsx'
 import { ModelsCard } from './models-card.tsx'
-import styles from './settings.module.css'
+import styles from './personal.module.css'
 import { texts } from './texts.ts'
 
 /** Everything about the own account. */

@@ -9,7 +9,7 @@ import { Panel } from '../../ui/panel.tsx'
 import { QuotaText } from '../../ui/quota-text.tsx'
 import { StatusTag } from '../../ui/status-tag.tsx'
 import { Tag } from '../../ui/tag.tsx'
-import styles from './settings.module.css'
+import styles from './personal.module.css'
 import { texts } from './texts.ts'
 
 export function AccountCard({ self }: { self: CallReply<'GET /api/user/self'> }) {
