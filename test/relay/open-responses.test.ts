@@ -1,3 +1,5 @@
+import { sql } from 'kysely'
+import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
 import { openSqlite } from '../../src/server/db/sqlite-file.ts'
 import { settleOpenResponses } from '../../src/server/relay/settle-responses.ts'
@@ -79,6 +81,42 @@ eachDatabase('responses in the background, while the database takes nothing', (_
     30_000,
   )
 })
+
+it('of a stream in the background nothing is told before it is written down who pays, and nothing at all when that fails', async () => {
+  const provider = await vendor()
+  const { server, token } = await stage('postgres', provider.url)
+  const other = new pg.Client({ connectionString: server.database.env.DATABASE_URL })
+  await other.connect()
+  onTestFinished(() => other.end())
+  const post = () =>
+    fetch(server.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...body, stream: true }),
+    })
+  await other.query('begin')
+  await other.query('lock table open_responses in exclusive mode')
+  let isTold = false
+  const asked = post().then((response) => {
+    isTold = true
+    return response
+  })
+  const waiting = sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'insert into "open_responses"%'`
+  await eventually('it is being written down', async () => (await waiting.execute(server.app.db)).rows.length === 1)
+  expect(isTold).toBe(false)
+  await other.query('rollback')
+  const told = (await asked).body?.getReader()
+  expect(Buffer.from((await told?.read())?.value ?? []).toString()).toContain('response.created')
+  expect(await openRows(server)).toBe(1)
+  await told?.cancel()
+
+  await other.query('drop table kept_responses')
+  const refused = await post()
+  expect([refused.status, await refused.text()]).toEqual([503, expect.not.stringContaining('resp_2')])
+  await eventually('the upstream is told to stop', () => provider.kept.get('resp_2')?.status === 'cancelled')
+  await eventually('it is nobody’s', async () => (await openRows(server)) === 1)
+  expect(server.app.ledger.openHolds).toBe(1)
+}, 30_000)
 
 it('of several nodes, whoever sees the end charges it: once, and the node that held for it lets go', async () => {
   let state = 'in_progress'

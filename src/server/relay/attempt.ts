@@ -1,5 +1,6 @@
 import { completionTokens, noUsage, type Usage } from '../../contract/usage.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
+import { background } from '../lib/logger.ts'
 import { BytesReply } from './bytes-reply.ts'
 import { checkedPassage } from './checked-passage.ts'
 import { ConvertedExchange, type ConvertedTarget } from './converted-exchange.ts'
@@ -100,7 +101,7 @@ async function attemptWhole(running: Try, target: AnyTarget, passage: Passage): 
   if (outcome === 'gone') return settleGone(running, exchange, noReply)
   if (outcome instanceof UpstreamFailure) return withCleanFacts(outcome, channel)
 
-  if (await runsOn(work)) {
+  if (await runsOn(work).catch((error: unknown) => disown(running, error))) {
     work.turn?.used(work.inputTokens)
     call.answer(outcome.contentType, outcome.write(noUsage))
     return 'answered'
@@ -116,10 +117,12 @@ async function attemptStream(running: Try, target: AnyTarget, passage: Passage):
   const { app, work, channel } = running
   const { call } = work
   let finish: (outcome: StreamOutcome | 'gone') => void = () => {}
-  const ended = new Promise<StreamOutcome | 'gone'>((resolve) => {
+  let unwritten: (error: unknown) => void = () => {}
+  const ended = new Promise<StreamOutcome | 'gone'>((resolve, reject) => {
     finish = resolve
+    unwritten = reject
   })
-  const reply = new StreamReply(call, { passage, now: app.now, done: finish })
+  const reply = new StreamReply(call, { passage, now: app.now, done: finish, unwritten })
   const exchange = exchangeOf(app, target, reply)
   reply.attach(exchange)
   call.whenGone(() => {
@@ -131,9 +134,12 @@ async function attemptStream(running: Try, target: AnyTarget, passage: Passage):
   const first = firstMs > 0 ? app.deadlines.after(firstMs, () => reply.giveUp()) : undefined
   const beats = keepAlive(running, exchange, reply, passage.heartbeat)
   const outcome = await ended
-  if (first) app.deadlines.cancel(first)
-  app.deadlines.cancel(beats.deadline)
-  call.whenGone(undefined)
+    .catch((error: unknown) => disown(running, error))
+    .finally(() => {
+      if (first) app.deadlines.cancel(first)
+      app.deadlines.cancel(beats.deadline)
+      call.whenGone(undefined)
+    })
 
   if (outcome === 'gone') return (await isLeftOpen(running)) ? 'answered' : settleGone(running, exchange, reply.tap)
   if (outcome === 'complete') return completeStream(running, exchange, reply, reply.tap)
@@ -185,6 +191,12 @@ function exchangeOf({ deadlines }: RelayParts, target: AnyTarget, receiver: Rece
   return target.framing === 'websocket'
     ? new SocketExchange(deadlines, target, receiver)
     : new Exchange(deadlines, target, receiver)
+}
+
+/** A response that could not be written down is nobody's: its name was not told, and it is to end. */
+function disown(running: Try, error: unknown): never {
+  background(running.app.logger, 'withdraw a response', withdrawResponse(running))
+  throw error
 }
 
 /** A response in the background goes on without its stream, and is charged when it ends; what cannot be left is charged now. */

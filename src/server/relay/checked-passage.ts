@@ -96,6 +96,10 @@ class CheckedTap implements Tap {
     return this.#events.isStopped ? 'moderation' : undefined
   }
 
+  get writing(): Promise<void> | undefined {
+    return this.#tap.writing
+  }
+
   isComplete(): boolean {
     return !this.#events.isStopped && this.#tap.isComplete()
   }

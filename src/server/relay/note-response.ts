@@ -1,5 +1,6 @@
 import type { Usage } from '../../contract/usage.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
+import { fail } from '../lib/failure.ts'
 import { background } from '../lib/logger.ts'
 import { membersOf, memberValue } from '../lib/splice-json.ts'
 import { eventsIn } from '../lib/sse.ts'
@@ -34,7 +35,7 @@ export function notingPassage(noting: Noting, passage: Passage): Passage {
       note(noting, responseIn(body))
       return whole
     },
-    openTap: () => new NotingTap(passage.openTap(), (response) => note(noting, response)),
+    openTap: () => new NotingTap(passage.openTap(), noting),
     readReplay(body) {
       const replay = passage.readReplay(body)
       note(noting, responseIn(body))
@@ -55,10 +56,10 @@ export async function withdrawResponse({ app, work, channel, upstreamModel }: No
   const { response } = work
   delete work.response
   if (!response?.written) return
-  await response.written.catch(() => {})
-  await app.openResponses.withdraw(work.hold.requestId)
   const cancelling = cancelResponse(app, channel, { id: response.id, model: upstreamModel, caller: callerHeaders(work) })
   background(app.logger, 'cancel a response that nobody waits for', cancelling)
+  await response.written.catch(() => {})
+  await app.openResponses.withdraw(work.hold.requestId)
 }
 
 /** The charge is on its way: the caller may go on from the answer, and nobody has to ask for it any more. */
@@ -95,7 +96,10 @@ function note({ app, work, channel, upstreamModel }: Noting, response: JsonObjec
   const written = Promise.all([
     app.openResponses.open({ ...place, hold, bill }),
     app.keptResponses.keep({ ...place, userId, tokenId, model: facts.model, tokens: inputTokens }),
-  ]).then(() => {})
+  ]).then(
+    () => {},
+    (cause: unknown) => fail('database_unavailable', {}, { cause }),
+  )
   // Who needs to know that it failed waits for it.
   written.catch(() => {})
   work.response = { id, written }
@@ -116,15 +120,20 @@ function firstResponse(block: string): JsonObject | undefined {
   return undefined
 }
 
-/** Looks at the first events until one names the response. */
+/** Looks at the first events until one names the response. Who has seen the name of one that runs on is charged for it. */
 class NotingTap implements Tap {
   readonly #tap: Tap
-  readonly #note: (response: JsonObject) => void
+  readonly #noting: Noting
   #isNoted = false
+  #writing: Promise<void> | undefined
 
-  constructor(tap: Tap, note: (response: JsonObject) => void) {
+  constructor(tap: Tap, noting: Noting) {
     this.#tap = tap
-    this.#note = note
+    this.#noting = noting
+  }
+
+  get writing(): Promise<void> | undefined {
+    return this.#writing
   }
 
   get usage(): Usage | undefined {
@@ -176,6 +185,11 @@ class NotingTap implements Tap {
     const response = firstResponse(block)
     if (!response) return
     this.#isNoted = true
-    this.#note(response)
+    note(this.#noting, response)
+    this.#writing = this.#noting.work.response?.written
+    const written = () => {
+      this.#writing = undefined
+    }
+    this.#writing?.then(written, () => {})
   }
 }

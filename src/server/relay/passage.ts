@@ -53,6 +53,8 @@ export interface Tap extends Came {
   readonly hasOutput: boolean
   /** The end has come. What it says is kept back in `ending` until the charge is durable. */
   readonly isEnded: boolean
+  /** While something about what was taken is being written down: nothing goes on to the caller before. Rejects when it could not be. */
+  readonly writing?: Promise<void> | undefined
   /** Takes whole events. */
   take(block: string): string
   /** The upstream has ended, with this behind its last whole event. */

@@ -36,10 +36,12 @@ export async function streamResponse(app: RelayParts, streamed: StreamedResponse
   if (target instanceof UpstreamFailure) return call.sendError(withCleanFacts(target, channel).forCaller())
 
   let finish: (outcome: StreamOutcome | 'gone') => void = () => {}
-  const ended = new Promise<StreamOutcome | 'gone'>((resolve) => {
+  let unwritten: (error: unknown) => void = () => {}
+  const ended = new Promise<StreamOutcome | 'gone'>((resolve, reject) => {
     finish = resolve
+    unwritten = reject
   })
-  const reply = new StreamReply(call, { passage, now: app.now, done: finish })
+  const reply = new StreamReply(call, { passage, now: app.now, done: finish, unwritten })
   const exchange = new Exchange(app.deadlines, target, reply)
   reply.attach(exchange)
   call.whenGone(() => {

@@ -3,6 +3,7 @@ import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { ClientReader } from '../lib/client-address.ts'
+import { closeGently } from '../lib/close-gently.ts'
 import { fail } from '../lib/failure.ts'
 import { newRequestId } from '../lib/ids.ts'
 import { socketLimits } from '../lib/upstream-socket.ts'
@@ -21,6 +22,8 @@ export function socketLane(app: RelayParts, readClient: ClientReader) {
   // Of several subprotocols that a browser offers one is taken, and never that which holds its key.
   const server = new WebSocketServer({ ...socketLimits, noServer: true, clientTracking: false, handleProtocols: chooseProtocol })
   const sessions = new Set<Stoppable>()
+  /** The HTTP server no longer knows connections that asked for a WebSocket, yet it waits for them when it closes. */
+  const connections = new Set<Duplex>()
   let running = 0
   let isStopping = false
   let onIdle: (() => void) | undefined
@@ -66,6 +69,8 @@ export function socketLane(app: RelayParts, readClient: ClientReader) {
     takes(request: IncomingMessage, socket: Duplex, head: Buffer): void {
       running++
       app.metrics.relayOpen.inc()
+      connections.add(socket)
+      socket.once('close', () => connections.delete(socket))
       void serve(request, socket, head).finally(() => {
         running--
         app.metrics.relayOpen.dec()
@@ -79,6 +84,7 @@ export function socketLane(app: RelayParts, readClient: ClientReader) {
     },
     cut(): void {
       for (const session of sessions) session.terminate()
+      for (const socket of connections) socket.destroy()
     },
   }
 }
@@ -91,7 +97,7 @@ function callOver(app: RelayParts, readClient: ClientReader, request: IncomingMe
   if (socket instanceof Socket) response.assignSocket(socket)
   const ignore = () => {}
   socket.on('error', ignore)
-  const close = () => socket.end()
+  const close = () => closeGently(socket)
   response.once('finish', close)
   const nowMs = app.now()
   const call = new Call(

@@ -9,7 +9,7 @@ import { tryReading } from './whole-reply.ts'
 /**
  * Passes an event stream from the upstream to the caller: chunks that arrive in one tick leave in one write, back-pressure goes both
  * ways, the status line waits for the first real output (until then another channel may take over), the terminal event waits for
- * the charge. One completion instead of a stream is told as a stream.
+ * the charge. One completion instead of a stream is told as a stream. While the tap has something written down, the stream waits.
  */
 export class StreamReply implements Receiver {
   readonly tap: Tap
@@ -21,6 +21,9 @@ export class StreamReply implements Receiver {
   #early = ''
   #isScheduled = false
   #isDone = false
+  #isWaiting = false
+  /** The upstream's end, which came while the stream waited. */
+  #onward: (() => void) | undefined
   readonly #resume = () => this.#exchange?.resume()
   #type = ''
   #form: Form | undefined
@@ -58,15 +61,15 @@ export class StreamReply implements Receiver {
       return
     }
     this.flush()
-    this.#guarded(() => {
+    this.#whenWritten(() => {
       this.#pass(this.tap.finish(this.#blocks.flush()))
-      this.#finish(this.tap.isComplete() ? 'complete' : new UpstreamFailure('cut'))
+      this.#whenWritten(() => this.#finish(this.tap.isComplete() ? 'complete' : new UpstreamFailure('cut')))
     })
   }
 
   fail(failure: UpstreamFailure): void {
     this.flush()
-    this.#guarded(() => this.#finish(this.tap.isComplete() ? 'complete' : failure))
+    this.#whenWritten(() => this.#finish(this.tap.isComplete() ? 'complete' : failure))
   }
 
   /** No output has come in time: another channel may take over, unless the answer was opened already. */
@@ -90,7 +93,7 @@ export class StreamReply implements Receiver {
 
   flush(): void {
     this.#isScheduled = false
-    if (this.#waiting === '' || this.#isDone || this.#form === 'json') return
+    if (this.#waiting === '' || this.#isDone || this.#isWaiting || this.#form === 'json') return
     const piece = this.#waiting
     this.#waiting = ''
     this.#guarded(() => {
@@ -108,8 +111,41 @@ export class StreamReply implements Receiver {
     }
   }
 
+  /** Goes on at once, or when the tap has written down what it must. */
+  #whenWritten(step: () => void): void {
+    if (this.#isWaiting) this.#onward = step
+    else this.#guarded(step)
+  }
+
+  #wait(writing: Promise<void>, out: string): void {
+    this.#isWaiting = true
+    this.#exchange?.pause()
+    const unwritten = (error: unknown) => {
+      if (this.#isDone) return
+      this.#isDone = true
+      this.#exchange?.abort()
+      this.#facts.unwritten(error)
+    }
+    writing.then(() => this.#goOn(out), unwritten)
+  }
+
+  #goOn(out: string): void {
+    this.#isWaiting = false
+    if (this.#isDone) return
+    this.#exchange?.resume()
+    this.#guarded(() => {
+      this.#pass(out)
+      this.flush()
+      this.#onward?.()
+    })
+  }
+
   #pass(out: string): void {
-    const { error, isEnded, hasOutput } = this.tap
+    const { error, isEnded, hasOutput, writing } = this.tap
+    if (writing) {
+      this.#wait(writing, out)
+      return
+    }
     if (this.#call.isCommitted || hasOutput) {
       this.#commit()
       this.#write(out)
@@ -161,6 +197,8 @@ export interface StreamFacts {
   readonly passage: Passage
   now(): number
   done(outcome: StreamOutcome): void
+  /** What must be known of the stream before the caller may have it could not be written down. */
+  unwritten(error: unknown): void
 }
 
 /** `complete`: everything but the terminal event has been passed on. Or all that is to be passed on; or why the stream ended early. */
