@@ -2,11 +2,13 @@ import {
   IconHome,
   IconInfoCircle,
   IconKey,
+  IconLockQuestion,
   IconLogin2,
   IconMessageCircle,
   IconReceipt,
   IconServer2,
   IconSettings,
+  IconUserPlus,
 } from '@tabler/icons-react'
 import type { Screen } from './lib/screen.ts'
 
@@ -34,6 +36,27 @@ export const screens: readonly Screen[] = [
     label: { zh: '登录', en: 'Log in' },
     icon: IconLogin2,
     load: () => import('./screens/login/index.tsx'),
+  },
+  {
+    path: '/register',
+    access: 'public',
+    label: { zh: '注册', en: 'Register' },
+    icon: IconUserPlus,
+    load: () => import('./screens/login/register.tsx'),
+  },
+  {
+    path: '/reset',
+    access: 'public',
+    label: { zh: '密码重置', en: 'Reset password' },
+    icon: IconLockQuestion,
+    load: () => import('./screens/login/reset.tsx'),
+  },
+  {
+    path: '/user/reset',
+    access: 'public',
+    label: { zh: '密码重置确认', en: 'Confirm the reset' },
+    icon: IconLockQuestion,
+    load: () => import('./screens/login/confirm-reset.tsx'),
   },
   {
     path: '/playground',

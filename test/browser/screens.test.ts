@@ -37,7 +37,7 @@ describe.each(everyone)('for $who', ({ who, level, language, scheme }) => {
         await page.waitForURL('**/login')
       } else if (!mayAccess(level, screen.access)) {
         await refused.waitFor()
-      } else if (screen.path === '/login' && level > 0) {
+      } else if (['/login', '/register'].includes(screen.path) && level > 0) {
         await page.waitForURL('**/token')
       } else {
         await page.getByRole('heading', { level: 1 }).waitFor()

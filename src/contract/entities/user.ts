@@ -12,6 +12,8 @@ export const userStatusLabels: Readonly<Record<number, { label: Text; color: str
 export const passwordLength = { min: 8, max: 20 } as const
 export const usernameLengthMax = 12
 export const displayNameLengthMax = 20
+/** Until a code or link may be mailed to the same address again. */
+export const resendSeconds = 30
 
 /** A user as the console shows it: no password, no access token, no secret of the settings. */
 export const user = z.object({

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { sql } from 'kysely'
+import { resendSeconds } from '../../contract/entities/user.ts'
 import type { Queries, Within } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
@@ -19,7 +20,6 @@ export interface CodeKey {
 
 export const codeMinutes = 3
 export const linkMinutes = 15
-export const resendSeconds = 30
 /** Mails of any purpose to one address within an hour. */
 export const sendsPerHour = 10
 const guessesMax = 5

@@ -1,33 +1,48 @@
-import { Button, Stack, TextInput, Title } from '@mantine/core'
+import { Anchor, Button, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { Navigate } from '@tanstack/react-router'
+import { Link, Navigate } from '@tanstack/react-router'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useUrlState } from '../../lib/search-params.ts'
 import { rememberUser, useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
+import { useHumanCheck } from '../../ui/human-check.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
+import { EntryCard } from './entry-card.tsx'
 import styles from './login.module.css'
 import { texts } from './texts.ts'
 
 export function Screen() {
   const say = useText(texts)
   const user = useSession()
-  const { system_name: name, logo, password_login_enabled: withPassword } = useStatus()
+  const { system_name: name, password_login_enabled: withPassword } = useStatus()
   const { values } = useUrlState({ expired: '' })
   if (user) return <Navigate to="/token" />
 
   return (
-    <div className={styles.page}>
-      <div className={styles.card}>
-        <img src={logo || '/logo.png'} alt="" width={44} height={44} />
-        <Title order={1}>{say('welcome', { name })}</Title>
-        {values.expired && <Notice kind="warn">{say('expired')}</Notice>}
-        {!withPassword && <Notice kind="warn">{say('passwordLoginOff')}</Notice>}
-        <LoginForm />
-      </div>
-    </div>
+    <EntryCard title={say('welcome', { name })} links={<Links />}>
+      {values.expired && <Notice kind="warn">{say('expired')}</Notice>}
+      {!withPassword && <Notice kind="warn">{say('passwordLoginOff')}</Notice>}
+      <LoginForm />
+    </EntryCard>
+  )
+}
+
+function Links() {
+  const say = useText(texts)
+  const { register_enabled: open, self_use_mode_enabled: selfUse } = useStatus()
+  return (
+    <>
+      {open && !selfUse && (
+        <Anchor component={Link} to="/register">
+          {say('toRegister')}
+        </Anchor>
+      )}
+      <Anchor component={Link} to="/reset">
+        {say('toReset')}
+      </Anchor>
+    </>
   )
 }
 
@@ -36,13 +51,18 @@ const focus = (input: HTMLInputElement | null) => input?.focus()
 
 function LoginForm() {
   const say = useText(texts)
+  const human = useHumanCheck()
   const form = useForm({ initialValues: { username: '', password: '' } })
   const logIn = useWrite('POST /api/user/login', { success: say('success'), onSuccess: rememberUser })
 
   function submit({ username, password }: typeof form.values): void {
     const missing = username.trim() === '' ? 'username' : password === '' ? 'password' : undefined
-    if (missing) form.setFieldError(missing, say('required'))
-    else logIn.mutate({ body: { username: username.trim(), password } })
+    if (missing) {
+      form.setFieldError(missing, say('required'))
+      return
+    }
+    const turnstile = human.take()
+    if (turnstile !== undefined) logIn.mutate({ query: { turnstile }, body: { username: username.trim(), password } })
   }
 
   return (
@@ -58,6 +78,7 @@ function LoginForm() {
           {...form.getInputProps('username')}
         />
         <PasswordField label={say('password')} size="md" autoComplete="current-password" {...form.getInputProps('password')} />
+        {human.widget}
         <Button type="submit" size="md" fullWidth loading={logIn.isPending}>
           {say('submit')}
         </Button>

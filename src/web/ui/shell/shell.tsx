@@ -9,6 +9,7 @@ import { useStatus } from '../../lib/status.ts'
 import { storedText } from '../../lib/stored.ts'
 import { Dialogs } from '../dialogs.tsx'
 import { ErrorBoundary } from '../error-view.tsx'
+import { ProveAgain } from '../prove-again.tsx'
 import { Footer } from './footer.tsx'
 import { Header } from './header.tsx'
 import styles from './shell.module.css'
@@ -81,6 +82,7 @@ export function Shell({ screens }: { screens: readonly Screen[] }) {
         </Suspense>
       )}
       <Dialogs />
+      <ProveAgain />
       <Suspense>
         <Toasts />
       </Suspense>

@@ -1,0 +1,119 @@
+import { useComputedColorScheme } from '@mantine/core'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { defineTexts, textOf, useLanguage } from '../lib/i18n.ts'
+import { useStatus } from '../lib/status.ts'
+import { toast } from '../lib/toast.ts'
+import styles from './human-check.module.css'
+
+const texts = defineTexts('human-check', {
+  zh: { wait: '请稍后几秒重试，Turnstile 正在检查用户环境！' },
+  en: { wait: 'Retry in a few seconds, Turnstile is checking' },
+})
+
+export interface HumanCheck {
+  /** Where the check appears; nothing when the site wants none. */
+  readonly widget: ReactNode
+  /** The token for one call, '' when none is wanted. Undefined while the check is not done, which is said. */
+  take(): string | undefined
+}
+
+/** The check of forms that anyone can send. Each token passes once, so that taking one begins the next check. */
+export function useHumanCheck(): HumanCheck {
+  const { turnstile_check: wanted, turnstile_site_key: siteKey } = useStatus()
+  const [token, setToken] = useState('')
+  const [broken, setBroken] = useState(false)
+  const [round, setRound] = useState(0)
+
+  return {
+    widget: wanted && siteKey !== '' && (
+      <Widget key={round} siteKey={siteKey} onToken={setToken} onBroken={() => setBroken(true)} />
+    ),
+    take() {
+      // Where the check cannot be loaded the server decides: it lets the super admin in.
+      if (!wanted || broken) return ''
+      if (token === '') {
+        toast.info(textOf(texts, 'wait'))
+        return undefined
+      }
+      setToken('')
+      setRound(round + 1)
+      return token
+    },
+  }
+}
+
+interface WidgetProps {
+  readonly siteKey: string
+  readonly onToken: (token: string) => void
+  readonly onBroken: () => void
+}
+
+function Widget({ siteKey, onToken, onBroken }: WidgetProps) {
+  const place = useRef<HTMLDivElement>(null)
+  const theme = useComputedColorScheme('light')
+  const language = useLanguage()
+  const report = useRef({ onToken, onBroken })
+
+  // Outside of React: the vendor's script draws into the place.
+  useEffect(() => {
+    let remove: (() => void) | undefined
+    let gone = false
+    loadTurnstile().then(
+      (turnstile) => {
+        if (gone || !place.current) return
+        const id = turnstile.render(place.current, {
+          sitekey: siteKey,
+          theme,
+          language: language === 'zh' ? 'zh-cn' : 'en',
+          callback: (token) => report.current.onToken(token),
+          'expired-callback': () => report.current.onToken(''),
+        })
+        remove = () => turnstile.remove(id)
+      },
+      () => report.current.onBroken(),
+    )
+    return () => {
+      gone = true
+      remove?.()
+    }
+  }, [siteKey, theme, language])
+
+  return <div ref={place} className={styles.check} />
+}
+
+/** https://developers.cloudflare.com/turnstile/get-started/client-side-rendering, November 2025. */
+interface Turnstile {
+  render(
+    place: HTMLElement,
+    settings: {
+      sitekey: string
+      theme: 'light' | 'dark'
+      language: string
+      callback: (token: string) => void
+      'expired-callback': () => void
+    },
+  ): string
+  remove(id: string): void
+}
+
+const script = 'https://challenges.cloudflare.com/turnstile/v0/api.js?render=explicit'
+let loading: Promise<Turnstile> | undefined
+
+function loadTurnstile(): Promise<Turnstile> {
+  loading ??= new Promise((resolve, reject) => {
+    const element = document.createElement('script')
+    element.src = script
+    element.onload = () => {
+      // The script just loaded defines this; no type says so.
+      const { turnstile } = window as unknown as { turnstile?: Turnstile }
+      if (turnstile) resolve(turnstile)
+      else reject(new Error('The human check did not load'))
+    }
+    element.onerror = () => {
+      loading = undefined
+      reject(new Error('The human check did not load'))
+    }
+    document.head.append(element)
+  })
+  return loading
+}

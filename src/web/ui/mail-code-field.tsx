@@ -1,0 +1,74 @@
+import { Button, TextInput, type TextInputProps } from '@mantine/core'
+import { resendSeconds } from '../../contract/entities/user.ts'
+import { useCountdown } from '../lib/countdown.ts'
+import { defineTexts, useText } from '../lib/i18n.ts'
+import { useWrite } from '../lib/query.ts'
+import { toast } from '../lib/toast.ts'
+import type { HumanCheck } from './human-check.tsx'
+import styles from './mail-code-field.module.css'
+
+const texts = defineTexts('mail-code', {
+  zh: {
+    label: '邮箱验证码',
+    placeholder: '6 位数字，3 分钟内有效',
+    get: '获取验证码',
+    again: '重新发送 ({seconds})',
+    sent: '验证码发送成功，请检查你的邮箱！',
+    emailMissing: '请输入邮箱地址',
+  },
+  en: {
+    label: 'Verification code',
+    placeholder: '6 digits, valid for 3 minutes',
+    get: 'Get code',
+    again: 'Resend ({seconds})',
+    sent: 'Code sent, check your mailbox',
+    emailMissing: 'Enter an e-mail address',
+  },
+})
+
+export interface MailCodeFieldProps extends TextInputProps {
+  /** Where the code is mailed to. */
+  readonly email: string
+  readonly purpose: 'register' | 'bind' | 'notify'
+  readonly human: HumanCheck
+}
+
+/** The code that was mailed to an address, with the button that has it mailed; after that it rests for a while. */
+export function MailCodeField({ email, purpose, human, ...input }: MailCodeFieldProps) {
+  const say = useText(texts)
+  const pause = useCountdown()
+  const mail = useWrite('POST /api/verification', { success: say('sent'), onSuccess: () => pause.start(resendSeconds) })
+
+  function send(): void {
+    if (email.trim() === '') {
+      toast.error(say('emailMissing'))
+      return
+    }
+    const turnstile = human.take()
+    if (turnstile !== undefined) mail.mutate({ body: { email: email.trim(), purpose, turnstile } })
+  }
+
+  return (
+    <div className={styles.field}>
+      <TextInput
+        label={say('label')}
+        placeholder={say('placeholder')}
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        maxLength={100}
+        {...input}
+        className={styles.input}
+      />
+      <Button
+        variant="default"
+        size={input.size === 'md' ? 'md' : 'sm'}
+        className={styles.button}
+        disabled={pause.left > 0}
+        loading={mail.isPending}
+        onClick={send}
+      >
+        {pause.left > 0 ? say('again', { seconds: pause.left }) : say('get')}
+      </Button>
+    </div>
+  )
+}
