@@ -11,6 +11,10 @@ export interface Tables {
   mailed_codes: MailedCodesTable
   mailed_addresses: { email: string; sent_at: number; window_start: number; sends: number }
   user_notices: { user_id: number; kind: string; sent_at: number }
+  login_steps: LoginStepsTable
+  two_factor: TwoFactorTable
+  backup_codes: { user_id: number; code_mac: string }
+  passkeys: PasskeysTable
   tokens: TokensTable
   channels: ChannelsTable
   channel_keys: ChannelKeysTable
@@ -49,6 +53,8 @@ interface UsersTable {
   wechat_id: Generated<string>
   telegram_id: Generated<string>
   linux_do_id: Generated<string>
+  /** Issuer and subject of an account at an OpenID provider, with a space between. */
+  oidc_id: Generated<string>
   access_token_hash: string | null
   group: Generated<string>
   /** The sum of this user's ledger rows. Only `wallet/ledger` changes it. */
@@ -96,6 +102,43 @@ interface MailedCodesTable {
   user_id: number
   expires_at: number
   guesses: Generated<number>
+}
+
+/** What a login, or a proof of who somebody is, of several steps has got so far. Only `accounts/login-steps` reads and writes it. */
+interface LoginStepsTable {
+  /** The kind, and the hash of what only the asker knows: `state:<hash>`. */
+  key: string
+  /** Hash of the cookie of the browser, or of the session, that may go on with it. */
+  bound_to: string
+  /** Who it is about; 0 while nobody knows. */
+  user_id: number
+  detail_sealed: string
+  expires_at: number
+  guesses: Generated<number>
+}
+
+/** The authenticator app of a user. */
+interface TwoFactorTable {
+  user_id: number
+  secret_sealed: string
+  /** 0 while it is being set up: then it guards nothing yet. */
+  confirmed_at: Generated<number>
+  /** Number of the period of the last code that was taken; no code of that or an earlier one is taken again. */
+  last_step: Generated<number>
+}
+
+interface PasskeysTable {
+  id: Generated<number>
+  user_id: number
+  /** As base64url, and so is the key. */
+  credential_id: string
+  public_key: string
+  /** How often it signed, by its own count; many always say 0. */
+  counter: Generated<number>
+  transports: Generated<string>
+  name: string
+  created_at: number
+  used_at: Generated<number>
 }
 
 interface TokensTable {

@@ -9,6 +9,7 @@ import { upstreamModels } from './0006-upstream-models.ts'
 import { keptResponses } from './0007-kept-responses.ts'
 import { redemptionExpiry } from './0008-redemption-expiry.ts'
 import { accountMail } from './0009-account-mail.ts'
+import { waysIn } from './0010-ways-in.ts'
 
 /** All migrations in order. Forward only: a landed one is never edited. */
 export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dialect: Dialect) => Promise<void> }[] = [
@@ -21,4 +22,5 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0007-kept-responses', up: keptResponses },
   { name: '0008-redemption-expiry', up: redemptionExpiry },
   { name: '0009-account-mail', up: accountMail },
+  { name: '0010-ways-in', up: waysIn },
 ]
