@@ -53,6 +53,12 @@ export const errors = {
   server_stopping: kind(503, '服务器正在停止，请重试', 'The server is stopping, try again', { type: 'server_error' }),
   server_busy: kind(503, '服务器繁忙，请稍后再试', 'The server is busy, try again later', { type: 'server_error' }),
   job_running: kind(409, '该任务正在执行，请稍后再试', 'This job is running already; try again later'),
+  update_feed_missing: kind(
+    400,
+    '尚未设置发布信息地址，请在其他设置中填写',
+    'No release feed is set; enter one under Settings › Other',
+  ),
+  update_check_failed: kind(400, '检查更新失败：{reason}', 'The update check failed: {reason}'),
   demo_site: kind(405, '本站仅用于演示，无服务端', 'This site is demo only, no server'),
 
   // Sessions and accounts

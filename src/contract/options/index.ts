@@ -12,7 +12,7 @@ import { payment } from './payment.ts'
 import { groups, prices } from './pricing.ts'
 import { quotas } from './quota.ts'
 import { rateLimit } from './rate-limit.ts'
-import { server, worker } from './server.ts'
+import { server, updates, worker } from './server.ts'
 import { chats, general } from './site.ts'
 
 /**
@@ -45,6 +45,7 @@ export const sections = [
   turnstile,
   linuxdo,
   appearance,
+  updates,
 ] as const
 
 type AllOptions = Merged<typeof sections>

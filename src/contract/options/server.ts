@@ -1,5 +1,5 @@
 import { option, section } from './define.ts'
-import { address, secret } from './shapes.ts'
+import { address, link, secret } from './shapes.ts'
 
 export const server = section(
   { name: 'server', tab: 'system', label: { zh: '通用设置', en: 'General settings' }, writer: 'root' },
@@ -36,6 +36,20 @@ export const worker = section(
       ...secret(),
       label: { zh: 'Worker 密钥', en: 'Worker key' },
       help: { zh: '随每个请求发给 Worker，保存后不再显示。', en: 'Sent to the worker with each request; never shown again.' },
+    }),
+  },
+)
+
+export const updates = section(
+  { name: 'updates', tab: 'other', label: { zh: '检查更新', en: 'Update check' }, writer: 'root' },
+  {
+    ReleaseFeedUrl: option({
+      ...link(),
+      label: { zh: '发布信息地址', en: 'Release feed' },
+      help: {
+        zh: '返回最新版本（tag_name、body、html_url）的 JSON 地址，例如代码托管网站的 releases/latest 接口；留空则不检查。',
+        en: 'Address that answers with the latest release as JSON (tag_name, body, html_url), such as the releases/latest call of a code host; nothing is asked when empty.',
+      },
     }),
   },
 )

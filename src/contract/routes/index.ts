@@ -8,6 +8,7 @@ import { redemptionRoutes } from './redemptions.ts'
 import { registrationRoutes } from './registration.ts'
 import { sessionRoutes } from './session.ts'
 import { siteRoutes } from './site.ts'
+import { systemRoutes } from './system.ts'
 import { tokenRoutes } from './tokens.ts'
 import { topUpRoutes } from './top-ups.ts'
 import { userRoutes } from './users.ts'
@@ -21,6 +22,7 @@ export const allRoutes = {
   ...ownAccountRoutes,
   ...userRoutes,
   ...optionRoutes,
+  ...systemRoutes,
   ...channelRoutes,
   ...pricingRoutes,
   ...tokenRoutes,

@@ -28,5 +28,10 @@ export const optionRoutes = routes({
     body: z.object({ email: z.string().max(300) }),
     reply: z.null(),
   },
-  'POST /api/option/rest_model_ratio': { access: 'admin', summary: 'Reset the model ratios to the defaults', reply: z.null() },
+  'POST /api/option/rest_model_ratio': {
+    access: 'admin',
+    summary: 'Reset the model ratios to the defaults',
+    reply: z.null(),
+    extra: z.object({ message: z.string() }),
+  },
 })

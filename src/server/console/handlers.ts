@@ -10,6 +10,7 @@ import { redemptionHandlers } from './redemptions.ts'
 import { registrationHandlers } from './registration.ts'
 import { sessionHandlers } from './session.ts'
 import { siteHandlers } from './site.ts'
+import { systemHandlers } from './system.ts'
 import { tokenHandlers } from './tokens.ts'
 import { topUpHandlers } from './top-ups.ts'
 import { userHandlers } from './users.ts'
@@ -23,6 +24,7 @@ export const allHandlers: Handlers<AllRoutes, Context> = {
   ...ownAccountHandlers,
   ...userHandlers,
   ...optionHandlers,
+  ...systemHandlers,
   ...channelHandlers,
   ...pricingHandlers,
   ...tokenHandlers,

@@ -4,6 +4,9 @@ import { testMail } from '../accounts/notices.ts'
 import { presentOptions, presentSecrets } from '../options/present.ts'
 import { type Context, requireCaller } from './context.ts'
 
+/** Consoles of this family show the message of a reset as it comes. */
+const ratiosReset = { zh: '重置模型倍率成功', en: 'Model ratios reset' }
+
 export const optionHandlers: Handlers<typeof optionRoutes, Context> = {
   'GET /api/option/': ({ app }) => presentOptions(app.options.current),
 
@@ -21,6 +24,6 @@ export const optionHandlers: Handlers<typeof optionRoutes, Context> = {
 
   async 'POST /api/option/rest_model_ratio'(context) {
     await context.app.options.reset('ModelRatio', requireCaller(context))
-    return null
+    return { data: null, extra: { message: ratiosReset[context.language] } }
   },
 }

@@ -1,11 +1,18 @@
+import { sql } from 'kysely'
 import type { Handlers } from '../../contract/route.ts'
 import type { siteRoutes } from '../../contract/routes/site.ts'
 import type { Status } from '../../contract/status.ts'
 import type { App } from '../parts.ts'
 import type { Context } from './context.ts'
 
+const running = { zh: '服务运行正常', en: 'Server is running' }
+
 export const siteHandlers: Handlers<typeof siteRoutes, Context> = {
   'GET /api/status': ({ app }) => readStatus(app),
+  async 'GET /api/status/test'({ app, language }) {
+    await sql`select 1`.execute(app.db)
+    return { data: null, extra: { message: running[language] } }
+  },
   'GET /api/notice': ({ app }) => app.options.current.Notice,
   'GET /api/about': ({ app }) => app.options.current.About,
   'GET /api/home_page_content': ({ app }) => app.options.current.HomePageContent,

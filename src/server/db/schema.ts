@@ -35,6 +35,7 @@ export interface Tables {
   key_ring: { id: string; wrapped: string; created_at: number }
   leases: { name: string; holder: string; until_ms: number }
   revisions: { topic: string; revision: number }
+  nodes: { name: string; version: string; started_at: number; seen_at: number; memory_mb: number }
   job_runs: { name: string; holder: string; started_at: number; finished_at: number; outcome: string; detail: string }
 }
 

@@ -6,6 +6,7 @@ import { enabledChannels, sweep } from './sweep.ts'
 /** Notes which models the upstreams of all enabled channels add and drop. */
 export const checkUpstreamModels: Job = {
   name: 'check-models',
+  label: { zh: '检查上游模型变化', en: 'Look for models that upstreams added or dropped' },
   on: 'one-node',
   onDemand: true,
   everyMs: ({ ChannelModelsMinutes }) => ChannelModelsMinutes * 60_000,

@@ -3,6 +3,7 @@ import type { Job } from './runner.ts'
 /** Ends the holds of nodes that are gone, so that their quota is free again within a minute. */
 export const expireHolds: Job = {
   name: 'expire-holds',
+  label: { zh: '释放过期的预扣额度', en: 'Release expired holds' },
   on: 'one-node',
   everyMs: () => 15_000,
   deadlineMs: 60_000,

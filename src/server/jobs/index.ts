@@ -1,5 +1,6 @@
 import { checkUpstreamModels } from './check-models.ts'
 import { expireHolds } from './expire-holds.ts'
+import { noteNode } from './note-node.ts'
 import { purgeKeptResponses } from './purge-kept-responses.ts'
 import { purgeSealedStates } from './purge-sealed-states.ts'
 import { purgeSessions } from './purge-sessions.ts'
@@ -13,6 +14,7 @@ import { warnOfLowQuota } from './warn-low-quota.ts'
 
 /** All jobs of the server. A new one is a file and a line here. */
 export const jobs: readonly Job[] = [
+  noteNode,
   expireHolds,
   readSpending,
   reconcileLedger,

@@ -3,6 +3,7 @@ import type { Job } from './runner.ts'
 /** Forgets where responses lie that their upstreams have removed by now. */
 export const purgeKeptResponses: Job = {
   name: 'purge-kept-responses',
+  label: { zh: '清理过期的回复位置', en: 'Forget expired responses' },
   on: 'one-node',
   everyMs: () => 60 * 60_000,
   deadlineMs: 60_000,

@@ -3,6 +3,7 @@ import type { Job } from './runner.ts'
 /** Removes sealed states of conversations that nobody went on with. */
 export const purgeSealedStates: Job = {
   name: 'purge-sealed-states',
+  label: { zh: '清理过期的会话状态', en: 'Forget expired conversation states' },
   on: 'one-node',
   everyMs: () => 30 * 60_000,
   deadlineMs: 60_000,

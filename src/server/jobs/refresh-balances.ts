@@ -6,6 +6,7 @@ import { enabledChannels, sweep } from './sweep.ts'
 /** Asks the upstreams of all enabled channels what is left on their accounts. */
 export const refreshBalances: Job = {
   name: 'refresh-balances',
+  label: { zh: '更新渠道余额', en: 'Update channel balances' },
   on: 'one-node',
   onDemand: true,
   everyMs: ({ ChannelBalanceMinutes }) => ChannelBalanceMinutes * 60_000,

@@ -1,4 +1,5 @@
 import type { OptionValues } from '../../contract/options/index.ts'
+import type { Text } from '../../contract/text.ts'
 import { releaseLease, takeLease, withLease } from '../bus/lease.ts'
 import type { NewRow } from '../db/schema.ts'
 import { type Clock, seconds } from '../lib/clock.ts'
@@ -13,6 +14,8 @@ import type { App } from '../parts.ts'
  */
 export interface Job<Parts extends Core = App> {
   readonly name: string
+  /** For the list that admins see; its name where there is none. */
+  readonly label?: Text
   /** `one-node`: on one of the nodes at a time, mostly the same. */
   readonly on: 'one-node' | 'each-node'
   /** Time from one start to the next. 0 or less switches the job off; a changed option counts at once. */

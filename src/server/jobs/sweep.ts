@@ -70,7 +70,8 @@ function outcomeOf(text: string): ChannelJob['outcome'] {
   return text === 'running' || text === 'ok' || text === 'timeout' ? text : 'failed'
 }
 
-function readTally(detail: string): z.output<typeof tallyForm> | undefined {
+/** What a sweep told of itself; undefined for the words of other jobs. */
+export function readTally(detail: string): z.output<typeof tallyForm> | undefined {
   try {
     return tallyForm.safeParse(JSON.parse(detail)).data
   } catch {

@@ -15,6 +15,7 @@ const triedAgainMax = 20
  */
 export const testChannels: Job = {
   name: 'test-channels',
+  label: { zh: '测试全部渠道', en: 'Test all channels' },
   on: 'one-node',
   onDemand: true,
   everyMs: ({ ChannelTestMinutes }) => ChannelTestMinutes * 60_000,

@@ -4,6 +4,7 @@ import type { Job } from './runner.ts'
 /** Tells users whose balance went below what they want to be told of. */
 export const warnOfLowQuota: Job = {
   name: 'warn-low-quota',
+  label: { zh: '发送低额度提醒', en: 'Warn of low quota' },
   on: 'each-node',
   everyMs: () => 15_000,
   deadlineMs: 120_000,

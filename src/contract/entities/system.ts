@@ -1,0 +1,94 @@
+import { z } from 'zod'
+
+/** What admins see of the running installation. */
+
+export const auditRow = z.object({
+  id: z.int(),
+  created_at: z.int(),
+  /** 0 when the system itself acted. */
+  actor_id: z.int(),
+  actor_name: z.string(),
+  address: z.string(),
+  /** What was done, as `option.save` or `user.disable`. */
+  action: z.string(),
+  /** What it was done to, as `option:Price` or `user:7`. */
+  target: z.string(),
+  before: z.string(),
+  after: z.string(),
+})
+export type AuditRow = z.output<typeof auditRow>
+
+export const auditState = z.object({
+  rows: z.int(),
+  /** Chain value of the last row that fits: kept elsewhere, it also shows rows that were cut off at the end. */
+  head: z.string(),
+  /** The first row that does not continue the chain; null when all do. */
+  broken_at: z.int().nullable(),
+})
+
+const bothLanguages = z.object({ zh: z.string(), en: z.string() })
+
+export const job = z.object({
+  name: z.string(),
+  label: bothLanguages,
+  /** On one of the nodes at a time, or on each. */
+  on: z.enum(['one-node', 'each-node']),
+  /** 0 while it does not run by itself. */
+  every_seconds: z.number(),
+  /** Whether it may be started out of turn. */
+  on_demand: z.boolean(),
+  /** `never` before its first run. */
+  outcome: z.enum(['never', 'running', 'ok', 'failed', 'timeout']),
+  started_at: z.int(),
+  finished_at: z.int(),
+  /** The node of the last run. */
+  node: z.string(),
+  /** Of a job that goes over many things: how many of how many, and how each went. */
+  progress: z.object({ done: z.int(), total: z.int(), counts: z.record(z.string(), z.int()) }).nullable(),
+  /** What it did, or why it failed. */
+  detail: z.string(),
+})
+export type SystemJob = z.output<typeof job>
+
+export const node = z.object({
+  name: z.string(),
+  version: z.string(),
+  started_at: z.int(),
+  seen_at: z.int(),
+  /** Whether it has been heard of within the last minute. */
+  alive: z.boolean(),
+  /** The node that answers. */
+  here: z.boolean(),
+  memory_mb: z.int(),
+})
+
+export const systemInfo = z.object({
+  version: z.string(),
+  runtime: z.string(),
+  platform: z.string(),
+  database: z.enum(['sqlite', 'postgres']),
+  redis: z.boolean(),
+  started_at: z.int(),
+  /** Seconds of the server's clock. */
+  now: z.int(),
+  update_feed: z.boolean(),
+  nodes: z.array(node),
+})
+
+export type SystemInfo = z.output<typeof systemInfo>
+
+export const firstRun = z.object({ has_channel: z.boolean(), has_token: z.boolean(), has_call: z.boolean() })
+export type FirstRun = z.output<typeof firstRun>
+
+export const release = z.object({
+  current: z.string(),
+  latest: z.string(),
+  is_newer: z.boolean(),
+  title: z.string(),
+  /** As the publisher wrote them: to be shown as text alone. */
+  notes: z.string(),
+  /** Where to read on; '' when the feed names no https page. */
+  url: z.string(),
+  published_at: z.string(),
+})
+export type Release = z.output<typeof release>

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { auditRow, auditState, firstRun, job, release, systemInfo } from '../entities/system.ts'
+import { oneBasedPage, page, queryInt, queryText } from '../envelope.ts'
+import { routes } from '../route.ts'
+
+export const systemRoutes = routes({
+  'GET /api/audit/': {
+    access: 'root',
+    summary: 'Administrative acts, newest first: who did what to whom, when, from where, what it was before and after',
+    query: z.object({
+      ...oneBasedPage,
+      action: queryText,
+      target: queryText,
+      actor: queryText,
+      start_timestamp: queryInt,
+      end_timestamp: queryInt,
+    }),
+    reply: page(auditRow),
+  },
+  'POST /api/audit/verify': {
+    access: 'root',
+    summary: 'Follow the chain of the audit log: answers where it is broken, if it is',
+    limit: 'critical',
+    reply: auditState,
+  },
+  'GET /api/job/': { access: 'admin', summary: 'Scheduled work with its last result or how far it is', reply: z.array(job) },
+  'POST /api/job/:name/run': {
+    access: 'admin',
+    summary: 'Start a job out of turn',
+    params: z.object({ name: z.string().max(100) }),
+    reply: z.null(),
+  },
+  'GET /api/system/': { access: 'admin', summary: 'The installation: version, database, nodes', reply: systemInfo },
+  'GET /api/system/first_run': {
+    access: 'admin',
+    summary: 'How far a new installation is: whether there is a channel, a token of the caller, a call that was charged',
+    reply: firstRun,
+  },
+  'GET /api/system/update': {
+    access: 'admin',
+    summary: 'Ask the release feed for the latest version',
+    limit: 'critical',
+    reply: release,
+  },
+})

@@ -1,0 +1,30 @@
+import { seconds } from '../lib/clock.ts'
+import type { Job } from './runner.ts'
+
+const forgottenAfterSeconds = 3600
+
+/** Tells the admins that this node is alive, and forgets those that have been gone for an hour. */
+export const noteNode: Job = {
+  name: 'note-node',
+  label: { zh: '报告节点状态', en: 'Report that the node is alive' },
+  on: 'each-node',
+  everyMs: () => 20_000,
+  deadlineMs: 15_000,
+  async run({ db, node: name, version, startedAt, now }) {
+    const state = { version, started_at: startedAt, seen_at: seconds(now()), memory_mb: memoryMb() }
+    await db
+      .insertInto('nodes')
+      .values({ name, ...state })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet(state))
+      .execute()
+    await db
+      .deleteFrom('nodes')
+      .where('seen_at', '<', state.seen_at - forgottenAfterSeconds)
+      .execute()
+    return 'noted'
+  },
+}
+
+export function memoryMb(): number {
+  return Math.round(process.memoryUsage.rss() / 1024 / 1024)
+}

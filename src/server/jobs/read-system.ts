@@ -1,0 +1,42 @@
+import type { FirstRun, SystemInfo } from '../../contract/entities/system.ts'
+import { seconds } from '../lib/clock.ts'
+import type { Caller } from '../options/core.ts'
+import type { App } from '../parts.ts'
+import { memoryMb } from './note-node.ts'
+
+const aliveSeconds = 60
+
+/** The installation as it runs now. The answering node is in the list even before its first report. */
+export async function readSystem(app: App): Promise<SystemInfo> {
+  const { db, database, env, node, version, startedAt: started_at, options } = app
+  const now = seconds(app.now())
+  const rows = await db.selectFrom('nodes').selectAll().where('name', '!=', node).orderBy('started_at').execute()
+  const own = { name: node, version, started_at, seen_at: now, memory_mb: memoryMb() }
+  return {
+    version,
+    runtime: `Node.js ${process.versions.node}`,
+    platform: `${process.platform} ${process.arch}`,
+    database: database.dialect,
+    redis: env.REDIS_URL !== '',
+    started_at,
+    now,
+    update_feed: options.current.ReleaseFeedUrl !== '',
+    nodes: [own, ...rows].map((row) => ({ ...row, alive: now - row.seen_at <= aliveSeconds, here: row.name === node })),
+  }
+}
+
+/** The three steps of a new installation, as far as they are done. */
+export async function readFirstRun({ db }: Pick<App, 'db'>, caller: Caller): Promise<FirstRun> {
+  const [channel, token, call] = await Promise.all([
+    db.selectFrom('channels').select('id').limit(1).executeTakeFirst(),
+    db
+      .selectFrom('tokens')
+      .select('id')
+      .where('user_id', '=', caller.id)
+      .where('deleted_at', 'is', null)
+      .limit(1)
+      .executeTakeFirst(),
+    db.selectFrom('ledger').select('id').where('kind', '=', 'charge').limit(1).executeTakeFirst(),
+  ])
+  return { has_channel: channel !== undefined, has_token: token !== undefined, has_call: call !== undefined }
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import type { Release } from '../../contract/entities/system.ts'
+import { fail } from '../lib/failure.ts'
+import { CallFailure, callConfigured, type Reply, type UpstreamAgents } from '../lib/http-client.ts'
+import type { Core } from '../options/core.ts'
+
+type Parts = Pick<Core, 'options'> & { readonly upstream: UpstreamAgents; readonly version: string }
+
+const timeoutMs = 10_000
+const answerMaxBytes = 1024 * 1024
+const notesLengthMax = 20_000
+
+/** What a code host answers about a release; everything but the tag may be missing. */
+const feed = z.object({
+  tag_name: z.string().trim().min(1).max(100),
+  name: z.string().nullish(),
+  body: z.string().nullish(),
+  html_url: z.string().nullish(),
+  published_at: z.string().nullish(),
+})
+
+/**
+ * Asks the release feed that the super admin has set for the latest release. Nothing is asked of anybody while none is set.
+ * Throws `update_feed_missing` and `update_check_failed`.
+ */
+export async function readLatestRelease({ options, upstream, version }: Parts): Promise<Release> {
+  const url = options.current.ReleaseFeedUrl
+  if (url === '') fail('update_feed_missing')
+  const found = feed.safeParse(jsonOf(await ask(upstream, url)))
+  if (!found.success)
+    return fail('update_check_failed', { reason: { zh: '返回的内容不是发布信息', en: 'the answer describes no release' } })
+  const { tag_name, name, body, html_url, published_at } = found.data
+  return {
+    current: version,
+    latest: tag_name.replace(/^v/i, ''),
+    is_newer: isNewer(tag_name, version),
+    title: (name ?? '').slice(0, 200) || tag_name,
+    notes: (body ?? '').slice(0, notesLengthMax),
+    url: html_url && /^https:\/\/\S+$/.test(html_url) ? html_url : '',
+    published_at: (published_at ?? '').slice(0, 40),
+  }
+}
+
+/** Whether the numbers of a version are greater, the first that differs deciding: `v0.5` is newer than `0.4.8.9.6`. */
+export function isNewer(version: string, than: string): boolean {
+  const [given, known] = [version, than].map((text) => (text.match(/\d+/g) ?? []).map(Number))
+  for (let at = 0; at < Math.max(given?.length ?? 0, known?.length ?? 0); at++) {
+    const difference = (given?.[at] ?? 0) - (known?.[at] ?? 0)
+    if (difference !== 0) return difference > 0
+  }
+  return false
+}
+
+async function ask(upstream: UpstreamAgents, url: string): Promise<Reply> {
+  const headers = { accept: 'application/json', 'user-agent': 'Sluice-Update-Check' }
+  try {
+    const reply = await callConfigured(upstream, { url, headers, timeoutMs, sizeBytesMax: answerMaxBytes })
+    if (reply.status === 200) return reply
+    return fail('update_check_failed', {
+      reason: { zh: `返回了状态 ${reply.status}`, en: `it answered with status ${reply.status}` },
+    })
+  } catch (error) {
+    if (error instanceof CallFailure) return fail('update_check_failed', { reason: error.text })
+    throw error
+  }
+}
+
+function jsonOf({ body }: Reply): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,54 @@
+import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import type { AuditRow } from '../../contract/entities/system.ts'
+import { type PageOf, startingWith } from '../db/page.ts'
+import type { Tables } from '../db/schema.ts'
+import type { Core } from './core.ts'
+
+export interface AuditSearch {
+  /** Beginnings in any case: `option` finds `option.save`. '' for any. */
+  readonly action: string
+  readonly target: string
+  /** The name of who acted, or the id. */
+  readonly actor: string
+  /** Unix seconds; 0 for any. */
+  readonly start: number
+  readonly end: number
+}
+
+/** A page of the audit log, newest first, and the number of all rows that match. */
+export async function listAudit(
+  { db }: Pick<Core, 'db'>,
+  search: AuditSearch,
+  page: PageOf,
+): Promise<{ items: AuditRow[]; total: number }> {
+  const found = db.selectFrom('audit').where(matching(search))
+  const items = await found
+    .select(['id', 'created_at', 'actor_id', 'actor_name', 'address', 'action', 'target', 'before', 'after'])
+    .orderBy('id', 'desc')
+    .offset(page.offset)
+    .limit(page.limit)
+    .execute()
+  const { total } = await found.select((row) => row.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  return { items, total }
+}
+
+function matching({ action, target, actor, start, end }: AuditSearch) {
+  return (row: ExpressionBuilder<Tables, 'audit'>) =>
+    row.and([
+      ...(action === '' ? [] : [beginsWith('action', action)]),
+      ...(target === '' ? [] : [beginsWith('target', target)]),
+      ...(actor === ''
+        ? []
+        : [row.or([row('actor_name', '=', actor), ...(isId(actor) ? [row('actor_id', '=', Number(actor))] : [])])]),
+      ...(start === 0 ? [] : [row('created_at', '>=', start)]),
+      ...(end === 0 ? [] : [row('created_at', '<=', end)]),
+    ])
+}
+
+function beginsWith(column: 'action' | 'target', text: string) {
+  return sql<SqlBool>`lower(${sql.ref(column)}) like lower(${startingWith(text)}) escape '\\'`
+}
+
+function isId(text: string): boolean {
+  return /^\d{1,15}$/.test(text)
+}
