@@ -48,27 +48,33 @@ export function MailCodeField({ email, purpose, human, ...input }: MailCodeField
     if (turnstile !== undefined) mail.mutate({ body: { email: email.trim(), purpose, turnstile } })
   }
 
+  const button = (
+    <Button
+      variant="default"
+      size={input.size === 'md' ? 'md' : 'sm'}
+      className={styles.button ?? ''}
+      disabled={pause.left > 0}
+      loading={mail.isPending}
+      onClick={send}
+    >
+      {pause.left > 0 ? say('again', { seconds: pause.left }) : say('get')}
+    </Button>
+  )
+
   return (
-    <div className={styles.field}>
-      <TextInput
-        label={say('label')}
-        placeholder={say('placeholder')}
-        inputMode="numeric"
-        autoComplete="one-time-code"
-        maxLength={100}
-        {...input}
-        className={styles.input}
-      />
-      <Button
-        variant="default"
-        size={input.size === 'md' ? 'md' : 'sm'}
-        className={styles.button}
-        disabled={pause.left > 0}
-        loading={mail.isPending}
-        onClick={send}
-      >
-        {pause.left > 0 ? say('again', { seconds: pause.left }) : say('get')}
-      </Button>
-    </div>
+    <TextInput
+      label={say('label')}
+      placeholder={say('placeholder')}
+      inputMode="numeric"
+      autoComplete="one-time-code"
+      maxLength={100}
+      inputContainer={(children) => (
+        <div className={styles.field}>
+          {children}
+          {button}
+        </div>
+      )}
+      {...input}
+    />
   )
 }

@@ -24,7 +24,7 @@ export interface HeaderProps {
 export function Header({ screens, narrow, onMenu, onSearch }: HeaderProps) {
   const say = useText(texts)
   const user = useSession()
-  const { system_name: name, logo, self_use_mode_enabled: selfUse, demo_site_enabled: demo } = useStatus()
+  const { system_name: name, logo, self_use_mode_enabled: selfUse, demo_site_enabled: demo, register_enabled: open } = useStatus()
 
   return (
     <header className={styles.header}>
@@ -55,6 +55,11 @@ export function Header({ screens, narrow, onMenu, onSearch }: HeaderProps) {
         <Suspense fallback={<div className={styles.menusComing} data-user={user !== null} />}>
           <Menus narrow={narrow} />
         </Suspense>
+        {!user && open && !selfUse && !narrow && (
+          <Button component={Link} to="/register" size="compact-md" variant="default" className={styles.login ?? ''}>
+            {say('register')}
+          </Button>
+        )}
         {!user && (
           <Button component={Link} to="/login" size="compact-md" className={styles.login ?? ''}>
             {say('login')}
