@@ -15,7 +15,7 @@ import type { Env } from './env.ts'
 import { jobs } from './jobs/index.ts'
 import { JobRunner } from './jobs/runner.ts'
 import { type Clock, seconds } from './lib/clock.ts'
-import { UpstreamAgents } from './lib/http-client.ts'
+import { UpstreamAgents, type UpstreamSettings } from './lib/http-client.ts'
 import { type Logger, newLogger } from './lib/logger.ts'
 import { newMetrics } from './lib/metrics.ts'
 import { Deadlines } from './lib/timer-wheel.ts'
@@ -44,6 +44,8 @@ export interface Replaceable {
   readonly mailCertificates?: string
   /** Address of the verifier of human checks. */
   readonly humanVerifier?: string
+  /** How names of channels are looked up, and whose certificates they trust. */
+  readonly upstream?: Pick<UpstreamSettings, 'resolve' | 'certificates'>
 }
 
 export interface OpenApp {
@@ -73,7 +75,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const options = await openOptions(base)
   const core: Core = { ...base, options }
 
-  const upstream = new UpstreamAgents({ blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS })
+  const upstream = new UpstreamAgents({ blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS, ...replaced.upstream })
   const ledger = await openLedger(core)
   await ledger.expire()
   const mailer = new Mailer(core, { certificates: replaced.mailCertificates })

@@ -1,7 +1,7 @@
-import { lookup as systemLookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
 import { literalHost } from './outgoing-url.ts'
+import type { Resolve } from './resolve-name.ts'
 
 /**
  * Connections that only reach allowed addresses. A check of the URL alone does not hold: a name may lead anywhere, and may lead
@@ -15,9 +15,6 @@ export interface AddressRules {
   /** Trusted in place of those of the system; for tests with a server of their own. */
   readonly certificates?: string
 }
-
-/** All addresses of a name. */
-export type Resolve = (hostname: string) => Promise<readonly { address: string; family: number }[]>
 
 export class AddressRefused extends Error {
   readonly code = 'ADDRESS_REFUSED'
@@ -51,18 +48,6 @@ export function guardedConnector(rules: AddressRules, timeoutMs: number): Connec
       socket.destroy()
       callback(new AddressRefused(peer), null)
     })
-  }
-}
-
-/** `getaddrinfo` as the system is configured, hosts file included. Lookups of one name at a time share one thread of the pool. */
-export function systemResolve(): Resolve {
-  const running = new Map<string, ReturnType<Resolve>>()
-  return (hostname) => {
-    const known = running.get(hostname)
-    if (known) return known
-    const started = systemLookup(hostname, { all: true, order: 'verbatim' }).finally(() => running.delete(hostname))
-    running.set(hostname, started)
-    return started
   }
 }
 

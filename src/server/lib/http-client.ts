@@ -2,9 +2,10 @@ import { Resolver } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
 import { type Dispatcher, Pool } from 'undici'
 import type { Text } from '../../contract/text.ts'
-import { type AddressRules, type Connector, guardedConnector, type Resolve, systemResolve } from './guarded-connect.ts'
+import { type AddressRules, type Connector, guardedConnector } from './guarded-connect.ts'
 import { innerAddress, isForbiddenForChannels, isPublicAddress } from './outgoing-url.ts'
 import { proxiedConnector } from './proxy-connect.ts'
+import { type Resolve, systemResolve } from './resolve-name.ts'
 
 /**
  * Everything that the server sends out goes through this file. `UpstreamAgents` keeps the connections of the relay; `callConfigured`
@@ -22,8 +23,9 @@ export interface Outgoing {
 
 export interface UpstreamSettings {
   readonly blockPrivate?: boolean
-  /** Replaceable in tests: how names of channels are looked up, and what `fetchUntrusted` may reach. */
+  /** Replaceable in tests: how names of channels are looked up, whom they trust, and what `fetchUntrusted` may reach. */
   readonly resolve?: Resolve
+  readonly certificates?: string
   readonly untrusted?: UntrustedRules
 }
 
@@ -47,9 +49,14 @@ export class UpstreamAgents {
   readonly #pools = new Map<number, Map<string, KeptPool>>()
   readonly #sweeper: NodeJS.Timeout
 
-  constructor({ blockPrivate = false, resolve = systemResolve(), untrusted = publicInternet() }: UpstreamSettings = {}) {
+  constructor(settings: UpstreamSettings = {}) {
+    const { blockPrivate = false, resolve = systemResolve(), certificates, untrusted = publicInternet() } = settings
     this.untrusted = untrusted
-    this.#rules = { resolve, allows: (address) => !isForbiddenForChannels(address, { blockPrivate }) }
+    this.#rules = {
+      resolve,
+      allows: (address) => !isForbiddenForChannels(address, { blockPrivate }),
+      ...(certificates === undefined ? {} : { certificates }),
+    }
     this.#sweeper = setInterval(() => this.sweep(), idleSweepMs).unref()
   }
 
