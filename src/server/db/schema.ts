@@ -29,6 +29,7 @@ export interface Tables {
   open_responses: OpenResponsesTable
   logs: LogsTable
   quota_data: QuotaDataTable
+  log_purges: LogPurgesTable
   midjourneys: MidjourneysTable
   tasks: TasksTable
   audit: AuditTable
@@ -358,6 +359,20 @@ interface QuotaDataTable {
   token_used: number
   count: number
   quota: number
+}
+
+/** Cleanings of the log that were asked for. Only `usage/purge` writes it. */
+interface LogPurgesTable {
+  id: Generated<number>
+  before: number
+  asked_by: string
+  asked_at: number
+  /** When the oldest row was written as it began, and up to where it has come. */
+  oldest: number
+  position: number
+  removed: Generated<number>
+  /** 0 while it runs. */
+  finished_at: Generated<number>
 }
 
 interface MidjourneysTable {

@@ -1,0 +1,24 @@
+import { type Kysely, sql } from 'kysely'
+import { addIndex, columnsOf, type Dialect } from '../columns.ts'
+
+/**
+ * Indexes that keep lists and sums fast over a long log, all of them cheap to write: `logs` gets one for the few rows that are no
+ * charges, everything else is found by way of the roll-up, whose new rows are few. And the cleanings of the log, with how far they are.
+ */
+export async function statistics(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
+  const { id, integer, text, required, zero } = columnsOf(dialect)
+  await sql`create index logs_other_types on logs (type, created_at, id) where type <> 2`.execute(db)
+  await addIndex(db, 'quota_data', ['user_id', 'created_at'])
+  await addIndex(db, 'quota_data', ['model_name', 'created_at'])
+  await addIndex(db, 'quota_data', ['channel_id', 'created_at'])
+
+  await id(db.schema.createTable('log_purges'))
+    .addColumn('before', integer, required)
+    .addColumn('asked_by', text, required)
+    .addColumn('asked_at', integer, required)
+    .addColumn('oldest', integer, required)
+    .addColumn('position', integer, required)
+    .addColumn('removed', integer, zero)
+    .addColumn('finished_at', integer, zero)
+    .execute()
+}
