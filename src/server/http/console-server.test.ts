@@ -3,7 +3,7 @@ import { type IncomingHttpHeaders, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { password, type Signed, startConsole, type TestConsole } from '../../../test/helpers/console.ts'
 import { allRoutes } from '../../contract/routes/index.ts'
 import { makeAccessToken } from '../accounts/access-tokens.ts'
@@ -478,6 +478,26 @@ describe('the files of the console', () => {
     expect((await console.call('GET /logo.png', { headers: { 'if-none-match': String(logo.headers.etag) } })).statusCode).toBe(
       304,
     )
+  })
+
+  it('answers 404 for a file that has gone since the start, whatever form of it is asked for, and goes on', async () => {
+    writeFileSync(join(folder, 'assets/big-def456.js'), 'x'.repeat(5000))
+    writeFileSync(join(folder, 'assets/big-def456.js.br'), 'packed')
+    const other = await startConsole('sqlite', { webFolder: folder })
+    onTestFinished(() => other.stop())
+    const url = await other.server.listen({ port: 0, host: '127.0.0.1' })
+    const statusOf = async (path: string, encoding: string) =>
+      (await fetch(url + path, { headers: { 'accept-encoding': encoding } })).status
+    expect(await statusOf('/assets/big-def456.js', 'identity')).toBe(200)
+    rmSync(join(folder, 'assets/big-def456.js.br'))
+    expect([await statusOf('/assets/big-def456.js', 'br'), await statusOf('/assets/main-abc123.js', 'br')]).toEqual([404, 200])
+    rmSync(join(folder, 'assets'), { recursive: true })
+    expect([await statusOf('/assets/main-abc123.js', 'identity'), await statusOf('/logo.png', 'br')]).toEqual([404, 200])
+    // There, but not to be read: what was promised cannot be sent.
+    rmSync(join(folder, 'logo.png'))
+    mkdirSync(join(folder, 'logo.png'))
+    await expect(statusOf('/logo.png', 'identity')).rejects.toThrow()
+    expect(await statusOf('/login', 'identity')).toBe(200)
   })
 
   it('allows in its policy the origins that the settings name, and never their text', async () => {

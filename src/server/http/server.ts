@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { allHandlers } from '../console/handlers.ts'
 import { clientReader } from '../lib/client-address.ts'
@@ -25,7 +25,8 @@ export async function listen(app: App): Promise<RunningServer> {
     isStopping: () => isStopping,
     serverFactory: (handler) => {
       const created = createServer(limits, (request, response) => {
-        if (!lane.takes(request, response)) handler(request, response)
+        if (request.httpVersionMajor < 1) refuseOldest(request)
+        else if (!lane.takes(request, response)) handler(request, response)
       })
       created.on('upgrade', (request, socket, head) => {
         if (wantsWebSocket(request)) sockets.takes(request, socket, head)
@@ -53,6 +54,11 @@ export async function listen(app: App): Promise<RunningServer> {
       clearTimeout(limit)
     },
   }
+}
+
+/** HTTP/0.9 knows neither headers nor statuses: whatever sent this is no client of ours. Answered as what cannot be read at all. */
+function refuseOldest({ socket }: IncomingMessage): void {
+  socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n')
 }
 
 const limits = {
