@@ -8,7 +8,9 @@ import {
   IconReceipt,
   IconServer2,
   IconSettings,
+  IconUserCircle,
   IconUserPlus,
+  IconUsers,
 } from '@tabler/icons-react'
 import type { Screen } from './lib/screen.ts'
 
@@ -90,6 +92,22 @@ export const screens: readonly Screen[] = [
     icon: IconServer2,
     nav: { group: 'manage' },
     load: () => import('./screens/channels/index.tsx'),
+  },
+  {
+    path: '/user',
+    also: ['/user/add', '/user/edit/$id'],
+    access: 'admin',
+    label: { zh: '用户管理', en: 'Users' },
+    icon: IconUsers,
+    nav: { group: 'manage' },
+    load: () => import('./screens/users/index.tsx'),
+  },
+  {
+    path: '/user/edit',
+    access: 'user',
+    label: { zh: '我的账户', en: 'My account' },
+    icon: IconUserCircle,
+    load: () => import('./screens/personal/own-account.tsx'),
   },
   {
     path: '/setting',

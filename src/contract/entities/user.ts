@@ -65,6 +65,10 @@ export const ownSession = z.object({
 })
 export type OwnSession = z.output<typeof ownSession>
 
+/** Figures that lists of users can be sorted by. */
+export const userSorts = ['id', 'quota', 'used_quota', 'request_count', 'aff_count'] as const
+export type UserSort = (typeof userSorts)[number]
+
 /** What an admin may change of a user. Absent and empty mean "as it is"; whatever else consoles send back is passed over. */
 export const userEdit = z.object({
   id: z.int().positive(),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { displayNameLengthMax, manageActions, user, userEdit } from '../entities/user.ts'
-import { idParams, oneBasedPage, page, queryInt, queryText } from '../envelope.ts'
+import { idParams, oneBasedPage, page, queryFlag, queryInt, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
 
 const managed = user.pick({ id: true, username: true, role: true, status: true, DeletedAt: true })
@@ -14,8 +14,18 @@ export const userRoutes = routes({
   },
   'GET /api/user/search': {
     access: 'admin',
-    summary: 'Users by part of name, shown name or address, by id, group, role or status',
-    query: z.object({ keyword: queryText, group: queryText, role: queryInt, status: queryInt, ...oneBasedPage }),
+    summary:
+      'Users by part of name, shown name or address, by id, group, role or status, or deleted ones, in the order of a figure',
+    query: z.object({
+      keyword: queryText,
+      group: queryText,
+      role: queryInt,
+      status: queryInt,
+      deleted: queryFlag,
+      sort: queryText,
+      ascending: queryFlag,
+      ...oneBasedPage,
+    }),
     reply: page(user),
   },
   'GET /api/user/:id': { access: 'admin', summary: 'One user of a lower role', params: idParams, reply: user },

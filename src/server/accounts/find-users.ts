@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
-import type { User } from '../../contract/entities/user.ts'
+import { type User, userSorts } from '../../contract/entities/user.ts'
 import { isRoot, mayManage } from '../../contract/roles.ts'
 import { containing, type PageOf } from '../db/page.ts'
 import type { Tables } from '../db/schema.ts'
@@ -15,10 +15,16 @@ export interface UserSearch {
   readonly group?: string
   /** 0 for any. */
   readonly role?: number
+  /** 0 for any, and then deleted users too, who have no status any more. */
   readonly status?: number
+  /** Deleted users alone. */
+  readonly deleted?: boolean
+  /** A figure of `userSorts`; anything else is the id. */
+  readonly sort?: string
+  readonly ascending?: boolean
 }
 
-/** A page of users, deleted ones too, newest first, and the number of all that match. */
+/** A page of users, deleted ones too, newest first unless a figure is named, and the number of all that match. */
 export async function listUsers(
   core: Core,
   { caller, search, page }: { caller: Caller; search: UserSearch; page: PageOf },
@@ -29,7 +35,15 @@ export async function listUsers(
       query.where((row) => row.or([row('role', '<', caller.role), row('id', '=', caller.id)])),
     )
     .where(matching(search))
-  const rows = await found.selectAll().orderBy('id', 'desc').offset(page.offset).limit(page.limit).execute()
+  const sort = userSorts.find((name) => name === search.sort) ?? 'id'
+  const rows = await found
+    .selectAll()
+    .orderBy(sort, search.ascending ? 'asc' : 'desc')
+    // Of users with the same figure the order must not change from page to page.
+    .$if(sort !== 'id', (query) => query.orderBy('id', 'desc'))
+    .offset(page.offset)
+    .limit(page.limit)
+    .execute()
   const { total } = await found.select((row) => row.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
   return { items: rows.map(presentUser), total }
 }
@@ -41,13 +55,14 @@ export async function findUserFor(core: Core, caller: Caller, id: number): Promi
   return presentUser(user)
 }
 
-function matching({ keyword = '', group = '', role = 0, status = 0 }: UserSearch) {
+function matching({ keyword = '', group = '', role = 0, status = 0, deleted = false }: UserSearch) {
   return (row: ExpressionBuilder<Tables, 'users'>) =>
     row.and([
       ...(keyword === '' ? [] : [row.or([...likeKeyword(keyword), ...withId(row, keyword)])]),
       ...(group === '' ? [] : [row('group', '=', group)]),
       ...(role === 0 ? [] : [row('role', '=', role)]),
-      ...(status === 0 ? [] : [row('status', '=', status)]),
+      ...(status === 0 ? [] : [row('status', '=', status), row('deleted_at', 'is', null)]),
+      ...(deleted ? [row('deleted_at', 'is not', null)] : []),
     ])
 }
 

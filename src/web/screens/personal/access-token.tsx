@@ -1,4 +1,4 @@
-import { Button, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
@@ -18,6 +18,14 @@ export function AccessToken() {
       void copyText(fresh, say('accessTokenCopied'))
     },
   })
+
+  const drop = useWrite('DELETE /api/user/token', { success: say('accessTokenDropped'), onSuccess: () => setToken('') })
+
+  async function askDrop(): Promise<void> {
+    const title = say('accessTokenDropConfirm')
+    if (await confirm({ title, body: say('accessTokenDropBody'), confirmLabel: say('accessTokenDrop'), danger: true }))
+      drop.mutate({})
+  }
 
   async function ask(): Promise<void> {
     const sure = await confirm({
@@ -42,9 +50,14 @@ export function AccessToken() {
             rightSection={<CopyButton text={token} label={say('accessToken')} />}
           />
         )}
-        <Button variant="default" leftSection={<IconKey size={16} />} loading={make.isPending} onClick={() => void ask()}>
-          {say('accessTokenMake')}
-        </Button>
+        <Group gap="xs">
+          <Button variant="default" leftSection={<IconKey size={16} />} loading={make.isPending} onClick={() => void ask()}>
+            {say('accessTokenMake')}
+          </Button>
+          <Button variant="subtle" color="gray" loading={drop.isPending} onClick={() => void askDrop()}>
+            {say('accessTokenDrop')}
+          </Button>
+        </Group>
       </Stack>
     </Panel>
   )

@@ -1,41 +1,55 @@
-import { Skeleton, Stack } from '@mantine/core'
+import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useText } from '../../lib/i18n.ts'
+import type { CallReply } from '../../lib/call.ts'
 import { read } from '../../lib/query.ts'
-import { rememberUser, useSession } from '../../lib/session.ts'
+import { useMay } from '../../lib/session.ts'
 import { ErrorView } from '../../ui/error-view.tsx'
-import { Panel } from '../../ui/panel.tsx'
-import { PasswordForm } from '../../ui/password-form.tsx'
 import { AccessToken } from './access-token.tsx'
 import { AccountCard } from './account-card.tsx'
+import { DeleteCard } from './delete-card.tsx'
+import { EmailCard } from './email-card.tsx'
+import { InviteCard } from './invite-card.tsx'
 import { ModelsCard } from './models-card.tsx'
+import { NamesCard } from './names-card.tsx'
+import { NoticesCard } from './notices-card.tsx'
+import { PasswordCard } from './password-card.tsx'
 import styles from './personal.module.css'
-import { texts } from './texts.ts'
+import { SessionsCard } from './sessions-card.tsx'
 
 /** Everything about the own account. */
 export function Personal() {
-  const say = useText(texts)
-  const user = useSession()
   const self = useQuery(read('GET /api/user/self'))
-
+  if (self.data) return <Cards self={self.data} />
+  if (self.error) return <ErrorView error={self.error} onRetry={() => void self.refetch()} />
   return (
     <div className={styles.personal}>
-      {self.data ? (
-        <AccountCard self={self.data} />
-      ) : self.error ? (
-        <ErrorView error={self.error} onRetry={() => void self.refetch()} />
-      ) : (
-        <Skeleton height={148} radius="lg" />
-      )}
+      <Skeleton height={148} radius="lg" />
+      <Skeleton height={96} radius="lg" />
+      <Skeleton height={220} radius="lg" />
+    </div>
+  )
+}
+
+function Cards({ self }: { self: CallReply<'GET /api/user/self'> }) {
+  const isRoot = useMay('root')
+  return (
+    <div className={styles.personal}>
+      <AccountCard self={self} />
       <ModelsCard />
       <div className={styles.pair}>
-        <Panel title={say('password')} description={say('passwordHint')}>
-          <PasswordForm onDone={() => user && rememberUser({ ...user, default_password: false })} />
-        </Panel>
-        <Stack gap="lg">
+        <div className={styles.column}>
+          <InviteCard self={self} />
+          <EmailCard self={self} />
+          <NamesCard self={self} />
+          <PasswordCard />
+        </div>
+        <div className={styles.column}>
+          <NoticesCard self={self} />
+          <SessionsCard />
           <AccessToken />
-        </Stack>
+        </div>
       </div>
+      {!isRoot && <DeleteCard username={self.username} />}
     </div>
   )
 }

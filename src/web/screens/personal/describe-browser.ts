@@ -1,0 +1,27 @@
+/** Names that browsers give themselves, the special before the general: nearly all say that they are also Safari. */
+const browsers: readonly (readonly [RegExp, string])[] = [
+  [/\bEdg(?:A|iOS)?\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\b(?:Firefox|FxiOS)\//, 'Firefox'],
+  [/\b(?:Chrome|CriOS)\//, 'Chrome'],
+  [/\bVersion\/.*Safari\//, 'Safari'],
+  [/^curl\//, 'curl'],
+]
+
+const systems: readonly (readonly [RegExp, string])[] = [
+  [/\biPhone\b/, 'iPhone'],
+  [/\biPad\b/, 'iPad'],
+  [/\bAndroid\b/, 'Android'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b/, 'macOS'],
+  [/\bCrOS\b/, 'ChromeOS'],
+  [/\bLinux\b/, 'Linux'],
+]
+
+/** What a person knows a browser by: `Chrome · Windows`. '' when it says nothing that is known. */
+export function describeBrowser(userAgent: string): { name: string; mobile: boolean } {
+  const nameIn = (table: typeof browsers) => table.find(([sign]) => sign.test(userAgent))?.[1]
+  const name = [nameIn(browsers), nameIn(systems)].filter((part) => part !== undefined).join(' · ')
+  return { name, mobile: /\b(?:Mobile|iPhone|Android)\b/.test(userAgent) }
+}

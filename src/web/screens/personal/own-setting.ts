@@ -1,0 +1,55 @@
+import type { useForm } from '@mantine/form'
+import type { SettingInput } from '../../../contract/entities/user-setting.ts'
+import { isJsonObject, parseJson } from '../../lib/json.ts'
+
+/** What the form of notices holds. */
+export interface NoticeValues {
+  notify_type: 'email' | 'webhook'
+  /** Units; text while it is being typed. */
+  quota_warning_threshold: number | string
+  webhook_url: string
+  /** What is typed anew; the stored one is never shown. */
+  webhook_secret: string
+  notification_email: string
+  notification_code: string
+  accept_unset_model_ratio_model: boolean
+}
+
+/** What the parts of the form need of it. */
+export type NoticeForm = Pick<ReturnType<typeof useForm<NoticeValues>>, 'values' | 'getInputProps' | 'setFieldValue'>
+
+/** Until a user or the site says otherwise. */
+export const thresholdUnits = 500_000
+export const thresholdPresets = [100_000, 500_000, 1_000_000, 5_000_000] as const
+
+/** The settings of the own account as the server sends them: JSON in a text, with members of other programs too. */
+export function readOwnSetting(text: string): NoticeValues & { hasSecret: boolean } {
+  const setting = parse(text)
+  const textOf = (name: string) => (typeof setting[name] === 'string' ? setting[name] : '')
+  const threshold = Number(setting.quota_warning_threshold)
+  return {
+    notify_type: setting.notify_type === 'webhook' ? 'webhook' : 'email',
+    quota_warning_threshold: threshold > 0 ? threshold : thresholdUnits,
+    webhook_url: textOf('webhook_url'),
+    webhook_secret: '',
+    notification_email: textOf('notification_email'),
+    notification_code: '',
+    accept_unset_model_ratio_model: setting.accept_unset_model_ratio_model === true,
+    hasSecret: setting.webhook_secret_set === true,
+  }
+}
+
+/** What is sent: only what belongs to the chosen way, so that the other way keeps what it had. */
+export function inputOf(values: NoticeValues): SettingInput {
+  const { notify_type, quota_warning_threshold, accept_unset_model_ratio_model } = values
+  const common = { notify_type, quota_warning_threshold: Number(quota_warning_threshold), accept_unset_model_ratio_model }
+  const { webhook_url, webhook_secret, notification_email, notification_code } = values
+  return notify_type === 'webhook'
+    ? { ...common, webhook_url: webhook_url.trim(), webhook_secret }
+    : { ...common, notification_email: notification_email.trim(), notification_code: notification_code.trim() }
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> {
+  const value = parseJson(text)
+  return isJsonObject(value) ? value : {}
+}

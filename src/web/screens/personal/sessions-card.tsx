@@ -1,0 +1,97 @@
+import { Button, Skeleton } from '@mantine/core'
+import { IconDeviceDesktop, IconDeviceMobile } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import type { OwnSession } from '../../../contract/entities/user.ts'
+import { useText } from '../../lib/i18n.ts'
+import { read, useWrite } from '../../lib/query.ts'
+import { confirm } from '../../ui/confirm.tsx'
+import { ErrorView } from '../../ui/error-view.tsx'
+import { Panel } from '../../ui/panel.tsx'
+import { Tag } from '../../ui/tag.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+import { describeBrowser } from './describe-browser.ts'
+import styles from './personal.module.css'
+import { texts } from './texts.ts'
+
+/** Where the account is signed in. */
+export function SessionsCard() {
+  const say = useText(texts)
+  const sessions = useQuery(read('GET /api/user/sessions'))
+  const others = sessions.data?.filter(({ current }) => !current) ?? []
+  const endAll = useWrite('DELETE /api/user/sessions', {
+    invalidates: ['GET /api/user/sessions'],
+    success: say('sessionsEnded'),
+  })
+
+  async function ask(): Promise<void> {
+    const title = say('sessionsEndTitle')
+    if (await confirm({ title, body: say('sessionsEndBody'), confirmLabel: say('sessionsEnd') })) endAll.mutate({})
+  }
+
+  return (
+    <Panel
+      title={say('sessions')}
+      description={say('sessionsHint')}
+      aside={
+        <Button
+          variant="default"
+          size="compact-md"
+          disabled={others.length === 0}
+          loading={endAll.isPending}
+          onClick={() => void ask()}
+        >
+          {say('sessionsEnd')}
+        </Button>
+      }
+    >
+      {sessions.data ? (
+        <ul className={styles.list}>
+          {sessions.data.map((session) => (
+            <li key={session.id}>
+              <Place session={session} />
+            </li>
+          ))}
+        </ul>
+      ) : sessions.error ? (
+        <ErrorView error={sessions.error} onRetry={() => void sessions.refetch()} />
+      ) : (
+        <Skeleton height={44} />
+      )}
+    </Panel>
+  )
+}
+
+function Place({ session }: { session: OwnSession }) {
+  const say = useText(texts)
+  const { name, mobile } = describeBrowser(session.user_agent)
+  const Icon = mobile ? IconDeviceMobile : IconDeviceDesktop
+  const end = useWrite('DELETE /api/user/sessions/:id', {
+    invalidates: ['GET /api/user/sessions'],
+    success: say('sessionEnded'),
+  })
+  return (
+    <div className={styles.row}>
+      <Icon size={20} stroke={1.5} aria-hidden="true" />
+      <span className={styles.words}>
+        <span title={session.user_agent}>{name || say('unknownBrowser')}</span>
+        <small>
+          {session.address} · {say('lastSeen')} <TimeText seconds={session.seen_at} />
+        </small>
+      </span>
+      {session.current ? (
+        <Tag color="green">{say('sessionHere')}</Tag>
+      ) : (
+        <Button
+          variant="subtle"
+          color="gray"
+          size="compact-sm"
+          loading={end.isPending}
+          aria-label={`${say('sessionEnd')}: ${name || say('unknownBrowser')}, ${session.address}`}
+          onClick={() => end.mutate({ params: { id: session.id } })}
+        >
+          {say('sessionEnd')}
+        </Button>
+      )}
+    </div>
+  )
+}

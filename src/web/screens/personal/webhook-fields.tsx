@@ -1,0 +1,42 @@
+import { PasswordInput, TextInput } from '@mantine/core'
+import { useText } from '../../lib/i18n.ts'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { Disclosure } from '../../ui/disclosure.tsx'
+import type { NoticeForm } from './own-setting.ts'
+import styles from './personal.module.css'
+import { texts } from './texts.ts'
+
+const sample = JSON.stringify(
+  { type: 'quota_exceed', title: '…', content: '…', values: [499_000, 500_000], timestamp: 1_760_000_000 },
+  null,
+  2,
+)
+
+/** Where a program of the user is told, and what proves to it who calls. */
+export function WebhookFields({ form, hasSecret }: { form: NoticeForm; hasSecret: boolean }) {
+  const say = useText(texts)
+  return (
+    <>
+      <TextInput
+        label={say('webhookUrl')}
+        description={say('webhookUrlHint')}
+        placeholder="https://example.com/webhook"
+        type="url"
+        autoComplete="off"
+        spellCheck={false}
+        {...form.getInputProps('webhook_url')}
+      />
+      <PasswordInput
+        label={say('webhookSecret')}
+        description={say(hasSecret ? 'webhookSecretSet' : 'webhookSecretHint')}
+        autoComplete="new-password"
+        visibilityToggleButtonProps={{ 'aria-label': say('showSecret'), tabIndex: 0 }}
+        {...form.getInputProps('webhook_secret')}
+      />
+      <Disclosure title={say('webhookSample')}>
+        <p className={styles.sample}>{say('webhookSampleHint')}</p>
+        <CodeBlock>{sample}</CodeBlock>
+      </Disclosure>
+    </>
+  )
+}

@@ -1,0 +1,121 @@
+import { Button, Select, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { displayNameLengthMax, passwordLength, type User, usernameLengthMax } from '../../../contract/entities/user.ts'
+import { useText } from '../../lib/i18n.ts'
+import { read, useWrite } from '../../lib/query.ts'
+import { useSession } from '../../lib/session.ts'
+import { DrawerForm, DrawerFormWaiting } from '../../ui/drawer-form.tsx'
+import { ErrorView } from '../../ui/error-view.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { PasswordField } from '../../ui/password-field.tsx'
+import { QuotaText } from '../../ui/quota-text.tsx'
+import { showAtField } from './refusals.ts'
+import { texts } from './texts.ts'
+import styles from './users.module.css'
+
+export interface EditFormProps {
+  readonly id: number
+  readonly onDone: () => void
+  readonly onQuota: (user: User) => void
+}
+
+/** The form of a user, who is loaded anew each time. */
+export function EditForm({ id, onDone, onQuota }: EditFormProps) {
+  const say = useText(texts)
+  const me = useSession()
+  const saved = useQuery({ ...read('GET /api/user/:id', { params: { id } }), staleTime: 0, gcTime: 0 })
+
+  if (saved.data) {
+    if (saved.data.id !== me?.id) return <Fields user={saved.data} onDone={onDone} onQuota={onQuota} />
+    return (
+      <Notice
+        title={say('ownTitle')}
+        action={
+          <Button component={Link} to="/user/edit" size="compact-sm">
+            {say('edit')}
+          </Button>
+        }
+      >
+        {say('ownHint')}
+      </Notice>
+    )
+  }
+  if (saved.error) return <ErrorView error={saved.error} onRetry={() => void saved.refetch()} />
+  return <DrawerFormWaiting />
+}
+
+function Fields({ user, onDone, onQuota }: Omit<EditFormProps, 'id'> & { user: User }) {
+  const say = useText(texts)
+  const groups = useQuery(read('GET /api/group/'))
+  const form = useForm({
+    initialValues: { username: user.username, display_name: user.display_name, password: '', group: user.group },
+    validate: {
+      username: (text) => (text.trim() === '' || [...text.trim()].length > usernameLengthMax) && say('usernameLong'),
+      display_name: (text) => [...text.trim()].length > displayNameLengthMax && say('displayNameLong'),
+      password: (text) =>
+        text !== '' && ([...text].length < passwordLength.min || [...text].length > passwordLength.max) && say('passwordLength'),
+    },
+  })
+  const save = useWrite('PUT /api/user/', {
+    invalidates: ['GET /api/user/search'],
+    success: say('updated'),
+    onSuccess: onDone,
+    onFailure: (cause) => showAtField(cause, form.setFieldError),
+  })
+  const submit = form.onSubmit((values) => save.mutate({ body: { id: user.id, ...values } }))
+
+  return (
+    <DrawerForm busy={save.isPending} dirty={form.isDirty()} onSubmit={submit}>
+      <TextInput label={say('username')} withAsterisk autoComplete="off" spellCheck={false} {...form.getInputProps('username')} />
+      <PasswordField
+        label={say('password')}
+        description={say('passwordKeep')}
+        autoComplete="new-password"
+        {...form.getInputProps('password')}
+      />
+      <TextInput label={say('displayName')} autoComplete="off" {...form.getInputProps('display_name')} />
+      <Select
+        label={say('group')}
+        allowDeselect={false}
+        searchable={(groups.data?.length ?? 0) > 8}
+        data={[...new Set([...(groups.data ?? []), user.group])]}
+        {...form.getInputProps('group')}
+      />
+      <div className={styles.quota}>
+        <Facts
+          facts={[
+            { label: say('left'), value: <QuotaText units={user.quota} /> },
+            { label: say('used'), value: <QuotaText units={user.used_quota} /> },
+          ]}
+        />
+        <Button variant="default" onClick={() => onQuota(user)}>
+          {say('quota')}
+        </Button>
+      </div>
+      <Fixed user={user} />
+    </DrawerForm>
+  )
+}
+
+/** Only the user can bind and unbind these. */
+function Fixed({ user }: { user: User }) {
+  const say = useText(texts)
+  const bound = [
+    { label: say('email'), id: user.email },
+    { label: 'GitHub', id: user.github_id },
+    { label: 'LinuxDO', id: user.linux_do_id },
+    { label: say('wechat'), id: user.wechat_id },
+    { label: 'Telegram', id: user.telegram_id },
+  ]
+  return (
+    <section aria-label={say('fixed')}>
+      <p className={styles.fixed}>{say('fixed')}</p>
+      <Facts
+        facts={bound.map(({ label, id }) => ({ label, value: id || <span className={styles.quiet}>{say('notBound')}</span> }))}
+      />
+    </section>
+  )
+}

@@ -1,0 +1,90 @@
+import { Button, NumberInput, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import type { User } from '../../../contract/entities/user.ts'
+import { formatQuota } from '../../../contract/quota.ts'
+import { useQuotaFormat } from '../../lib/format.ts'
+import { useText } from '../../lib/i18n.ts'
+import { useWrite } from '../../lib/query.ts'
+import { useStatus } from '../../lib/status.ts'
+import { Dialog } from '../../ui/dialog.tsx'
+import { texts } from './texts.ts'
+import styles from './users.module.css'
+
+const stepsUsd = [-10, -1, 1, 10, 50, 100]
+
+/** Adds to a balance or takes from it, with a reason. What is spent meanwhile stays spent. */
+export function QuotaDialog({ user, onClose }: { user: User; onClose: () => void }) {
+  const say = useText(texts)
+  const format = useQuotaFormat()
+  const { quota_per_unit: perUsd } = useStatus()
+  const form = useForm<{ change: number | string; reason: string }>({
+    initialValues: { change: '', reason: '' },
+    validate: {
+      change: (typed) => {
+        if (!Number.isSafeInteger(Number(typed)) || Number(typed) === 0) return say('changeRequired')
+        return Number(typed) < 0 && user.quota + Number(typed) < 0 && say('changeTooLow')
+      },
+      reason: (text) => text.trim() === '' && say('reasonRequired'),
+    },
+  })
+  const save = useWrite('POST /api/user/:id/quota', {
+    invalidates: ['GET /api/user/search', 'GET /api/user/:id'],
+    success: say('quotaSaved'),
+    onSuccess: onClose,
+  })
+  const change = Number(form.values.change) || 0
+  const sum = {
+    before: format(user.quota),
+    sign: change < 0 ? '−' : '+',
+    change: format(Math.abs(change)),
+    after: format(user.quota + change),
+  }
+
+  return (
+    <Dialog title={say('quotaTitle', { name: user.username })} size="md" onClose={onClose}>
+      <form
+        onSubmit={form.onSubmit(({ reason }) =>
+          save.mutate({ params: { id: user.id }, body: { change, reason: reason.trim() } }),
+        )}
+        noValidate
+      >
+        <Stack gap="sm">
+          <div>
+            <NumberInput
+              data-autofocus
+              label={say('change')}
+              description={say('changeHint', { amount: formatQuota(change, { inCurrency: true, perUsd }) })}
+              allowDecimal={false}
+              thousandSeparator=","
+              withAsterisk
+              {...form.getInputProps('change')}
+            />
+            <div className={styles.choices}>
+              {stepsUsd.map((usd) => (
+                <Button
+                  key={usd}
+                  size="compact-sm"
+                  variant="default"
+                  onClick={() => form.setFieldValue('change', change + Math.round(usd * perUsd))}
+                >
+                  {usd < 0 ? `−$${-usd}` : `+$${usd}`}
+                </Button>
+              ))}
+            </div>
+          </div>
+          <p className={styles.sum}>{say('newQuota', sum)}</p>
+          <TextInput
+            label={say('reason')}
+            description={say('reasonHint')}
+            maxLength={200}
+            withAsterisk
+            {...form.getInputProps('reason')}
+          />
+          <Button type="submit" loading={save.isPending}>
+            {say('quotaSave')}
+          </Button>
+        </Stack>
+      </form>
+    </Dialog>
+  )
+}
