@@ -3,23 +3,27 @@ import { useMantineColorScheme } from '@mantine/core'
 import { closeSpotlight, openSpotlight, Spotlight, type SpotlightActionGroupData } from '@mantine/spotlight'
 import { IconLanguage, IconLogout, IconSearch } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import { mayAccess } from '../../../contract/roles.ts'
 import { changeLanguage, languages, useLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import type { Screen } from '../../lib/screen.ts'
 import { useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { schemes, useLogOut } from './actions.ts'
+import { useFoundRows } from './found-rows.tsx'
 import { texts } from './texts.ts'
 
-/** Every screen that this user may open, and the few things that can be done anywhere. Found in both languages. */
+/** Every screen that this user may open, the few things that can be done anywhere, and rows of lists by what is typed. In both languages. */
 export function Palette({ screens, onClose }: { screens: readonly Screen[]; onClose: () => void }) {
   const say = useText(texts)
   const pages = usePages(screens)
   const actions = useActions()
+  const [typed, setTyped] = useState('')
+  const found = useFoundRows(typed)
   const groups: SpotlightActionGroupData[] = [
     { group: say('pages'), actions: pages },
     { group: say('actions'), actions },
+    ...found,
   ]
 
   // Outside of React: the store in which it closes itself, on Esc and after a choice.
@@ -31,6 +35,8 @@ export function Palette({ screens, onClose }: { screens: readonly Screen[]; onCl
   return (
     <Spotlight
       shortcut={null}
+      query={typed}
+      onQueryChange={setTyped}
       transitionProps={{ transition: 'pop', duration: 120, onExited: onClose }}
       actions={groups}
       highlightQuery

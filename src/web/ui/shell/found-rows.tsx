@@ -1,0 +1,101 @@
+import { useDebouncedValue } from '@mantine/hooks'
+import type { SpotlightActionGroupData } from '@mantine/spotlight'
+import { IconAdjustments, IconKey, IconServer2, IconUser } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import type { Section } from '../../../contract/options/define.ts'
+import { useLocal, useText } from '../../lib/i18n.ts'
+import { read } from '../../lib/query.ts'
+import { useMay } from '../../lib/session.ts'
+import { texts } from './texts.ts'
+
+/** Tokens, and for admins channels, users and settings, that match what is typed. Each leads to its list with only itself in it. */
+export function useFoundRows(typed: string): SpotlightActionGroupData[] {
+  const say = useText(texts)
+  const [keyword] = useDebouncedValue(typed.trim(), 200)
+  const settings = useFoundSettings(typed.trim())
+  const isSearch = keyword.length >= 2
+  const mayManage = useMay('admin')
+  const navigate = useNavigate()
+  const query = { ...unfiltered, keyword, paged: true, page_size: foundMax }
+
+  const tokens = useQuery({ ...read('GET /api/token/search', { query: { ...query, p: 0 } }), enabled: isSearch })
+  const channels = useQuery({ ...read('GET /api/channel/search', { query: { ...query, p: 0 } }), enabled: isSearch && mayManage })
+  const users = useQuery({ ...read('GET /api/user/search', { query: { ...query, p: 1 } }), enabled: isSearch && mayManage })
+  if (!isSearch) return []
+
+  const go = (to: string, search: string) => () => void navigate({ to, search: { keyword: search } })
+  const found: SpotlightActionGroupData[] = [
+    {
+      group: say('tokens'),
+      actions: rowsOf(tokens.data).map(({ id, name }) => ({
+        id: `token:${id}`,
+        label: name,
+        keywords: [keyword],
+        leftSection: <IconKey size={18} stroke={1.6} />,
+        onClick: go('/token', name),
+      })),
+    },
+    {
+      group: say('channels'),
+      actions: rowsOf(channels.data).map(({ id, name, tag }) => ({
+        id: `channel:${id}`,
+        label: name,
+        description: [`#${id}`, tag].filter(Boolean).join(' · '),
+        keywords: [keyword],
+        leftSection: <IconServer2 size={18} stroke={1.6} />,
+        onClick: go('/channel', String(id)),
+      })),
+    },
+    {
+      group: say('users'),
+      actions: rowsOf(users.data).map(({ id, username, display_name: shown, email }) => ({
+        id: `user:${id}`,
+        label: username,
+        description: [`#${id}`, shown === username ? '' : shown, email].filter(Boolean).join(' · '),
+        keywords: [keyword],
+        leftSection: <IconUser size={18} stroke={1.6} />,
+        onClick: go('/user', username),
+      })),
+    },
+    { group: say('settings'), actions: settings },
+  ]
+  return found.filter(({ actions }) => actions.length > 0)
+}
+
+/** The declared options come along when an admin first types something. */
+function useFoundSettings(keyword: string) {
+  const local = useLocal()
+  const mayManage = useMay('admin')
+  const navigate = useNavigate()
+  const { data: sections = [] } = useQuery({
+    queryKey: ['declared options'],
+    queryFn: async (): Promise<readonly Section[]> => (await import('../../../contract/options/index.ts')).sections,
+    enabled: mayManage && keyword !== '',
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const wanted = keyword.toLowerCase()
+  return sections
+    .flatMap(({ place, options }) =>
+      Object.entries(options)
+        .filter(([key, { label }]) => [key, label.zh, label.en].some((word) => word.toLowerCase().includes(wanted)))
+        .map(([key, { label }]) => ({
+          id: `setting:${key}`,
+          label: local(label),
+          description: local(place.label),
+          keywords: [keyword],
+          leftSection: <IconAdjustments size={18} stroke={1.6} />,
+          onClick: () => void navigate({ to: '/setting', search: { tab: place.tab }, hash: place.name }),
+        })),
+    )
+    .slice(0, foundMax)
+}
+
+/** A list may come bare or in pages. */
+function rowsOf<Row>(data: readonly Row[] | { readonly items: readonly Row[] } | undefined): readonly Row[] {
+  if (data === undefined) return []
+  return 'items' in data ? data.items : data
+}
+
+const foundMax = 5
+const unfiltered = { status: undefined, type: undefined, role: undefined, deleted: undefined, ascending: undefined }
