@@ -203,6 +203,26 @@ export const errors = {
   top_up_below_minimum: kind(400, '充值数量须为整数且不小于 {least}', 'The amount must be a whole number and at least {least}'),
   top_up_too_small: kind(400, '充值金额过低', 'The amount to pay is too small'),
   payment_method_unknown: kind(400, '不支持的支付方式 {method}', 'Payment method {method} is not supported'),
+  payment_provider_failed: kind(
+    502,
+    '支付服务商未能受理，请稍后再试',
+    'The payment provider did not take the order, try again later',
+    {
+      onConsole: undefined,
+    },
+  ),
+  payment_unconfirmed: kind(
+    400,
+    '支付服务商未确认该订单已支付',
+    'The payment provider does not confirm that this order was paid',
+  ),
+  payment_signature_invalid: kind(400, '签名无效', 'The signature is invalid', { onConsole: 'status' }),
+  top_up_credited: kind(400, '该订单已到账', 'This order has been credited already'),
+  top_up_not_refunded: kind(
+    400,
+    '该订单没有退款或拒付，或已收回额度',
+    'This order was neither refunded nor disputed, or its quota was taken back already',
+  ),
   transfer_exceeds_earned: kind(400, '邀请额度不足', 'You have not earned that much by invitations'),
 
   // Logs

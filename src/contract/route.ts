@@ -16,10 +16,15 @@ export interface Route {
   readonly body?: z.ZodType
   readonly reply: z.ZodType
   readonly extra?: z.ZodObject
-  readonly limit?: 'login' | 'critical'
+  readonly limit?: 'login' | 'critical' | 'money'
   readonly writes?: true
-  /** The answer is text of this type and no envelope, sent as its pieces come; a `fileName` makes it a download. */
-  readonly text?: { readonly type: 'text/csv' | 'text/plain'; readonly fileName?: string }
+  /** The body is given as the text that came, whatever it calls itself: other servers sign it, or send forms. Up to 512 KB. */
+  readonly bodyAs?: 'text'
+  /**
+   * The answer is text of this type and no envelope, sent as its pieces come; a `fileName` makes it a download. `refusal` is the whole
+   * text of every answer that is none, for peers that would misread an envelope.
+   */
+  readonly text?: { readonly type: 'text/csv' | 'text/plain' | 'application/x-ndjson'; readonly fileName?: string; readonly refusal?: string }
 }
 
 export type Routes = Readonly<Record<string, Route>>

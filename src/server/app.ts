@@ -35,6 +35,7 @@ import { OpenResponses } from './relay/open-responses.ts'
 import { SealedStates } from './relay/sealed-states.ts'
 import { openAuthenticator } from './tokens/authenticate.ts'
 import { openLedger } from './wallet/open-ledger.ts'
+import { StripeCalls } from './wallet/stripe-calls.ts'
 
 /** What a test may replace. */
 export interface Replaceable {
@@ -43,6 +44,8 @@ export interface Replaceable {
   /** Certificates of the mail server, in place of those that the system trusts. */
   readonly mailCertificates?: string
   /** Address of the verifier of human checks. */
+  /** Where Stripe is. */
+  readonly stripeAddress?: string
   readonly humanVerifier?: string
   /** How names of channels are looked up, and whose certificates they trust. */
   readonly upstream?: Pick<UpstreamSettings, 'resolve' | 'certificates'>
@@ -105,6 +108,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const app: App = {
     ...core,
     mailer,
+    stripe: new StripeCalls(core, upstream, replaced.stripeAddress),
     passwords,
     sessions,
     human,

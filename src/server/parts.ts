@@ -3,10 +3,12 @@ import type { Passwords } from './accounts/passwords.ts'
 import type { Counters } from './limits/counters.ts'
 import type { Mailer } from './notify/mailer.ts'
 import type { RelayParts } from './relay/relay-parts.ts'
+import type { StripeCalls } from './wallet/stripe-calls.ts'
 
 /** All parts of a running server, built by hand in `app.ts` in the order of the import list. */
 export interface App extends RelayParts {
   readonly mailer: Mailer
+  readonly stripe: StripeCalls
   readonly human: HumanCheck
   readonly passwords: Passwords
   readonly counters: Counters

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
 
 type Fields = Record<string, string>
 
@@ -22,21 +21,63 @@ export function reportOf(form: Fields, key: string, more: Fields = {}): Fields {
   return signed(report, key)
 }
 
-/** A payment gateway on loopback where every posted form is paid at once: it checks the signature and reports to the `notify_url`. */
-export async function startGateway(key: string) {
+/** An epay gateway on loopback. */
+export interface Gateway {
+  readonly url: string
+  /** What the server answered to each report. */
+  readonly answers: string[]
+  /** The forms of orders that were paid, by number. */
+  readonly paid: ReadonlyMap<string, Fields>
+  /** Whether a paid form is reported at once, and how. */
+  reports: 'GET' | 'POST' | 'never'
+  close(): Promise<void>
+}
+
+/**
+ * A gateway where every form is paid at once: it checks the signature, reports to the `notify_url` and leads back to the `return_url`
+ * with the report, as gateways do. Asked by `api.php`, it says what was paid.
+ */
+export async function startGateway(key: string): Promise<Gateway> {
   const answers: string[] = []
+  const paid = new Map<string, Fields>()
   const server = createServer(async (request, response) => {
-    let body = ''
-    for await (const chunk of request) body += chunk
-    const form = Object.fromEntries(new URLSearchParams(body))
-    const isOurs = request.method === 'POST' && request.url === '/submit.php' && signed(form, key).sign === form.sign
-    if (!isOurs) return response.writeHead(400).end('sign error')
-    const report = await fetch(`${form.notify_url}?${new URLSearchParams(reportOf(form, key))}`)
-    answers.push(await report.text())
-    response.writeHead(302, { location: form.return_url }).end()
+    const url = new URL(request.url ?? '/', 'http://gateway')
+    const query = Object.fromEntries(url.searchParams)
+    if (url.pathname === '/api.php') {
+      const form = paid.get(query.out_trade_no ?? '')
+      const isKnown = query.act === 'order' && query.key === key && form?.pid === query.pid
+      return response.end(JSON.stringify(isKnown && form ? { code: 1, status: 1, ...reportOf(form, key) } : { code: -1 }))
+    }
+
+    const form: Fields = { ...query, ...Object.fromEntries(new URLSearchParams(await bodyOf(request))) }
+    if (url.pathname !== '/submit.php' || signed(form, key).sign !== form.sign) return response.writeHead(400).end('sign error')
+    paid.set(form.out_trade_no ?? '', form)
+    const report = new URLSearchParams(reportOf(form, key))
+    if (gateway.reports !== 'never') answers.push(await send(form.notify_url ?? '', report, gateway.reports))
+    response.writeHead(302, { location: `${form.return_url}?${report}` }).end()
   })
+  const gateway: Gateway = { url: await listening(server), answers, paid, reports: 'GET', close: () => closing(server) }
+  return gateway
+}
+
+async function send(url: string, report: URLSearchParams, method: 'GET' | 'POST'): Promise<string> {
+  const response = method === 'GET' ? await fetch(`${url}?${report}`) : await fetch(url, { method, body: report })
+  return response.text()
+}
+
+export async function bodyOf(request: IncomingMessage): Promise<string> {
+  let body = ''
+  for await (const chunk of request) body += chunk
+  return body
+}
+
+export async function listening(server: Server): Promise<string> {
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
   // A server that listens on TCP has an address of this form.
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, answers }
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+export function closing(server: Server): Promise<void> {
+  server.closeAllConnections()
+  return new Promise((resolve) => void server.close(() => resolve()))
 }

@@ -13,7 +13,11 @@ export const ledgerKindLabels: Readonly<Record<string, { label: Text; color: str
   adjust: { label: { zh: '管理员调整', en: 'Changed by an admin' }, color: 'orange' },
 }
 
-/** One change of a balance as its owner sees it. `amount` is in units, negative for a charge; `reference` names the cause. */
+/**
+ * One change of a balance as its owner sees it. `amount` is in units, negative for a charge; `reference` names the cause, and the other
+ * texts say more of it: the reason of an admin, or the model and token of a charge. `balance` is what there was after it; null where the
+ * rows between are left out.
+ */
 export const ledgerRow = z.object({
   id: z.int(),
   created_at: z.int(),
@@ -21,5 +25,9 @@ export const ledgerRow = z.object({
   amount: z.int(),
   reference: z.string(),
   token_id: z.int(),
+  detail: z.string(),
+  model_name: z.string(),
+  token_name: z.string(),
+  balance: z.int().nullable(),
 })
 export type LedgerRow = z.output<typeof ledgerRow>

@@ -9,6 +9,9 @@ export const redemptionStatusLabels: Readonly<Record<number, { label: Text; colo
   3: { label: { zh: '已使用', en: 'Used' }, color: 'gray' },
 }
 
+/** What lists can be filtered by: the states of a code, and codes that have run out of time before anybody used them. */
+export const redemptionFilters = { ...redemptionStatus, expired: 4 } as const
+
 export const redemptionDefaults = { quota: 100_000, count: 1 } as const
 export const redemptionNameLengthMax = 20
 export const redemptionCountMax = 100
@@ -19,6 +22,8 @@ const quotaMax = 1e13
 export const redemption = z.object({
   id: z.int(),
   user_id: z.int(),
+  username: z.string(),
+  used_username: z.string(),
   key: z.string(),
   status: z.int(),
   name: z.string(),

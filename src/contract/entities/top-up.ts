@@ -1,22 +1,48 @@
 import { z } from 'zod'
 import type { Text } from '../text.ts'
 
-/** `flagged`: the gateway reported a payment that is not the one ordered. */
-export const topUpStatus = { pending: 'pending', success: 'success', flagged: 'flagged' } as const
+/**
+ * Where an order stands. `processing`: paid, but the money has not arrived yet. `failed`, `expired` and `flagged` are not the end: the
+ * exact payment credits the order however late it comes. `success` is: refunds and disputes are noted beside it.
+ */
+export const topUpStatus = {
+  pending: 'pending',
+  processing: 'processing',
+  success: 'success',
+  failed: 'failed',
+  expired: 'expired',
+  flagged: 'flagged',
+} as const
 
 export const topUpStatusLabels: Readonly<Record<string, { label: Text; color: string }>> = {
   pending: { label: { zh: '待支付', en: 'Unpaid' }, color: 'gray' },
+  processing: { label: { zh: '处理中', en: 'Processing' }, color: 'blue' },
   success: { label: { zh: '已到账', en: 'Credited' }, color: 'green' },
+  failed: { label: { zh: '支付失败', en: 'Failed' }, color: 'red' },
+  expired: { label: { zh: '已过期', en: 'Expired' }, color: 'gray' },
   flagged: { label: { zh: '金额异常', en: 'Payment differs' }, color: 'orange' },
 }
 
-/** What consoles send, and what the gateway calls it. */
-export const paymentMethods = { zfb: 'alipay', wx: 'wxpay' } as const
+export const paymentProviders = { epay: 'epay', stripe: 'stripe' } as const
+export type PaymentProvider = keyof typeof paymentProviders
 
-/** An order. `quota` is what it credits in units, `money_minor` what it costs in hundredths of `currency`; both fixed when it is made. */
+/** What consoles send as `payment_method`, what the provider calls it, and what people do. */
+export const paymentMethods = {
+  zfb: { provider: 'epay', type: 'alipay', label: { zh: '支付宝', en: 'Alipay' } },
+  wx: { provider: 'epay', type: 'wxpay', label: { zh: '微信', en: 'WeChat Pay' } },
+  stripe: { provider: 'stripe', type: 'stripe', label: { zh: '银行卡（Stripe）', en: 'Card (Stripe)' } },
+} as const satisfies Record<string, { provider: PaymentProvider; type: string; label: Text }>
+
+export const topUpReasonLengthMax = 200
+
+/**
+ * An order. `quota` is what it credits in units, `money_minor` what it costs in minor units of `currency`; both fixed when it is made.
+ * `refunded_minor` is what was paid back, `dispute` the state of a chargeback, `withdrawn` the units that an admin took back for either.
+ */
 export const topUp = z.object({
   id: z.int(),
   user_id: z.int(),
+  provider: z.string(),
   method: z.string(),
   trade_no: z.string(),
   quota: z.int(),
@@ -26,5 +52,20 @@ export const topUp = z.object({
   status: z.string(),
   created_time: z.int(),
   completed_time: z.int(),
+  refunded_minor: z.int(),
+  dispute: z.string(),
+  withdrawn: z.int(),
 })
 export type TopUp = z.output<typeof topUp>
+
+/** An order as admins see it, with the numbers that the provider knows it by. */
+export const adminTopUp = topUp.extend({ username: z.string(), provider_id: z.string(), payment_id: z.string() })
+export type AdminTopUp = z.output<typeof adminTopUp>
+
+/** What the wallet offers. Amounts are US dollars, or units where quota is not shown in currency. */
+export const topUpOffer = z.object({
+  methods: z.array(z.object({ name: z.string(), provider: z.string(), currency: z.string(), least: z.int() })),
+  /** `share` is the part of the price that is paid: 1 without a discount. */
+  presets: z.array(z.object({ amount: z.int(), share: z.number() })),
+})
+export type TopUpOffer = z.output<typeof topUpOffer>

@@ -8,7 +8,7 @@ import { gemini } from './gemini.ts'
 import { github, linuxdo, login, telegram, turnstile, wechat } from './login.ts'
 import { dashboard, logs } from './logs.ts'
 import { moderation } from './moderation.ts'
-import { payment } from './payment.ts'
+import { payment, stripe } from './payment.ts'
 import { groups, prices } from './pricing.ts'
 import { quotas } from './quota.ts'
 import { rateLimit } from './rate-limit.ts'
@@ -36,6 +36,7 @@ export const sections = [
   server,
   worker,
   payment,
+  stripe,
   login,
   emailDomains,
   smtp,

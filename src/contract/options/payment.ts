@@ -1,5 +1,31 @@
+import { z } from 'zod'
+import { currencies } from '../money.ts'
+import type { Text } from '../text.ts'
 import { option, section } from './define.ts'
-import { address, integer, line, number, ratios, secret } from './shapes.ts'
+import { commaListOf } from './lists.ts'
+import { address, choice, integer, line, number, type Ratios, ratios, says, secret } from './shapes.ts'
+
+const amountMax = 1_000_000
+
+/** Amounts in US dollars, joined by commas, the smallest first. */
+const amounts = z
+  .string()
+  .max(1000)
+  .transform((text) => [...new Set(commaListOf(text))].sort((a, b) => Number(a) - Number(b)).join(','))
+  .refine(
+    (text) => commaListOf(text).every(isAmount) && commaListOf(text).length <= 20,
+    says('须为最多 20 个正整数', 'must be at most 20 positive whole numbers'),
+  )
+
+/** Amounts in US dollars to the share of the price that is paid from there on. */
+const discounts: z.ZodType<Ratios> = ratios.refine(
+  (entries) => Object.entries(entries).every(([amount, share]) => isAmount(amount) && share >= 0.01 && share <= 1),
+  says('须为正整数数量到 0.01 至 1 的折扣', 'must lead from positive whole amounts to shares between 0.01 and 1'),
+)
+
+function isAmount(text: string): boolean {
+  return /^[1-9]\d{0,6}$/.test(text) && Number(text) <= amountMax
+}
 
 export const payment = section(
   {
@@ -7,8 +33,8 @@ export const payment = section(
     tab: 'system',
     label: { zh: '支付设置', en: 'Payment settings' },
     help: {
-      zh: '支付地址、商户 ID 和商户密钥全部填写后即开启在线充值；需要先填写服务器地址。',
-      en: 'Online top-up is on when payment address, merchant ID and merchant key are set; it needs the server address.',
+      zh: '支付地址、商户 ID 和商户密钥全部填写后即开启支付宝和微信充值；需要先填写服务器地址。预设数量、折扣和分组倍率对所有支付方式有效。',
+      en: 'Alipay and WeChat Pay are on when payment address, merchant ID and merchant key are set; they need the server address. Presets, discounts and group ratios hold for every way to pay.',
     },
     writer: 'root',
   },
@@ -40,13 +66,16 @@ export const payment = section(
       ...number(7.3, { min: 0.01, max: 1_000_000 }),
       unit: { zh: '元/美元', en: 'CNY per USD' },
       label: { zh: '充值价格', en: 'Top-up price' },
-      help: { zh: '充值一美元额度需要支付多少元。', en: 'Money to pay for one US dollar of quota.' },
+      help: {
+        zh: '通过支付宝或微信充值一美元额度需要支付多少元。',
+        en: 'What one US dollar of quota costs with Alipay or WeChat Pay.',
+      },
     }),
     MinTopUp: option({
-      ...integer(1, { min: 1, max: 1_000_000 }),
+      ...integer(1, { min: 1, max: amountMax }),
       unit: { zh: '美元', en: 'USD' },
       label: { zh: '最低充值数量', en: 'Minimum top-up' },
-      help: { zh: '单次充值的最低数量。', en: 'Least amount of one top-up.' },
+      help: { zh: '通过支付宝或微信单次充值的最低数量。', en: 'Least amount of one top-up with Alipay or WeChat Pay.' },
     }),
     TopupGroupRatio: option({
       default: { default: 1, vip: 1, svip: 1 },
@@ -58,5 +87,81 @@ export const payment = section(
         en: 'What each group pays, as a multiple of the price; groups that are not listed pay the price itself.',
       },
     }),
+    TopUpPresets: option({
+      default: '5,10,20,50,100,200',
+      schema: amounts,
+      widget: 'tags',
+      label: { zh: '充值预设数量', en: 'Top-up presets' },
+      help: { zh: '钱包页面可一键选择的数量，单位为美元。', en: 'Amounts in US dollars that the wallet offers at one click.' },
+    }),
+    TopUpDiscounts: option({
+      default: {},
+      schema: discounts,
+      widget: 'ratio-map',
+      label: { zh: '充值折扣', en: 'Top-up discounts' },
+      help: {
+        zh: '美元数量到折扣的映射：充值达到该数量时按此折扣支付，例如 100 → 0.95；取已达到的最大数量。',
+        en: 'From which amount in US dollars which share of the price is paid, such as 100 → 0.95; the largest amount that is reached counts.',
+      },
+    }),
   },
 )
+
+export const stripe = section(
+  {
+    name: 'stripe',
+    tab: 'system',
+    label: { zh: 'Stripe 支付设置', en: 'Stripe' },
+    help: {
+      zh: 'API 密钥和 Webhook 签名密钥都填写后即开启；需要先填写服务器地址。在 Stripe 后台把 Webhook 指向「服务器地址/api/stripe/webhook」，选择 checkout.session.*、charge.refunded 和 charge.dispute.* 事件。',
+      en: 'On when the API key and the signing secret are set; it needs the server address. Point a webhook of your Stripe account at <server address>/api/stripe/webhook, with the events checkout.session.*, charge.refunded and charge.dispute.*.',
+    },
+    writer: 'root',
+  },
+  {
+    StripeApiSecret: option({
+      ...secret(),
+      label: { zh: 'Stripe API 密钥', en: 'Stripe API key' },
+      help: {
+        zh: 'sk_ 或 rk_ 开头；只需 Checkout Sessions 的写权限，保存后不再显示。',
+        en: 'Begins with sk_ or rk_; a restricted key needs to write Checkout Sessions only. Never shown again.',
+      },
+    }),
+    StripeWebhookSecret: option({
+      ...secret(),
+      label: { zh: 'Stripe Webhook 签名密钥', en: 'Stripe webhook signing secret' },
+      help: {
+        zh: 'whsec_ 开头，用于校验支付结果，保存后不再显示。',
+        en: 'Begins with whsec_; verifies results. Never shown again.',
+      },
+    }),
+    StripeCurrency: option({
+      ...choice('USD', labelsOf(currencies)),
+      label: { zh: 'Stripe 货币', en: 'Stripe currency' },
+      help: { zh: '订单以此货币计价。', en: 'What orders are paid in.' },
+    }),
+    StripeUnitPrice: option({
+      ...number(1, { min: 0.01, max: 1_000_000 }),
+      unit: { zh: '每美元额度', en: 'per USD of quota' },
+      label: { zh: 'Stripe 充值价格', en: 'Stripe price' },
+      help: {
+        zh: '通过 Stripe 充值一美元额度需要支付多少上述货币。',
+        en: 'What one US dollar of quota costs with Stripe, in the currency above.',
+      },
+    }),
+    StripeMinTopUp: option({
+      ...integer(1, { min: 1, max: amountMax }),
+      unit: { zh: '美元', en: 'USD' },
+      label: { zh: 'Stripe 最低充值数量', en: 'Least top-up with Stripe' },
+      help: {
+        zh: '通过 Stripe 单次充值的最低数量；Stripe 自身对金额也有下限。',
+        en: 'Least amount of one top-up with Stripe, which has a minimum of its own too.',
+      },
+    }),
+  },
+)
+
+function labelsOf<Names extends Record<string, { label: Text }>>(names: Names): Record<keyof Names & string, Text> {
+  // The entries of an object carry exactly its keys.
+  return Object.fromEntries(Object.entries(names).map(([name, { label }]) => [name, label])) as Record<keyof Names & string, Text>
+}

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { redemption, redemptionCountMax, redemptionInput, redemptionStatus } from '../entities/redemption.ts'
-import { idParams, oneBasedPage, page, queryFlag, queryText } from '../envelope.ts'
+import { idParams, oneBasedPage, page, queryFlag, queryInt, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
 
 const status = z.union([z.literal(redemptionStatus.unused), z.literal(redemptionStatus.disabled)])
 const id = z.int().positive()
+/** `status` is one of `redemptionFilters`, or 0 for all. */
+const filters = { keyword: queryText, status: queryInt }
 
 export const redemptionRoutes = routes({
   'GET /api/redemption/': {
@@ -15,9 +17,17 @@ export const redemptionRoutes = routes({
   },
   'GET /api/redemption/search': {
     access: 'admin',
-    summary: 'Redemption codes by the beginning of the name, by id or by the whole code, newest first',
-    query: z.object({ keyword: queryText, ...oneBasedPage }),
+    summary:
+      'Redemption codes by the beginning of the name, by id or by the whole code, and by status; newest first unless sort says otherwise',
+    query: z.object({ ...filters, sort: queryText, ...oneBasedPage }),
     reply: page(redemption),
+  },
+  'GET /api/redemption/export.csv': {
+    access: 'admin',
+    summary: 'The redemption codes that match, as CSV, newest first; the audit tells who took them',
+    query: z.object(filters),
+    reply: z.string(),
+    text: { type: 'text/csv', fileName: 'redemption-codes.csv' },
   },
   'GET /api/redemption/:id': { access: 'admin', summary: 'One redemption code', params: idParams, reply: redemption },
   'POST /api/redemption/': {
@@ -33,6 +43,12 @@ export const redemptionRoutes = routes({
     // A change of the status alone names no more than id and status.
     body: redemptionInput.partial().extend({ id, status: status.optional().catch(undefined) }),
     reply: redemption,
+  },
+  'POST /api/redemption/batch': {
+    access: 'admin',
+    summary: 'Enable, disable or delete several redemption codes; used ones can only be deleted; answers how many changed',
+    body: z.object({ ids: z.array(id).min(1).max(1000), action: z.enum(['enable', 'disable', 'delete']) }),
+    reply: z.int(),
   },
   'DELETE /api/redemption/invalid': {
     access: 'admin',

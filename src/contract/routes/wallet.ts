@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ledgerRow } from '../entities/ledger-row.ts'
-import { oneBasedPage, queryInt } from '../envelope.ts'
+import { oneBasedPage, queryInt, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
 
 export const walletRoutes = routes({
@@ -9,6 +9,7 @@ export const walletRoutes = routes({
     summary: 'Redeem a code; answers the units that it added',
     body: z.object({ key: z.string().max(200).trim() }),
     reply: z.int(),
+    limit: 'money',
   },
   'POST /api/user/aff_transfer': {
     access: 'user',
@@ -19,8 +20,9 @@ export const walletRoutes = routes({
   },
   'GET /api/user/self/ledger': {
     access: 'user',
-    summary: 'Every change of the own balance, newest first; `next` is the `before` of the following page, 0 at the end',
-    query: z.object({ before: queryInt, page_size: oneBasedPage.page_size }),
+    summary:
+      'Every change of the own balance, or those of a kind, newest first; `next` is the `before` of the following page, 0 at the end',
+    query: z.object({ before: queryInt, page_size: oneBasedPage.page_size, kind: queryText }),
     reply: z.object({ items: z.array(ledgerRow), next: z.int() }),
   },
   'GET /api/user/self/ledger.csv': {

@@ -14,6 +14,8 @@ export interface Context {
   readonly sessionToken: string | undefined
   readonly address: string
   readonly userAgent: string
+  /** How a provider of payments signed the body; '' when it did not. */
+  readonly signature: string
   readonly language: Language
   readonly requestId: string
   setSession(token: string): void

@@ -10,13 +10,20 @@ import type { Core } from '../options/core.ts'
  * Answers a failure as an envelope in the caller's language. Business failures are HTTP 200; the kinds that say so keep their status.
  * What nobody expected is logged here, once, and the caller learns only the request id.
  */
-export function answerFailure(core: Core, request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+export function answerFailure(
+  core: Core,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: unknown,
+  send = (failure: AppError) => reply.send(failureEnvelope(failure, request)),
+): FastifyReply {
   const failure = toAppError(error, request)
   const { onConsole, status } = failure.kind
   logFailure(core, request, failure)
 
   if (typeof failure.params.seconds === 'number') reply.header('retry-after', failure.params.seconds)
-  return reply.status(onConsole === 'status' ? status : 200).send(failureEnvelope(failure, request))
+  reply.status(onConsole === 'status' ? status : 200)
+  return send(failure)
 }
 
 export function failureEnvelope(failure: AppError, request: FastifyRequest): Envelope {

@@ -9,6 +9,7 @@ import { AppError } from '../lib/failure.ts'
 import type { App } from '../parts.ts'
 import { type Admitted, admit, type Gate, requireNoDemo } from './admit.ts'
 import type { Context } from './context.ts'
+import { answerFailure } from './failures.ts'
 
 /**
  * The console calls. This folder turns the contract into HTTP: access first, then the input by its schema, the handler, and the reply by
@@ -23,7 +24,7 @@ export interface Mount<Table extends Routes> {
 
 type AnyHandler = (context: Context, input: Received<Route>) => unknown
 
-const bodyMax = { anonymous: 64 * 1024, console: 1024 * 1024 }
+const bodyMax = { anonymous: 64 * 1024, console: 1024 * 1024, text: 512 * 1024 }
 
 /** Registers every route of the table. Throws when a route has no handler or no summary, or a handler no route. */
 export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount: Mount<Table>): void {
@@ -34,25 +35,53 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
     // The type of the table ties each handler to its own route; walking over the table forgets which is which.
     const handler = mount.handlers[line] as AnyHandler
     const { method, path } = parseLine(line)
-    server.route({
-      method,
-      url: path,
-      bodyLimit: route.access === 'public' ? bodyMax.anonymous : bodyMax.console,
-      // Before the body is read: whoever may not call cannot make us read either.
-      onRequest: async (request) => {
-        admissions.set(request, await admit(mount.app, mount.gate, { line, route, request }))
-      },
-      handler: async (request, reply) => {
-        const context = contextOf(mount.app, request, reply, admissions.get(request))
-        requireNoDemo(context, { line, route, body: request.body })
-        const answer = await handler(context, readInput(route, request))
-        return route.text ? sendText(reply, route.text, answer) : reply.send(envelopeOf(route, answer))
-      },
-    })
+    const add = (scope: FastifyInstance) =>
+      scope.route({
+        method,
+        url: path,
+        bodyLimit: bodyMaxOf(route),
+        // Before the body is read: whoever may not call cannot make us read either.
+        onRequest: async (request) => {
+          admissions.set(request, await admit(mount.app, mount.gate, { line, route, request }))
+        },
+        handler: async (request, reply) => {
+          const context = contextOf(mount.app, request, reply, admissions.get(request))
+          requireNoDemo(context, { line, route, body: request.body })
+          const answer = await handler(context, readInput(route, request))
+          return route.text ? sendText(reply, route.text, answer) : reply.send(envelopeOf(route, answer))
+        },
+        ...(route.text?.refusal === undefined ? {} : { errorHandler: refuseInText(mount.app, route.text.refusal) }),
+      })
+function bodyMaxOf({ access, bodyAs }: Route): number {
+  if (bodyAs === 'text') return bodyMax.text
+  return access === 'public' ? bodyMax.anonymous : bodyMax.console
+}
+
+/** A part of the server that gives bodies as the text that came. */
+function takingText(scope: FastifyInstance): FastifyInstance {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
+  return scope
+}
+
+/** The failure is logged and keeps its status like any other; but the peer reads this text and nothing else. */
+function refuseInText(app: App, text: string) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
+    answerFailure(app, request, reply, error, () => reply.type('text/plain; charset=utf-8').send(text))
+}
+
+    signature: headerText(request, 'stripe-signature'),
+    if (route.bodyAs === 'text') server.register(async (scope) => void add(takingText(scope)))
+    else add(server)
   }
 }
 
 function contextOf(app: App, request: FastifyRequest, reply: FastifyReply, admitted: Admitted | undefined): Context {
+function headerText({ headers }: FastifyRequest, name: string): string {
+  const value = headers[name]
+  return typeof value === 'string' ? value : ''
+}
+
   if (!admitted) throw new Error('A console call reached its handler without having been admitted')
   const { client, identity } = admitted
   const { account } = identity ?? {}

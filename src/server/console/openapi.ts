@@ -78,12 +78,16 @@ function operation(line: string, route: Route): Json {
             { accessToken: [], user: [] },
           ],
     parameters: [...parameters('path', route.params), ...parameters('query', route.query)],
-    ...(route.body ? { requestBody: { required: true, content: json(schemaOf(route.body, 'input')) } } : {}),
+    ...(route.body ? { requestBody: { required: true, content: bodyOf(route, route.body) } } : {}),
     responses: {
       200: { description: 'Done, or refused', content: contentOf(route) },
       default: { $ref: '#/components/responses/Refusal' },
     },
   }
+}
+
+function bodyOf(route: Route, body: z.ZodType): Json {
+  return route.bodyAs === 'text' ? { '*/*': { schema: { type: 'string' } } } : json(schemaOf(body, 'input'))
 }
 
 function contentOf(route: Route): Json {

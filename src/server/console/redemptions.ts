@@ -3,14 +3,13 @@ import type { Handlers } from '../../contract/route.ts'
 import type { redemptionRoutes } from '../../contract/routes/redemptions.ts'
 import { oneBased } from '../db/page.ts'
 import { fail } from '../lib/failure.ts'
+import { exportRedemptions, findRedemption, listRedemptions, searchRedemptions } from '../wallet/list-redemptions.ts'
 import {
+  changeRedemptions,
   createRedemptions,
   deleteInvalidRedemptions,
   deleteRedemption,
   editRedemption,
-  findRedemption,
-  listRedemptions,
-  searchRedemptions,
   setRedemptionStatus,
 } from '../wallet/redemptions.ts'
 import { type Context, requireCaller } from './context.ts'
@@ -20,9 +19,12 @@ export const redemptionHandlers: Handlers<typeof redemptionRoutes, Context> = {
     return { ...(await listRedemptions(app, oneBased(p, page_size))), page: p, page_size }
   },
 
-  async 'GET /api/redemption/search'({ app }, { query: { p, page_size, keyword } }) {
-    return { ...(await searchRedemptions(app, { keyword, page: oneBased(p, page_size) })), page: p, page_size }
+  async 'GET /api/redemption/search'({ app }, { query: { p, page_size, ...asked } }) {
+    return { ...(await searchRedemptions(app, { ...asked, page: oneBased(p, page_size) })), page: p, page_size }
   },
+
+  'GET /api/redemption/export.csv': (context, { query }) =>
+    exportRedemptions(context.app, { filter: query, caller: requireCaller(context) }),
 
   'GET /api/redemption/:id': ({ app }, { params }) => findRedemption(app, params.id),
 
@@ -35,6 +37,9 @@ export const redemptionHandlers: Handlers<typeof redemptionRoutes, Context> = {
     const input = { name: name ?? failField('name'), quota: quota ?? failField('quota'), expired_time }
     return editRedemption(context.app, { id, input, caller })
   },
+
+  'POST /api/redemption/batch': (context, { body }) =>
+    changeRedemptions(context.app, { ...body, caller: requireCaller(context) }),
 
   'DELETE /api/redemption/invalid': (context) => deleteInvalidRedemptions(context.app, { caller: requireCaller(context) }),
 

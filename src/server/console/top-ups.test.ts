@@ -1,76 +1,211 @@
-import { expect, it } from 'vitest'
-import { serverOfTest, type TestServer } from '../../../test/helpers/app.ts'
-import { reportOf, startGateway } from '../../../test/helpers/payment-gateway.ts'
+import { request } from 'node:http'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startServer, type TestServer } from '../../../test/helpers/app.ts'
+import { type Gateway, reportOf, startGateway } from '../../../test/helpers/payment-gateway.ts'
 import { requireBalancedBooks } from '../../../test/helpers/seed.ts'
+import { apiSecret, type FakeStripe, startStripe, webhookSecret } from '../../../test/helpers/stripe-server.ts'
+import type { AdminTopUp, TopUpOffer } from '../../contract/entities/top-up.ts'
 
 const key = 'merchant-key'
+let server: TestServer
+let gateway: Gateway
+let stripe: FakeStripe
 
-async function shop() {
-  const server = await serverOfTest('sqlite')
-  const gateway = await startGateway(key)
-  const options = { ServerAddress: server.url, PayAddress: gateway.url, EpayId: '1001', EpayKey: key }
+beforeAll(async () => {
+  stripe = await startStripe()
+  gateway = await startGateway(key)
+  server = await startServer('sqlite', { stripeAddress: stripe.url })
+  stripe.webhook.url = `${server.url}/api/stripe/webhook`
+  const options = {
+    ServerAddress: server.url,
+    PayAddress: gateway.url,
+    EpayId: '1001',
+    EpayKey: key,
+    StripeApiSecret: apiSecret,
+    StripeWebhookSecret: webhookSecret,
+    StripeMinTopUp: '2',
+    TopUpPresets: '20,5',
+    TopUpDiscounts: '{"20":0.9}',
+  }
   for (const [name, value] of Object.entries(options)) await server.call('PUT /api/option/', { key: name, value })
-  return { server, gateway }
+})
+afterAll(async () => {
+  await requireBalancedBooks(server)
+  await server.stop()
+  await gateway.close()
+  await stripe.close()
+})
+
+const answer = async (line: string, body: unknown) =>
+  (await (await server.raw(line, body, { 'accept-language': 'en' })).json()) as Record<string, unknown>
+const balance = async () => (await server.call<{ quota: number }>('GET /api/user/self')).quota
+/** An order with epay, as the form that pays it. */
+const order = async (amount = 12) => {
+  const { data, trade_no, url } = await answer('POST /api/user/pay', { amount, top_up_code: '', payment_method: 'wx' })
+  // The contract says that a successful answer holds the fields of the form.
+  return { url: String(url), tradeNo: String(trade_no), form: data as Record<string, string> }
+}
+const notify = async (fields: Record<string, string>, method: 'GET' | 'POST' = 'GET', headers: Record<string, string> = {}) => {
+  const url = `${server.url}/api/user/epay/notify`
+  const sent = new URLSearchParams(fields)
+  const response =
+    method === 'GET' ? await fetch(`${url}?${sent}`, { headers }) : await fetch(url, { method, body: sent, headers })
+  return [response.status, response.headers.get('content-type'), await response.text()]
+}
+const yes = [200, 'text/plain; charset=utf-8', 'success']
+const no = [200, 'text/plain; charset=utf-8', 'fail']
+const orderOf = async (tradeNo: string) => {
+  const { items } = await server.call<{ items: AdminTopUp[] }>(`GET /api/topup/?keyword=${tradeNo}`)
+  return items[0]
 }
 
-const answer = async (server: TestServer, line: string, body: unknown) =>
-  (await (await server.raw(line, body, { 'accept-language': 'en' })).json()) as Record<string, unknown>
-const balance = async (server: TestServer) => (await server.call<{ quota: number }>('GET /api/user/self')).quota
-
-it('a form that a browser posts to the gateway is credited by its report, and coming back credits nothing', async () => {
-  const { server, gateway } = await shop()
-  expect(await answer(server, 'POST /api/user/amount', { amount: 12, top_up_code: '' })).toEqual({
+it('says what can be bought and what it costs, each way to pay in its currency', async () => {
+  expect(await server.call<TopUpOffer>('GET /api/user/topup/info')).toEqual({
+    methods: [
+      { name: 'zfb', provider: 'epay', currency: 'CNY', least: 1 },
+      { name: 'wx', provider: 'epay', currency: 'CNY', least: 1 },
+      { name: 'stripe', provider: 'stripe', currency: 'USD', least: 2 },
+    ],
+    presets: [
+      { amount: 5, share: 1 },
+      { amount: 20, share: 0.9 },
+    ],
+  })
+  const amount = { amount: 20, top_up_code: '' }
+  expect(await answer('POST /api/user/amount', amount)).toEqual({
     success: true,
     message: 'success',
-    data: '87.60',
+    data: '131.40',
+    currency: 'CNY',
   })
-  const order = await answer(server, 'POST /api/user/pay', { amount: 12, top_up_code: '', payment_method: 'wx' })
-  expect(order).toMatchObject({ success: true, message: 'success', url: `${gateway.url}/submit.php`, data: { type: 'wxpay' } })
-  // The contract says that a successful answer holds the fields of the form.
-  const form = order.data as Record<string, string>
-  const before = await balance(server)
-  await server.raw(`GET /topup?${new URLSearchParams(form)}`)
-  expect(await balance(server)).toBe(before)
+  expect(await answer('POST /api/user/amount', { ...amount, payment_method: 'stripe' })).toMatchObject({
+    data: '18.00',
+    currency: 'USD',
+  })
+})
 
-  const paid = await fetch(String(order.url), { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' })
-  expect([paid.status, paid.headers.get('location')]).toEqual([302, `${server.url}/topup`])
+it('[T181] a form that a browser posts to the gateway is credited by its report, and coming back credits nothing', async () => {
+  for (const reports of ['GET', 'POST'] as const) {
+    gateway.reports = reports
+    const { url, tradeNo, form } = await order()
+    expect([url, form.type, form.money]).toEqual([`${gateway.url}/submit.php`, 'wxpay', '87.60'])
+    const before = await balance()
+    await server.raw(`GET /topup?${new URLSearchParams(form)}`)
+    expect(await balance()).toBe(before)
 
-  expect(gateway.answers).toEqual(['success'])
-  expect(await balance(server)).toBe(before + 6_000_000)
-  const page = { total: 1, page: 1, items: [{ status: 'success', trade_no: form.out_trade_no }] }
-  expect(await server.call('GET /api/user/self/topups?p=0')).toMatchObject(page)
-  expect(await server.call(`GET /api/topup/?keyword=${form.out_trade_no}`)).toMatchObject(page)
-  expect(await server.call('GET /api/topup/?keyword=none')).toMatchObject({ total: 0 })
-  await requireBalancedBooks(server)
+    const paid = await fetch(url, { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' })
+    expect(paid.headers.get('location')).toMatch(`${server.url}/topup?`)
+    expect(gateway.answers.at(-1)).toBe('success')
+    expect(await balance()).toBe(before + 6_000_000)
+    const page = { total: 1, page: 1, items: [{ status: 'success', trade_no: tradeNo }] }
+    expect(await server.call(`GET /api/user/self/topups?keyword=${tradeNo}`)).toMatchObject(page)
+    expect(await server.call(`GET /api/topup/?keyword=${tradeNo}&status=success&provider=epay`)).toMatchObject(page)
+    expect(await server.call(`GET /api/topup/?keyword=${tradeNo}&provider=stripe`)).toMatchObject({ total: 0 })
+  }
+  gateway.reports = 'GET'
+})
+
+it('a page of Stripe that was paid is credited by its event, with amount, currency and user of the order', async () => {
+  const { data, url } = await answer('POST /api/user/pay', { amount: 3, payment_method: 'stripe' })
+  expect([data, String(url).startsWith(stripe.url)]).toEqual([{}, true])
+  const before = await balance()
+  const paid = await fetch(String(url), { redirect: 'manual' })
+  expect(paid.headers.get('location')).toMatch(`${server.url}/topup?out_trade_no=USR1NO`)
+  expect(await balance()).toBe(before + 1_500_000)
+  const [session] = [...stripe.sessions.values()]
+  expect(await stripe.send('checkout.session.completed', session)).toBe(200)
+  expect(await stripe.send('checkout.session.completed', session, { secret: 'forged' })).toBe(400)
+  expect(await stripe.send('checkout.session.completed', session, { atSeconds: 1_000_000_000 })).toBe(400)
+  expect(await balance()).toBe(before + 1_500_000)
 })
 
 it('a refusal stands in message and in data, because consoles of this family read it there', async () => {
-  const { server } = await shop()
   const least = 'The amount must be a whole number and at least 1'
   const refused = { success: false, message: least, data: least, code: 'top_up_below_minimum' }
-  expect(await answer(server, 'POST /api/user/amount', { amount: 0, top_up_code: '' })).toEqual(refused)
-  expect(await answer(server, 'POST /api/user/pay', { amount: 0.5, payment_method: 'zfb' })).toEqual(refused)
-  expect(await answer(server, 'POST /api/user/pay', { amount: 1, payment_method: 'cash' })).toMatchObject({
+  expect(await answer('POST /api/user/amount', { amount: 0, top_up_code: '' })).toEqual(refused)
+  expect(await answer('POST /api/user/pay', { amount: 0.5, payment_method: 'zfb' })).toEqual(refused)
+  expect(await answer('POST /api/user/pay', { amount: 1, payment_method: 'cash' })).toMatchObject({
     code: 'payment_method_unknown',
   })
-  expect(await answer(server, 'POST /api/user/amount', { amount: '1e3' })).toMatchObject({ code: 'field_invalid' })
+  expect(await answer('POST /api/user/amount', { amount: '1e3' })).toMatchObject({ code: 'field_invalid' })
 })
 
-it('an answer that is no yes does not contain the word, whatever is reported and whatever fails', async () => {
-  const { server } = await shop()
-  const { data } = await answer(server, 'POST /api/user/pay', { amount: 1, payment_method: 'zfb' })
-  // The contract says that a successful answer holds the fields of the form.
-  const form = data as Record<string, string>
-  const report = async (fields: Record<string, string>) => {
-    const response = await fetch(`${server.url}/api/user/epay/notify?${new URLSearchParams(fields)}`)
-    return [response.status, response.headers.get('content-type'), await response.text()]
-  }
-  const no = [200, 'text/plain; charset=utf-8', 'fail']
-  expect(await report({})).toEqual(no)
-  expect(await report(reportOf(form, 'wrong key'))).toEqual(no)
+it('[T169] [T176] an answer that is no yes does not contain the word, whatever is reported and whatever fails', async () => {
+  const { form } = await order(1)
+  expect(await notify({})).toEqual(no)
+  expect(await notify({}, 'POST')).toEqual(no)
+  expect(await notify(reportOf(form, 'wrong key'))).toEqual(no)
 
   await server.app.db.schema.alterTable('top_ups').renameTo('gone').execute()
-  expect(await report(reportOf(form, key))).toEqual(no)
+  expect(await notify(reportOf(form, key))).toEqual(no)
   await server.app.db.schema.alterTable('gone').renameTo('top_ups').execute()
-  expect(await report(reportOf(form, key))).toEqual([200, 'text/plain; charset=utf-8', 'success'])
+  expect(await notify(reportOf(form, key))).toEqual(yes)
+  expect(await notify(reportOf(form, key), 'POST')).toEqual(yes)
+})
+
+it('[T169] a field that comes twice, in the form or beside it, is no report', async () => {
+  const { form } = await order(1)
+  const report = reportOf(form, key)
+  const twice = new URLSearchParams(report)
+  twice.append('money', '0.01')
+  const posted = await fetch(`${server.url}/api/user/epay/notify`, { method: 'POST', body: twice })
+  expect(await posted.text()).toBe('fail')
+  const asked = await fetch(`${server.url}/api/user/epay/notify?${twice}`)
+  expect(await asked.text()).toBe('fail')
+})
+
+it('a gateway that calls too often hears no, with the status that says why', async () => {
+  const { form } = await order(1)
+  const refuseAll = server.app.counters.take.bind(server.app.counters)
+  server.app.counters.take = async () => ({ refusal: { retryMs: 1000 } }) as never
+  try {
+    expect(await notify(reportOf(form, key))).toEqual([429, 'text/plain; charset=utf-8', 'fail'])
+    expect(await notify(reportOf(form, key), 'POST')).toEqual([429, 'text/plain; charset=utf-8', 'fail'])
+    expect(await stripe.send('checkout.session.completed', {})).toBe(429)
+  } finally {
+    server.app.counters.take = refuseAll
+  }
+})
+
+it('[T180] a huge report is refused before it is read', async () => {
+  for (const path of ['/api/user/epay/notify', '/api/stripe/webhook']) {
+    const status = await new Promise<number>((resolve, reject) => {
+      const headers = { 'content-type': 'application/json', 'content-length': String(100 * 1024 * 1024) }
+      const call = request(server.url + path, { method: 'POST', headers }, (response) => {
+        resolve(response.statusCode ?? 0)
+        call.destroy()
+      })
+      call.once('error', reject)
+      call.flushHeaders()
+    })
+    expect([path, status]).toEqual([path, 413])
+  }
+})
+
+it('admins ask the gateway what became of an order, and it is credited only when the gateway says paid', async () => {
+  gateway.reports = 'never'
+  const { url, form, tradeNo } = await order()
+  const { id = 0 } = (await orderOf(tradeNo)) ?? {}
+  const before = await balance()
+  expect(await answer(`POST /api/topup/${id}/check`, {})).toMatchObject({ code: 'payment_unconfirmed' })
+  await fetch(url, { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' })
+  expect(await balance()).toBe(before)
+  expect(await answer(`POST /api/topup/${id}/check`, {})).toMatchObject({
+    success: true,
+    data: { status: 'success', username: 'root' },
+  })
+  expect(await balance()).toBe(before + 6_000_000)
+  expect(await answer(`POST /api/topup/${id}/complete`, { reason: 'again' })).toMatchObject({ code: 'top_up_credited' })
+  expect(await answer(`POST /api/topup/${id}/complete`, { reason: ' ' })).toMatchObject({ code: 'field_invalid' })
+  expect(await answer('POST /api/topup/999/check', {})).toMatchObject({ code: 'not_found' })
+  gateway.reports = 'GET'
+})
+
+it('[T167] guesses of redemption codes are limited, and all answered alike', async () => {
+  const answers = new Set<string>()
+  for (let guess = 0; guess < 70; guess++) {
+    const response = await server.raw('POST /api/user/topup', { key: String(guess).padStart(32, '0') })
+    answers.add(`${response.status} ${((await response.json()) as { code: string }).code}`)
+  }
+  expect([...answers]).toEqual(['200 redemption_invalid', '429 too_many_requests'])
 })

@@ -2,41 +2,79 @@ import type { Handlers } from '../../contract/route.ts'
 import type { topUpRoutes } from '../../contract/routes/top-ups.ts'
 import { oneBased } from '../db/page.ts'
 import { AppError } from '../lib/failure.ts'
-import { listTopUps, orderTopUp, priceTopUp, takeReport } from '../wallet/top-ups.ts'
+import type { App } from '../parts.ts'
+import { listOwnTopUps, listTopUps } from '../wallet/list-top-ups.ts'
+import { checkTopUp, completeTopUp, withdrawTopUp } from '../wallet/manage-top-ups.ts'
+import { takeStripeEvent } from '../wallet/take-stripe-event.ts'
+import { orderTopUp, priceTopUp, readOffer, takeReport } from '../wallet/top-ups.ts'
 import { type Context, requireCaller } from './context.ts'
 
 export const topUpHandlers: Handlers<typeof topUpRoutes, Context> = {
+  'GET /api/user/topup/info': ({ app }) => readOffer(app),
+
   'POST /api/user/amount': (context, { body }) =>
-    tell(context, async () => ({ data: priceTopUp(context.app, { amount: body.amount, caller: requireCaller(context) }) })),
+    tell(context, async () => {
+      const asked = { amount: body.amount, method: body.payment_method, caller: requireCaller(context) }
+      const { money, currency } = priceTopUp(context.app, asked)
+      return { data: money, currency }
+    }),
 
   'POST /api/user/pay': (context, { body }) =>
     tell(context, async () => {
       const order = { amount: body.amount, method: body.payment_method, caller: requireCaller(context) }
-      const { url, fields } = await orderTopUp(context.app, order)
-      return { data: { ...fields }, url }
+      const { url, fields, tradeNo } = await orderTopUp(context.app, order)
+      return { data: { ...fields }, url, trade_no: tradeNo }
     }),
 
-  async 'GET /api/user/epay/notify'({ app, requestId }, { query }) {
-    // Gateways look for the word anywhere in the answer, so that even an envelope of a failure would be taken for a yes.
-    const isCredited = await takeReport(app, query).catch((error: unknown) => {
-      app.logger.error({ error, request: requestId }, 'a reported payment could not be credited')
-      return false
-    })
-    return pieces(isCredited ? 'success' : 'fail')
+  'GET /api/user/epay/notify': (context, { query }) => answerGateway(context, query),
+
+  'POST /api/user/epay/notify': (context, { query, body }) => {
+    const form = [...new URLSearchParams(body)]
+    // A field that comes twice is no report: the second would hide the first from one side's signature.
+    const isPlain = new Set(form.map(([name]) => name)).size === form.length
+    return answerGateway(context, isPlain ? { ...query, ...Object.fromEntries(form) } : {})
   },
 
-  async 'GET /api/user/self/topups'(context, { query: { p, page_size } }) {
-    const asked = { userId: requireCaller(context).id, page: oneBased(p, page_size) }
-    return { ...(await listTopUps(context.app, asked)), page: p, page_size }
+  async 'POST /api/stripe/webhook'({ app, signature }, { body }) {
+    return takeStripeEvent(app, { body, signature })
   },
 
-  async 'GET /api/topup/'({ app }, { query: { p, page_size, keyword } }) {
-    return { ...(await listTopUps(app, { tradeNo: keyword, page: oneBased(p, page_size) })), page: p, page_size }
+  async 'GET /api/user/self/topups'(context, { query: { p, page_size, keyword } }) {
+    const asked = { userId: requireCaller(context).id, tradeNo: keyword, page: oneBased(p, page_size) }
+    return { ...(await listOwnTopUps(context.app, asked)), page: p, page_size }
   },
+
+  async 'GET /api/topup/'({ app }, { query: { p, page_size, ...filter } }) {
+    return { ...(await listTopUps(app, { filter, page: oneBased(p, page_size) })), page: p, page_size }
+  },
+
+  'POST /api/topup/:id/check': ({ app }, { params }) => checkTopUp(app, params),
+
+  'POST /api/topup/:id/complete': (context, { params, body }) =>
+    completeTopUp(context.app, { ...params, ...body, caller: requireCaller(context) }),
+
+  'POST /api/topup/:id/withdraw': (context, { params, body }) =>
+    withdrawTopUp(context.app, { ...params, ...body, caller: requireCaller(context) }),
+}
+
+/** Gateways look for the word anywhere in the answer, so that even an envelope of a failure would be taken for a yes. */
+async function answerGateway({ app, requestId }: { app: App; requestId: string }, fields: Readonly<Record<string, unknown>>) {
+  const isCredited = await takeReport(app, fields).catch((error: unknown) => {
+    app.logger.error({ error, request: requestId }, 'a reported payment could not be credited')
+    return false
+  })
+  return pieces(isCredited ? 'success' : 'fail')
+}
+
+interface Told<Data> {
+  readonly data: Data
+  readonly currency?: string
+  readonly url?: string
+  readonly trade_no?: string
 }
 
 /** The answer in the form of these two calls: the reason of a refusal stands in `data` as well. */
-async function tell<Data>({ language }: Context, answer: () => Promise<{ data: Data; url?: string }>) {
+async function tell<Data>({ language }: Context, answer: () => Promise<Told<Data>>) {
   try {
     const { data, ...more } = await answer()
     return { data, extra: { success: true, message: 'success', ...more } }

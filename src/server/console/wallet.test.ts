@@ -29,7 +29,7 @@ describe('redemption calls', () => {
     expect(await server.call<Page>(search)).toMatchObject({ total: 12, page: 2, items: [{ id: 2 }, { id: 1 }] })
   })
 
-  it('refuse what no code may be, and then make none at all', async () => {
+  it('[T168] refuse what no code may be, and then make none at all', async () => {
     const server = await serverOfTest('sqlite')
     const wrong = [
       { count: 0 },
@@ -54,11 +54,50 @@ describe('redemption calls', () => {
     expect(await server.call('GET /api/redemption/')).toMatchObject({ total: 1 })
   })
 
+  it('are filtered by status, sorted, changed together and exported, and the audit tells of it', async () => {
+    const server = await serverOfTest('sqlite')
+    await make(server, { name: 'spring', quota: 5, count: 3 })
+    await make(server, { name: '=late', quota: 9, expired_time: 1 })
+    const ids = async (query: string) =>
+      (await server.call<Page>(`GET /api/redemption/search?${query}`)).items.map(({ id }) => id)
+    const batch = (action: string, ...numbers: number[]) =>
+      server.call<number>('POST /api/redemption/batch', { ids: numbers, action })
+    expect(await batch('disable', 1, 2, 99)).toBe(2)
+    expect([await ids('status=1'), await ids('status=2'), await ids('status=4'), await ids('status=3')]).toEqual([
+      [3],
+      [2, 1],
+      [4],
+      [],
+    ])
+    expect([await ids('sort=quota'), await ids('sort=-quota'), await ids('sort=key_hash')]).toEqual([
+      [3, 2, 1, 4],
+      [4, 3, 2, 1],
+      [4, 3, 2, 1],
+    ])
+    expect(await batch('enable', 1, 2, 3)).toBe(2)
+    expect(await batch('delete', 1, 2)).toBe(2)
+    expect(await refusal(server, 'POST /api/redemption/batch', { ids: [], action: 'delete' })).toBe('field_invalid')
+
+    const file = await server.raw('GET /api/redemption/export.csv?status=4')
+    expect(file.headers.get('content-disposition')).toBe('attachment; filename="redemption-codes.csv"')
+    expect(await file.text()).toMatch(/^id,key,name,[^\r]*\r\n4,[0-9a-f]{32},'=late,unused,9,[^,]*,1970-01-01T00:00:01Z,,\r\n$/)
+    const acts = await server.app.db.selectFrom('audit').select('action').where('target', '=', 'redemptions').execute()
+    expect(acts.map(({ action }) => action)).toEqual(['disable', 'enable', 'delete', 'export'].map((act) => `redemption.${act}`))
+  })
+
   it('take back the whole object of an accustomed console, or a status alone', async () => {
     const server = await serverOfTest('sqlite')
     const [key] = await make(server)
     const code = await server.call<Redemption>('GET /api/redemption/1')
-    expect(code).toMatchObject({ key, status: 1, name: '$0.20', quota: 100_000, used_user_id: 0 })
+    expect(code).toMatchObject({
+      key,
+      status: 1,
+      name: '$0.20',
+      quota: 100_000,
+      used_user_id: 0,
+      username: 'root',
+      used_username: '',
+    })
     const sent = { ...code, name: 'new', quota: 5, count: 0, key: 'x', used_user_id: 9, DeletedAt: null }
     expect(await server.call('PUT /api/redemption/', sent)).toEqual({ ...code, name: 'new', quota: 5 })
     expect(await server.call('PUT /api/redemption/?status_only=true', { id: 1, status: 2 })).toMatchObject({ status: 2 })
@@ -100,7 +139,7 @@ describe('wallet calls', () => {
     const response = await server.raw('GET /api/user/self/ledger.csv')
     expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8')
     expect(response.headers.get('content-disposition')).toBe('attachment; filename="statement.csv"')
-    expect(await response.text()).toMatch(/^id,time,[^\r]*\r\n1,[^,]*,grant,100000000,100000000,grant:1,0\r\n$/)
+    expect(await response.text()).toMatch(/^id,time,[^\r]*\r\n1,[^,]*,grant,100000000,100000000,grant:1,0,\r\n$/)
     const refused = await fetch(`${server.url}/api/user/self/ledger.csv`)
     expect([refused.status, await refused.json()]).toMatchObject([401, { code: 'not_signed_in' }])
   })

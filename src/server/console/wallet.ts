@@ -16,8 +16,8 @@ export const walletHandlers: Handlers<typeof walletRoutes, Context> = {
     return { data: null, extra: { message: transferred[context.language] } }
   },
 
-  'GET /api/user/self/ledger': (context, { query: { before, page_size } }) =>
-    listLedgerRows(context.app.db, { userId: requireCaller(context).id, before, limit: page_size }),
+  'GET /api/user/self/ledger': (context, { query: { before, page_size, kind } }) =>
+    listLedgerRows(context.app.db, { userId: requireCaller(context).id, before, limit: page_size, kind }),
 
   'GET /api/user/self/ledger.csv': (context) => statementCsv(context.app.db, requireCaller(context).id),
 }

@@ -253,6 +253,15 @@ interface TopUpsTable {
   status: string
   created_time: number
   completed_time: Generated<number>
+  /** What the provider calls the order: a checkout session, or the number of the gateway. '' until it is known. */
+  provider_id: Generated<string>
+  /** What the provider calls the payment: refunds and disputes name it. */
+  payment_id: Generated<string>
+  refunded_minor: Generated<number>
+  /** The state of a chargeback in the words of the provider; '' while there is none. */
+  dispute: Generated<string>
+  /** Units that an admin took back for a refund or a chargeback. */
+  withdrawn: Generated<number>
 }
 
 export type LedgerKind = 'charge' | 'grant' | 'top_up' | 'redeem' | 'reward' | 'transfer' | 'refund' | 'adjust'

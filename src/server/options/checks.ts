@@ -38,6 +38,7 @@ export const requirements: readonly Requirement[] = [
     name: { zh: '邮箱域名白名单', en: 'the e-mail domain whitelist' },
   },
   { option: 'PayAddress', needs: 'ServerAddress', name: { zh: '服务器地址', en: 'the server address' } },
+  { option: 'StripeApiSecret', needs: 'ServerAddress', name: { zh: '服务器地址', en: 'the server address' } },
 ]
 
 /** Throws `option_needs` when the new value of `key` leaves a requirement unmet, from whichever side. */

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { paymentMethods } from '../../contract/entities/top-up.ts'
 import type { OptionValues } from '../../contract/options/index.ts'
 import { sameSecret } from '../lib/secrets.ts'
 
@@ -18,8 +17,6 @@ export function readMerchant({ PayAddress: address, EpayId: id, EpayKey: key }: 
   return address === '' || id === '' || key === '' ? undefined : { address, id, key }
 }
 
-export type PaymentMethod = (typeof paymentMethods)[keyof typeof paymentMethods]
-
 export interface PaymentForm {
   readonly url: string
   readonly fields: Readonly<Record<string, string>>
@@ -27,7 +24,7 @@ export interface PaymentForm {
 
 export interface Payment {
   readonly tradeNo: string
-  readonly method: PaymentMethod
+  readonly method: string
   readonly amount: number
   /** With two decimals. */
   readonly money: string
@@ -57,6 +54,8 @@ export function paymentForm(merchant: Merchant, payment: Payment): PaymentForm {
 export interface PaymentReport {
   readonly tradeNo: string
   readonly method: string
+  /** The gateway's own number of the payment. */
+  readonly gatewayNo: string
   /** Hundredths, or undefined when it is no amount of money. */
   readonly moneyMinor: number | undefined
 }
@@ -66,7 +65,26 @@ export function readReport(merchant: Merchant, query: Readonly<Record<string, un
   const fields = textFields(query)
   if (!fields || !sameSecret(signatureOf(fields, merchant.key), fields.sign ?? '')) return undefined
   if (fields.pid !== merchant.id || fields.trade_status !== 'TRADE_SUCCESS') return undefined
-  return { tradeNo: fields.out_trade_no ?? '', method: fields.type ?? '', moneyMinor: minorOf(fields.money ?? '') }
+  return {
+    tradeNo: fields.out_trade_no ?? '',
+    gatewayNo: fields.trade_no ?? '',
+    method: fields.type ?? '',
+    moneyMinor: minorOf(fields.money ?? ''),
+  }
+}
+
+/** Where a gateway is asked for an order. It holds the merchant's key, as the protocol has it: never log it. */
+export function orderUrl({ address, id, key }: Merchant, tradeNo: string): string {
+  return `${address}/api.php?${new URLSearchParams({ act: 'order', pid: id, key, out_trade_no: tradeNo })}`
+}
+
+/** What the gateway answers of an order: the report of its payment. Undefined unless it is this merchant's, this order and paid. */
+export function readOrder(merchant: Merchant, tradeNo: string, text: string): PaymentReport | undefined {
+  const order = readJson(text)
+  if (!isObject(order) || Number(order.code) !== 1 || Number(order.status) !== 1) return undefined
+  const field = (name: string) => (typeof order[name] === 'string' || typeof order[name] === 'number' ? String(order[name]) : '')
+  if (field('pid') !== merchant.id || field('out_trade_no') !== tradeNo) return undefined
+  return { tradeNo, gatewayNo: field('trade_no'), method: field('type'), moneyMinor: minorOf(field('money')) }
 }
 
 function signatureOf(fields: Readonly<Record<string, string>>, key: string): string {
@@ -93,4 +111,16 @@ function textFields(query: Readonly<Record<string, unknown>>): Record<string, st
 function minorOf(money: string): number | undefined {
   const [, whole = '', fraction = ''] = /^(\d{1,12})(?:\.(\d{1,2}))?$/.exec(money) ?? []
   return whole === '' ? undefined : Number(whole) * 100 + Number(fraction.padEnd(2, '0'))
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
 }

@@ -7,8 +7,8 @@ import { sha256 } from '../lib/secrets.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
 import type { Ledger } from './ledger.ts'
+import { unexpired } from './list-redemptions.ts'
 import { quotaText } from './quota-text.ts'
-import { unexpired } from './redemptions.ts'
 
 /**
  * Redeems a code: the code is used, the balance credited and the log row written in one transaction, so that any number of attempts on

@@ -2,15 +2,13 @@ import { expect, it } from 'vitest'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { ledgerOf, outcome } from '../../../test/helpers/ledger.ts'
 import { verifyAudit } from '../options/audit.ts'
+import { findRedemption, listRedemptions, searchRedemptions } from './list-redemptions.ts'
 import { redeem } from './redeem.ts'
 import {
   createRedemptions,
   deleteInvalidRedemptions,
   deleteRedemption,
   editRedemption,
-  findRedemption,
-  listRedemptions,
-  searchRedemptions,
   setRedemptionStatus,
 } from './redemptions.ts'
 

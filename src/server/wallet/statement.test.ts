@@ -15,14 +15,21 @@ eachDatabase('statement', (fresh) => {
 
     const read = (before: number) => listLedgerRows(core.db, { userId, before, limit: 2 })
     const first = await read(0)
-    expect(first.items.map(({ kind, amount }) => [kind, amount])).toEqual([
-      ['charge', -30],
-      ['charge', -20],
+    expect(first.items.map(({ kind, amount, balance }) => [kind, amount, balance])).toEqual([
+      ['charge', -30, 940],
+      ['charge', -20, 970],
     ])
+    expect(first.items[0]).toMatchObject({ model_name: 'gpt-4.1-mini' })
     const second = await read(first.next)
-    expect(second.items.map(({ kind, amount }) => [kind, amount])).toEqual([
-      ['charge', -10],
-      ['grant', 1000],
+    expect(second.items.map(({ kind, amount, balance }) => [kind, amount, balance])).toEqual([
+      ['charge', -10, 990],
+      ['grant', 1000, 1000],
+    ])
+    const charges = await listLedgerRows(core.db, { userId, before: 0, limit: 10, kind: 'charge' })
+    expect(charges.items.map(({ amount, balance }) => [amount, balance])).toEqual([
+      [-30, null],
+      [-20, null],
+      [-10, null],
     ])
     expect(second.next).toBe(0)
     expect((await listLedgerRows(core.db, { userId: other, before: 0, limit: 10 })).items).toMatchObject([
@@ -57,9 +64,9 @@ eachDatabase('statement', (fresh) => {
     for await (const piece of statementCsv(core.db, userId)) pieces.push(piece)
     const lines = pieces.join('').split('\r\n')
     expect(pieces.length).toBeGreaterThan(3)
-    expect(lines[0]).toBe('id,time,kind,amount,balance,reference,token_id')
-    expect(lines[1]).toMatch(/^\d+,1970-01-01T00:00:00Z,grant,1000000,1000000,grant:\d+,0$/)
-    expect(lines[4]).toMatch(/^\d+,2025-10-09T08:53:22Z,charge,-2,999997,charge:r2,3$/)
+    expect(lines[0]).toBe('id,time,kind,amount,balance,reference,token_id,detail')
+    expect(lines[1]).toMatch(/^\d+,1970-01-01T00:00:00Z,grant,1000000,1000000,grant:\d+,0,$/)
+    expect(lines[4]).toMatch(/^\d+,2025-10-09T08:53:22Z,charge,-2,999997,charge:r2,3,$/)
     expect(lines).toHaveLength(2503)
     expect(lines.at(-1)).toBe('')
     expect(Number(lines.at(-2)?.split(',')[4])).toBe((await userRow(userId)).quota)

@@ -1,46 +1,104 @@
 import { product, times } from '../../contract/decimal.ts'
+import { type PaymentProvider, paymentMethods, type TopUpOffer } from '../../contract/entities/top-up.ts'
+import { type Currency, placesOf } from '../../contract/money.ts'
 import type { OptionValues } from '../../contract/options/index.ts'
+import { commaListOf } from '../../contract/options/lists.ts'
 import { fail } from '../lib/failure.ts'
 
-/** What an amount of quota is in units, and what it costs in hundredths of a yuan. */
+/** What an amount of quota is in units, and what it costs in minor units of the currency. */
 export interface TopUpPrice {
   readonly quota: number
   readonly moneyMinor: number
+  readonly currency: Currency
 }
 
 /** 20 million US dollars at the usual 500,000 units each. */
 const quotaMax = 1e13
 const moneyMinorMax = 1e14
 
-type Settings = Pick<OptionValues, 'DisplayInCurrencyEnabled' | 'QuotaPerUnit' | 'MinTopUp' | 'Price' | 'TopupGroupRatio'>
+type Settings = Pick<
+  OptionValues,
+  | 'DisplayInCurrencyEnabled'
+  | 'QuotaPerUnit'
+  | 'TopupGroupRatio'
+  | 'TopUpDiscounts'
+  | 'MinTopUp'
+  | 'Price'
+  | 'StripeMinTopUp'
+  | 'StripeUnitPrice'
+  | 'StripeCurrency'
+>
 
 /**
  * Prices an amount, which is US dollars where quota is shown in currency and units where it is not. Exact, rounded half up once, to the
- * hundredth. Groups without a ratio pay the price itself. Throws `top_up_below_minimum`, `amount_out_of_range`, or `top_up_too_small`
- * for what would cost nothing.
+ * minor unit. Groups without a ratio pay the price itself; the discount is that of the largest listed amount that is reached. Throws
+ * `top_up_below_minimum`, `amount_out_of_range`, or `top_up_too_small` for what would cost nothing.
  */
-export function topUpPrice(settings: Settings, { amount, group }: { amount: number; group: string }): TopUpPrice {
-  const { DisplayInCurrencyEnabled: inCurrency, QuotaPerUnit: perUsd, Price, TopupGroupRatio } = settings
-  const least = Math.ceil(settings.MinTopUp * (inCurrency ? 1 : perUsd))
+export function topUpPrice(
+  settings: Settings,
+  { amount, group, provider }: { amount: number; group: string; provider: PaymentProvider },
+): TopUpPrice {
+  const { DisplayInCurrencyEnabled: inCurrency, QuotaPerUnit: perUsd, TopupGroupRatio } = settings
+  const { price, currency } = termsOf(settings, provider)
+  const least = leastOf(settings, provider)
   if (!Number.isInteger(amount) || amount < least) fail('top_up_below_minimum', { least })
 
   const quota = inCurrency ? Math.floor(amount * perUsd) : amount
   if (quota > quotaMax) fail('amount_out_of_range', { field: 'amount' })
 
   const ratio = Object.hasOwn(TopupGroupRatio, group) ? (TopupGroupRatio[group] ?? 1) : 1
-  const hundredths = times(product(amount, Price, ratio), { digits: 100n, places: 0 })
+  const share = shareOf(settings, amount)
+  const minor = times(product(amount, price, ratio, share), { digits: 10n ** BigInt(placesOf(currency)), places: 0 })
   const divisor = inCurrency ? product(1) : product(perUsd)
-  const moneyMinor = Number(
-    nearest(hundredths.digits * 10n ** BigInt(divisor.places), divisor.digits * 10n ** BigInt(hundredths.places)),
-  )
+  const moneyMinor = Number(nearest(minor.digits * 10n ** BigInt(divisor.places), divisor.digits * 10n ** BigInt(minor.places)))
   if (moneyMinor > moneyMinorMax) fail('amount_out_of_range', { field: 'amount' })
   if (moneyMinor < 1) fail('top_up_too_small')
-  return { quota, moneyMinor }
+  return { quota, moneyMinor, currency }
 }
 
-/** `12.34` */
-export function moneyText(minor: number): string {
-  return `${Math.floor(minor / 100)}.${String(minor % 100).padStart(2, '0')}`
+/** What the wallet offers of the given providers, in the amounts that `topUpPrice` takes. */
+export function topUpOffer(
+  settings: Settings & Pick<OptionValues, 'TopUpPresets'>,
+  providers: readonly PaymentProvider[],
+): TopUpOffer {
+  const methods = Object.entries(paymentMethods)
+    .filter(([, { provider }]) => providers.includes(provider))
+    .map(([name, { provider }]) => ({
+      name,
+      provider,
+      currency: termsOf(settings, provider).currency,
+      least: leastOf(settings, provider),
+    }))
+  const { DisplayInCurrencyEnabled: inCurrency, QuotaPerUnit: perUsd } = settings
+  const presets = commaListOf(settings.TopUpPresets)
+    .map((usd) => Math.ceil(Number(usd) * (inCurrency ? 1 : perUsd)))
+    .map((amount) => ({ amount, share: shareOf(settings, amount) }))
+  return { methods, presets }
+}
+
+/** Price of one US dollar of quota, and the least number of them. */
+function termsOf(settings: Settings, provider: PaymentProvider): { price: number; least: number; currency: Currency } {
+  return provider === 'stripe'
+    ? { price: settings.StripeUnitPrice, least: settings.StripeMinTopUp, currency: settings.StripeCurrency }
+    : { price: settings.Price, least: settings.MinTopUp, currency: 'CNY' }
+}
+
+function leastOf(settings: Settings, provider: PaymentProvider): number {
+  const { DisplayInCurrencyEnabled: inCurrency, QuotaPerUnit: perUsd } = settings
+  return Math.ceil(termsOf(settings, provider).least * (inCurrency ? 1 : perUsd))
+}
+
+/** The part of the price that is paid for an amount: 1 without a discount. */
+function shareOf(
+  { DisplayInCurrencyEnabled: inCurrency, QuotaPerUnit: perUsd, TopUpDiscounts }: Settings,
+  amount: number,
+): number {
+  const reached = Object.entries(TopUpDiscounts).filter(([usd]) => Number(usd) * (inCurrency ? 1 : perUsd) <= amount)
+  const [, share] = reached.reduce(
+    ([most, best], [usd, each]) => (Number(usd) > most ? [Number(usd), each] : [most, best]),
+    [0, 1],
+  )
+  return share
 }
 
 /** The integer that is nearest to a fraction of positive numbers; a half goes up. */

@@ -1,11 +1,15 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { ledgerOf, outcome, type TestLedger } from '../../../test/helpers/ledger.ts'
 import { reportOf, signed } from '../../../test/helpers/payment-gateway.ts'
+import { moneyText } from '../../contract/money.ts'
+import { UpstreamAgents } from '../lib/http-client.ts'
 import { verifyAudit } from '../options/audit.ts'
+import { listTopUps } from './list-top-ups.ts'
 import { reconcile } from './reconcile.ts'
-import { moneyText, topUpPrice } from './top-up-price.ts'
-import { listTopUps, orderTopUp, priceTopUp, takeReport } from './top-ups.ts'
+import { StripeCalls } from './stripe-calls.ts'
+import { topUpPrice } from './top-up-price.ts'
+import { orderTopUp, priceTopUp, takeReport } from './top-ups.ts'
 
 const root = { id: 1, username: 'root', role: 100, group: 'default', address: '127.0.0.1' }
 const key = 'merchant-key'
@@ -16,19 +20,23 @@ async function shop(node: TestLedger, more: Record<string, string> = {}) {
     await node.core.options.save({ key: name, value, caller: root })
   const userId = await node.user(0)
   const caller = { ...root, id: userId, username: 'buyer' }
-  const order = (amount = 12) => orderTopUp(node.core, { amount, method: 'zfb', caller })
+  const upstream = new UpstreamAgents()
+  onTestFinished(() => upstream.close())
+  const core = { ...node.core, stripe: new StripeCalls(node.core, upstream) }
+  const order = (amount = 12) => orderTopUp(core, { amount, method: 'zfb', caller })
   const take = (report: object, at: TestLedger = node) => takeReport({ ...at.core, ledger: at.ledger }, { ...report })
   return {
     userId,
     caller,
     order,
     take,
-    orders: async () => (await listTopUps(node.core, { page: { offset: 0, limit: 10 } })).items,
+    orders: async () =>
+      (await listTopUps(node.core, { filter: { keyword: '', status: '', provider: '' }, page: { offset: 0, limit: 10 } })).items,
   }
 }
 
 eachDatabase('online top-up', (fresh, kind) => {
-  it('is off while address, id or key is missing, and then no signature is believed', async () => {
+  it('[T169] is off while address, id or key is missing, and then no signature is believed', async () => {
     const node = await ledgerOf(await fresh())
     const { caller, order, take, userId } = await shop(node)
     const { fields } = await order()
@@ -64,7 +72,7 @@ eachDatabase('online top-up', (fresh, kind) => {
     expect(await reconcile(node.core)).toEqual([])
   })
 
-  it('credits nothing for a report that is unsigned, wrongly signed, of another merchant or of no finished payment', async () => {
+  it('[T169] [T171] [T175] credits nothing for a report that is unsigned, wrongly signed, of another merchant or of no finished payment', async () => {
     const node = await ledgerOf(await fresh())
     const { userId, order, take, orders } = await shop(node)
     const { fields } = await order()
@@ -89,7 +97,7 @@ eachDatabase('online top-up', (fresh, kind) => {
     expect(await orders()).toMatchObject([{ status: 'pending' }])
   })
 
-  it('flags an order whose signed payment differs, once in the audit, and still credits the exact one', async () => {
+  it('[T170] [T171] flags an order whose signed payment differs, once in the audit, and still credits the exact one', async () => {
     const node = await ledgerOf(await fresh())
     const { userId, order, take, orders } = await shop(node)
     const { fields } = await order()
@@ -99,7 +107,7 @@ eachDatabase('online top-up', (fresh, kind) => {
     expect(await orders()).toMatchObject([{ status: 'flagged' }])
     expect(await node.userRow(userId)).toMatchObject({ quota: 0 })
     const acts = await node.core.db.selectFrom('audit').select(['action', 'after']).where('action', '=', 'top-up.flag').execute()
-    expect(acts).toEqual([{ action: 'top-up.flag', after: '{"method":"alipay","money_minor":8759}' }])
+    expect(acts).toEqual([{ action: 'top-up.flag', after: '{"method":"alipay","money_minor":8759,"currency":"CNY"}' }])
     expect((await verifyAudit(node.core)).brokenAt).toBeUndefined()
 
     expect(await take(reportOf({ ...fields }, key, { money: '87.6' }))).toBe(true)
@@ -107,7 +115,7 @@ eachDatabase('online top-up', (fresh, kind) => {
     expect(await node.userRow(userId)).toMatchObject({ quota: 6_000_000 })
   })
 
-  it('credits a report that comes a hundred times at once on two nodes, and again later, once, and acknowledges all', async () => {
+  it('[T172] credits a report that comes a hundred times at once on two nodes, and again later, once, and acknowledges all', async () => {
     const database = await fresh()
     const a = await ledgerOf(database, 'a')
     const { userId, order, take } = await shop(a)
@@ -120,7 +128,7 @@ eachDatabase('online top-up', (fresh, kind) => {
     expect(await reconcile(a.core)).toEqual([])
   })
 
-  it('credits what the order says, whatever prices have become', async () => {
+  it('[T178] credits what the order says, whatever prices have become', async () => {
     const node = await ledgerOf(await fresh())
     const { userId, order, take } = await shop(node)
     const { fields } = await order(2)
@@ -130,7 +138,7 @@ eachDatabase('online top-up', (fresh, kind) => {
     expect(await node.userRow(userId)).toMatchObject({ quota: 1_000_000 })
   })
 
-  it('leaves the order open when the credit fails, so that the next report credits it', async () => {
+  it('[T176] leaves the order open when the credit fails, so that the next report credits it', async () => {
     const node = await ledgerOf(await fresh())
     const { order, take, userId, orders } = await shop(node)
     const { fields } = await order()
@@ -153,21 +161,29 @@ describe('price of a top-up', () => {
     MinTopUp: 1,
     Price: 7.3,
     TopupGroupRatio: { default: 1, vip: 0.95, free: 0, tiny: 1e-9 },
+    TopUpDiscounts: {},
+    StripeMinTopUp: 5,
+    StripeUnitPrice: 1.1,
+    StripeCurrency: 'USD' as const,
   }
-  const price = (amount: number, more: object = {}, group = 'default') => topUpPrice({ ...usual, ...more }, { amount, group })
+  const of =
+    (provider: 'epay' | 'stripe') =>
+    (amount: number, more: object = {}, group = 'default') =>
+      topUpPrice({ ...usual, ...more }, { amount, group, provider })
+  const price = of('epay')
 
   it('is exact, by group, and rounded half up to the hundredth once', () => {
-    expect(price(12)).toEqual({ quota: 6_000_000, moneyMinor: 8760 })
-    expect(price(12, {}, 'vip')).toEqual({ quota: 6_000_000, moneyMinor: 8322 })
+    expect(price(12)).toEqual({ quota: 6_000_000, moneyMinor: 8760, currency: 'CNY' })
+    expect(price(12, {}, 'vip')).toEqual({ quota: 6_000_000, moneyMinor: 8322, currency: 'CNY' })
     expect(price(12, {}, 'not listed')).toEqual(price(12))
     expect(price(12, {}, '__proto__')).toEqual(price(12))
     expect(price(1, { Price: 1.005 }).moneyMinor).toBe(101)
     expect(price(1, { Price: 1.0049999 }).moneyMinor).toBe(100)
     expect(price(3, { Price: 0.1 }).moneyMinor).toBe(30)
-    expect(price(750_001, { DisplayInCurrencyEnabled: false })).toEqual({ quota: 750_001, moneyMinor: 1095 })
+    expect(price(750_001, { DisplayInCurrencyEnabled: false })).toMatchObject({ quota: 750_001, moneyMinor: 1095 })
   })
 
-  it('is refused for what is no whole number, below the minimum, beyond all bounds, or would cost nothing', async () => {
+  it('[T179] is refused for what is no whole number, below the minimum, beyond all bounds, or would cost nothing', async () => {
     const refusal = (amount: number, more: object = {}, group = 'default') => outcome(() => void price(amount, more, group))
     for (const amount of [0, -5, 0.01, 1.5, Number.NaN, Number.POSITIVE_INFINITY])
       expect([amount, await refusal(amount)]).toEqual([amount, 'top_up_below_minimum'])
@@ -178,7 +194,23 @@ describe('price of a top-up', () => {
     expect(await refusal(1, {}, 'tiny')).toBe('top_up_too_small')
   })
 
-  it('is written with two decimals', () => {
-    expect([1, 10, 100, 8760, 123_456].map(moneyText)).toEqual(['0.01', '0.10', '1.00', '87.60', '1234.56'])
+  it('has terms of its own with Stripe, in the minor units of the currency', async () => {
+    const stripe = of('stripe')
+    expect(stripe(10)).toEqual({ quota: 5_000_000, moneyMinor: 1100, currency: 'USD' })
+    expect(stripe(10, { StripeCurrency: 'JPY', StripeUnitPrice: 150.05 })).toMatchObject({ moneyMinor: 1501, currency: 'JPY' })
+    expect(await outcome(() => void stripe(4))).toBe('top_up_below_minimum')
+  })
+
+  it('[T179] falls by the discount of the largest amount that is reached, also when amounts are units', () => {
+    const TopUpDiscounts = { 10: 0.9, 100: 0.5, 50: 0.8 }
+    const paid = (amount: number, more: object = {}) => price(amount, { Price: 1, TopUpDiscounts, ...more }).moneyMinor
+    expect([9, 10, 49, 50, 99, 100, 1000].map((amount) => paid(amount))).toEqual([900, 900, 4410, 4000, 7920, 5000, 50_000])
+    expect(paid(5_000_000, { DisplayInCurrencyEnabled: false })).toBe(900)
+    expect(paid(4_999_999, { DisplayInCurrencyEnabled: false })).toBe(1000)
+  })
+
+  it('is written with two decimals, or none', () => {
+    expect([1, 10, 100, 8760, 123_456].map((minor) => moneyText(minor))).toEqual(['0.01', '0.10', '1.00', '87.60', '1234.56'])
+    expect(moneyText(1501, 'JPY')).toBe('1501')
   })
 })

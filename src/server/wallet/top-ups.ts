@@ -1,52 +1,68 @@
-import { logType } from '../../contract/entities/log.ts'
-import { paymentMethods, type TopUp, topUpStatus } from '../../contract/entities/top-up.ts'
-import type { Within } from '../db/open.ts'
-import type { PageOf } from '../db/page.ts'
-import type { Row } from '../db/schema.ts'
+import { type PaymentProvider, paymentMethods, type TopUpOffer, topUpStatus } from '../../contract/entities/top-up.ts'
+import { moneyText } from '../../contract/money.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import { randomText } from '../lib/ids.ts'
-import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
-import { recordLog } from '../usage/log.ts'
-import { type Merchant, type PaymentForm, type PaymentReport, paymentForm, readMerchant, readReport } from './epay.ts'
-import type { Ledger } from './ledger.ts'
+import { type Merchant, type PaymentForm, paymentForm, readMerchant, readReport } from './epay.ts'
 import { quotaText } from './quota-text.ts'
-import { moneyText, topUpPrice } from './top-up-price.ts'
+import { checkoutForm, readStripeMerchant, type StripeMerchant } from './stripe.ts'
+import type { StripeCalls } from './stripe-calls.ts'
+import { takePayment, type WithLedger } from './take-payment.ts'
+import { topUpOffer, topUpPrice } from './top-up-price.ts'
 
 /**
- * Online top-up: orders, and their payment. An order keeps what it credits and what it costs; later changes of prices do not touch it.
- * It is credited when the gateway reports exactly its payment, however late, and never by anything that a browser does.
+ * Online top-up: orders, and the ways to pay them. An order keeps what it credits and what it costs; later changes of prices do not
+ * touch it. It is credited when the provider reports exactly its payment, and never by anything that a browser does.
  */
-const provider = 'epay'
-const currency = 'CNY'
-
 export interface Ordered {
   /** Dollars, or units where quota is not shown in currency. */
   readonly amount: number
   readonly caller: Caller
 }
 
-/** What an amount costs its buyer, as `12.34`. Throws `top_up_disabled` and what `topUpPrice` throws. */
-export function priceTopUp(core: Core, { amount, caller }: Ordered): string {
-  requireMerchant(core)
-  return moneyText(topUpPrice(core.options.current, { amount, group: caller.group }).moneyMinor)
+export type WithStripe = Core & { readonly stripe: StripeCalls }
+
+/** The providers that are set up, in the order in which they are offered. */
+export function openProviders({ options }: Core): PaymentProvider[] {
+  const { current } = options
+  return [...(readMerchant(current) ? (['epay'] as const) : []), ...(readStripeMerchant(current) ? (['stripe'] as const) : [])]
 }
 
-/** Makes an order and answers the form that pays it. Throws `payment_method_unknown` and what `priceTopUp` throws. */
-export async function orderTopUp(core: Core, { method, ...ordered }: Ordered & { method: string }): Promise<PaymentForm> {
-  const merchant = requireMerchant(core)
-  const { amount, caller } = ordered
-  const { quota, moneyMinor } = topUpPrice(core.options.current, { amount, group: caller.group })
-  const type = methodOf(method)
-  const at = seconds(core.now())
-  const tradeNo = `USR${caller.id}NO${randomText(10)}${at}`
+/** What can be bought here, and how. Nothing while no provider is set up. */
+export function readOffer(core: Core): TopUpOffer {
+  return topUpOffer(core.options.current, openProviders(core))
+}
 
+/**
+ * What an amount costs its buyer, as `12.34`; with the first provider that is set up when no method is named. Throws `top_up_disabled`,
+ * `payment_method_unknown` and what `topUpPrice` throws.
+ */
+export function priceTopUp(core: Core, { amount, caller, method }: Ordered & { method?: string | undefined }) {
+  const [first] = openProviders(core)
+  const provider = method === undefined || method === '' ? (first ?? fail('top_up_disabled')) : openProvider(core, method)
+  const { moneyMinor, currency } = topUpPrice(core.options.current, { amount, group: caller.group, provider })
+  return { money: moneyText(moneyMinor, currency), currency }
+}
+
+export interface Order extends PaymentForm {
+  readonly tradeNo: string
+}
+
+/**
+ * Makes an order and answers how it is paid: the form to post, or the page to open when it has no fields. Throws
+ * `payment_provider_failed`, and what `priceTopUp` throws.
+ */
+export async function orderTopUp(core: WithStripe, { method, ...ordered }: Ordered & { method: string }): Promise<Order> {
+  const provider = openProvider(core, method)
+  const { amount, caller } = ordered
+  const { quota, moneyMinor, currency } = topUpPrice(core.options.current, { amount, group: caller.group, provider })
+  const at = seconds(core.now())
   const order = {
     user_id: caller.id,
     provider,
-    method: type,
-    trade_no: tradeNo,
+    method: typeOf(method),
+    trade_no: `USR${caller.id}NO${randomText(10)}${at}`,
     quota,
     amount,
     money_minor: moneyMinor,
@@ -56,116 +72,82 @@ export async function orderTopUp(core: Core, { method, ...ordered }: Ordered & {
     .insertInto('top_ups')
     .values({ ...order, status: topUpStatus.pending, created_time: at })
     .execute()
+  const form = provider === 'stripe' ? await openCheckout(core, order) : epayForm(core, order)
+  return { ...form, tradeNo: order.trade_no }
+}
+
+/**
+ * Takes a gateway's report. True means that the order is credited, now or before, durably; the gateway repeats everything else. Throws
+ * when the database cannot be asked, and then nothing is credited.
+ */
+export async function takeReport(core: WithLedger, fields: Readonly<Record<string, unknown>>): Promise<boolean> {
+  const merchant = readMerchant(core.options.current)
+  const report = merchant && readReport(merchant, fields)
+  if (!report) return false
+  const { gatewayNo, ...paid } = report
+  return takePayment(core, { ...paid, provider: 'epay', currency: 'CNY', providerId: gatewayNo, paymentId: '' })
+}
+
+interface Made {
+  readonly user_id: number
+  readonly trade_no: string
+  readonly method: string
+  readonly quota: number
+  readonly amount: number
+  readonly money_minor: number
+  readonly currency: string
+}
+
+function epayForm(core: Core, { trade_no: tradeNo, method, amount, money_minor }: Made): PaymentForm {
   const { ServerAddress, CustomCallbackAddress } = core.options.current
-  return paymentForm(merchant, {
+  return paymentForm(requireMerchant(core), {
     tradeNo,
-    method: type,
+    method,
     amount,
-    money: moneyText(moneyMinor),
+    money: moneyText(money_minor),
     notifyUrl: `${CustomCallbackAddress || ServerAddress}/api/user/epay/notify`,
     returnUrl: `${ServerAddress}/topup`,
   })
 }
 
-/**
- * Takes a gateway's report. True means that the order is credited, now or before, durably; the gateway repeats everything else. A signed
- * report of another payment than the ordered one flags the order. Throws when the database cannot be asked, and then nothing is credited.
- */
-export async function takeReport(
-  core: Core & { readonly ledger: Ledger },
-  query: Readonly<Record<string, unknown>>,
-): Promise<boolean> {
-  const merchant = readMerchant(core.options.current)
-  const report = merchant && readReport(merchant, query)
-  if (!report) return false
+/** The page is given to the browser only when its number is written down. */
+async function openCheckout(core: WithStripe, made: Made): Promise<PaymentForm> {
+  const { trade_no: tradeNo, user_id: userId, money_minor: moneyMinor, currency, quota } = made
+  const { ServerAddress, SystemName } = core.options.current
+  const name = `${SystemName} ${quotaText(core, quota)}`
+  const form = checkoutForm({ tradeNo, userId, name, moneyMinor, currency, returnUrl: `${ServerAddress}/topup` })
+  const change = (values: { status?: string; provider_id?: string }) =>
+    core.db.updateTable('top_ups').set(values).where('trade_no', '=', tradeNo).where('status', '=', topUpStatus.pending).execute()
 
-  const credited = await core.db.transaction().execute((within) => creditOrder(core, within, report))
-  if (credited) core.ledger.refresh({ userId: credited.user_id })
-  return credited !== undefined || (await isCredited(core, report))
-}
-
-/** Orders, newest first: of one user, or with the given number. */
-export async function listTopUps(core: Core, { userId, tradeNo, page }: { userId?: number; tradeNo?: string; page: PageOf }) {
-  const matching = core.db
-    .selectFrom('top_ups')
-    .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0))
-    .$if((tradeNo ?? '') !== '', (query) => query.where('trade_no', '=', tradeNo ?? ''))
-  const rows = await matching.selectAll().orderBy('id', 'desc').offset(page.offset).limit(page.limit).execute()
-  const { total } = await matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  return { items: rows.map(presentTopUp), total }
-}
-
-async function creditOrder(core: Core & { readonly ledger: Ledger }, within: Within, report: PaymentReport) {
-  const { tradeNo, method, moneyMinor } = report
-  const at = seconds(core.now())
-  const order = await openOrder(within, tradeNo)
-    .set({ status: topUpStatus.success, completed_time: at })
-    .where('method', '=', method)
-    .where('money_minor', '=', moneyMinor ?? -1)
-    .returningAll()
-    .executeTakeFirst()
-  if (!order) {
-    await flagOrder(core, within, report)
-    return undefined
+  try {
+    const { id, url } = await core.stripe.create(requireStripe(core), { form, tradeNo })
+    await change({ provider_id: id })
+    return { url: url ?? fail('payment_provider_failed'), fields: {} }
+  } catch (error) {
+    await change({ status: topUpStatus.failed })
+    throw error
   }
-
-  const { user_id: userId, quota, money_minor } = order
-  const user = await within.selectFrom('users').select('username').where('id', '=', userId).executeTakeFirst()
-  await core.ledger.credit(within, { userId, kind: 'top_up', amount: quota, reference: `top_up:${tradeNo}`, at })
-  const [units, money] = [quotaText(core, quota), moneyText(money_minor)]
-  const content = `在线充值 ${units}，支付 ${money} 元 / Topped up ${units} for ${money} CNY`
-  await recordLog(within, { type: logType.topUp, at, userId, username: user?.username ?? '', content, quota })
-  return order
 }
 
-/** Signed by the merchant's key, yet not what was ordered: somebody has to look. An exact report still credits the order. */
-async function flagOrder(core: Core, within: Within, { tradeNo, method, moneyMinor }: PaymentReport): Promise<void> {
-  const flagged = await openOrder(within, tradeNo)
-    .set({ status: topUpStatus.flagged })
-    .where('status', '=', topUpStatus.pending)
-    .returningAll()
-    .executeTakeFirst()
-  if (!flagged) return
-  const told = (order: { method: string; money_minor: number | undefined }) => JSON.stringify(order)
-  await recordAudit(core, within, {
-    caller: undefined,
-    action: 'top-up.flag',
-    target: `top_up:${tradeNo}`,
-    before: told({ method: flagged.method, money_minor: flagged.money_minor }),
-    after: told({ method, money_minor: moneyMinor }),
-  })
-}
-
-function openOrder(within: Within, tradeNo: string) {
-  return within
-    .updateTable('top_ups')
-    .where('trade_no', '=', tradeNo)
-    .where('provider', '=', provider)
-    .where('status', '<>', topUpStatus.success)
-}
-
-async function isCredited({ db }: Core, { tradeNo, method, moneyMinor }: PaymentReport): Promise<boolean> {
-  const order = await db
-    .selectFrom('top_ups')
-    .select('id')
-    .where('trade_no', '=', tradeNo)
-    .where('provider', '=', provider)
-    .where('status', '=', topUpStatus.success)
-    .where('method', '=', method)
-    .where('money_minor', '=', moneyMinor ?? -1)
-    .executeTakeFirst()
-  return order !== undefined
-}
-
-function requireMerchant({ options }: Core): Merchant {
+export function requireMerchant({ options }: Core): Merchant {
   return readMerchant(options.current) ?? fail('top_up_disabled')
+}
+
+export function requireStripe({ options }: Core): StripeMerchant {
+  return readStripeMerchant(options.current) ?? fail('top_up_disabled')
+}
+
+/** Throws `payment_method_unknown`, or `top_up_disabled` while the provider of the method is not set up. */
+function openProvider(core: Core, method: string): PaymentProvider {
+  const { provider } = methodOf(method)
+  return openProviders(core).includes(provider) ? provider : fail('top_up_disabled')
+}
+
+function typeOf(method: string): string {
+  return methodOf(method).type
 }
 
 function methodOf(given: string) {
   const [, method] = Object.entries(paymentMethods).find(([name]) => name === given) ?? []
   return method ?? fail('payment_method_unknown', { method: given })
-}
-
-function presentTopUp({ provider: _provider, ...row }: Row<'top_ups'>): TopUp {
-  return row
 }

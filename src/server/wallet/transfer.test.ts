@@ -33,7 +33,7 @@ eachDatabase('transfer of what invitations earned', (fresh, kind) => {
     expect(await reconcile(node.core)).toEqual([])
   })
 
-  it('refuses less than the quota of one dollar, negative amounts and more than was earned', async () => {
+  it('[T152] refuses less than the quota of one dollar, negative amounts and more than was earned', async () => {
     const node = await ledgerOf(await fresh())
     const id = await earner(node, 600_000)
     for (const amount of [499_999, 0, -1, -600_000, Number.MIN_SAFE_INTEGER])
@@ -42,7 +42,7 @@ eachDatabase('transfer of what invitations earned', (fresh, kind) => {
     expect(await sides(node, id)).toMatchObject({ quota: 0, aff_quota: 600_000 })
   })
 
-  it('moves everything once when it is asked for fifty times at once on two nodes', async () => {
+  it('[T152] moves everything once when it is asked for fifty times at once on two nodes', async () => {
     const database = await fresh()
     const a = await ledgerOf(database, 'a')
     const nodes = kind === 'postgres' ? [a, await ledgerOf(database, 'b')] : [a]

@@ -1,0 +1,116 @@
+import { logType } from '../../contract/entities/log.ts'
+import { type AdminTopUp, topUpStatus } from '../../contract/entities/top-up.ts'
+import { seconds } from '../lib/clock.ts'
+import { fail } from '../lib/failure.ts'
+import { callConfigured, type UpstreamAgents } from '../lib/http-client.ts'
+import { recordAudit } from '../options/audit.ts'
+import type { Caller } from '../options/core.ts'
+import { recordLog } from '../usage/log.ts'
+import { orderUrl, readOrder } from './epay.ts'
+import { findTopUp } from './list-top-ups.ts'
+import { quotaText } from './quota-text.ts'
+import { creditedNow, creditOrder, type Paid, takePayment, type WithLedger } from './take-payment.ts'
+import { paidBySession } from './take-stripe-event.ts'
+import { requireMerchant, requireStripe, type WithStripe } from './top-ups.ts'
+
+/** What admins do about orders that did not go by themselves. Every act that moves quota is in the audit, with its reason. */
+export type Payments = WithLedger & WithStripe & { readonly upstream: UpstreamAgents }
+
+const timeoutMs = 15_000
+const sizeBytesMax = 64 * 1024
+
+/**
+ * Asks the provider, and credits the order when it confirms exactly the payment. Throws `not_found`, `payment_unconfirmed`,
+ * `payment_provider_failed` and `top_up_disabled`.
+ */
+export async function checkTopUp(core: Payments, { id }: { id: number }): Promise<AdminTopUp> {
+  const order = (await findTopUp(core, id)) ?? fail('not_found')
+  const paid = order.provider === 'stripe' ? await askStripe(core, order) : await askGateway(core, order)
+  const isCredited = paid !== undefined && paid.tradeNo === order.trade_no && (await takePayment(core, paid))
+  if (!isCredited) fail('payment_unconfirmed')
+  return (await findTopUp(core, id)) ?? fail('not_found')
+}
+
+/**
+ * Credits an order on an admin's word, as when the money came another way. Throws `not_found`, or `top_up_credited` when it is credited
+ * already.
+ */
+export async function completeTopUp(
+  core: Payments,
+  { id, reason, caller }: { id: number; reason: string; caller: Caller },
+): Promise<AdminTopUp> {
+  const before = (await findTopUp(core, id)) ?? fail('not_found')
+  await core.db.transaction().execute(async (within) => {
+    const order = await within
+      .updateTable('top_ups')
+      .set(creditedNow(core))
+      .where('id', '=', id)
+      .where('status', '<>', topUpStatus.success)
+      .returningAll()
+      .executeTakeFirst()
+    if (!order) return fail('top_up_credited')
+    await creditOrder(core, within, order)
+    const after = JSON.stringify({ status: order.status, quota: order.quota, reason })
+    const target = `top_up:${order.trade_no}`
+    await recordAudit(core, within, { caller, action: 'top-up.complete', target, before: before.status, after })
+  })
+  core.ledger.refresh({ userId: before.user_id })
+  return (await findTopUp(core, id)) ?? fail('not_found')
+}
+
+/**
+ * Takes units back for an order that was refunded or disputed, at most what it credited, and once. Quota that was spent meanwhile is
+ * owed: the balance may go below zero. Throws `not_found`, `top_up_not_refunded`, `amount_out_of_range`.
+ */
+export async function withdrawTopUp(
+  core: Payments,
+  { id, quota, reason, caller }: { id: number; quota: number; reason: string; caller: Caller },
+): Promise<AdminTopUp> {
+  const order = (await findTopUp(core, id)) ?? fail('not_found')
+  const { user_id: userId, trade_no, username } = order
+  if (quota > order.quota) fail('amount_out_of_range', { field: 'quota' })
+  const at = seconds(core.now())
+
+  await core.db.transaction().execute(async (within) => {
+    const { numUpdatedRows } = await within
+      .updateTable('top_ups')
+      .set({ withdrawn: quota })
+      .where('id', '=', id)
+      .where('status', '=', topUpStatus.success)
+      .where('withdrawn', '=', 0)
+      .where((eb) => eb.or([eb('refunded_minor', '>', 0), eb('dispute', '<>', '')]))
+      .executeTakeFirstOrThrow()
+    if (numUpdatedRows === 0n) fail('top_up_not_refunded')
+
+    const reference = `top_up_withdraw:${trade_no}`
+    await core.ledger.credit(within, { userId, kind: 'refund', amount: -quota, reference, at, detail: reason })
+    const units = quotaText(core, quota)
+    const content = `充值退款，收回 ${units} / Top-up refunded, ${units} taken back`
+    await recordLog(within, { type: logType.manage, at, userId, username, content, quota: -quota })
+    const after = JSON.stringify({ withdrawn: quota, reason })
+    await recordAudit(core, within, { caller, action: 'top-up.withdraw', target: `top_up:${trade_no}`, after })
+  })
+  core.ledger.refresh({ userId })
+  return (await findTopUp(core, id)) ?? fail('not_found')
+}
+
+async function askStripe(core: Payments, order: AdminTopUp): Promise<Paid | undefined> {
+  if (order.provider_id === '') return undefined
+  const session = await core.stripe.read(requireStripe(core), order.provider_id)
+  const isTheirs = session.metadata?.user_id === String(order.user_id)
+  return session.payment_status === 'paid' && isTheirs ? paidBySession(session) : undefined
+}
+
+async function askGateway(core: Payments, { trade_no: tradeNo }: AdminTopUp): Promise<Paid | undefined> {
+  const merchant = requireMerchant(core)
+  const reply = await callConfigured(core.upstream, { url: orderUrl(merchant, tradeNo), timeoutMs, sizeBytesMax }).catch(
+    (error: unknown) => {
+      core.logger.warn({ error }, 'the payment gateway could not be asked')
+      return fail('payment_provider_failed')
+    },
+  )
+  const report = reply.status === 200 ? readOrder(merchant, tradeNo, reply.body.toString()) : undefined
+  if (!report) return undefined
+  const { gatewayNo, ...paid } = report
+  return { ...paid, provider: 'epay', currency: 'CNY', providerId: gatewayNo, paymentId: '' }
+}

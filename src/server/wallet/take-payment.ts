@@ -1,0 +1,121 @@
+import { logType } from '../../contract/entities/log.ts'
+import { type PaymentProvider, topUpStatus } from '../../contract/entities/top-up.ts'
+import { moneyText } from '../../contract/money.ts'
+import type { Queries, Within } from '../db/open.ts'
+import type { Row } from '../db/schema.ts'
+import { seconds } from '../lib/clock.ts'
+import { recordAudit } from '../options/audit.ts'
+import type { Core } from '../options/core.ts'
+import { recordLog } from '../usage/log.ts'
+import type { Ledger } from './ledger.ts'
+import { quotaText } from './quota-text.ts'
+
+/**
+ * What a provider said with proof of who it is becomes a credit here, and nowhere else but in the audited act of an admin
+ * (manage-top-ups.ts). Order and credit change in one transaction, so that any number of reports on any number of nodes credit once.
+ */
+export interface Paid {
+  readonly provider: PaymentProvider
+  readonly tradeNo: string
+  readonly method: string
+  readonly moneyMinor: number | undefined
+  readonly currency: string
+  /** What the provider calls the order and its payment. */
+  readonly providerId: string
+  readonly paymentId: string
+}
+
+export type WithLedger = Core & { readonly ledger: Ledger }
+
+/**
+ * Credits the order that was paid exactly as it was made, however late. True means that it is credited, now or before, durably. Another
+ * payment than the ordered one flags the order, and so does one that was refunded before it arrived here. Throws when the database
+ * cannot be asked, and then nothing is credited.
+ */
+export async function takePayment(core: WithLedger, paid: Paid): Promise<boolean> {
+  const credited = await core.db.transaction().execute(async (within) => {
+    const order = await matching(openOrder(within, paid), paid)
+      .where('refunded_minor', '=', 0)
+      .set({ ...creditedNow(core), provider_id: paid.providerId, payment_id: paid.paymentId })
+      .returningAll()
+      .executeTakeFirst()
+    if (order) await creditOrder(core, within, order)
+    else await flagOrder(core, within, paid)
+    return order
+  })
+  if (credited) core.ledger.refresh({ userId: credited.user_id })
+  return credited !== undefined || (await isCredited(core, paid))
+}
+
+/** The ledger row and the log row of an order that was just set to credited. */
+export async function creditOrder(core: WithLedger, within: Within, order: Row<'top_ups'>): Promise<void> {
+  const { user_id: userId, quota, money_minor, currency, trade_no, completed_time: at } = order
+  const user = await within.selectFrom('users').select('username').where('id', '=', userId).executeTakeFirst()
+  const money = moneyText(money_minor, currency)
+  const [zh, en] = [`${money} ${currency === 'CNY' ? '元' : currency}`, `${money} ${currency}`]
+  await core.ledger.credit(within, { userId, kind: 'top_up', amount: quota, reference: `top_up:${trade_no}`, at, detail: en })
+  const units = quotaText(core, quota)
+  const content = `在线充值 ${units}，支付 ${zh} / Topped up ${units} for ${en}`
+  await recordLog(within, { type: logType.topUp, at, userId, username: user?.username ?? '', content, quota })
+}
+
+export function creditedNow({ now }: Core) {
+  return { status: topUpStatus.success, completed_time: seconds(now()) }
+}
+
+/** Proved to be of the provider, yet not what was ordered: somebody has to look. An exact report still credits the order. */
+async function flagOrder(core: Core, within: Within, paid: Paid): Promise<void> {
+  const { tradeNo, method, moneyMinor: money_minor, currency } = paid
+  const flagged = await openOrder(within, paid)
+    .set({ status: topUpStatus.flagged })
+    .where('status', '<>', topUpStatus.flagged)
+    .returningAll()
+    .executeTakeFirst()
+  if (!flagged) return
+  await recordAudit(core, within, {
+    caller: undefined,
+    action: 'top-up.flag',
+    target: `top_up:${tradeNo}`,
+    before: toldOf(flagged),
+    after: toldOf({ method, money_minor, currency, refunded_minor: flagged.refunded_minor }),
+  })
+}
+
+function toldOf(order: { method: string; money_minor: number | undefined; currency: string; refunded_minor: number }): string {
+  const { method, money_minor, currency, refunded_minor } = order
+  return JSON.stringify({ method, money_minor, currency, ...(refunded_minor > 0 ? { refunded_minor } : {}) })
+}
+
+/** An order that is not credited yet, whatever else it is. */
+export function openOrder(db: Queries, { tradeNo, provider }: Pick<Paid, 'tradeNo' | 'provider'>) {
+  return db
+    .updateTable('top_ups')
+    .where('trade_no', '=', tradeNo)
+    .where('provider', '=', provider)
+    .where('status', '<>', topUpStatus.success)
+}
+
+function matching(order: ReturnType<typeof openOrder>, { method, moneyMinor, currency, providerId }: Paid) {
+  return (
+    order
+      .where('method', '=', method)
+      .where('money_minor', '=', moneyMinor ?? -1)
+      .where('currency', '=', currency)
+      // '' while the provider has not said it, as when the process died before its answer was written down.
+      .where('provider_id', 'in', ['', providerId])
+  )
+}
+
+async function isCredited({ db }: Core, { provider, tradeNo, method, moneyMinor, currency }: Paid): Promise<boolean> {
+  const order = await db
+    .selectFrom('top_ups')
+    .select('id')
+    .where('trade_no', '=', tradeNo)
+    .where('provider', '=', provider)
+    .where('status', '=', topUpStatus.success)
+    .where('method', '=', method)
+    .where('money_minor', '=', moneyMinor ?? -1)
+    .where('currency', '=', currency)
+    .executeTakeFirst()
+  return order !== undefined
+}
