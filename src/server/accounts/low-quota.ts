@@ -10,20 +10,39 @@ import { readSetting } from './setting.ts'
 const kind = 'low-quota'
 const readAtOnce = 500
 
+/** Until a warning that could not be sent is tried again. */
+const retrySeconds = 5 * 60
+
 /**
- * Warns the users who have spent on this node since the last call and have less left than they want to, or than the site wants them to.
- * Each is warned once in two hours, whichever nodes they spend on: the warning is noted before it is sent, and a note that another node
- * made first ends it. A warning that could not be sent is not repeated within that time. Answers how many were sent.
+ * Warns the users who have spent on this node since the last call and have less left than they want to, or than the site wants them to,
+ * and those whose warning could not be sent before. Each is warned once in two hours, whichever nodes they spend on: the warning is
+ * noted before it is sent, and a note that another node made first ends it. What could not be sent, also because the process died, is
+ * tried again every five minutes for two hours. Answers how many were sent.
  */
 export async function warnLowQuota(parts: Notifying & { readonly ledger: Ledger }, signal: AbortSignal): Promise<number> {
-  const spenders = parts.ledger.takeSpenders()
+  const candidates = [...new Set([...parts.ledger.takeSpenders(), ...(await readUnsent(parts))])]
   let sent = 0
-  for (let start = 0; start < spenders.length; start += readAtOnce) {
-    const users = await readUsers(parts, spenders.slice(start, start + readAtOnce))
+  for (let start = 0; start < candidates.length; start += readAtOnce) {
+    const users = await readUsers(parts, candidates.slice(start, start + readAtOnce))
     const outcomes = await Promise.all(users.map((user) => warn(parts, user, signal)))
     sent += outcomes.filter((isSent) => isSent).length
   }
   return sent
+}
+
+/** Whose warning is due again. */
+async function readUnsent({ db, now: nowMs }: Core): Promise<number[]> {
+  const now = seconds(nowMs())
+  const rows = await db
+    .selectFrom('user_notices')
+    .select('user_id')
+    .where('kind', '=', kind)
+    .where('retry_at', '>', 0)
+    .where('retry_at', '<=', now)
+    .where('sent_at', '>', now - warningPauseSeconds)
+    .limit(readAtOnce)
+    .execute()
+  return rows.map(({ user_id }) => user_id)
 }
 
 type Spender = Awaited<ReturnType<typeof readUsers>>[number]
@@ -46,29 +65,54 @@ async function warn(parts: Notifying, user: Spender, signal: AbortSignal): Promi
   const notice = { kind: 'lowQuota', type: 'quota_exceed', params, values: [user.quota, threshold], path: '/topup' } as const
   try {
     await tellUser(parts, user, { ...notice, signal })
-    return true
   } catch (error) {
     parts.logger.warn({ error, user: user.id }, 'a user could not be warned of a low quota')
     return false
   }
+  await noteSent(parts, user.id)
+  return true
 }
 
-/** Whether it is this caller who warns, and not another node or an earlier moment. */
+/** Whether it is this caller who warns, and not another node or an earlier moment. Whoever claims has five minutes to send it. */
 async function claim(core: Core, userId: number): Promise<boolean> {
   const now = seconds(core.now())
+  const pauseEnded = now - warningPauseSeconds
+  const retryAt = now + retrySeconds
   const claimed = await core.db
     .insertInto('user_notices')
-    .values({ user_id: userId, kind, sent_at: now })
+    .values({ user_id: userId, kind, sent_at: now, retry_at: retryAt })
     .onConflict((conflict) =>
       conflict
         .columns(['user_id', 'kind'])
-        .doUpdateSet({ sent_at: now })
+        .doUpdateSet((row) => ({
+          // Further tries keep the time of the first, two hours after which they end.
+          sent_at: row
+            .case()
+            .when(row.between('user_notices.sent_at', pauseEnded + 1, now))
+            .then(row.ref('user_notices.sent_at'))
+            .else(now)
+            .end(),
+          retry_at: retryAt,
+        }))
         // A time ahead of ours is left from before the clock was put back.
         .where((row) =>
-          row.or([row('user_notices.sent_at', '<=', now - warningPauseSeconds), row('user_notices.sent_at', '>', now)]),
+          row.or([
+            row('user_notices.sent_at', '<=', pauseEnded),
+            row('user_notices.sent_at', '>', now),
+            row.and([row('user_notices.retry_at', '>', 0), row('user_notices.retry_at', '<=', now)]),
+          ]),
         ),
     )
     .returning('user_id')
     .executeTakeFirst()
   return claimed !== undefined
+}
+
+async function noteSent(core: Core, userId: number): Promise<void> {
+  await core.db
+    .updateTable('user_notices')
+    .set({ sent_at: seconds(core.now()), retry_at: 0 })
+    .where('user_id', '=', userId)
+    .where('kind', '=', kind)
+    .execute()
 }

@@ -10,7 +10,7 @@ export interface Tables {
   login_failures: LoginFailuresTable
   mailed_codes: MailedCodesTable
   mailed_addresses: { email: string; sent_at: number; window_start: number; sends: number }
-  user_notices: { user_id: number; kind: string; sent_at: number }
+  user_notices: { user_id: number; kind: string; sent_at: number; retry_at: Generated<number> }
   login_steps: LoginStepsTable
   two_factor: TwoFactorTable
   backup_codes: { user_id: number; code_mac: string }
