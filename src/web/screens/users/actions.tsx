@@ -7,6 +7,7 @@ import {
   IconDoorExit,
   IconLockOpen,
   IconPencil,
+  IconShieldOff,
   IconTrash,
 } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
@@ -48,6 +49,12 @@ const offers: Readonly<Record<ManageAction, Offer>> = {
     danger: true,
   },
   sign_out: { label: 'signOut', icon: <IconDoorExit {...icon} />, ask: { title: 'signOutTitle', body: 'signOutBody' } },
+  reset_factors: {
+    label: 'resetFactors',
+    icon: <IconShieldOff {...icon} />,
+    ask: { title: 'resetFactorsTitle', body: 'resetFactorsBody' },
+    danger: true,
+  },
   delete: {
     label: 'remove',
     icon: <IconTrash {...icon} />,

@@ -19,6 +19,7 @@ export function actsFor(actor: Actor, user: Subject): readonly ManageAction[] {
     unlock: user.status === userStatus.locked && isRoot(actor.role),
     disable: user.status === userStatus.active && !isRoot(user.role),
     sign_out: true,
+    reset_factors: true,
     delete: !isRoot(user.role),
   }
   // The keys of the record are the actions.
