@@ -108,10 +108,10 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const app: App = {
     ...core,
     mailer,
-    stripe: new StripeCalls(core, upstream, replaced.stripeAddress),
     passwords,
     sessions,
     human,
+    stripe: new StripeCalls(core, upstream, replaced.stripeAddress),
     authenticator,
     ledger,
     catalog,

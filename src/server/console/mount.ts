@@ -52,6 +52,11 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
         },
         ...(route.text?.refusal === undefined ? {} : { errorHandler: refuseInText(mount.app, route.text.refusal) }),
       })
+    if (route.bodyAs === 'text') server.register(async (scope) => void add(takingText(scope)))
+    else add(server)
+  }
+}
+
 function bodyMaxOf({ access, bodyAs }: Route): number {
   if (bodyAs === 'text') return bodyMax.text
   return access === 'public' ? bodyMax.anonymous : bodyMax.console
@@ -70,18 +75,7 @@ function refuseInText(app: App, text: string) {
     answerFailure(app, request, reply, error, () => reply.type('text/plain; charset=utf-8').send(text))
 }
 
-    signature: headerText(request, 'stripe-signature'),
-    if (route.bodyAs === 'text') server.register(async (scope) => void add(takingText(scope)))
-    else add(server)
-  }
-}
-
 function contextOf(app: App, request: FastifyRequest, reply: FastifyReply, admitted: Admitted | undefined): Context {
-function headerText({ headers }: FastifyRequest, name: string): string {
-  const value = headers[name]
-  return typeof value === 'string' ? value : ''
-}
-
   if (!admitted) throw new Error('A console call reached its handler without having been admitted')
   const { client, identity } = admitted
   const { account } = identity ?? {}
@@ -99,11 +93,17 @@ function headerText({ headers }: FastifyRequest, name: string): string {
     sessionToken: identity?.sessionToken,
     address: client.address,
     userAgent: request.headers['user-agent'] ?? '',
+    signature: headerText(request, 'stripe-signature'),
     language: languageOf(request.headers['accept-language']),
     requestId: request.id,
     setSession: (token) => void reply.header('set-cookie', sessionCookie(app, token)),
     clearSession: () => void reply.header('set-cookie', clearedSessionCookies()),
   }
+}
+
+function headerText({ headers }: FastifyRequest, name: string): string {
+  const value = headers[name]
+  return typeof value === 'string' ? value : ''
 }
 
 function readInput(route: Route, request: FastifyRequest): Received<Route> {
