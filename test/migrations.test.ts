@@ -7,7 +7,7 @@ import { eachDatabase, freshDatabase } from './helpers/databases.ts'
 
 /** `table.column` and whether it may be null, in order. Tables of the migrator itself are left out. */
 async function columnsOf(kind: 'sqlite' | 'postgres'): Promise<string[]> {
-  const test = await freshDatabase(kind)
+  const test = await freshDatabase(kind, 'empty')
   const database = await test.open()
   const tables = await database.db.introspection.getTables()
   await database.close()
@@ -47,7 +47,7 @@ it('makes the same tables on SQLite and on PostgreSQL, and they are those of sch
 })
 
 it('lets one of several nodes that start together migrate, while the others wait', async () => {
-  const test = await freshDatabase('postgres')
+  const test = await freshDatabase('postgres', 'empty')
   const nodes = await Promise.all(Array.from({ length: 4 }, () => openDatabase(test.env)))
   await Promise.all(nodes.map(migrate))
   await Promise.all(nodes.map((node) => node.db.selectFrom('users').select('id').execute()))

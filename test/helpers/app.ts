@@ -4,8 +4,10 @@ import { type Env, readEnv } from '../../src/server/env.ts'
 import { listen, type RunningServer } from '../../src/server/http/server.ts'
 import { newLogger } from '../../src/server/lib/logger.ts'
 import type { App } from '../../src/server/parts.ts'
-import { testMasterKey } from './core.ts'
+import { rootPassword, testMasterKey } from './core.ts'
 import { type DatabaseKind, freshDatabase, type TestDatabase } from './databases.ts'
+
+export { rootPassword }
 
 /** A whole server on a free port of loopback with a database of its own, and a signed-in root. */
 export interface TestServer {
@@ -18,8 +20,6 @@ export interface TestServer {
   raw(line: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
   stop(): Promise<void>
 }
-
-export const rootPassword = 'correct-horse-1'
 
 /** Starts a server that stops with the test. Call it inside a test; in hooks use `startServer`. */
 export async function serverOfTest(kind: DatabaseKind, more: ServerSettings = {}): Promise<TestServer> {
@@ -35,7 +35,8 @@ export interface ServerSettings extends Replaceable {
 }
 
 export async function startServer(kind: DatabaseKind, { env, database, ...replaced }: ServerSettings = {}): Promise<TestServer> {
-  const own = database ?? (await freshDatabase(kind))
+  const hasOwnRoot = env?.ROOT_PASSWORD !== undefined || env?.MASTER_KEY !== undefined
+  const own = database ?? (await freshDatabase(kind, hasOwnRoot ? 'migrated' : 'started'))
   const settings = {
     ...readEnv({}),
     PORT: 0,
@@ -47,7 +48,7 @@ export async function startServer(kind: DatabaseKind, { env, database, ...replac
   const open = await openApp(settings, { logger: newLogger(process.env.TEST_LOG_LEVEL ?? 'silent'), ...replaced })
   const server = await listen(open.app)
   const url = server.url.replace('localhost', '127.0.0.1')
-  const cookie = await signIn(url, settings.ROOT_PASSWORD)
+  const cookie = `session=${await open.app.sessions.create({ userId: 1, address: '127.0.0.1', userAgent: 'test' })}`
 
   const raw = (line: string, body?: unknown, headers: Record<string, string> = {}) => {
     const [method = 'GET', path = '/'] = line.split(' ')

@@ -11,6 +11,7 @@ import { openOptions } from '../../src/server/options/store.ts'
 import type { TestDatabase } from './databases.ts'
 
 export const testMasterKey = Buffer.alloc(32, 7)
+export const rootPassword = 'correct-horse-1'
 
 /** The parts that every rule uses, over an open database and without network. */
 export async function testCore(database: Database, more: { now?: Clock; env?: Partial<Env>; node?: string } = {}): Promise<Core> {

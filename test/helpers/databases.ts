@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import pg from 'pg'
+import { rmSync } from 'node:fs'
 import { describe } from 'vitest'
 import { migrate } from '../../src/server/db/migrate.ts'
 import { type Database, openDatabase } from '../../src/server/db/open.ts'
+import { type Beginning, copyPostgres, copySqlite, dropPostgres, newFolder } from './templates.ts'
 
 export type DatabaseKind = Database['dialect']
 
@@ -17,16 +15,18 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-/** Runs the same tests on SQLite and on PostgreSQL. Each call of `fresh` makes an empty database of its own. */
+/** Runs the same tests on SQLite and on PostgreSQL. Each call of `fresh` makes a database of its own, without a row. */
 export function eachDatabase(name: string, tests: (fresh: () => Promise<TestDatabase>, kind: DatabaseKind) => void): void {
   for (const kind of ['sqlite', 'postgres'] as const) {
     describe(`${name} (${kind})`, () => tests(() => freshDatabase(kind), kind))
   }
 }
 
-export async function freshDatabase(kind: DatabaseKind): Promise<TestDatabase> {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'))
-  const url = kind === 'postgres' ? await createPostgresDatabase() : ''
+/** A database with the schema of today, unless another beginning is named. */
+export async function freshDatabase(kind: DatabaseKind, beginning: Beginning = 'migrated'): Promise<TestDatabase> {
+  const folder = newFolder()
+  const url = kind === 'postgres' ? await copyPostgres(beginning, `test_${randomBytes(8).toString('hex')}`) : ''
+  if (kind === 'sqlite') copySqlite(beginning, folder)
   const env = { DATABASE_URL: url, DATA_DIR: folder }
 
   return {
@@ -39,31 +39,7 @@ export async function freshDatabase(kind: DatabaseKind): Promise<TestDatabase> {
     },
     async drop() {
       rmSync(folder, { recursive: true, force: true })
-      if (url !== '') await administer(`drop database if exists "${new URL(url).pathname.slice(1)}" with (force)`)
+      if (url !== '') await dropPostgres(url)
     },
   }
-}
-
-async function createPostgresDatabase(): Promise<string> {
-  const name = `test_${randomBytes(8).toString('hex')}`
-  await administer(`create database "${name}"`)
-  const url = new URL(serverUrl())
-  url.pathname = `/${name}`
-  return url.href
-}
-
-async function administer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: `${serverUrl()}/postgres` })
-  await client.connect()
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
-  }
-}
-
-function serverUrl(): string {
-  const url = process.env.TEST_PG_URL
-  if (!url) throw new Error('TEST_PG_URL is not set: the global setup of the tests starts PostgreSQL and sets it')
-  return url.replace(/\/$/, '')
 }

@@ -1,13 +1,19 @@
 import { execFileSync } from 'node:child_process'
 import { startPostgres } from '../../scripts/postgres-server.mjs'
+import { makeTemplates } from './templates.ts'
 
-/** Once per test run: builds the server (worker threads and whole-process tests run the built files) and starts PostgreSQL. */
+/**
+ * Once per test run: builds the server (worker threads and whole-process tests run the built files), starts PostgreSQL and makes the
+ * databases that all others are copies of.
+ */
 export default async function setup(): Promise<() => Promise<void>> {
   if (process.env.SKIP_BUILD !== '1')
     execFileSync('npx', ['--no-install', 'tsc', '-b', 'tsconfig.server.json'], { stdio: 'inherit' })
-  if (process.env.TEST_PG_URL) return async () => {}
-
-  const postgres = await startPostgres()
-  process.env.TEST_PG_URL = postgres.url
-  return postgres.stop
+  const postgres = process.env.TEST_PG_URL ? undefined : await startPostgres()
+  if (postgres) process.env.TEST_PG_URL = postgres.url
+  const throwAway = await makeTemplates()
+  return async () => {
+    await throwAway()
+    await postgres?.stop()
+  }
 }

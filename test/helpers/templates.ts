@@ -1,0 +1,117 @@
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { Passwords } from '../../src/server/accounts/passwords.ts'
+import { createRoot } from '../../src/server/accounts/root.ts'
+import { migrate } from '../../src/server/db/migrate.ts'
+import { type Database, openDatabase } from '../../src/server/db/open.ts'
+import { rootPassword, testCore } from './core.ts'
+
+/**
+ * What the database of a test begins as: without any table, with the schema of today, or as the first start of a server leaves it, with
+ * `root` and the keys of `testMasterKey`. Those that are not empty are copies of templates: migrations and a password hash for each would
+ * take most of the time of all tests.
+ */
+export type Beginning = 'empty' | 'migrated' | 'started'
+
+/**
+ * Makes the templates of one test run, and the folder for its files, which lies in memory where there is room: tests kill processes, never
+ * the machine. The workers learn of both by environment variables. Answers how everything is thrown away.
+ */
+export async function makeTemplates(): Promise<() => Promise<void>> {
+  const folder = mkdtempSync(join(roomyMemory() ?? tmpdir(), 'sluice-tests-'))
+  process.env.TEST_FOLDER = folder
+
+  const [migrated, started] = [folderOf('migrated'), folderOf('started')]
+  await using({ DATABASE_URL: '', DATA_DIR: migrated }, migrate)
+  mkdirSync(started)
+  copyFileSync(join(migrated, 'app.db'), join(started, 'app.db'))
+  await using({ DATABASE_URL: '', DATA_DIR: started }, addRoot)
+
+  const empty = await copyPostgres('empty', nameOf('migrated'))
+  await using({ DATABASE_URL: empty, DATA_DIR: '' }, migrate)
+  const withTables = await copyPostgres('migrated', nameOf('started'))
+  await using({ DATABASE_URL: withTables, DATA_DIR: '' }, addRoot)
+
+  return async () => {
+    rmSync(folder, { recursive: true, force: true })
+    await dropPostgres(empty)
+    await dropPostgres(withTables)
+  }
+}
+
+/** A folder for the files of one test. */
+export function newFolder(): string {
+  return mkdtempSync(join(testFolder(), 'test-'))
+}
+
+/** Puts the file of SQLite into a folder; an empty one is made by its first opening. */
+export function copySqlite(beginning: Beginning, folder: string): void {
+  if (beginning !== 'empty') copyFileSync(join(folderOf(beginning), 'app.db'), join(folder, 'app.db'))
+}
+
+/** Makes a database of PostgreSQL and answers its address. */
+export async function copyPostgres(beginning: Beginning, name: string): Promise<string> {
+  const template = beginning === 'empty' ? '' : ` template "${nameOf(beginning)}"`
+  await administer(`create database "${name}"${template}`)
+  const url = new URL(serverUrl())
+  url.pathname = `/${name}`
+  return url.href
+}
+
+export async function dropPostgres(url: string): Promise<void> {
+  await administer(`drop database if exists "${new URL(url).pathname.slice(1)}" with (force)`)
+}
+
+async function addRoot(database: Database): Promise<void> {
+  const core = await testCore(database, { env: { ROOT_PASSWORD: rootPassword } })
+  await createRoot({ ...core, passwords: new Passwords() })
+  core.options.close()
+}
+
+async function using(
+  env: { DATABASE_URL: string; DATA_DIR: string },
+  task: (database: Database) => Promise<void>,
+): Promise<void> {
+  const database = await openDatabase(env)
+  try {
+    await task(database)
+    // A copy takes the file alone, so nothing may stay in the log beside it.
+    if (database.dialect === 'sqlite') database.raw.exec('pragma wal_checkpoint(truncate)')
+  } finally {
+    await database.close()
+  }
+}
+
+async function administer(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: `${serverUrl()}/postgres` })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+/** The folder of files in memory, when it has a gigabyte left. */
+function roomyMemory(): string | undefined {
+  const folder = '/dev/shm'
+  try {
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize > 2 ** 30 ? folder : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const folderOf = (template: Beginning) => join(testFolder(), template)
+const nameOf = (template: Beginning) => `${testFolder().slice(-6).toLowerCase()}_${template}`
+const testFolder = () => fromSetup('TEST_FOLDER')
+const serverUrl = () => fromSetup('TEST_PG_URL').replace(/\/$/, '')
+
+function fromSetup(name: string): string {
+  const value = process.env[name]
+  if (!value) throw new Error(`${name} is not set: the global setup of the tests makes it`)
+  return value
+}
