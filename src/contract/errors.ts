@@ -227,6 +227,8 @@ export const errors = {
 
   // Logs
   log_time_required: kind(400, '请选择日志记录时间', 'Please choose log time'),
+  log_purge_running: kind(409, '日志清理正在进行中', 'The log is being cleaned already'),
+  data_span_too_long: kind(400, '时间跨度不能超过 {days} 天', 'The span must not be longer than {days} days'),
 
   // Relay and money
   quota_insufficient: kind(403, '用户额度不足，剩余 {have}，需要 {need}', 'Insufficient quota: {have} left, {need} needed', {

@@ -13,7 +13,10 @@ export const logTypeLabels: Readonly<Record<number, { label: Text; color: string
 /** Matching rows are counted this far beyond the beginning of the page that is shown; a total that far may be larger. */
 export const logsCountedAhead = 10_000
 
-/** A log row. `other` holds the JSON of `logOther`. `channel` is 0 and `channel_name` '' for ordinary users. */
+/**
+ * A log row. `other` holds the JSON of `LogOther`. For ordinary users `channel` is 0, `channel_name` '' and `id` made of time and place:
+ * numbers of the database would tell how much others do.
+ */
 export const log = z.object({
   id: z.int(),
   user_id: z.int(),
@@ -99,3 +102,15 @@ export interface LogOther {
 }
 
 export const logStatistics = z.object({ quota: z.int(), rpm: z.int(), tpm: z.int() })
+
+/** A cleaning of the log. `progress` goes from 0 to 1 along the time that is cleaned; `finished_at` is 0 while it runs. */
+export const logPurge = z.object({
+  id: z.int(),
+  before: z.int(),
+  asked_by: z.string(),
+  asked_at: z.int(),
+  removed: z.int(),
+  progress: z.number(),
+  finished_at: z.int(),
+})
+export type LogPurge = z.output<typeof logPurge>

@@ -12,6 +12,14 @@ export const logs = section(
         en: 'When off, single charges leave no log row; they are charged all the same.',
       },
     }),
+    LogRetentionDays: option({
+      ...integer(0, { min: 0, max: 3650, unit: { zh: '天', en: 'days' } }),
+      label: { zh: '消费日志保留天数', en: 'Days that consumption logs are kept' },
+      help: {
+        zh: '更早的消费日志会自动清理，账目、余额和数据看板不受影响；0 表示一直保留。',
+        en: 'Older consumption logs are removed by themselves; ledger, balances and dashboard stay as they are. 0 keeps all.',
+      },
+    }),
   },
 )
 

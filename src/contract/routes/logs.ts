@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { log, logStatistics } from '../entities/log.ts'
+import { log, logPurge, logStatistics } from '../entities/log.ts'
 import { oneBasedPage, page, queryInt, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
 
@@ -12,26 +12,43 @@ const ownFilters = {
   group: queryText,
   request_id: queryText,
 }
-const allFilters = { ...ownFilters, username: queryText, channel: queryInt }
+const allFilters = { ...ownFilters, username: queryText, channel: queryInt, user_id: queryInt }
+const place = { ...oneBasedPage, before: queryText }
+const listed = page(log).extend({ next: z.string() })
+const zone = { time_zone: queryText }
+const csv = { type: 'text/csv', fileName: 'log.csv' } as const
+const jsonl = { type: 'application/x-ndjson', fileName: 'log.jsonl' } as const
 
 export const logRoutes = routes({
   'GET /api/log/': {
     access: 'admin',
-    summary: 'Logs of everybody',
-    query: z.object({ ...oneBasedPage, ...allFilters }),
-    reply: page(log),
+    summary: 'Logs of everybody, newest first; `next` is the `before` of the following page, which costs the same at any depth',
+    query: z.object({ ...place, ...allFilters }),
+    reply: listed,
   },
   'DELETE /api/log/': {
     access: 'admin',
-    summary: 'Remove consume logs older than a time; answers how many',
+    summary: 'Remove consume logs older than a time, and wait for it; answers how many',
     query: z.object({ target_timestamp: queryInt }),
     reply: z.int(),
   },
+  'POST /api/log/purge': {
+    access: 'admin',
+    summary: 'Start removing consume logs older than a time',
+    body: z.object({ before: z.int().min(0).max(100_000_000_000) }),
+    reply: logPurge,
+  },
+  'GET /api/log/purge': {
+    access: 'admin',
+    summary: 'How far the cleaning of the log is, or how the last one ended; null when there was none',
+    reply: logPurge.nullable(),
+  },
+  'DELETE /api/log/purge': { access: 'admin', summary: 'Stop the cleaning of the log', reply: z.null() },
   'GET /api/log/self': {
     access: 'user',
-    summary: 'Own logs',
-    query: z.object({ ...oneBasedPage, ...ownFilters }),
-    reply: page(log),
+    summary: 'Own logs, newest first; `next` is the `before` of the following page, which costs the same at any depth',
+    query: z.object({ ...place, ...ownFilters }),
+    reply: listed,
   },
   'GET /api/log/stat': {
     access: 'admin',
@@ -56,5 +73,33 @@ export const logRoutes = routes({
     summary: 'The newest 100 own logs whose content begins with the keyword',
     query: z.object({ keyword: queryText }),
     reply: z.array(log),
+  },
+  'GET /api/log/export.csv': {
+    access: 'admin',
+    summary: 'Logs of everybody as CSV, newest first, with times of the zone that is named',
+    query: z.object({ ...allFilters, ...zone }),
+    reply: z.string(),
+    text: csv,
+  },
+  'GET /api/log/export.jsonl': {
+    access: 'admin',
+    summary: 'Logs of everybody as one JSON object a line, newest first, with times of the zone that is named',
+    query: z.object({ ...allFilters, ...zone }),
+    reply: z.string(),
+    text: jsonl,
+  },
+  'GET /api/log/self/export.csv': {
+    access: 'user',
+    summary: 'Own logs as CSV, newest first, with times of the zone that is named',
+    query: z.object({ ...ownFilters, ...zone }),
+    reply: z.string(),
+    text: csv,
+  },
+  'GET /api/log/self/export.jsonl': {
+    access: 'user',
+    summary: 'Own logs as one JSON object a line, newest first, with times of the zone that is named',
+    query: z.object({ ...ownFilters, ...zone }),
+    reply: z.string(),
+    text: jsonl,
   },
 })

@@ -1,21 +1,25 @@
 import type { Handlers } from '../../contract/route.ts'
 import type { logRoutes } from '../../contract/routes/logs.ts'
 import { oneBased } from '../db/page.ts'
-import { listLogs, listOwnLogs, purgeLogs, searchLogs, searchOwnLogs } from '../usage/log.ts'
+import { exportLogs, recordExport } from '../usage/export.ts'
+import type { LogFilter } from '../usage/filter.ts'
+import { listLogs, listOwnLogs, searchLogs, searchOwnLogs } from '../usage/log.ts'
+import { askForPurge, purgeLogs, readPurge, stopPurge } from '../usage/purge.ts'
 import { logStatistics } from '../usage/stats.ts'
 import { type Context, requireCaller } from './context.ts'
 
 export const logHandlers: Handlers<typeof logRoutes, Context> = {
-  async 'GET /api/log/'({ app }, { query: { p, page_size, ...filter } }) {
-    return { ...(await listLogs(app, { filter, page: oneBased(p, page_size) })), page: p, page_size }
+  async 'GET /api/log/'({ app }, { query: { p, page_size, before, ...filter } }) {
+    const asked = { filter: ofUser(filter), page: oneBased(p, page_size), before }
+    return { ...(await listLogs(app, asked)), page: p, page_size }
   },
 
-  async 'GET /api/log/self'(context, { query: { p, page_size, ...filter } }) {
-    const asked = { userId: requireCaller(context).id, filter, page: oneBased(p, page_size) }
+  async 'GET /api/log/self'(context, { query: { p, page_size, before, ...filter } }) {
+    const asked = { userId: requireCaller(context).id, filter, page: oneBased(p, page_size), before }
     return { ...(await listOwnLogs(context.app, asked)), page: p, page_size }
   },
 
-  'GET /api/log/stat': ({ app }, { query }) => logStatistics(app, query),
+  'GET /api/log/stat': ({ app }, { query }) => logStatistics(app, ofUser(query)),
 
   'GET /api/log/self/stat': (context, { query }) => logStatistics(context.app, { ...query, userId: requireCaller(context).id }),
 
@@ -25,4 +29,38 @@ export const logHandlers: Handlers<typeof logRoutes, Context> = {
 
   'DELETE /api/log/': (context, { query }) =>
     purgeLogs(context.app, { before: query.target_timestamp, caller: requireCaller(context) }),
+
+  async 'POST /api/log/purge'(context, { body }) {
+    const purge = await askForPurge(context.app, { before: body.before, caller: requireCaller(context) })
+    await context.app.startJob('purge-logs')
+    return purge
+  },
+
+  'GET /api/log/purge': ({ app }) => readPurge(app.db),
+
+  async 'DELETE /api/log/purge'(context) {
+    await stopPurge(context.app, requireCaller(context))
+    return null
+  },
+
+  'GET /api/log/export.csv': (context, { query }) => exportAll(context, query, 'csv'),
+  'GET /api/log/export.jsonl': (context, { query }) => exportAll(context, query, 'jsonl'),
+
+  'GET /api/log/self/export.csv': (context, { query: { time_zone, ...filter } }) =>
+    exportLogs(context.app, { filter, format: 'csv', timeZone: time_zone, ownerId: requireCaller(context).id }),
+
+  'GET /api/log/self/export.jsonl': (context, { query: { time_zone, ...filter } }) =>
+    exportLogs(context.app, { filter, format: 'jsonl', timeZone: time_zone, ownerId: requireCaller(context).id }),
+}
+
+async function exportAll(context: Context, { time_zone, ...query }: AllFilters & { time_zone: string }, format: 'csv' | 'jsonl') {
+  const filter = ofUser(query)
+  await recordExport(context.app, requireCaller(context), filter)
+  return exportLogs(context.app, { filter, format, timeZone: time_zone })
+}
+
+type AllFilters = LogFilter & { user_id: number }
+
+function ofUser({ user_id, ...filter }: AllFilters): LogFilter {
+  return { ...filter, userId: user_id }
 }

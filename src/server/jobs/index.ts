@@ -2,6 +2,7 @@ import { checkUpstreamModels } from './check-models.ts'
 import { expireHolds } from './expire-holds.ts'
 import { noteNode } from './note-node.ts'
 import { purgeKeptResponses } from './purge-kept-responses.ts'
+import { purgeLogs } from './purge-logs.ts'
 import { purgeSealedStates } from './purge-sealed-states.ts'
 import { purgeSessions } from './purge-sessions.ts'
 import { readSpending } from './read-spending.ts'
@@ -20,6 +21,7 @@ export const jobs: readonly Job[] = [
   reconcileLedger,
   purgeSessions,
   warnOfLowQuota,
+  purgeLogs,
   purgeSealedStates,
   purgeKeptResponses,
   settleResponses,

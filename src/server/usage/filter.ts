@@ -1,4 +1,6 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { logType } from '../../contract/entities/log.ts'
+import type { Queries } from '../db/open.ts'
 import type { Tables } from '../db/schema.ts'
 
 /** What logs are asked for; 0, '' and absent mean any. Times are inclusive unix seconds. */
@@ -7,6 +9,7 @@ export interface LogFilter {
   readonly type?: number
   readonly start_timestamp?: number
   readonly end_timestamp?: number
+  /** Whoever has this name now, under whatever name the row was written. */
   readonly username?: string
   readonly token_name?: string
   /** Exact, or a pattern when it contains `%`, which then stands for any characters; letter case is ignored in a pattern. */
@@ -16,39 +19,100 @@ export interface LogFilter {
   readonly request_id?: string
 }
 
+/** A filter whose names are numbers and whose times are as narrow as can be known. */
+export type ResolvedFilter = Omit<LogFilter, 'username'>
+
+/**
+ * Turns what people know into what indexes know: a user's name into the id, a request into the user and the moment of its charge.
+ * Undefined when nothing can match.
+ */
+export async function resolveFilter(db: Queries, { username, ...filter }: LogFilter): Promise<ResolvedFilter | undefined> {
+  let resolved: ResolvedFilter = filter
+  if (username) {
+    const user = await db.selectFrom('users').select('id').where('username', '=', username).executeTakeFirst()
+    if (!user || (filter.userId && filter.userId !== user.id)) return undefined
+    resolved = { ...resolved, userId: user.id }
+  }
+  return filter.request_id ? aroundRequest(db, resolved, filter.request_id) : resolved
+}
+
 /** The condition of a filter, for the `where` of a query over `logs`. */
-export function matching(filter: LogFilter) {
+export function matching(filter: ResolvedFilter) {
   return (eb: ExpressionBuilder<Tables, 'logs'>): Expression<SqlBool> => {
     const all: Expression<SqlBool>[] = []
     if (filter.userId) all.push(eb('logs.user_id', '=', filter.userId))
-    if (filter.type) all.push(eb('logs.type', '=', filter.type))
+    if (filter.type) all.push(ofType(eb, filter.type))
     if (filter.start_timestamp) all.push(eb('logs.created_at', '>=', filter.start_timestamp))
     if (filter.end_timestamp) all.push(eb('logs.created_at', '<=', filter.end_timestamp))
-    if (filter.username) all.push(eb('logs.username', '=', filter.username))
     if (filter.token_name) all.push(eb('logs.token_name', '=', filter.token_name))
-    if (filter.model_name?.includes('%')) all.push(likeModel(filter.model_name))
+    if (filter.model_name?.includes('%')) all.push(likeModel('logs', filter.model_name))
     else if (filter.model_name) all.push(eb('logs.model_name', '=', filter.model_name))
     if (filter.channel) all.push(eb('logs.channel_id', '=', filter.channel))
     if (filter.group) all.push(eb('logs.group', '=', filter.group))
-    if (filter.request_id) all.push(eb('logs.request_id', '=', filter.request_id), ...aroundRequest(eb, filter.request_id))
+    if (filter.request_id) all.push(eb('logs.request_id', '=', filter.request_id))
     return eb.and(all)
   }
 }
 
-function likeModel(pattern: string): Expression<SqlBool> {
+/** The same for the roll-up, as far as it knows: it has neither tokens nor requests, and times are those of whole hours. */
+export function matchingHours(filter: ResolvedFilter) {
+  return (eb: ExpressionBuilder<Tables, 'quota_data'>): Expression<SqlBool> => {
+    const all: Expression<SqlBool>[] = []
+    if (filter.userId) all.push(eb('quota_data.user_id', '=', filter.userId))
+    if (filter.start_timestamp) all.push(eb('quota_data.created_at', '>=', filter.start_timestamp))
+    if (filter.end_timestamp) all.push(eb('quota_data.created_at', '<=', filter.end_timestamp))
+    if (filter.model_name?.includes('%')) all.push(likeModel('quota_data', filter.model_name))
+    else if (filter.model_name) all.push(eb('quota_data.model_name', '=', filter.model_name))
+    if (filter.channel) all.push(eb('quota_data.channel_id', '=', filter.channel))
+    if (filter.group) all.push(eb('quota_data.group', '=', filter.group))
+    return eb.and(all)
+  }
+}
+
+/** Written out as the partial index over what is no charge was: databases prove nothing about parameters. */
+function ofType(eb: ExpressionBuilder<Tables, 'logs'>, type: number): Expression<SqlBool> {
+  const equal = eb('logs.type', '=', type)
+  return type === logType.consume ? equal : eb.and([equal, eb('logs.type', '<>', eb.lit(logType.consume))])
+}
+
+function likeModel(table: 'logs' | 'quota_data', pattern: string): Expression<SqlBool> {
   const literal = pattern.replace(/[\\_]/g, (sign) => `\\${sign}`)
-  return sql<SqlBool>`lower(logs.model_name) like lower(${literal}) escape '\\'`
+  return sql<SqlBool>`lower(${sql.ref(`${table}.model_name`)}) like lower(${literal}) escape '\\'`
 }
 
 const daySeconds = 86_400
+/** A row and its charge are of one commit; their times were read apart. */
+const chargeSlackSeconds = 60
 
 /**
- * A request id begins with the UTC time of its arrival (`lib/ids`), so that the index over `created_at` finds its row. A day on either
- * side covers clocks that differ and requests that ran for long. Ids of another form are looked for everywhere.
+ * The charge of a request names its user and its moment. A row without a charge is looked for by the id, which begins with the UTC time
+ * of arrival (`lib/ids`): a day on either side covers clocks that differ and long requests. Ids of another form are looked for everywhere.
  */
-function aroundRequest(eb: ExpressionBuilder<Tables, 'logs'>, requestId: string): Expression<SqlBool>[] {
+async function aroundRequest(db: Queries, filter: ResolvedFilter, requestId: string): Promise<ResolvedFilter | undefined> {
+  const charge = await db
+    .selectFrom('ledger')
+    .select(['user_id', 'created_at'])
+    .where('reference', '=', `charge:${requestId}`)
+    .executeTakeFirst()
+  if (charge) {
+    if (filter.userId && filter.userId !== charge.user_id) return undefined
+    return narrowed({ ...filter, userId: charge.user_id }, charge.created_at, chargeSlackSeconds)
+  }
+  const arrived = arrivalOf(requestId)
+  return arrived === undefined ? filter : narrowed(filter, arrived, daySeconds)
+}
+
+function arrivalOf(requestId: string): number | undefined {
   const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\d{3}\w{12}$/.exec(requestId) ?? []
   const arrived = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) / 1000
-  if (Number.isNaN(arrived)) return []
-  return [eb('logs.created_at', '>=', arrived - daySeconds), eb('logs.created_at', '<=', arrived + daySeconds)]
+  return Number.isNaN(arrived) ? undefined : arrived
+}
+
+function narrowed(filter: ResolvedFilter, at: number, slackSeconds: number): ResolvedFilter {
+  const { start_timestamp: start = 0, end_timestamp: end = 0 } = filter
+  return {
+    ...filter,
+    start_timestamp: Math.max(start, at - slackSeconds),
+    end_timestamp: Math.min(end || Number.MAX_SAFE_INTEGER, at + slackSeconds),
+  }
 }

@@ -8,14 +8,19 @@ import type { NewRow } from '../db/schema.ts'
 import { newRequestId } from '../lib/ids.ts'
 import { verifyAudit } from '../options/audit.ts'
 import type { Core } from '../options/core.ts'
-import type { LogFilter } from './filter.ts'
-import { listLogs, listOwnLogs, newestLogs, purgeLogs, recordLog, searchLogs, searchOwnLogs } from './log.ts'
+import { type Export, exportLogs } from './export.ts'
+import { type LogFilter, resolveFilter } from './filter.ts'
+import { hourSeconds } from './hours.ts'
+import { listLogs, listOwnLogs, recordLog, searchLogs, searchOwnLogs } from './log.ts'
+import { askForPurge, purgeLogs, readPurge, runPurges, stopPurge } from './purge.ts'
+import { newestLogs } from './rows.ts'
 import { logStatistics } from './stats.ts'
 
 const nowSeconds = 1_800_000_000
 const clock = newClock(nowSeconds * 1000)
 const ada = 1
 const bob = 2
+const grace = 4
 const page = { offset: 0, limit: 100 }
 
 eachDatabase('logs', (fresh) => {
@@ -24,20 +29,38 @@ eachDatabase('logs', (fresh) => {
   beforeAll(async () => {
     const opened = await freshCore(fresh, { now: () => clock.nowMs })
     core = opened.core
+    for (const [id, username] of [
+      [ada, 'ada'],
+      [bob, 'bob'],
+      [grace, 'grace'],
+    ] as const) {
+      const row = {
+        id,
+        username,
+        username_key: username,
+        display_name: '',
+        password_hash: '',
+        aff_code: username,
+        access_token_hash: username,
+      }
+      await core.db
+        .insertInto('users')
+        .values({ ...row, created_time: 0, deleted_at: null })
+        .execute()
+    }
     return opened.close
   })
   beforeEach(async () => {
-    await core.db.deleteFrom('logs').execute()
-    await core.db.deleteFrom('channels').execute()
+    for (const table of ['logs', 'quota_data', 'channels', 'log_purges'] as const) await core.db.deleteFrom(table).execute()
   })
 
+  /** A row, and what the commit of a charge adds to the roll-up. */
   const add = async (values: Partial<NewRow<'logs'>> = {}) => {
-    const row = { user_id: ada, username: 'ada', created_at: nowSeconds, type: logType.consume, ...values }
+    const row = { user_id: ada, username: 'ada', created_at: nowSeconds, type: logType.consume as number, ...values }
+    if (row.type === logType.consume) await rollUp(core, row)
     return (await core.db.insertInto('logs').values(row).returning('id').executeTakeFirstOrThrow()).id
   }
   const ids = async (filter: LogFilter) => (await listLogs(core, { filter, page })).items.map(({ id }) => id)
-  const ownIds = async (userId: number, filter: LogFilter) =>
-    (await listOwnLogs(core, { userId, filter, page })).items.map(({ id }) => id)
 
   it('lists newest first in pages, with the number of all', async () => {
     const made = [await add({ created_at: nowSeconds - 9 }), await add(), await add(), await add({ created_at: nowSeconds + 1 })]
@@ -51,7 +74,7 @@ eachDatabase('logs', (fresh) => {
   it('filters by each field, exactly', async () => {
     const cases: [LogFilter, Partial<NewRow<'logs'>>, Partial<NewRow<'logs'>>][] = [
       [{ type: logType.manage }, { type: logType.manage }, { type: logType.system }],
-      [{ username: 'grace' }, { username: 'grace' }, { username: 'Grace' }],
+      [{ username: 'grace' }, { user_id: grace, username: 'as she was called' }, { user_id: 3, username: 'grace' }],
       [{ token_name: 'a%' }, { token_name: 'a%' }, { token_name: 'ab' }],
       [{ model_name: 'gpt-4o' }, { model_name: 'gpt-4o' }, { model_name: 'gpt-4o-mini' }],
       [{ channel: 7 }, { channel_id: 7 }, { channel_id: 77 }],
@@ -62,7 +85,7 @@ eachDatabase('logs', (fresh) => {
       [{ userId: bob }, { user_id: bob }, { user_id: 3 }],
     ]
     for (const [filter, matching, other] of cases) {
-      await core.db.deleteFrom('logs').execute()
+      for (const table of ['logs', 'quota_data'] as const) await core.db.deleteFrom(table).execute()
       const id = await add(matching)
       await add(other)
       expect(await ids(filter), JSON.stringify(filter)).toEqual([id])
@@ -148,9 +171,9 @@ eachDatabase('logs', (fresh) => {
   })
 
   it('goes by the user id for owners, not by a name that was another’s before', async () => {
-    const renamed = await add({ user_id: ada, username: 'old name' })
+    await add({ user_id: ada, username: 'old name', content: 'hers' })
     await add({ user_id: bob, username: 'ada' })
-    expect(await ownIds(ada, {})).toEqual([renamed])
+    expect((await listOwnLogs(core, { userId: ada, filter: {}, page })).items.map(({ content }) => content)).toEqual(['hers'])
     expect((await logStatistics(core, { userId: ada })).rpm).toBe(1)
   })
 
@@ -181,6 +204,11 @@ eachDatabase('logs', (fresh) => {
     expect(await of({ model_name: 'm', userId: ada })).toEqual({ quota: 30, rpm: 2, tpm: 240 })
     expect(await of({ end_timestamp: nowSeconds - 61 })).toEqual({ quota: 10, rpm: 4, tpm: 480 })
     expect(await of({ start_timestamp: nowSeconds, type: logType.topUp })).toEqual({ quota: 30, rpm: 4, tpm: 480 })
+    expect(await of({ start_timestamp: nowSeconds - 60, end_timestamp: nowSeconds - 60 })).toEqual({
+      quota: 10,
+      rpm: 4,
+      tpm: 480,
+    })
     expect(await of({ model_name: 'nobody' })).toEqual({ quota: 0, rpm: 0, tpm: 0 })
   })
 
@@ -232,7 +260,159 @@ eachDatabase('logs', (fresh) => {
   it('refuses to purge without a time', async () => {
     await expect(purgeLogs(core, { before: 0 })).rejects.toMatchObject({ code: 'log_time_required' })
   })
+
+  it('[T162] purges in the background with progress, one at a time, goes on after a restart, and can be stopped', async () => {
+    const before = nowSeconds
+    for (let day = 1; day <= 3; day++) await add({ created_at: nowSeconds - day * 86_400 })
+    await rollUp(core, { user_id: ada, created_at: nowSeconds, type: 2, quota: 7 })
+    const sums = await core.db.selectFrom('quota_data').selectAll().orderBy('created_at').execute()
+
+    const asked = await askForPurge(core, { before })
+    expect(asked).toMatchObject({ before, removed: 0, progress: 0, finished_at: 0 })
+    await expect(askForPurge(core, { before })).rejects.toMatchObject({ code: 'log_purge_running' })
+
+    const ending = new AbortController()
+    expect(await runPurges(core, ending.signal, () => ending.abort())).toBe(1)
+    expect(await readPurge(core.db)).toMatchObject({ removed: 1, finished_at: 0, progress: expect.closeTo(1 / 3, 1) })
+    expect(await runPurges(core)).toBe(2)
+    expect(await readPurge(core.db)).toMatchObject({ removed: 3, progress: 1, finished_at: nowSeconds })
+    expect(await core.db.selectFrom('quota_data').selectAll().orderBy('created_at').execute()).toEqual(sums)
+
+    await add({ created_at: nowSeconds - 5 })
+    await askForPurge(core, { before })
+    await stopPurge(core, { id: 9, username: 'root', role: 100, group: 'default', address: '127.0.0.1' })
+    expect(await runPurges(core)).toBe(0)
+    expect(await ids({})).toHaveLength(1)
+  })
+
+  it('keeps rows for as long as the option says', async () => {
+    await add({ created_at: nowSeconds - 10 * 86_400 - 1 })
+    const young = await add({ created_at: nowSeconds - 10 * 86_400 + 1 })
+    expect(await runPurges(core)).toBe(0)
+    const options = { ...core.options, current: { ...core.options.current, LogRetentionDays: 10 } }
+    expect(await runPurges({ ...core, options })).toBe(1)
+    expect(await ids({})).toEqual([young])
+  })
+
+  it('goes on from where a page ended, at any depth, while rows are written', async () => {
+    for (let index = 0; index < 7; index++) await add({ created_at: nowSeconds - Math.floor(index / 3), content: String(index) })
+    const seen: string[] = []
+    for (let before = ''; ; ) {
+      const listed = await listOwnLogs(core, { userId: ada, filter: {}, page: { offset: 0, limit: 2 }, before })
+      seen.push(...listed.items.map(({ content }) => content))
+      before = listed.next
+      if (before === '') break
+      await add({ created_at: nowSeconds + 5, content: 'new' })
+    }
+    expect(seen).toEqual(['2', '1', '0', '5', '4', '3', '6'])
+  })
+
+  it('finds the rare by way of the roll-up, page by page', async () => {
+    for (let hour = 0; hour < 30; hour++) {
+      const created_at = nowSeconds - hour * hourSeconds
+      await add({ created_at, model_name: 'often' })
+      if (hour % 7 === 0)
+        await add({ created_at: created_at - 1, model_name: 'rare', channel_id: 3, group: 'vip', content: String(hour) })
+    }
+    // The sums of an hour whose rows were not kept.
+    await rollUp(core, { user_id: bob, created_at: nowSeconds - 5 * hourSeconds, type: 2, model_name: 'rare' })
+    const found = async (filter: LogFilter, offset = 0) => {
+      const { items, total } = await listLogs(core, { filter, page: { offset, limit: 2 } })
+      return [items.map(({ content }) => content), total]
+    }
+    expect(await found({ model_name: 'rare' })).toEqual([['0', '7'], 6])
+    expect(await found({ model_name: 'rare', userId: ada }, 2)).toEqual([['14', '21'], 5])
+    expect(await found({ channel: 3 }, 4)).toEqual([['28'], 5])
+    expect(await found({ group: 'vip', end_timestamp: nowSeconds - 7 * hourSeconds - 1 })).toEqual([['7', '14'], 4])
+    expect(await found({ model_name: 'rare', start_timestamp: nowSeconds - 7 * hourSeconds })).toEqual([['0'], 2])
+    expect(await found({ model_name: 'never' })).toEqual([[], 0])
+  })
+
+  it('[T063] shows owners no number that counts the rows of others', async () => {
+    await add()
+    for (let index = 0; index < 20; index++) await add({ user_id: bob })
+    await add()
+    const { items, next } = await listOwnLogs(core, { userId: ada, filter: {}, page: { offset: 0, limit: 2 } })
+    expect(items.map(({ id }) => id)).toEqual([nowSeconds * 1000, nowSeconds * 1000 + 1])
+    expect(next).toBe(`${nowSeconds}-2`)
+  })
+
+  it('[T063] exports what matches, in the zone that is named, with nothing that a spreadsheet would run', async () => {
+    await add({
+      created_at: nowSeconds - 2 * 86_400,
+      content: '=1+1',
+      channel_id: 7,
+      other: '{"admin_info":{"use_channel":["7"]}}',
+    })
+    await add({ content: 'a "b", c', model_name: '@SUM(1)', quota: 500_000 })
+    await add({ user_id: bob })
+    const lines = async (more: Partial<Export>) => {
+      const pieces: string[] = []
+      for await (const piece of exportLogs(core, { filter: {}, format: 'csv', timeZone: 'Asia/Shanghai', ...more }))
+        pieces.push(piece)
+      return pieces.join('').trimEnd().split(/\r?\n/)
+    }
+    const [head, newest, oldest, ...rest] = await lines({ ownerId: ada })
+    expect(rest).toEqual([])
+    expect(head).toMatch(/^\uFEFFtime \(Asia\/Shanghai\),type,request_id,token,/)
+    expect(head).not.toMatch(/channel|username/)
+    expect(newest).toMatch(/^2027-01-15T16:00:00\+08:00,Consume,,,,'@SUM\(1\),.*,500000,1\.000000,"a ""b"", c"$/)
+    expect(oldest).toMatch(/^2027-01-13T16:00:00\+08:00,.*,'=1\+1$/)
+
+    expect(await lines({ filter: { username: 'bob' } })).toHaveLength(2)
+    expect(await lines({ filter: { model_name: '@SUM(1)' }, timeZone: 'nowhere' })).toEqual([
+      expect.stringContaining('time (UTC)'),
+      expect.stringMatching(/^2027-01-15T08:00:00Z/),
+    ])
+    const own = (await lines({ ownerId: ada, format: 'jsonl' })).map((line) => JSON.parse(line))
+    expect(own.map(({ content }) => content)).toEqual(['a "b", c', '=1+1'])
+    expect(own[1]).not.toHaveProperty('channel')
+    expect(own[1].other).toEqual({})
+    expect(JSON.parse((await lines({ format: 'jsonl' }))[2] ?? '')).toMatchObject({ channel: 7, other: { admin_info: {} } })
+  })
+
+  it('reads for an export only what was taken of it', async () => {
+    const rows = Array.from({ length: 1200 }, (_, index) => ({
+      user_id: ada,
+      created_at: nowSeconds - (index % 3),
+      type: 2,
+      content: `${index}`,
+    }))
+    await core.db.insertInto('logs').values(rows).execute()
+    const pieces = exportLogs(core, { filter: {}, format: 'jsonl', timeZone: '', ownerId: ada })
+    const first = await pieces.next()
+    expect(String(first.value).trimEnd().split('\n')).toHaveLength(500)
+    await core.db.deleteFrom('logs').execute()
+    expect(await pieces.next()).toEqual({ done: true, value: undefined })
+  })
 })
+
+/** As the commit of a charge does it. */
+async function rollUp(core: Core, row: NewRow<'logs'>): Promise<void> {
+  const { quota = 0, prompt_tokens = 0, completion_tokens = 0 } = row
+  const token_used = prompt_tokens + completion_tokens
+  await core.db
+    .insertInto('quota_data')
+    .values({
+      created_at: row.created_at - (row.created_at % hourSeconds),
+      user_id: row.user_id,
+      username: row.username ?? '',
+      model_name: row.model_name ?? '',
+      channel_id: row.channel_id ?? 0,
+      group: row.group ?? '',
+      token_used,
+      count: 1,
+      quota,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['created_at', 'user_id', 'model_name', 'channel_id', 'group']).doUpdateSet((eb) => ({
+        token_used: eb('quota_data.token_used', '+', token_used),
+        count: eb('quota_data.count', '+', 1),
+        quota: eb('quota_data.quota', '+', quota),
+      })),
+    )
+    .execute()
+}
 
 describe('a long log', () => {
   const count = 100_000
@@ -278,13 +458,14 @@ describe('a long log', () => {
       ],
       [{ userId: 3 }, /^SEARCH logs USING INDEX logs_user_id_created_at_id \(user_id=\?\)/],
       [{ userId: 3, start_timestamp: 1 }, /^SEARCH logs USING INDEX logs_user_id_created_at_id \(user_id=\? AND created_at>\?\)/],
+      [{ type: 1 }, /^SEARCH logs USING INDEX logs_other_types \(type=\?\)/],
       [
         { request_id: newRequestId(nowSeconds * 1000) },
         /^SEARCH logs USING INDEX logs_created_at_id \(created_at>\? AND created_at<\?\)/,
       ],
     ]
     for (const [filter, expected] of plans) {
-      const plan = await planOf(filter)
+      const plan = await planOf((await resolveFilter(core.db, filter)) ?? {})
       expect(plan).toMatch(expected)
       expect(plan).not.toContain('TEMP B-TREE')
     }

@@ -1,12 +1,10 @@
-import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
-import { type Log, logsCountedAhead, logType } from '../../contract/entities/log.ts'
+import { type SqlBool, sql } from 'kysely'
+import type { Log, logType } from '../../contract/entities/log.ts'
 import type { Queries } from '../db/open.ts'
 import { type PageOf, startingWith } from '../db/page.ts'
-import type { Row, Tables } from '../db/schema.ts'
-import { fail } from '../lib/failure.ts'
-import { recordAudit } from '../options/audit.ts'
-import type { Caller, Core } from '../options/core.ts'
-import { type LogFilter, matching } from './filter.ts'
+import type { Core } from '../options/core.ts'
+import { type LogFilter, resolveFilter } from './filter.ts'
+import { countRows, type LogRow, newestLogs, type Place, readRows } from './rows.ts'
 
 /**
  * The usage log: what happened to a user's quota and account, for people to read. Consume rows are written by `wallet/ledger.ts` in
@@ -14,18 +12,38 @@ import { type LogFilter, matching } from './filter.ts'
  */
 
 const searchedMax = 100
-const purgedAtOnce = 5_000
 
-/** Rows for admins, newest first. `total` is exact up to 10,000 rows behind the page's beginning, and that bound beyond. */
-export async function listLogs(core: Core, { filter, page }: { filter: LogFilter; page: PageOf }) {
-  const rows = await newestLogs(core.db, filter).offset(page.offset).limit(page.limit).execute()
-  return { items: rows.map(presentLog), total: await countUpTo(core.db, filter, page.offset + logsCountedAhead) }
+export interface Asked {
+  readonly filter: LogFilter
+  readonly page: PageOf
+  /** Where an earlier page said that the next begins; it comes before the number of the page. */
+  readonly before?: string
 }
 
-/** Rows of one user for that user: no channel, nothing for admins. Otherwise as `listLogs`. */
-export async function listOwnLogs(core: Core, { userId, filter, page }: { userId: number; filter: LogFilter; page: PageOf }) {
-  const { items, total } = await listLogs(core, { filter: { ...filter, userId }, page })
-  return { items: items.map(forOwner), total }
+interface Listed {
+  readonly items: Log[]
+  /** Exact up to 10,000 rows behind the page's beginning, and that bound beyond; pages that are asked for by place count nothing. */
+  readonly total: number
+  /** Where the next page begins; '' at the end. Such pages cost the same at any depth. */
+  readonly next: string
+}
+
+/** Rows for admins, newest first. */
+export async function listLogs(core: Core, { filter, page, before = '' }: Asked): Promise<Listed> {
+  const place = readPlace(before)
+  const found = await resolveFilter(core.db, filter)
+  if (!found) return { items: [], total: 0, next: '' }
+
+  const from = place ?? { at: 0, skip: page.offset }
+  const rows = await readRows(core.db, found, { ...from, limit: page.limit })
+  const total = place ? 0 : await countRows(core.db, found, page.offset)
+  return { items: rows.map(presentLog), total, next: rows.length < page.limit ? '' : placeAfter(rows, place) }
+}
+
+/** Rows of one user for that user: no channel, nothing for admins, and no number that tells how many rows others have. */
+export async function listOwnLogs(core: Core, { userId, filter, ...asked }: Asked & { userId: number }): Promise<Listed> {
+  const listed = await listLogs(core, { ...asked, filter: { ...filter, userId } })
+  return { ...listed, items: forOwner(listed.items) }
 }
 
 /** The newest 100 rows whose content begins with `keyword`. */
@@ -38,23 +56,8 @@ export async function searchLogs(core: Core, { keyword, userId }: { keyword: str
 }
 
 export async function searchOwnLogs(core: Core, { keyword, userId }: { keyword: string; userId: number }): Promise<Log[]> {
-  const logs = await searchLogs(core, { keyword, userId })
-  return logs.map(forOwner)
+  return forOwner(await searchLogs(core, { keyword, userId }))
 }
-
-/** Matching rows with the names of their channels, newest first. Every order and range is one of an index of `logs`. */
-export function newestLogs(db: Queries, filter: LogFilter): SelectQueryBuilder<Tables, 'logs', LogRow> {
-  return db
-    .selectFrom('logs')
-    .selectAll('logs')
-    .select((eb) => eb.selectFrom('channels').select('name').whereRef('channels.id', '=', 'logs.channel_id').as('channel_name'))
-    .where(matching(filter))
-    .orderBy('logs.created_at', 'desc')
-    .orderBy('logs.id', 'desc')
-}
-
-/** `channel_name` is null when the channel is gone. */
-export type LogRow = Row<'logs'> & { channel_name: string | null }
 
 export interface LogRecord {
   /** Consume rows are the ledger's. */
@@ -72,37 +75,20 @@ export async function recordLog(within: Queries, { type, at, userId, username, c
   await within.insertInto('logs').values({ type, created_at: at, user_id: userId, username, content, quota }).execute()
 }
 
-/**
- * Removes consume rows older than `before` (unix seconds), some thousand at a time so that others can write between; answers how many.
- * Rows of top-ups, admins and the system stay, and the audit tells who did it. Throws `log_time_required` for 0.
- */
-export async function purgeLogs(core: Core, { before, caller }: { before: number; caller?: Caller }): Promise<number> {
-  if (before <= 0) fail('log_time_required')
-  const trace = { caller, action: 'log.purge', target: `logs before ${before}` }
-  await core.db.transaction().execute((within) => recordAudit(core, within, trace))
-
-  let removed = 0
-  for (;;) {
-    const oldest = core.db
-      .selectFrom('logs')
-      .select('id')
-      .where('created_at', '<', before)
-      .where('type', '=', logType.consume)
-      .orderBy('created_at')
-      .limit(purgedAtOnce)
-    const { numDeletedRows } = await core.db.deleteFrom('logs').where('id', 'in', oldest).executeTakeFirstOrThrow()
-    if (numDeletedRows === 0n) return removed
-    removed += Number(numDeletedRows)
-  }
-}
-
 /** A row as admins see it. */
 export function presentLog({ channel_id, channel_name, is_stream, ...row }: LogRow): Log {
   return { ...row, channel: channel_id, channel_name: channel_name ?? '', is_stream: is_stream === 1 }
 }
 
-function forOwner(log: Log): Log {
-  return { ...log, channel: 0, channel_name: '', other: withoutAdminInfo(log.other) }
+/** Rows as their owner sees them. Their ids are made of time and place: those of the database count what others do in between. */
+export function forOwner(logs: readonly Log[]): Log[] {
+  const seen = new Map<number, number>()
+  return logs.map((log) => {
+    const nth = seen.get(log.created_at) ?? 0
+    seen.set(log.created_at, nth + 1)
+    const id = log.created_at * 1000 + (nth % 1000)
+    return { ...log, id, channel: 0, channel_name: '', other: withoutAdminInfo(log.other) }
+  })
 }
 
 function withoutAdminInfo(other: string): string {
@@ -114,10 +100,15 @@ function withoutAdminInfo(other: string): string {
   }
 }
 
-async function countUpTo(db: Queries, filter: LogFilter, limit: number): Promise<number> {
-  const { count } = await db
-    .selectFrom(db.selectFrom('logs').select('logs.id').where(matching(filter)).limit(limit).as('counted'))
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+/** `<seconds>-<rows of that second before>`; anything else is none. */
+function readPlace(text: string): Place | undefined {
+  const [, at, skip] = /^(\d{1,12})-(\d{1,9})$/.exec(text) ?? []
+  return at === undefined ? undefined : { at: Number(at), skip: Number(skip) }
+}
+
+function placeAfter(rows: readonly LogRow[], from: Place | undefined): string {
+  const at = rows.at(-1)?.created_at ?? 0
+  const sameSecond = rows.filter(({ created_at }) => created_at === at).length
+  // A second with more rows than a page goes on where the page before had come to.
+  return `${at}-${sameSecond + (from?.at === at ? from.skip : 0)}`
 }

@@ -1,24 +1,53 @@
 import { logType } from '../../contract/entities/log.ts'
+import type { Queries } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
-import { type LogFilter, matching } from './filter.ts'
+import { type LogFilter, matching, matchingHours, type ResolvedFilter, resolveFilter } from './filter.ts'
+import { splitByHour } from './hours.ts'
 
 const rateSeconds = 60
 
 /**
- * Sums over consume rows: `quota` in units within the filter; `rpm` and `tpm`, requests and tokens (input and output), of the last
- * minute with the same filter but its times. The filter's type plays no part.
+ * What was consumed: `quota` in units within the filter; `rpm` and `tpm`, requests and tokens (input and output), of the last minute
+ * with the same filter but its times. The filter's type plays no part. Whole hours come from the roll-up, so that cleaning the log
+ * changes no sum; only what the roll-up does not know, tokens and requests, is summed up over rows.
  */
 export async function logStatistics(core: Core, filter: LogFilter): Promise<{ quota: number; rpm: number; tpm: number }> {
-  const consumed = { ...filter, type: logType.consume }
-  const lastMinute = { ...consumed, start_timestamp: seconds(core.now()) - rateSeconds, end_timestamp: 0 }
+  const found = await resolveFilter(core.db, { ...filter, type: logType.consume })
+  if (!found) return { quota: 0, rpm: 0, tpm: 0 }
+  return { quota: await consumed(core.db, found), ...(await pace(core, found)) }
+}
 
-  const { quota } = await core.db
+async function consumed(db: Queries, filter: ResolvedFilter): Promise<number> {
+  if (filter.token_name || filter.request_id) return sumRows(db, filter)
+
+  const { whole, edges } = splitByHour(filter.start_timestamp ?? 0, filter.end_timestamp ?? 0)
+  let quota = whole ? await sumHours(db, { ...filter, start_timestamp: whole.from, end_timestamp: whole.to }) : 0
+  for (const { from, to } of edges) quota += await sumRows(db, { ...filter, start_timestamp: from, end_timestamp: to })
+  return quota
+}
+
+async function sumHours(db: Queries, filter: ResolvedFilter): Promise<number> {
+  const { quota } = await db
+    .selectFrom('quota_data')
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('quota'), eb.lit(0)).as('quota'))
+    .where(matchingHours(filter))
+    .executeTakeFirstOrThrow()
+  return quota
+}
+
+async function sumRows(db: Queries, filter: ResolvedFilter): Promise<number> {
+  const { quota } = await db
     .selectFrom('logs')
     .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('quota'), eb.lit(0)).as('quota'))
-    .where(matching(consumed))
+    .where(matching(filter))
     .executeTakeFirstOrThrow()
-  const rates = await core.db
+  return quota
+}
+
+async function pace(core: Core, filter: ResolvedFilter): Promise<{ rpm: number; tpm: number }> {
+  const lastMinute = { ...filter, start_timestamp: seconds(core.now()) - rateSeconds, end_timestamp: 0 }
+  return core.db
     .selectFrom('logs')
     .select((eb) => [
       eb.fn.countAll<number>().as('rpm'),
@@ -26,5 +55,4 @@ export async function logStatistics(core: Core, filter: LogFilter): Promise<{ qu
     ])
     .where(matching(lastMinute))
     .executeTakeFirstOrThrow()
-  return { quota, ...rates }
 }

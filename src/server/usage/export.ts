@@ -1,0 +1,159 @@
+import { type Log, type LogOther, logTypeLabels } from '../../contract/entities/log.ts'
+import type { Queries } from '../db/open.ts'
+import { csvLine } from '../lib/csv.ts'
+import { zoneClock } from '../lib/zone-clock.ts'
+import { recordAudit } from '../options/audit.ts'
+import type { Caller, Core } from '../options/core.ts'
+import { type LogFilter, matchingHours, type ResolvedFilter, resolveFilter } from './filter.ts'
+import { hourSeconds, type Span } from './hours.ts'
+import { forOwner, presentLog } from './log.ts'
+import { isLocated, newestLogs } from './rows.ts'
+
+export interface Export {
+  readonly filter: LogFilter
+  readonly format: 'csv' | 'jsonl'
+  /** An IANA name; times carry its offset, and columns its name. One that is not known is UTC. */
+  readonly timeZone: string
+  /** Whose rows, as their owner sees them; undefined for those of everybody as admins see them. */
+  readonly ownerId?: number
+}
+
+const rowsAtOnce = 500
+const daySeconds = 86_400
+
+/**
+ * All matching rows, newest first, as the pieces of a file. Some hundred rows are read at a time and only when the ones before were
+ * taken, so that a slow reader holds up nobody and takes no memory. Rows that are written meanwhile are not part of it.
+ */
+export async function* exportLogs(core: Core, { filter, format, timeZone, ownerId }: Export): AsyncGenerator<string> {
+  const isOwner = ownerId !== undefined
+  const { zone, timeText } = zoneClock(timeZone)
+  const columns = isOwner ? allColumns.filter(({ admin }) => !admin) : allColumns
+  // The mark tells spreadsheets that the text is UTF-8.
+  if (format === 'csv') yield `\uFEFF${csvLine([`time (${zone})`, ...columns.map(({ name }) => name)])}`
+
+  const found = await resolveFilter(core.db, isOwner ? { ...filter, userId: ownerId } : filter)
+  if (!found) return
+  const perUsd = core.options.current.QuotaPerUnit
+  for await (const rows of chunks(core.db, found)) {
+    const logs = rows.map(presentLog)
+    const shown = isOwner ? forOwner(logs) : logs
+    yield shown
+      .map((log) => (format === 'csv' ? csvOf(log, columns, { perUsd, timeText }) : jsonOf(log, timeText, isOwner)))
+      .join('')
+  }
+}
+
+/** Leaves a trace of who took the rows of everybody, before the first of them leaves. */
+export async function recordExport(core: Core, caller: Caller, filter: LogFilter): Promise<void> {
+  const asked = Object.fromEntries(Object.entries(filter).filter(([, value]) => value))
+  const trace = { caller, action: 'log.export', target: 'logs', after: JSON.stringify(asked) }
+  await core.db.transaction().execute((within) => recordAudit(core, within, trace))
+}
+
+/** Goes through the hours that the roll-up names, or through the days; so that no single query searches through the whole log. */
+async function* chunks(db: Queries, filter: ResolvedFilter) {
+  for await (const span of isLocated(filter) ? hoursOf(db, filter) : daysOf(db, filter)) {
+    const within = {
+      ...filter,
+      start_timestamp: Math.max(filter.start_timestamp ?? 0, span.from),
+      end_timestamp: Math.min(filter.end_timestamp || span.to, span.to),
+    }
+    let last = { created_at: within.end_timestamp, id: Number.MAX_SAFE_INTEGER }
+    for (;;) {
+      const rows = await newestLogs(db, { ...within, end_timestamp: last.created_at })
+        .where((eb) => eb.or([eb('logs.created_at', '<', last.created_at), eb('logs.id', '<', last.id)]))
+        .limit(rowsAtOnce)
+        .execute()
+      if (rows.length > 0) yield rows
+      if (rows.length < rowsAtOnce) break
+      last = rows.at(-1) ?? last
+    }
+  }
+}
+
+async function* hoursOf(db: Queries, filter: ResolvedFilter): AsyncGenerator<Span> {
+  const { start_timestamp: start = 0 } = filter
+  const hours = await db
+    .selectFrom('quota_data')
+    .select('quota_data.created_at')
+    .distinct()
+    .where(matchingHours({ ...filter, start_timestamp: start - (start % hourSeconds) }))
+    .orderBy('quota_data.created_at', 'desc')
+    .execute()
+  for (const { created_at } of hours) yield { from: created_at, to: created_at + hourSeconds - 1 }
+}
+
+async function* daysOf(db: Queries, filter: ResolvedFilter): AsyncGenerator<Span> {
+  const ends = { start_timestamp: filter.start_timestamp ?? 0, end_timestamp: filter.end_timestamp ?? 0 }
+  const mine = filter.userId ? { ...ends, userId: filter.userId } : ends
+  for (let end = ends.end_timestamp; ; ) {
+    const newest = await newestLogs(db, { ...mine, end_timestamp: end })
+      .limit(1)
+      .executeTakeFirst()
+    if (!newest) return
+    const from = newest.created_at - daySeconds + 1
+    yield { from, to: newest.created_at }
+    end = from - 1
+    if (end < ends.start_timestamp || end <= 0) return
+  }
+}
+
+interface Shown {
+  readonly perUsd: number
+  readonly timeText: (unixSeconds: number) => string
+}
+
+type Other = Partial<LogOther>
+
+interface ExportColumn {
+  readonly name: string
+  readonly admin?: true
+  readonly value: (log: Log, other: Other, perUsd: number) => string | number | undefined
+}
+
+const allColumns: readonly ExportColumn[] = [
+  { name: 'type', value: (log) => logTypeLabels[log.type]?.label.en ?? log.type },
+  { name: 'request_id', value: (log) => log.request_id },
+  { name: 'user_id', admin: true, value: (log) => log.user_id },
+  { name: 'username', admin: true, value: (log) => log.username },
+  { name: 'token', value: (log) => log.token_name },
+  { name: 'group', value: (log) => log.group },
+  { name: 'model', value: (log) => log.model_name },
+  { name: 'upstream_model', value: (_log, other) => other.upstream_model_name },
+  { name: 'upstream_format', value: (_log, other) => other.upstream_format },
+  { name: 'dropped_fields', value: (_log, other) => other.dropped?.join(' ') },
+  { name: 'channel', admin: true, value: (log) => log.channel || undefined },
+  { name: 'channel_name', admin: true, value: (log) => log.channel_name },
+  { name: 'channels_tried', admin: true, value: (_log, other) => other.admin_info?.use_channel.join(' ') },
+  { name: 'stream', value: (log) => String(log.is_stream) },
+  { name: 'duration_ms', value: (log, other) => other.use_time_ms ?? log.use_time * 1000 },
+  { name: 'first_token_ms', value: (_log, other) => other.frt },
+  { name: 'prompt_tokens', value: (log) => log.prompt_tokens },
+  { name: 'cached_tokens', value: (_log, other) => other.cache_tokens },
+  { name: 'completion_tokens', value: (log) => log.completion_tokens },
+  { name: 'quota', value: (log) => log.quota },
+  { name: 'usd', value: (log, other, perUsd) => (log.quota / (other.quota_per_unit ?? perUsd)).toFixed(6) },
+  { name: 'content', value: (log) => log.content },
+]
+
+function csvOf(log: Log, columns: readonly ExportColumn[], { perUsd, timeText }: Shown): string {
+  const other = readOther(log.other)
+  return csvLine([timeText(log.created_at), ...columns.map(({ value }) => value(log, other, perUsd) ?? '')])
+}
+
+function jsonOf({ id, other, ...log }: Log, timeText: Shown['timeText'], isOwner: boolean): string {
+  const { channel: _channel, channel_name: _name, ...own } = log
+  const shown = isOwner ? own : { id, ...log }
+  return `${JSON.stringify({ time: timeText(log.created_at), ...shown, other: readOther(other) })}\n`
+}
+
+function readOther(text: string): Other {
+  try {
+    const value: unknown = JSON.parse(text)
+    // Written by `relay/record`; rows of other origin have members of their own, which are read as absent or shown as they are.
+    return typeof value === 'object' && value !== null ? (value as Other) : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,158 @@
+import { setImmediate } from 'node:timers/promises'
+import { type LogPurge, logType } from '../../contract/entities/log.ts'
+import type { Queries } from '../db/open.ts'
+import type { Row } from '../db/schema.ts'
+import { seconds } from '../lib/clock.ts'
+import { fail } from '../lib/failure.ts'
+import { recordAudit } from '../options/audit.ts'
+import type { Caller, Core } from '../options/core.ts'
+
+/**
+ * Cleaning the log: consume rows that are older than a time go, day by day in small batches, so that others write in between. Rows of
+ * top-ups, admins and the system stay; the ledger, balances and the sums of the dashboard are never touched.
+ */
+
+const removedAtOnce = 1_000
+const daySeconds = 86_400
+
+/**
+ * Writes down that rows older than `before` (unix seconds) are to go; `runPurges` removes them. Answers the cleaning. Throws
+ * `log_time_required` for 0 and `log_purge_running` while there is one already.
+ */
+export async function askForPurge(core: Core, { before, caller }: { before: number; caller?: Caller }): Promise<LogPurge> {
+  if (before <= 0) fail('log_time_required')
+  const asked_at = seconds(core.now())
+  const row = await core.db.transaction().execute(async (within) => {
+    const running = await within.selectFrom('log_purges').select('id').where('finished_at', '=', 0).executeTakeFirst()
+    if (running) fail('log_purge_running')
+    const oldest = (await oldestCharge(within)) ?? before
+    const values = { before, asked_by: caller?.username ?? '', asked_at, oldest, position: oldest }
+    const inserted = await within.insertInto('log_purges').values(values).returningAll().executeTakeFirstOrThrow()
+    await recordAudit(core, within, { caller, action: 'log.purge', target: `logs before ${before}` })
+    return inserted
+  })
+  return present(row)
+}
+
+/** Asks for a cleaning and waits for its end; answers how many rows went. Throws as `askForPurge`. */
+export async function purgeLogs(core: Core, asked: { before: number; caller?: Caller }): Promise<number> {
+  const { id } = await askForPurge(core, asked)
+  const read = () => core.db.selectFrom('log_purges').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+  await runPurge(core, await read())
+  return (await read()).removed
+}
+
+/** The cleaning that runs, or the last one. */
+export async function readPurge(db: Queries): Promise<LogPurge | null> {
+  const row = await db.selectFrom('log_purges').selectAll().orderBy('id', 'desc').limit(1).executeTakeFirst()
+  return row ? present(row) : null
+}
+
+/** Ends the cleaning that runs; what is gone is gone. */
+export async function stopPurge(core: Core, caller: Caller): Promise<void> {
+  await core.db.transaction().execute(async (within) => {
+    const ended = await within
+      .updateTable('log_purges')
+      .set({ finished_at: seconds(core.now()) })
+      .where('finished_at', '=', 0)
+      .returning('before')
+      .executeTakeFirst()
+    if (ended) await recordAudit(core, within, { caller, action: 'log.stop-purge', target: `logs before ${ended.before}` })
+  })
+}
+
+/** Goes on with what was asked for, and with what is older than the log is kept. Answers how many rows went. */
+export async function runPurges(core: Core, signal?: AbortSignal, tell: (detail: string) => void = () => {}): Promise<number> {
+  let removed = 0
+  const asked = await core.db.selectFrom('log_purges').selectAll().where('finished_at', '=', 0).execute()
+  for (const purge of asked) removed += await runPurge(core, purge, signal, tell)
+
+  const { LogRetentionDays: days } = core.options.current
+  if (days > 0) {
+    const before = seconds(core.now()) - days * daySeconds
+    const from = (await oldestCharge(core.db)) ?? before
+    removed += await removeBefore(core, { from, before, onBatch: async () => !signal?.aborted })
+  }
+  return removed
+}
+
+async function runPurge(
+  core: Core,
+  { id, before, position }: Row<'log_purges'>,
+  signal?: AbortSignal,
+  tell: (detail: string) => void = () => {},
+): Promise<number> {
+  let sum = 0
+  const onBatch = async (removed: number, reached: number) => {
+    sum += removed
+    tell(`${sum} rows`)
+    const { numUpdatedRows } = await core.db
+      .updateTable('log_purges')
+      .set((eb) => ({ removed: eb('removed', '+', removed), position: reached }))
+      .where('id', '=', id)
+      .where('finished_at', '=', 0)
+      .executeTakeFirstOrThrow()
+    return numUpdatedRows > 0n && !signal?.aborted
+  }
+  const removed = await removeBefore(core, { from: position, before, onBatch })
+  if (signal?.aborted) return removed
+  const finished_at = seconds(core.now())
+  await core.db.updateTable('log_purges').set({ finished_at }).where('id', '=', id).where('finished_at', '=', 0).execute()
+  return removed
+}
+
+interface Removal {
+  readonly from: number
+  readonly before: number
+  /** After each batch, with what it removed and how far it came; false ends it. */
+  onBatch(removed: number, reached: number): Promise<boolean>
+}
+
+/** Rows that stay are passed over once: each batch goes on where the one before ended, and days without a charge are leapt over. */
+async function removeBefore(core: Core, { from, before, onBatch }: Removal): Promise<number> {
+  let removed = 0
+  let position = from
+  while (position < before) {
+    const oldest = core.db
+      .selectFrom('logs')
+      .select('id')
+      .where('created_at', '>=', position)
+      .where('created_at', '<', Math.min(before, position + daySeconds))
+      .where('type', '=', logType.consume)
+      .orderBy('created_at')
+      .orderBy('id')
+      .limit(removedAtOnce)
+    const gone = await core.db.deleteFrom('logs').where('id', 'in', oldest).returning('created_at').execute()
+    removed += gone.length
+    position =
+      gone.length === removedAtOnce
+        ? gone.reduce((latest, { created_at }) => Math.max(latest, created_at), position)
+        : await nextCharge(core.db, Math.min(before, position + daySeconds), before)
+    if (!(await onBatch(gone.length, position))) break
+    await setImmediate()
+  }
+  return removed
+}
+
+async function nextCharge(db: Queries, from: number, before: number): Promise<number> {
+  return Math.min(before, (await oldestCharge(db, from)) ?? before)
+}
+
+async function oldestCharge(db: Queries, from = 0): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('logs')
+    .select('created_at')
+    .where('created_at', '>=', from)
+    .where('type', '=', logType.consume)
+    .orderBy('created_at')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.created_at
+}
+
+/** Progress is by time, so that nothing has to be counted before. */
+function present({ oldest, position, before, finished_at, ...row }: Row<'log_purges'>): LogPurge {
+  const span = before - oldest
+  const progress = finished_at > 0 || span <= 0 ? 1 : Math.max(0, Math.min(0.99, (position - oldest) / span))
+  return { ...row, before, finished_at, progress: finished_at === 0 && progress === 1 ? 0.99 : progress }
+}

@@ -1,0 +1,182 @@
+import type { SelectQueryBuilder } from 'kysely'
+import { logsCountedAhead, logType } from '../../contract/entities/log.ts'
+import type { Queries } from '../db/open.ts'
+import type { Row, Tables } from '../db/schema.ts'
+import { matching, matchingHours, type ResolvedFilter } from './filter.ts'
+import { hourSeconds, splitByHour } from './hours.ts'
+
+/**
+ * How rows of a log of any length are found: along an index from the newest on. Filters that no index of `logs` knows are looked up in
+ * the roll-up first, which tells in which hours of which users there is something to find. An index of their own would cost every
+ * charge more than they save.
+ */
+
+/** `channel_name` is null when the channel is gone. */
+export type LogRow = Row<'logs'> & { channel_name: string | null }
+
+/** Where a page begins: this many rows behind the newest that is not after `at`; 0 is the newest of all. */
+export interface Place {
+  readonly at: number
+  readonly skip: number
+}
+
+type LogQuery = SelectQueryBuilder<Tables, 'logs', LogRow>
+
+const cellsMax = 2000
+
+/** Matching rows with the names of their channels, newest first. Every order and range is one of an index of `logs`. */
+export function newestLogs(db: Queries, filter: ResolvedFilter): LogQuery {
+  return newest(db.selectFrom('logs').where(matching(filter)))
+}
+
+/** A page of matching rows, newest first. */
+export async function readRows(
+  db: Queries,
+  filter: ResolvedFilter,
+  { at, skip, limit }: Place & { limit: number },
+): Promise<LogRow[]> {
+  const until = at === 0 ? filter : { ...filter, end_timestamp: Math.min(at, filter.end_timestamp || at) }
+  if (!isLocated(filter)) return readAlong(db, until, { skip, limit })
+
+  const cells = await newestCells(db, until)
+  const newestHour = cells[0]?.hour
+  if (newestHour === undefined) return []
+  // So many that a walk from the newest on finds them by the way.
+  if (cells.length > cellsMax) {
+    const end = Math.min(newestHour + hourSeconds - 1, until.end_timestamp || Number.MAX_SAFE_INTEGER)
+    return readAlong(db, { ...until, end_timestamp: end }, { skip, limit })
+  }
+  return readCells(db, until, { cells, skip, limit })
+}
+
+/**
+ * How many rows match: exact up to some bound beyond `offset`, and that bound beyond. Where the roll-up knows it counts charges, also
+ * those of times when no rows were kept.
+ */
+export async function countRows(db: Queries, filter: ResolvedFilter, offset: number): Promise<number> {
+  const limit = offset + logsCountedAhead
+  if (!isLocated(filter)) return countAlong(db, filter, limit)
+
+  const oldest = await db.selectFrom('logs').select('created_at').orderBy('created_at').limit(1).executeTakeFirst()
+  if (!oldest) return 0
+  const start = Math.max(filter.start_timestamp ?? 0, oldest.created_at - (oldest.created_at % hourSeconds))
+  const { whole, edges } = splitByHour(start, filter.end_timestamp ?? 0)
+  let count = whole ? await countHours(db, { ...filter, start_timestamp: whole.from, end_timestamp: whole.to }) : 0
+  for (const { from, to } of edges) {
+    if (count < limit) count += await countAlong(db, { ...filter, start_timestamp: from, end_timestamp: to }, limit - count)
+  }
+  return Math.min(count, limit)
+}
+
+/** Only charges have a model, a channel and a group, and each is counted in the roll-up of its hour. */
+export function isLocated({ model_name, channel, group, type, request_id }: ResolvedFilter): boolean {
+  return Boolean(model_name || channel || group) && (!type || type === logType.consume) && !request_id
+}
+
+function newest<Joined extends Tables & { logs: Tables['logs'] }, From extends keyof Joined>(
+  query: SelectQueryBuilder<Joined, From, object>,
+): LogQuery {
+  // Whatever `logs` was joined with, only its own columns are asked for from here on.
+  return (query as unknown as SelectQueryBuilder<Tables, 'logs', object>)
+    .selectAll('logs')
+    .select((eb) => eb.selectFrom('channels').select('name').whereRef('channels.id', '=', 'logs.channel_id').as('channel_name'))
+    .orderBy('logs.created_at', 'desc')
+    .orderBy('logs.id', 'desc')
+}
+
+/** Rows that are passed over are not read, only their place in the index. */
+async function readAlong(
+  db: Queries,
+  filter: ResolvedFilter,
+  { skip, limit }: { skip: number; limit: number },
+): Promise<LogRow[]> {
+  if (skip === 0) return newestLogs(db, filter).limit(limit).execute()
+  const first = await db
+    .selectFrom('logs')
+    .select(['logs.created_at', 'logs.id'])
+    .where(matching(filter))
+    .orderBy('logs.created_at', 'desc')
+    .orderBy('logs.id', 'desc')
+    .offset(skip)
+    .limit(1)
+    .executeTakeFirst()
+  if (!first) return []
+  return newestLogs(db, { ...filter, end_timestamp: first.created_at })
+    .where((eb) => eb.or([eb('logs.created_at', '<', first.created_at), eb('logs.id', '<=', first.id)]))
+    .limit(limit)
+    .execute()
+}
+
+interface Cell {
+  readonly hour: number
+  readonly user_id: number
+  readonly count: number
+}
+
+/** The newest hours of users in which something matches; one more than are worth a visit each. */
+function newestCells(db: Queries, filter: ResolvedFilter): Promise<Cell[]> {
+  const { start_timestamp: start = 0 } = filter
+  return db
+    .selectFrom('quota_data')
+    .select(['quota_data.created_at as hour', 'quota_data.user_id'])
+    .select((eb) => eb.fn.sum<number>('count').as('count'))
+    .where(matchingHours({ ...filter, start_timestamp: start - (start % hourSeconds) }))
+    .groupBy(['quota_data.created_at', 'quota_data.user_id'])
+    .orderBy('quota_data.created_at', 'desc')
+    .limit(cellsMax + 1)
+    .execute()
+}
+
+/** Visits as many hours as promise the page; and more when some kept no rows. */
+async function readCells(
+  db: Queries,
+  filter: ResolvedFilter,
+  { cells, skip, limit }: { cells: readonly Cell[]; skip: number; limit: number },
+): Promise<LogRow[]> {
+  let visited = 0
+  let promised = 0
+  for (let wanted = skip + limit; ; wanted *= 4) {
+    for (; visited < cells.length && promised < wanted; visited++) promised += cells[visited]?.count ?? 0
+    const rows = await rowsSince(db, filter, cells[visited - 1]?.hour ?? 0)
+      .offset(skip)
+      .limit(limit)
+      .execute()
+    if (rows.length === limit || visited === cells.length) return rows
+  }
+}
+
+/** Rows of the hours since this one that the roll-up names; the order of the join is the one that it is written in. */
+function rowsSince(db: Queries, filter: ResolvedFilter, hour: number): LogQuery {
+  const cells = db
+    .selectFrom('quota_data')
+    .select(['quota_data.created_at as hour', 'quota_data.user_id as payer'])
+    .distinct()
+    .where(matchingHours({ ...filter, start_timestamp: hour }))
+    .as('cells')
+  const joined = db
+    .selectFrom(cells)
+    .crossJoin('logs')
+    .whereRef('logs.user_id', '=', 'cells.payer')
+    .whereRef('logs.created_at', '>=', 'cells.hour')
+    .where((eb) => eb('logs.created_at', '<', eb('cells.hour', '+', hourSeconds)))
+    .where('logs.type', '=', logType.consume)
+    .where(matching(filter))
+  return newest(joined)
+}
+
+async function countAlong(db: Queries, filter: ResolvedFilter, limit: number): Promise<number> {
+  const { count } = await db
+    .selectFrom(db.selectFrom('logs').select('logs.id').where(matching(filter)).limit(limit).as('counted'))
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+async function countHours(db: Queries, filter: ResolvedFilter): Promise<number> {
+  const { count } = await db
+    .selectFrom('quota_data')
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('count'), eb.lit(0)).as('count'))
+    .where(matchingHours(filter))
+    .executeTakeFirstOrThrow()
+  return count
+}
