@@ -108,20 +108,45 @@ eachDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Dat
   describe.each(eachWay)('%s', (_name, way) => {
     const { head, text, tail, error } = streams[way.speaks]
 
-    it('[T093] a whole answer that stalls in its middle ends at the deadline of silence and is free', () =>
+    it('[T093] a whole answer that stalls or breaks in its middle ends in time, and what came is paid once, or the one that followed', () =>
       trust.underLoad(async () => {
         const body = wholeOf(way.speaks, 'four five six')
+        const begun = body.slice(0, body.indexOf(' six'))
         let closed = 0
-        const url = await answering((response) => {
+        const stalling = await answering((response) => {
           response.once('close', () => closed++)
-          response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
-          response.write(body.slice(0, body.length >> 1))
+          response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length }).write(begun)
         })
-        const lane = await trust.lane(way, url, { setting: { idle_timeout_ms: 300 } })
-        const answer = await lane.ask(false)
-        expect([answer.status >= 500, readAnswer(way.asks, answer).ending]).toEqual([true, 'error'])
-        expect(await lane.charged()).toEqual([])
+        const breaking = await answering((response) => {
+          response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
+          response.write(begun, () => setTimeout(() => response.destroy(), 20))
+        })
+        const speechless = await answering((response) => {
+          response.writeHead(200, { 'content-type': 'application/json' }).write(body.slice(0, body.indexOf('four')))
+        })
+        const setting = { idle_timeout_ms: 300 }
+        const ask = async (url: string) => {
+          const lane = await trust.lane(way, url, { setting })
+          const answer = await lane.ask(false)
+          expect([answer.status, readAnswer(way.asks, answer).ending]).toEqual([502, 'error'])
+          return lane.charged()
+        }
+        await retries(0)
+        for (const rows of await Promise.all([ask(stalling), ask(breaking)])) {
+          expect(rows).toMatchObject([{ completion: 2, other: { interrupted: 'upstream', estimated: true } }])
+          expect(rows[0]?.prompt).toBeGreaterThan(0)
+          expect(rows[0]?.quota).toBe((rows[0]?.prompt ?? 0) + 2)
+          // It was asked once.
+          expect(rows[0]?.other.admin_info).toMatchObject({ use_channel: [expect.any(String)], attempts: [{}] })
+        }
+        expect(await ask(speechless)).toEqual([])
         await eventually('the upstream is let go', () => closed === 1)
+
+        await retries(2)
+        const first = await trust.lane(way, stalling, { setting, priority: 9 })
+        await trust.lane(way, await healthy(way), {}, first)
+        expect(readAnswer(way.asks, await first.ask(false))).toMatchObject({ said: 'four five six', ending: 'done' })
+        expect(await first.charged()).toMatchObject(usual)
       }))
 
     it('[T094] [T096] [T097] what goes on for ever, silent, in comments or in words, ends at its deadline, paid by what came', () =>

@@ -12,7 +12,7 @@ import { noteSettled, notingPassage, runsOn, withdrawResponse } from './note-res
 import type { Came, Passage, Whole } from './passage.ts'
 import { prepare } from './prepare.ts'
 import { chargeFor, type Ending } from './record.ts'
-import { type RelayParts, repliesIn, type Work } from './relay-parts.ts'
+import { type LostAnswer, type RelayParts, repliesIn, type Work } from './relay-parts.ts'
 import { isWorthSecondTry } from './second-try.ts'
 import { SocketExchange } from './socket-exchange.ts'
 import { type StreamOutcome, StreamReply } from './stream-reply.ts'
@@ -84,11 +84,13 @@ async function attemptBytes(running: Try, target: AnyTarget): Promise<Result> {
 }
 
 async function attemptWhole(running: Try, target: AnyTarget, passage: Passage): Promise<Result> {
-  const { app, work, channel } = running
+  const { app, work, channel, upstreamModel } = running
   const { call } = work
   let exchange: Running | undefined
+  let reply: WholeReply | undefined
   const outcome = await new Promise<Whole | UpstreamFailure | 'gone'>((resolve) => {
-    const started = exchangeOf(app, target, new WholeReply(passage, resolve))
+    reply = new WholeReply(passage, resolve)
+    const started = exchangeOf(app, target, reply)
     exchange = started
     call.whenGone(() => {
       started.abort()
@@ -98,8 +100,12 @@ async function attemptWhole(running: Try, target: AnyTarget, passage: Passage): 
   })
   call.whenGone(undefined)
 
-  if (outcome === 'gone') return settleGone(running, exchange, noReply)
-  if (outcome instanceof UpstreamFailure) return withCleanFacts(outcome, channel)
+  if (outcome === 'gone') return settleGone(running, exchange, reply?.part() ?? noReply)
+  if (outcome instanceof UpstreamFailure) {
+    const came = reply?.isBrokenOff ? reply.part() : undefined
+    if (came) work.lost = { channel, upstreamModel, translation: work.translation, came }
+    return withCleanFacts(outcome, channel)
+  }
 
   if (await runsOn(work).catch((error: unknown) => disown(running, error))) {
     work.turn?.used(work.inputTokens)
@@ -173,6 +179,12 @@ async function completeStream(
   await settle(running, ending)
   reply.close(last)
   return 'answered'
+}
+
+/** Charges what came of an answer of which the caller has nothing, because no channel could answer after it. */
+export async function settleLost(app: RelayParts, work: Work, { came, translation, ...answered }: LostAnswer): Promise<void> {
+  const ending = await endingOf(work, came, 'upstream')
+  await settle({ app, work: { ...work, translation, isLost: true }, ...answered }, ending)
 }
 
 /**

@@ -20,6 +20,8 @@ export interface Billed {
   /** Why the channel was chosen. */
   readonly choice?: Choice | undefined
   readonly translation?: Translation | undefined
+  /** Nothing has reached the caller: the channel is among the attempts that failed. */
+  readonly isLost?: true
 }
 
 /** One try on one channel, for the log row. `status` is 0 when there was no answer. */

@@ -81,7 +81,7 @@ export class Exchange implements Running, Dispatcher.DispatchHandler {
     this.#deadlines = deadlines
     this.#target = target
     this.#receiver = receiver
-    this.#silence = deadlines.after(target.limits.headersMs, () => this.#finish(new UpstreamFailure('timeout')))
+    this.#silence = deadlines.after(target.limits.headersMs, () => this.#finish(this.#silent()))
     this.#total = deadlines.after(target.limits.totalMs, () => this.#finish(new UpstreamFailure('timeout')))
   }
 
@@ -222,6 +222,12 @@ export class Exchange implements Running, Dispatcher.DispatchHandler {
       return
     }
     this.#receiver.end()
+  }
+
+  /** One that falls silent in its answer has not come late: the answer is broken. */
+  #silent(): UpstreamFailure {
+    if (!this.#hasAnswer) return new UpstreamFailure('timeout')
+    return new UpstreamFailure('cut', { facts: { message: 'it fell silent in its answer' } })
   }
 
   #flushFrames(): UpstreamFailure | undefined {

@@ -9,6 +9,7 @@ import { ownError } from '../protocols/error-body.ts'
 import { wireFormats } from '../protocols/index.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import { admit } from './admit.ts'
+import { settleLost } from './attempt.ts'
 import type { Call } from './call.ts'
 import { checkPrompt } from './check-prompt.ts'
 import type { Endpoint } from './endpoints.ts'
@@ -134,7 +135,8 @@ async function attemptUntilAnswered(app: RelayParts, work: Work): Promise<void> 
     if (!result.isRetryable || call.isCommitted || call.isGone) break
   }
 
-  await release(app, work)
+  if (work.lost) await settleLost(app, work, work.lost)
+  else await release(app, work)
   if (!last) {
     if (waitMs === 0) fail('no_channel', { model: work.facts.model, group: work.group })
     call.sendError(ownError(new AppError('upstream_saturated'), { retryAfter: Math.min(Math.ceil(waitMs / 1000), 3600) }))

@@ -6,7 +6,7 @@ import { gathered, toldAsStream } from './other-form.ts'
 import type { Passage } from './passage.ts'
 import { repliesIn, type Work } from './relay-parts.ts'
 import { StreamTap } from './tap.ts'
-import { parseObject, readWhole, requireNoError } from './whole-reply.ts'
+import { parseObject, readPart, readWhole, requireNoError } from './whole-reply.ts'
 
 type Asked = Pick<Work, 'body' | 'facts' | 'format'>
 
@@ -20,6 +20,7 @@ export function passThrough(work: Asked, edit: { hideUsage: boolean; renameTo: s
 
   return {
     ...whole,
+    readPart: (begun) => readPart(format, facts, gathered(format, begun)),
     openTap: () => new StreamTap(stream, edit),
     readReplay(body) {
       const { usage, text } = readWhole(format, facts, body, '')

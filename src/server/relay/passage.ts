@@ -8,6 +8,8 @@ import type { UpstreamErrorFacts } from '../protocols/wire-format.ts'
 export interface Passage {
   /** Reads a whole answer, and makes the caller's of it. Throws an UpstreamFailure when it is none. */
   readWhole(body: Buffer, contentType: string): Whole
+  /** Reads what has come of a whole answer that broke off, as far as it is charged for; absent where no part of an answer is. */
+  readPart?(begun: Buffer): Pick<Whole, 'usage' | 'text'>
   /** For a caller who asked for a stream. */
   openTap(): Tap
   /** One whole answer as the stream that was asked for. Throws an UpstreamFailure when it is none. */

@@ -91,7 +91,7 @@ function factors(work: Billed, channel: Answering, upstreamModel: string, ending
     ...(work.translation ? { upstream_format: work.translation.format } : {}),
     ...(work.translation && work.translation.dropped.length > 0 ? { dropped: work.translation.dropped } : {}),
     admin_info: {
-      use_channel: [...work.attempts.map((attempt) => String(attempt.channel)), String(channel.id)],
+      use_channel: [...work.attempts.map((attempt) => attempt.channel), ...(work.isLost ? [] : [channel.id])].map(String),
       ...(work.attempts.length > 0 ? { attempts: [...work.attempts] } : {}),
       ...(work.choice && work.choice !== 'only' ? { choice: work.choice, key: channel.keyId } : {}),
       address: call.client.address,

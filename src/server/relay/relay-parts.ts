@@ -1,5 +1,5 @@
 import type { Sessions } from '../accounts/sessions.ts'
-import type { ChannelIndex } from '../channels/model-index.ts'
+import type { ChannelIndex, RunningChannel } from '../channels/model-index.ts'
 import type { Choice } from '../channels/select.ts'
 import type { Spending } from '../channels/spending.ts'
 import type { Traffic } from '../channels/traffic.ts'
@@ -24,6 +24,7 @@ import type { Call } from './call.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { KeptResponses } from './kept-responses.ts'
 import type { OpenResponses } from './open-responses.ts'
+import type { Came } from './passage.ts'
 import type { Body } from './read-body.ts'
 import type { SealedStates } from './sealed-states.ts'
 
@@ -71,12 +72,22 @@ export interface Work {
   choice?: Choice
   /** Why the running attempt broke off after its answer had begun: the caller has what came, and the channel is to blame. */
   brokeOff?: UpstreamFailure
+  /** What came of an answer that broke off before the caller had any of it: charged unless another channel answers. */
+  lost?: LostAnswer
+  readonly isLost?: true
   /** The request in its neutral form, once an attempt needed it. */
   dialogue?: Dialogue
   /** An upstream has refused the reasoning of earlier turns: it is left out from then on. */
   leavesReasoning?: boolean
   /** Of the running attempt, when it is in another format than the caller's. */
   translation?: Translation | undefined
+}
+
+export interface LostAnswer {
+  readonly channel: RunningChannel
+  readonly upstreamModel: string
+  readonly translation: Translation | undefined
+  readonly came: Came
 }
 
 /** The channel and key that keep what a request continues. */

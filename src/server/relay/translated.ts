@@ -39,11 +39,16 @@ export function translated(app: RelayParts, work: Work, channel: RunningChannel,
   const keep = (state: SealedState) =>
     background(app.logger, 'keep the sealed state of a reply', app.sealedStates.keep(work.caller, state))
 
-  const readAll = (body: Buffer) => {
+  const followAll = (body: Buffer) => {
     const followed = follow()
     const events = followed.take(
       formOf(body) === 'events' ? readStream(codec.readEvents(reading), body) : codec.readReply(parseObject(body), reading),
     )
+    return { followed, events }
+  }
+
+  const readAll = (body: Buffer) => {
+    const { followed, events } = followAll(body)
     const { error, usage, text, state } = followed
     if (error) throw new UpstreamFailure('status', { status: error.status || 502, facts: error })
     if (!followed.isEnded) throw new UpstreamFailure('cut')
@@ -60,6 +65,11 @@ export function translated(app: RelayParts, work: Work, channel: RunningChannel,
         contentType: 'application/json',
         write: (billed) => Buffer.from(JSON.stringify(inbound.writeReply(counted(billed), writing))),
       }
+    },
+    readPart(begun) {
+      const { error, usage, text } = followAll(begun).followed
+      if (error) throw new UpstreamFailure('status', { status: error.status || 502, facts: error })
+      return { usage, text }
     },
     readReplay(body): Replay {
       const { usage, text, counted } = readAll(body)

@@ -1,8 +1,9 @@
+import { closeJson } from '../lib/close-json.ts'
 import { entriesOf, membersOf, memberValue } from '../lib/splice-json.ts'
 import { isObject, type JsonObject, type RequestFacts, type WireFormat } from '../protocols/wire-format.ts'
 import { type Receiver, readHiddenError } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
-import type { Passage, Whole } from './passage.ts'
+import type { Came, Passage, Whole } from './passage.ts'
 
 /** Collects a whole JSON answer, checks that it is one, and reads its usage. Nothing goes to the caller before the charge. */
 export class WholeReply implements Receiver {
@@ -10,6 +11,7 @@ export class WholeReply implements Receiver {
   readonly #done: (outcome: Whole | UpstreamFailure) => void
   readonly #chunks: Buffer[] = []
   #contentType = ''
+  #isBrokenOff = false
 
   constructor(passage: Passage, done: (outcome: Whole | UpstreamFailure) => void) {
     this.#passage = passage
@@ -31,9 +33,29 @@ export class WholeReply implements Receiver {
   }
 
   fail(failure: UpstreamFailure): void {
+    this.#isBrokenOff = failure.kind === 'cut' || failure.kind === 'timeout'
     this.#done(failure)
   }
+
+  /** The upstream has not come to the end of its answer. */
+  get isBrokenOff(): boolean {
+    return this.#isBrokenOff
+  }
+
+  /** What has come of an answer that broke off, where output can be read in it. */
+  part(): Came | undefined {
+    const { readPart } = this.#passage
+    const begun = readPart && closeJson(Buffer.concat(this.#chunks).toString('utf8', 0, partBytesMax))
+    if (!begun) return undefined
+    const read = tryReading(() => readPart(Buffer.from(begun)))
+    if (read instanceof UpstreamFailure || read.text === '') return undefined
+    const { usage, text } = read
+    return { usage, isComplete: () => false, text: () => text }
+  }
 }
+
+/** No text that a model writes is as long; pictures are. */
+const partBytesMax = 4 * 1024 * 1024
 
 /** What `read` answers, or the failure that a broken answer is. */
 export function tryReading<Read>(read: () => Read): Read | UpstreamFailure {
@@ -65,6 +87,13 @@ export function readWhole(
     usage,
     text: usage || !format.stream ? '' : format.replyText(isSmall ? reply : parseObject(body)),
   }
+}
+
+/** What has come of an answer of the format. Throws an UpstreamFailure when it is an error. */
+export function readPart(format: WireFormat, facts: RequestFacts, begun: Buffer): Pick<Whole, 'usage' | 'text'> {
+  const reply = parseObject(begun)
+  refuseError(reply)
+  return { usage: format.readUsage(reply, facts), text: format.replyText(reply) }
 }
 
 /** Throws the UpstreamFailure that a body of JSON tells under a status of success. */
