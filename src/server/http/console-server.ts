@@ -7,6 +7,7 @@ import { answerFailure, failureEnvelope } from '../console/failures.ts'
 import { mountRoutes } from '../console/mount.ts'
 import { openApi } from '../console/openapi.ts'
 import { clientReader } from '../lib/client-address.ts'
+import { closeBehindAnswer } from '../lib/close-behind.ts'
 import { AppError } from '../lib/failure.ts'
 import { newRequestId } from '../lib/ids.ts'
 import { ConsoleRequests } from '../limits/console-requests.ts'
@@ -57,6 +58,7 @@ export function buildConsoleServer(
     setHeaders(app, request, reply)
     if (ambiguousPath.test(pathOf(request))) return answerUnknown(request, reply)
   })
+  server.addHook('onSend', async (request, reply) => leaveUnread(request, reply))
   server.setErrorHandler((error, request, reply) => answerFailure(app, request, reply, error))
   server.setNotFoundHandler((request, reply) => files(request, reply) ?? answerUnknown(request, reply))
 
@@ -76,6 +78,14 @@ function acceptJsonOnly(server: FastifyInstance): void {
     if (escapedNul.test(body)) return done(new AppError('bad_json', { reason: 'NUL' }))
     parseJson(request, body, done)
   })
+}
+
+/** A body that was refused, or that nobody asked for, is read to its end only where that is near. */
+function leaveUnread({ raw }: FastifyRequest, reply: FastifyReply): void {
+  const { 'content-length': declared, 'transfer-encoding': encoding } = raw.headers
+  if (raw.complete || (encoding === undefined && Number(declared ?? 0) <= bodyMaxBytes)) return
+  reply.header('connection', 'close')
+  closeBehindAnswer(raw)
 }
 
 /** Paths that cannot be decoded do not even reach the hooks. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Language } from '../../contract/text.ts'
 import { chunkOf, lastChunk, takeOverChunking } from '../lib/chunked.ts'
 import type { Client } from '../lib/client-address.ts'
+import { closeBehindAnswer } from '../lib/close-behind.ts'
 import { AppError } from '../lib/failure.ts'
 import { toByteText } from '../lib/sse.ts'
 import type { CallerError } from '../protocols/error-body.ts'
@@ -150,11 +151,13 @@ export class Call {
       return
     }
     const body = errorBody(this.dialect, told, telling)
+    const isWhole = this.request.complete
+    if (!isWhole) closeBehindAnswer(this.request)
     this.response.writeHead(statusFor(this.dialect, told), {
       ...errorHeaders(this.dialect, told, this.id),
       ...this.idHeaders(),
       'content-length': String(Buffer.byteLength(body)),
-      ...(this.request.complete ? {} : { connection: 'close' }),
+      ...(isWhole ? {} : { connection: 'close' }),
     })
     this.response.end(body)
   }
