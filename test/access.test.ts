@@ -1,10 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Access, Routes } from '../src/contract/route.ts'
 import { allRoutes } from '../src/contract/routes/index.ts'
-import { ownAccountHandlers } from '../src/server/console/own-account.ts'
-import { registrationHandlers } from '../src/server/console/registration.ts'
-import { sessionHandlers } from '../src/server/console/session.ts'
-import { userHandlers } from '../src/server/console/users.ts'
 import { fail } from '../src/server/lib/failure.ts'
 import { type Signed, startConsole, type TestConsole } from './helpers/console.ts'
 
@@ -30,7 +26,7 @@ describe('access', () => {
   const callers = new Map<Kind, Signed>()
 
   beforeAll(async () => {
-    const lines = Object.keys({ ...sessionHandlers, ...registrationHandlers, ...ownAccountHandlers, ...userHandlers })
+    const lines = Object.keys(allRoutes)
     const reached = Object.fromEntries(lines.map((line) => [line, () => fail('not_implemented')]))
     console = await startConsole('sqlite', { handlers: reached })
     for (const [kind, role] of [

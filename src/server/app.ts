@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { HumanCheck } from './accounts/human-check.ts'
+import { OidcKeys } from './accounts/outside/oidc-keys.ts'
+import { Peers, type PeerSettings } from './accounts/outside/peers.ts'
 import { Passwords } from './accounts/passwords.ts'
 import { createRoot } from './accounts/root.ts'
 import { Sessions } from './accounts/sessions.ts'
@@ -47,6 +49,8 @@ export interface Replaceable {
   /** Where Stripe is. */
   readonly stripeAddress?: string
   readonly humanVerifier?: string
+  /** Where the providers of outside accounts are. */
+  readonly peers?: PeerSettings
   /** How names of channels are looked up, and whose certificates they trust. */
   readonly upstream?: Pick<UpstreamSettings, 'resolve' | 'certificates'>
 }
@@ -85,6 +89,8 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const passwords = new Passwords()
   const sessions = new Sessions(core)
   const human = new HumanCheck(core, upstream, replaced.humanVerifier)
+  const peers = new Peers(core, upstream, replaced.peers)
+  const outside = { peers, oidcKeys: new OidcKeys(core, peers) }
   const authenticator = openAuthenticator(core)
   const catalog = openCatalog(core)
   const counters = await openCounters(core)
@@ -111,6 +117,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     passwords,
     sessions,
     human,
+    outside,
     stripe: new StripeCalls(core, upstream, replaced.stripeAddress),
     authenticator,
     ledger,

@@ -1,4 +1,5 @@
 import type { HumanCheck } from './accounts/human-check.ts'
+import type { OutsideParts } from './accounts/outside/visit.ts'
 import type { Passwords } from './accounts/passwords.ts'
 import type { Counters } from './limits/counters.ts'
 import type { Mailer } from './notify/mailer.ts'
@@ -10,6 +11,7 @@ export interface App extends RelayParts {
   readonly mailer: Mailer
   readonly stripe: StripeCalls
   readonly human: HumanCheck
+  readonly outside: OutsideParts
   readonly passwords: Passwords
   readonly counters: Counters
   readonly version: string

@@ -1,5 +1,7 @@
 import type { OptionKey } from '../../src/contract/options/index.ts'
 import { HumanCheck } from '../../src/server/accounts/human-check.ts'
+import { OidcKeys } from '../../src/server/accounts/outside/oidc-keys.ts'
+import { type PeerSettings, Peers } from '../../src/server/accounts/outside/peers.ts'
 import { Passwords } from '../../src/server/accounts/passwords.ts'
 import { Sessions } from '../../src/server/accounts/sessions.ts'
 import type { Accounts } from '../../src/server/accounts/sign-in.ts'
@@ -28,7 +30,7 @@ export interface AccountNode extends Accounts {
 }
 
 /** The parts that accounts are made of, over a core; `close` ends them but for the core. */
-export function accountParts(core: Core, humanVerifier?: string) {
+export function accountParts(core: Core, humanVerifier?: string, peerSettings?: PeerSettings) {
   const upstream = new UpstreamAgents()
   const sessions = new Sessions(core)
   const mailer = new Mailer(core, { certificates: testCertificate })
@@ -37,7 +39,9 @@ export function accountParts(core: Core, humanVerifier?: string) {
     await mailer.close(0)
     await upstream.close()
   }
-  return { passwords, sessions, upstream, mailer, human: new HumanCheck(core, upstream, humanVerifier), close }
+  const peers = new Peers(core, upstream, peerSettings)
+  const outside = { peers, oidcKeys: new OidcKeys(core, peers) }
+  return { passwords, sessions, outside, upstream, mailer, human: new HumanCheck(core, upstream, humanVerifier), close }
 }
 
 /** One node over a database, as far as accounts go. Several over one PostgreSQL are several nodes, which share the clock of the test. */

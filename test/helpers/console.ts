@@ -1,9 +1,13 @@
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import type { Routes } from '../../src/contract/route.ts'
 import { allRoutes } from '../../src/contract/routes/index.ts'
+import type { PeerSettings } from '../../src/server/accounts/outside/peers.ts'
 import { createUser } from '../../src/server/accounts/users.ts'
+import { outsideHandlers } from '../../src/server/console/outside.ts'
 import { ownAccountHandlers } from '../../src/server/console/own-account.ts'
+import { passkeyHandlers } from '../../src/server/console/passkeys.ts'
 import { registrationHandlers } from '../../src/server/console/registration.ts'
+import { secondFactorHandlers } from '../../src/server/console/second-factor.ts'
 import { sessionHandlers } from '../../src/server/console/session.ts'
 import { userHandlers } from '../../src/server/console/users.ts'
 import type { Env } from '../../src/server/env.ts'
@@ -49,7 +53,13 @@ export interface Given {
  */
 export async function startConsole(
   kind: DatabaseKind,
-  given: { handlers?: Record<string, unknown>; env?: Partial<Env>; webFolder?: string; isStopping?: () => boolean } = {},
+  given: {
+    handlers?: Record<string, unknown>
+    env?: Partial<Env>
+    webFolder?: string
+    isStopping?: () => boolean
+    peers?: PeerSettings
+  } = {},
 ): Promise<TestConsole> {
   const test = await freshDatabase(kind)
   const database = await test.open()
@@ -57,7 +67,7 @@ export async function startConsole(
   const logged: string[] = []
   const logger = newLogger('info', { write: (line: string) => void logged.push(line) })
   const core = { ...(await testCore(database, { now: () => clock.now(), ...(given.env ? { env: given.env } : {}) })), logger }
-  const { close, ...accounts } = accountParts(core)
+  const { close, ...accounts } = accountParts(core, undefined, given.peers)
   const { sessions } = accounts
 
   // The parts that no handler of these tests reaches are left out.
@@ -70,6 +80,9 @@ export async function startConsole(
     ...sessionHandlers,
     ...registrationHandlers,
     ...ownAccountHandlers,
+    ...secondFactorHandlers,
+    ...passkeyHandlers,
+    ...outsideHandlers,
     ...userHandlers,
     ...given.handlers,
   } as never

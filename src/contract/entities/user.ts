@@ -27,6 +27,7 @@ export const user = z.object({
   wechat_id: z.string(),
   telegram_id: z.string(),
   linux_do_id: z.string(),
+  oidc_id: z.string(),
   group: z.string(),
   quota: z.int(),
   used_quota: z.int(),
@@ -84,5 +85,5 @@ export const userEdit = z.object({
 })
 export type UserEdit = z.output<typeof userEdit>
 
-export const manageActions = ['enable', 'disable', 'promote', 'demote', 'delete', 'sign_out', 'unlock'] as const
+export const manageActions = ['enable', 'disable', 'promote', 'demote', 'delete', 'sign_out', 'unlock', 'reset_factors'] as const
 export type ManageAction = (typeof manageActions)[number]

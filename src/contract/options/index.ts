@@ -5,7 +5,7 @@ import type { Merged, Option, Place, ValuesOf, Writer } from './define.ts'
 import { drawing } from './drawing.ts'
 import { emailDomains, smtp } from './email.ts'
 import { gemini } from './gemini.ts'
-import { github, linuxdo, login, telegram, turnstile, wechat } from './login.ts'
+import { github, linuxdo, login, oidc, telegram, turnstile, wechat } from './login.ts'
 import { dashboard, logs } from './logs.ts'
 import { moderation } from './moderation.ts'
 import { payment, stripe } from './payment.ts'
@@ -45,6 +45,7 @@ export const sections = [
   telegram,
   turnstile,
   linuxdo,
+  oidc,
   appearance,
   updates,
 ] as const

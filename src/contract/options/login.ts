@@ -186,3 +186,46 @@ export const linuxdo = section(
     }),
   },
 )
+
+export const oidc = section(
+  {
+    name: 'oidc',
+    tab: 'system',
+    label: { zh: '配置 OIDC 登录', en: 'OpenID Connect' },
+    help: {
+      zh: '在 OIDC 服务中将回调地址填为 {ServerAddress}/oauth/oidc。',
+      en: 'At the provider, enter {ServerAddress}/oauth/oidc as redirect address.',
+    },
+    writer,
+  },
+  {
+    'oidc.enabled': option({
+      ...toggle(false),
+      label: { zh: '允许通过 OIDC 登录和注册', en: 'Allow login and registration with OpenID Connect' },
+      help: { zh: '需要先填写服务器地址和以下各项。', en: 'Needs the server address and the fields below.' },
+    }),
+    'oidc.display_name': option({
+      ...line('', 40),
+      label: { zh: '登录按钮名称', en: 'Name on the login button' },
+      help: { zh: '留空则显示 OIDC。', en: 'Empty shows OIDC.' },
+    }),
+    'oidc.well_known': option({
+      ...address(),
+      label: { zh: 'Issuer 或发现文档地址', en: 'Issuer or discovery document' },
+      help: {
+        zh: '例如 https://id.example.com，或其 /.well-known/openid-configuration 地址。',
+        en: 'Such as https://id.example.com, or its address ending in /.well-known/openid-configuration.',
+      },
+    }),
+    'oidc.client_id': option({
+      ...line(),
+      label: { zh: 'OIDC Client ID', en: 'OIDC client ID' },
+      help: { zh: '应用的 Client ID。', en: 'Client ID of the application.' },
+    }),
+    'oidc.client_secret': option({
+      ...secret(),
+      label: { zh: 'OIDC Client Secret', en: 'OIDC client secret' },
+      help: { zh: '应用的 Client Secret，保存后不再显示。', en: 'Client secret of the application; never shown again.' },
+    }),
+  },
+)

@@ -2,10 +2,13 @@ import type { Routes } from '../route.ts'
 import { channelRoutes } from './channels.ts'
 import { logRoutes } from './logs.ts'
 import { optionRoutes } from './options.ts'
+import { outsideRoutes } from './outside.ts'
 import { ownAccountRoutes } from './own-account.ts'
+import { passkeyRoutes } from './passkeys.ts'
 import { pricingRoutes } from './pricing.ts'
 import { redemptionRoutes } from './redemptions.ts'
 import { registrationRoutes } from './registration.ts'
+import { secondFactorRoutes } from './second-factor.ts'
 import { sessionRoutes } from './session.ts'
 import { siteRoutes } from './site.ts'
 import { systemRoutes } from './system.ts'
@@ -20,6 +23,9 @@ export const allRoutes = {
   ...sessionRoutes,
   ...registrationRoutes,
   ...ownAccountRoutes,
+  ...secondFactorRoutes,
+  ...passkeyRoutes,
+  ...outsideRoutes,
   ...userRoutes,
   ...optionRoutes,
   ...systemRoutes,

@@ -13,6 +13,7 @@ import { lockManaged } from './lock-user.ts'
 import { dropCodes } from './mailed-codes.ts'
 import { removeUser } from './remove.ts'
 import { deleteSessions } from './sessions.ts'
+import { resetFactors } from './two-factor.ts'
 
 /** What an act needs and does. `requires` throws when the act cannot be done. */
 interface Act {
@@ -68,6 +69,14 @@ const acts: Readonly<Record<ManageAction, Act>> = {
     requires() {},
     async run(_core, within, { id }) {
       await set(within, id, { access_token_hash: null })
+      await signOut(within, id)
+    },
+  },
+  reset_factors: {
+    words: { zh: '管理员清除了两步验证和通行密钥', en: 'Second factor and passkeys removed by an admin' },
+    requires() {},
+    async run(_core, within, { id }) {
+      await resetFactors(within, id)
       await signOut(within, id)
     },
   },

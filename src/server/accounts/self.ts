@@ -18,7 +18,7 @@ export interface SelfChange {
 
 /**
  * Changes the caller's own names and password. A new password needs the current one, and ends codes that were mailed and every session
- * but that of `keepSession`; a new name needs a fresh login. Throws `password_wrong`, `login_throttled`, `password_length`,
+ * but that of `keepSession`; a first password and a new name need a fresh login. Throws `password_wrong`, `login_throttled`, `password_length`,
  * `password_weak`, `fresh_login_required`, `username_length`, `username_characters`, `username_taken`.
  */
 export async function changeSelf(accounts: Accounts, caller: Caller, change: SelfChange, keepSession?: string): Promise<void> {
@@ -46,7 +46,9 @@ export async function changeSelf(accounts: Accounts, caller: Caller, change: Sel
   accounts.bus.publish('user', user.id)
 
   async function newPassword() {
-    await requirePassword(accounts, { user, password: change.current_password ?? '', address: caller.address })
+    // Who came with an outside account has no password yet, and proves it with the login itself.
+    if (user.password_hash === '') await requireFresh(accounts, keepSession)
+    else await requirePassword(accounts, { user, password: change.current_password ?? '', address: caller.address })
     requireGoodPassword(change.password ?? '', username)
     return { password_hash: await accounts.passwords.hash(change.password ?? ''), must_change_password: 0 }
   }

@@ -7,6 +7,7 @@ import { fail } from '../lib/failure.ts'
 import { newSecret } from '../lib/ids.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { Core } from '../options/core.ts'
+import { dropSteps, purgeLoginSteps } from './login-steps.ts'
 import { purgeMailedCodes } from './mailed-codes.ts'
 import { purgeLoginFailures } from './throttle.ts'
 import { type Account, accountColumns, isActive } from './users.ts'
@@ -154,6 +155,7 @@ export class Sessions {
       .execute()
     await purgeLoginFailures(this.#core)
     await purgeMailedCodes(this.#core)
+    await purgeLoginSteps(this.#core)
   }
 
   close(): void {
@@ -208,9 +210,10 @@ export class Sessions {
   }
 }
 
-/** Inside of a transaction of a change that ends them; publish topic `user` after the commit. */
+/** Ends logins that are half done too. Inside of a transaction of a change that ends them; publish topic `user` after the commit. */
 export async function deleteSessions(within: Queries, userId: number, exceptToken = ''): Promise<void> {
   await within.deleteFrom('sessions').where('user_id', '=', userId).where('token_hash', '!=', sha256(exceptToken)).execute()
+  await dropSteps(within, userId)
 }
 
 function isExpired({ role, createdAt, seenAt }: { role: number; createdAt: number; seenAt: number }, now: number): boolean {

@@ -1,15 +1,15 @@
-import type { SignedInUser } from '../../contract/entities/user.ts'
 import { isRoot } from '../../contract/roles.ts'
 import type { Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
 import type { Mailer } from '../notify/mailer.ts'
 import type { Core } from '../options/core.ts'
+import { type Arrival, enter, type SignedIn } from './enter.ts'
 import type { HumanCheck } from './human-check.ts'
 import { usernameKey } from './names.ts'
 import type { Passwords } from './passwords.ts'
 import type { Sessions } from './sessions.ts'
 import { accountSubject, addressSubject, countAttempt, forgive, type Subject } from './throttle.ts'
-import { type Account, findByLogin, isActive } from './users.ts'
+import { findByLogin, isActive } from './users.ts'
 
 export interface Accounts extends Core {
   readonly passwords: Passwords
@@ -18,21 +18,20 @@ export interface Accounts extends Core {
   readonly human: HumanCheck
 }
 
-export interface SignIn {
+export interface SignIn extends Arrival {
   readonly username: string
   readonly password: string
   /** The token of the human check. */
   readonly turnstile?: string | undefined
-  readonly address: string
-  readonly userAgent: string
 }
 
 /**
  * Signs in with a password. Unknown name, wrong password and banned user give the same `credentials_wrong` after the same work.
  * The super admin can sign in while password login is switched off, or the human check broken, so that no setting locks everybody out.
- * Throws also `credentials_required`, `login_throttled`, `human_check_failed`, `password_login_disabled`, `too_many_requests`.
+ * Throws also `second_factor_required`, `credentials_required`, `login_throttled`, `human_check_failed`, `password_login_disabled`,
+ * `too_many_requests`.
  */
-export async function signIn(accounts: Accounts, given: SignIn): Promise<{ token: string; user: SignedInUser }> {
+export async function signIn(accounts: Accounts, given: SignIn): Promise<SignedIn> {
   if (given.username.trim() === '' || given.password === '') fail('credentials_required')
   const isHuman = await accounts.human.passes(given.turnstile, given.address)
   const user = await findByLogin(accounts.db, given.username)
@@ -50,8 +49,7 @@ export async function signIn(accounts: Accounts, given: SignIn): Promise<{ token
 
   for (const subject of subjects) await forgive(accounts, subject)
   if (accounts.passwords.isOutdated(admitted.password_hash)) await renewHash(accounts, admitted, given.password)
-  const token = await accounts.sessions.create({ userId: admitted.id, address: given.address, userAgent: given.userAgent })
-  return { token, user: presentSignedIn(admitted) }
+  return enter(accounts, admitted, given)
 }
 
 /**
@@ -65,11 +63,6 @@ export async function requirePassword(
   for (const subject of subjects) await countAttempt(accounts, subject)
   if (!(await accounts.passwords.verify(password, user.password_hash))) fail('password_wrong')
   for (const subject of subjects) await forgive(accounts, subject)
-}
-
-export function presentSignedIn(user: Account): SignedInUser {
-  const { id, username, display_name, role, status, group } = user
-  return { id, username, display_name, role, status, group, default_password: user.must_change_password === 1 }
 }
 
 /** From a place where the user is signed in already guesses count apart: strangers cannot keep the owner of the account out. */

@@ -2,6 +2,7 @@ import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import type { Caller } from '../options/core.ts'
 import { type Accounts, requirePassword } from './sign-in.ts'
+import { hasTwoFactor, requireSecondFactor } from './two-factor.ts'
 import { findUser } from './users.ts'
 
 /** How long after a proof of who they are somebody may do what cannot be taken back. */
@@ -17,14 +18,26 @@ export async function requireFresh({ sessions, now }: Accounts, sessionToken: st
   if (age < 0 || age > freshSeconds) fail('fresh_login_required')
 }
 
-/** Proves again, with the password, who is behind the session. Throws `password_wrong`, `login_throttled`, `fresh_login_required`. */
+/**
+ * Proves again who is behind the session: with the password, or, where there is a second factor, with a code of that. A password alone
+ * may have been seen by whoever sits in front of the browser. Throws `password_wrong`, `second_factor_required`, `second_factor_wrong`,
+ * `login_throttled`, `fresh_login_required`.
+ */
 export async function proveAgain(
   accounts: Accounts,
   caller: Caller,
-  { password, sessionToken }: { password: string; sessionToken: string | undefined },
+  {
+    password,
+    code,
+    sessionToken,
+  }: { password?: string | undefined; code?: string | undefined; sessionToken: string | undefined },
 ): Promise<void> {
   if (sessionToken === undefined) return fail('fresh_login_required')
   const user = await findUser(accounts.db, caller.id)
-  await requirePassword(accounts, { user, password, address: caller.address })
+  if (await hasTwoFactor(accounts.db, user.id)) {
+    await requireSecondFactor(accounts, user, code || fail('second_factor_required'))
+  } else {
+    await requirePassword(accounts, { user, password: password ?? '', address: caller.address })
+  }
   await accounts.sessions.prove(sessionToken)
 }

@@ -10,8 +10,9 @@ import { presentSetting } from './setting.ts'
 
 /**
  * Accounts: who may sign in, with what, and for how long. This folder owns the tables `users` (but for its money columns, which are
- * the ledger's), `sessions`, `login_failures`, `mailed_codes`, `mailed_addresses` and `user_notices`. What a user may do is decided by the access of a route and by the rules of each
- * part, not here. Whoever changes a user publishes topic `user` after the commit, so that no node goes on with what it remembers.
+ * the ledger's), `sessions`, `login_failures`, `login_steps`, `two_factor`, `backup_codes`, `passkeys`, `mailed_codes`, `mailed_addresses` and
+ * `user_notices`. What a user may do is decided by the access of a route and by the rules of each part, not here. Whoever changes a
+ * user publishes topic `user` after the commit, so that no node goes on with what it remembers.
  */
 
 /** What is known of a signed-in user during a call. */
@@ -49,12 +50,17 @@ export function findByEmail(db: Queries, email: string): Promise<Row<'users'> | 
   return db.selectFrom('users').selectAll().where('email', '=', email).executeTakeFirst()
 }
 
+/** Where the immutable id of an outside account is kept. */
+export type IdentityColumn = 'github_id' | 'linux_do_id' | 'wechat_id' | 'telegram_id' | 'oidc_id'
+
 export type NewUser = Pick<NewRow<'users'>, 'password_hash'> & {
   readonly username: string
   readonly displayName: string
   readonly role: number
   readonly at: number
-  readonly more?: Partial<Pick<NewRow<'users'>, 'email' | 'group' | 'inviter_id' | 'must_change_password' | 'setting'>>
+  readonly more?: Partial<
+    Pick<NewRow<'users'>, 'email' | 'group' | 'inviter_id' | 'must_change_password' | 'setting' | IdentityColumn>
+  >
 }
 
 /**
@@ -113,6 +119,7 @@ export function presentUser(row: Row<'users'>): User {
     wechat_id: row.wechat_id,
     telegram_id: row.telegram_id,
     linux_do_id: row.linux_do_id,
+    oidc_id: row.oidc_id,
     group: row.group,
     quota: row.quota,
     used_quota: row.used_quota,

@@ -24,7 +24,14 @@ export interface Admitted {
 }
 
 const passwordLines: readonly string[] = ['GET /api/user/self', 'PUT /api/user/self'] satisfies Line[]
-const signingLines: readonly string[] = ['POST /api/user/login', 'GET /api/user/logout', 'POST /api/user/logout'] satisfies Line[]
+const signingLines: readonly string[] = [
+  'POST /api/user/login',
+  'POST /api/user/login/second',
+  'POST /api/user/login/passkey/options',
+  'POST /api/user/login/passkey',
+  'GET /api/user/logout',
+  'POST /api/user/logout',
+] satisfies Line[]
 const optionLine: string = 'PUT /api/option/' satisfies Line
 
 /**

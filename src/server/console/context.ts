@@ -1,5 +1,6 @@
 import type { Language } from '../../contract/text.ts'
 import { fail } from '../lib/failure.ts'
+import { newSecret } from '../lib/ids.ts'
 import type { Caller } from '../options/core.ts'
 import type { App } from '../parts.ts'
 
@@ -12,6 +13,8 @@ export interface Context {
   readonly mustChangePassword: boolean
   /** Token of the live session of the caller; calls with an access token have none. */
   readonly sessionToken: string | undefined
+  /** What tells this browser from others while somebody logs in over several steps. */
+  readonly browserToken: string | undefined
   readonly address: string
   readonly userAgent: string
   /** How a provider of payments signed the body; '' when it did not. */
@@ -20,6 +23,15 @@ export interface Context {
   readonly requestId: string
   setSession(token: string): void
   clearSession(): void
+  /** Gives the browser a token to go on with, for some minutes. */
+  keepBrowser(token: string): void
+}
+
+/** The token of the browser, which gets one if it has none, and keeps it for some minutes from now. */
+export function requireBrowser(context: Context): string {
+  const token = context.browserToken ?? newSecret()
+  context.keepBrowser(token)
+  return token
 }
 
 /** The caller on routes that are not public, where there always is one. */

@@ -4,10 +4,13 @@ import { channelHandlers } from './channels.ts'
 import type { Context } from './context.ts'
 import { logHandlers } from './logs.ts'
 import { optionHandlers } from './options.ts'
+import { outsideHandlers } from './outside.ts'
 import { ownAccountHandlers } from './own-account.ts'
+import { passkeyHandlers } from './passkeys.ts'
 import { pricingHandlers } from './pricing.ts'
 import { redemptionHandlers } from './redemptions.ts'
 import { registrationHandlers } from './registration.ts'
+import { secondFactorHandlers } from './second-factor.ts'
 import { sessionHandlers } from './session.ts'
 import { siteHandlers } from './site.ts'
 import { systemHandlers } from './system.ts'
@@ -22,6 +25,9 @@ export const allHandlers: Handlers<AllRoutes, Context> = {
   ...sessionHandlers,
   ...registrationHandlers,
   ...ownAccountHandlers,
+  ...secondFactorHandlers,
+  ...passkeyHandlers,
+  ...outsideHandlers,
   ...userHandlers,
   ...optionHandlers,
   ...systemHandlers,

@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import { explain } from '../../contract/issues.ts'
 import { type Handlers, parseLine, type Received, type Route, type Routes } from '../../contract/route.ts'
 import { languageOf } from '../../contract/text.ts'
+import { browserCookie, readBrowserToken } from '../accounts/browser-cookie.ts'
 import { clearedSessionCookies, sessionCookie } from '../accounts/session-cookie.ts'
 import { AppError } from '../lib/failure.ts'
 import type { App } from '../parts.ts'
@@ -91,6 +92,7 @@ function contextOf(app: App, request: FastifyRequest, reply: FastifyReply, admit
     },
     mustChangePassword: account?.must_change_password === 1,
     sessionToken: identity?.sessionToken,
+    browserToken: readBrowserToken(app, request.headers.cookie),
     address: client.address,
     userAgent: request.headers['user-agent'] ?? '',
     signature: headerText(request, 'stripe-signature'),
@@ -98,6 +100,7 @@ function contextOf(app: App, request: FastifyRequest, reply: FastifyReply, admit
     requestId: request.id,
     setSession: (token) => void reply.header('set-cookie', sessionCookie(app, token)),
     clearSession: () => void reply.header('set-cookie', clearedSessionCookies()),
+    keepBrowser: (token) => void reply.header('set-cookie', browserCookie(app, token)),
   }
 }
 

@@ -16,8 +16,8 @@ export const ownAccountHandlers: Handlers<typeof ownAccountRoutes, Context> = {
     return null
   },
 
-  async 'POST /api/user/verify'(context, { body: { password } }) {
-    await proveAgain(context.app, requireCaller(context), { password, sessionToken: context.sessionToken })
+  async 'POST /api/user/verify'(context, { body }) {
+    await proveAgain(context.app, requireCaller(context), { ...body, sessionToken: context.sessionToken })
     return null
   },
 

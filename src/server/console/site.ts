@@ -2,6 +2,8 @@ import { sql } from 'kysely'
 import type { Handlers } from '../../contract/route.ts'
 import type { siteRoutes } from '../../contract/routes/site.ts'
 import type { Status } from '../../contract/status.ts'
+import { isOffered } from '../accounts/outside/offered.ts'
+import { findPasskeySite } from '../accounts/passkey-site.ts'
 import type { App } from '../parts.ts'
 import type { Context } from './context.ts'
 
@@ -45,14 +47,18 @@ export function readStatus({ version, startedAt, options }: Pick<App, 'version' 
     top_up_link: values.TopUpLink,
     turnstile_check: values.TurnstileCheckEnabled,
     turnstile_site_key: values.TurnstileSiteKey,
-    github_oauth: values.GitHubOAuthEnabled,
+    github_oauth: isOffered(values, 'github'),
     github_client_id: values.GitHubClientId,
-    linuxdo_oauth: values.LinuxDOOAuthEnabled,
+    linuxdo_oauth: isOffered(values, 'linuxdo'),
     linuxdo_client_id: values.LinuxDOClientId,
-    wechat_login: values.WeChatAuthEnabled,
+    wechat_login: isOffered(values, 'wechat'),
     wechat_qrcode: values.WeChatAccountQRCodeImageURL,
-    telegram_oauth: values.TelegramOAuthEnabled,
+    telegram_oauth: isOffered(values, 'telegram'),
     telegram_bot_name: values.TelegramBotName,
+    oidc_enabled: isOffered(values, 'oidc'),
+    oidc_client_id: values['oidc.client_id'],
+    oidc_name: values['oidc.display_name'],
+    passkey_login: findPasskeySite(values) !== undefined,
     email_verification: values.EmailVerificationEnabled,
     register_enabled: values.RegisterEnabled,
     password_register_enabled: values.PasswordRegisterEnabled,

@@ -37,6 +37,22 @@ export const requirements: readonly Requirement[] = [
     needs: 'EmailDomainWhitelist',
     name: { zh: '邮箱域名白名单', en: 'the e-mail domain whitelist' },
   },
+  {
+    option: 'oidc.enabled',
+    needs: 'oidc.client_id',
+    name: { zh: ' OIDC Client ID', en: 'the OIDC client ID' },
+  },
+  {
+    option: 'oidc.enabled',
+    needs: 'oidc.client_secret',
+    name: { zh: ' OIDC Client Secret', en: 'the OIDC client secret' },
+  },
+  {
+    option: 'oidc.enabled',
+    needs: 'oidc.well_known',
+    name: { zh: ' OIDC 发现文档地址', en: 'the address of the OIDC discovery document' },
+  },
+  { option: 'oidc.enabled', needs: 'ServerAddress', name: { zh: '服务器地址', en: 'the server address' } },
   { option: 'PayAddress', needs: 'ServerAddress', name: { zh: '服务器地址', en: 'the server address' } },
   { option: 'StripeApiSecret', needs: 'ServerAddress', name: { zh: '服务器地址', en: 'the server address' } },
 ]

@@ -1,0 +1,7 @@
+import { z } from 'zod'
+
+/** A passkey as its owner sees it. `used_at` is 0 while it was never used. */
+export const passkey = z.object({ id: z.int(), name: z.string(), created_at: z.int(), used_at: z.int() })
+export type Passkey = z.output<typeof passkey>
+
+export const passkeyName = z.string().trim().min(1).max(50)

@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { binding, outsideProvider, telegramFields } from '../entities/outside-account.ts'
+import { signedInUser } from '../entities/user.ts'
+import { queryText } from '../envelope.ts'
+import { routes } from '../route.ts'
+
+const affCode = z
+  .string()
+  .max(100)
+  .nullish()
+  .transform((text) => text ?? '')
+const code = z.string().max(2000).default('')
+const state = z.string().max(200).default('')
+
+/** `message` is `bind` when an account was bound to who is signed in; then there is no user. */
+const comeBack = {
+  access: 'public',
+  summary: 'Come back from the page of a provider: sign in, register, or bind',
+  limit: 'critical',
+  reply: signedInUser.nullable(),
+  extra: z.object({ message: z.string() }),
+} as const
+const back = z.object({ code, state })
+
+const wechatLogin = {
+  access: 'public',
+  summary: 'Sign in or register with the code of the WeChat account',
+  limit: 'critical',
+  reply: signedInUser,
+} as const
+const wechatBind = {
+  access: 'user',
+  summary: 'Bind the WeChat account that a code is of; needs a fresh login',
+  limit: 'critical',
+  reply: z.null(),
+} as const
+const telegramLogin = {
+  access: 'public',
+  summary: 'Sign in with what the Telegram widget hands over',
+  limit: 'critical',
+  reply: signedInUser,
+} as const
+const telegramBind = {
+  access: 'user',
+  summary: 'Bind the Telegram account that the widget hands over; needs a fresh login',
+  limit: 'critical',
+  reply: z.null(),
+} as const
+
+const visit = z.object({ state: z.string(), url: z.string() })
+
+export const outsideRoutes = routes({
+  'GET /api/oauth/state': {
+    access: 'public',
+    summary: 'A state for the page of a provider, for clients that make its address themselves; binds when signed in',
+    limit: 'critical',
+    writes: true,
+    query: z.object({ aff: queryText }),
+    reply: z.string(),
+  },
+  'POST /api/oauth/state': {
+    access: 'public',
+    summary: 'Begin a login at a provider: the state, and the address to go to where there is one',
+    limit: 'critical',
+    body: z.object({ provider: outsideProvider, aff: affCode }),
+    reply: visit,
+  },
+  'GET /api/oauth/github': { ...comeBack, writes: true, query: back },
+  'POST /api/oauth/github': { ...comeBack, body: back },
+  'GET /api/oauth/linuxdo': { ...comeBack, writes: true, query: back },
+  'POST /api/oauth/linuxdo': { ...comeBack, body: back },
+  'GET /api/oauth/oidc': { ...comeBack, writes: true, query: back },
+  'POST /api/oauth/oidc': { ...comeBack, body: back },
+  'GET /api/oauth/wechat': { ...wechatLogin, writes: true, query: z.object({ code: queryText, aff: queryText }) },
+  'POST /api/oauth/wechat': { ...wechatLogin, body: z.object({ code, aff: affCode }) },
+  'GET /api/oauth/wechat/bind': { ...wechatBind, writes: true, query: z.object({ code: queryText }) },
+  'POST /api/oauth/wechat/bind': { ...wechatBind, body: z.object({ code }) },
+  'GET /api/oauth/telegram/login': { ...telegramLogin, writes: true, query: z.object(telegramFields) },
+  'POST /api/oauth/telegram/login': { ...telegramLogin, body: z.object({ state, ...telegramFields }) },
+  'GET /api/oauth/telegram/bind': { ...telegramBind, writes: true, query: z.object(telegramFields) },
+  'POST /api/oauth/telegram/bind': { ...telegramBind, body: z.object({ state, ...telegramFields }) },
+  'GET /api/user/binding': {
+    access: 'user',
+    summary: 'Outside accounts of the own account, with providers that nothing is bound to',
+    reply: z.array(binding),
+  },
+  'POST /api/user/binding': {
+    access: 'user',
+    summary: 'Begin to bind an account of a provider; needs a fresh login',
+    limit: 'critical',
+    body: z.object({ provider: outsideProvider }),
+    reply: visit,
+  },
+  'DELETE /api/user/binding/:provider': {
+    access: 'user',
+    summary: 'Take a binding away, unless it is the last way in; needs a fresh login',
+    limit: 'critical',
+    params: z.object({ provider: outsideProvider }),
+    reply: z.null(),
+  },
+})

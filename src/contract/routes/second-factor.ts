@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { passkey } from '../entities/passkey.ts'
+import { signedInUser } from '../entities/user.ts'
+import { routes } from '../route.ts'
+
+const code = z.string().trim().min(1).max(40)
+
+/** What lets the own account in, and what guards it. */
+const security = z.object({
+  /** Whether there is a password at all; who came with an outside account has none at first. */
+  password: z.boolean(),
+  two_factor: z.boolean(),
+  /** How many backup codes are left. */
+  backup_codes: z.int(),
+  passkeys: z.array(passkey),
+  /** Whether this site can take passkeys. */
+  passkeys_offered: z.boolean(),
+})
+
+export const secondFactorRoutes = routes({
+  'POST /api/user/login/second': {
+    access: 'public',
+    summary: 'End a login with a code of the authenticator app, or a backup code',
+    limit: 'login',
+    body: z.object({ code }),
+    reply: signedInUser,
+  },
+  'GET /api/user/security': { access: 'user', summary: 'What lets the own account in, and what guards it', reply: security },
+  'POST /api/user/two_factor': {
+    access: 'user',
+    summary: 'Draw a secret for an authenticator app; needs a fresh login',
+    limit: 'critical',
+    reply: z.object({ secret: z.string(), uri: z.string() }),
+  },
+  'POST /api/user/two_factor/confirm': {
+    access: 'user',
+    summary: 'Switch the second factor on with a first code; answers the backup codes, this once',
+    limit: 'critical',
+    body: z.object({ code }),
+    reply: z.array(z.string()),
+  },
+  'POST /api/user/two_factor/backup_codes': {
+    access: 'user',
+    summary: 'Make new backup codes in the place of the old ones; needs a fresh login',
+    limit: 'critical',
+    reply: z.array(z.string()),
+  },
+  'DELETE /api/user/two_factor': {
+    access: 'user',
+    summary: 'Switch the second factor off; needs a fresh login',
+    limit: 'critical',
+    reply: z.null(),
+  },
+})

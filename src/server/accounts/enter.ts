@@ -1,0 +1,78 @@
+import type { SignedInUser } from '../../contract/entities/user.ts'
+import type { Row } from '../db/schema.ts'
+import { fail } from '../lib/failure.ts'
+import { newSecret } from '../lib/ids.ts'
+import type { Core } from '../options/core.ts'
+import { keepStep, takeStep, tryStep } from './login-steps.ts'
+import type { Sessions } from './sessions.ts'
+import { hasTwoFactor, requireSecondFactor } from './two-factor.ts'
+import { type Account, findUser, isActive } from './users.ts'
+
+type Parts = Core & { readonly sessions: Sessions }
+
+/** How somebody comes in, by whatever way. */
+export interface Arrival {
+  readonly address: string
+  readonly userAgent: string
+  /** Gives the browser the token with which it goes on, when a second factor is still to come. */
+  keepBrowser?(token: string): void
+}
+
+export interface SignedIn {
+  readonly token: string
+  readonly user: SignedInUser
+}
+
+/** How long the second factor may take. */
+const secondFactorMinutes = 5
+
+/**
+ * Lets in who has proved one factor. Where the user has a second one, the browser is half signed in: it may give that one and nothing
+ * else. Throws `second_factor_required`.
+ */
+export async function enter(parts: Parts, user: Row<'users'>, arrival: Arrival): Promise<SignedIn> {
+  if (!(await hasTwoFactor(parts.db, user.id))) return openSession(parts, user, arrival)
+  // A token of its own for each login, which nobody can have planted before.
+  const token = newSecret()
+  await keepStep(parts, {
+    kind: 'second',
+    token,
+    boundTo: token,
+    userId: user.id,
+    detail: {},
+    minutes: secondFactorMinutes,
+  })
+  arrival.keepBrowser?.(token)
+  return fail('second_factor_required')
+}
+
+/**
+ * Ends a login with the second factor: a code of the authenticator app, or a backup code. Throws `second_factor_wrong`,
+ * `login_throttled`, and `login_step_lost` when it took too long, after five wrong codes, and in a browser that did not begin the login.
+ */
+export async function enterWithCode(
+  parts: Parts,
+  { code, browserToken, ...arrival }: Arrival & { readonly code: string; readonly browserToken: string | undefined },
+): Promise<SignedIn> {
+  const name = { kind: 'second', token: browserToken ?? '' } as const
+  const tried = browserToken === undefined ? undefined : await tryStep(parts, name)
+  if (!tried) return fail('login_step_lost')
+
+  const user = await findUser(parts.db, tried.userId).catch(() => fail('login_step_lost'))
+  if (!isActive(user)) fail('login_step_lost')
+  await requireSecondFactor(parts, user, code)
+  // A ban or a new password in between has ended the step.
+  if (!(await takeStep(parts, name, [name.token]))) fail('login_step_lost')
+  return openSession(parts, user, arrival)
+}
+
+/** Starts the session of somebody who has proved everything. */
+export async function openSession(parts: Parts, user: Row<'users'>, { address, userAgent }: Arrival): Promise<SignedIn> {
+  const token = await parts.sessions.create({ userId: user.id, address, userAgent })
+  return { token, user: presentSignedIn(user) }
+}
+
+export function presentSignedIn(user: Account): SignedInUser {
+  const { id, username, display_name, role, status, group } = user
+  return { id, username, display_name, role, status, group, default_password: user.must_change_password === 1 }
+}

@@ -1,0 +1,113 @@
+import type { Queries } from '../db/open.ts'
+import type { Row } from '../db/schema.ts'
+import { seconds } from '../lib/clock.ts'
+import { sha256 } from '../lib/secrets.ts'
+import type { Core } from '../options/core.ts'
+
+/**
+ * What a login, or a proof, of several steps has got so far. Each step waits in the database for the one browser or session that began
+ * it, on whichever node it goes on, for some minutes and once. The database holds hashes of what the asker knows, never that itself.
+ */
+export type StepKind = 'state' | 'second' | 'passkey-login' | 'passkey-add' | 'passkey-verify'
+
+export interface StepName {
+  readonly kind: StepKind
+  /** What only the asker knows: the state of an authorisation, or the token of the browser or session. */
+  readonly token: string
+}
+
+export interface NewStep extends StepName {
+  /** The browser's or session's token: nobody else can go on. */
+  readonly boundTo: string
+  readonly userId: number
+  readonly detail: Readonly<Record<string, string>>
+  readonly minutes: number
+}
+
+export interface Step {
+  readonly userId: number
+  readonly detail: Readonly<Record<string, string>>
+}
+
+const guessesMax = 5
+
+/** Notes a step, in the place of an earlier one of the same name. */
+export async function keepStep(core: Core, { boundTo, userId, detail, minutes, ...name }: NewStep): Promise<void> {
+  const key = keyOf(name)
+  const row = {
+    bound_to: sha256(boundTo),
+    user_id: userId,
+    detail_sealed: core.secrets.seal(JSON.stringify(detail), placeOf(key)),
+    expires_at: seconds(core.now()) + minutes * 60,
+    guesses: 0,
+  }
+  await core.db
+    .insertInto('login_steps')
+    .values({ key, ...row })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet(row))
+    .execute()
+}
+
+/** Takes a step away, so that of any number of calls on any number of nodes one gets it. Nothing for a foreign or late asker. */
+export async function takeStep(core: Core, name: StepName, holders: readonly string[]): Promise<Step | undefined> {
+  if (holders.length === 0) return undefined
+  const key = keyOf(name)
+  const row = await core.db
+    .deleteFrom('login_steps')
+    .where('key', '=', key)
+    .where('bound_to', 'in', holders.map(sha256))
+    .where('expires_at', '>', seconds(core.now()))
+    .returningAll()
+    .executeTakeFirst()
+  return row && stepOf(core, row)
+}
+
+/** Reads a step that is tried at some times, and counts the try before it is made. Nothing once there were too many. */
+export async function tryStep(core: Core, name: StepName): Promise<Step | undefined> {
+  const row = await core.db
+    .updateTable('login_steps')
+    .set((column) => ({ guesses: column('guesses', '+', 1) }))
+    .where('key', '=', keyOf(name))
+    .where('expires_at', '>', seconds(core.now()))
+    .where('guesses', '<', guessesMax)
+    .returningAll()
+    .executeTakeFirst()
+  return row && stepOf(core, row)
+}
+
+/** Notes that something was used. Answers false when it was used before. */
+export async function spendOnce(core: Core, { what, minutes }: { what: string; minutes: number }): Promise<boolean> {
+  const key = `used:${sha256(what)}`
+  const row = { bound_to: '', user_id: 0, detail_sealed: '', expires_at: seconds(core.now()) + minutes * 60 }
+  const made = await core.db
+    .insertInto('login_steps')
+    .values({ key, ...row })
+    .onConflict((conflict) => conflict.column('key').doNothing())
+    .returning('key')
+    .executeTakeFirst()
+  return made !== undefined
+}
+
+/** Ends what a user, or somebody who knows the password, had begun. */
+export async function dropSteps(within: Queries, userId: number): Promise<void> {
+  await within.deleteFrom('login_steps').where('user_id', '=', userId).execute()
+}
+
+/** Drops what is too old to matter. */
+export async function purgeLoginSteps(core: Core): Promise<void> {
+  await core.db.deleteFrom('login_steps').where('expires_at', '<', seconds(core.now())).execute()
+}
+
+function stepOf({ secrets }: Core, row: Row<'login_steps'>): Step {
+  // Only `keepStep` seals details, from this very shape.
+  const detail = JSON.parse(secrets.open(row.detail_sealed, placeOf(row.key))) as Step['detail']
+  return { userId: row.user_id, detail }
+}
+
+function keyOf({ kind, token }: StepName): string {
+  return `${kind}:${sha256(token)}`
+}
+
+function placeOf(key: string) {
+  return { table: 'login_steps', column: 'detail_sealed', row: key }
+}

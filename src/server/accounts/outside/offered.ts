@@ -1,0 +1,39 @@
+import type { OutsideProvider } from '../../../contract/entities/outside-account.ts'
+import type { OptionValues } from '../../../contract/options/index.ts'
+import { fail } from '../../lib/failure.ts'
+import type { IdentityColumn } from '../users.ts'
+
+/** What has to be filled in besides the switch. An empty secret would let everybody in who knows how to sign with nothing. */
+const needed = {
+  github: ['GitHubClientId', 'GitHubClientSecret'],
+  linuxdo: ['LinuxDOClientId', 'LinuxDOClientSecret'],
+  wechat: ['WeChatServerAddress', 'WeChatServerToken'],
+  telegram: ['TelegramBotName', 'TelegramBotToken'],
+  oidc: ['oidc.client_id', 'oidc.client_secret', 'oidc.well_known', 'ServerAddress'],
+} as const satisfies Record<OutsideProvider, readonly (keyof OptionValues)[]>
+
+const switches = {
+  github: 'GitHubOAuthEnabled',
+  linuxdo: 'LinuxDOOAuthEnabled',
+  wechat: 'WeChatAuthEnabled',
+  telegram: 'TelegramOAuthEnabled',
+  oidc: 'oidc.enabled',
+} as const satisfies Record<OutsideProvider, keyof OptionValues>
+
+export const identityColumns = {
+  github: 'github_id',
+  linuxdo: 'linux_do_id',
+  wechat: 'wechat_id',
+  telegram: 'telegram_id',
+  oidc: 'oidc_id',
+} as const satisfies Record<OutsideProvider, IdentityColumn>
+
+/** Whether the site offers a provider: switched on, and with all that it needs. */
+export function isOffered(options: OptionValues, provider: OutsideProvider): boolean {
+  return options[switches[provider]] && needed[provider].every((key) => options[key] !== '')
+}
+
+/** Throws `outside_off`. */
+export function requireOffered(options: OptionValues, provider: OutsideProvider): void {
+  if (!isOffered(options, provider)) fail('outside_off')
+}

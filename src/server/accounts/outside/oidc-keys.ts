@@ -1,0 +1,118 @@
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
+import { fail } from '../../lib/failure.ts'
+import type { Core } from '../../options/core.ts'
+import type { Peers } from './peers.ts'
+import { type Answered, requireText } from './profile.ts'
+
+/** What the provider says of itself. https://openid.net/specs/openid-connect-discovery-1_0.html */
+export interface OidcSite {
+  readonly issuer: string
+  readonly authorize: string
+  readonly token: string
+  readonly keys: string
+  /** Whether the secret goes into the form; else it goes into the header, which is the default of the standard. */
+  readonly secretInForm: boolean
+}
+
+const keptMs = 10 * 60_000
+/** An unknown key makes us read the keys anew, but not as often as somebody likes. */
+const rereadMs = 60_000
+const clockToleranceSeconds = 60
+/** Signatures that only the provider can make. Those by a shared secret could be made by whoever learns that. */
+const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
+const wellKnown = '/.well-known/openid-configuration'
+
+interface Kept<Value> {
+  readonly of: string
+  readonly value: Value
+  readonly readAt: number
+}
+
+/** Discovery and keys of the OpenID provider, kept for some minutes, and the check of what it signs. */
+export class OidcKeys {
+  readonly #core: Pick<Core, 'now'>
+  readonly #peers: Peers
+  #site: Kept<OidcSite> | undefined
+  #keys: Kept<JSONWebKeySet> | undefined
+
+  constructor(core: Pick<Core, 'now'>, peers: Peers) {
+    this.#core = core
+    this.#peers = peers
+  }
+
+  /** Throws `outside_failed`, also for a provider that names another issuer than the one it was asked as. */
+  async site(address: string): Promise<OidcSite> {
+    const url = address.endsWith(wellKnown) ? address : `${address}${wellKnown}`
+    if (this.#site && this.#isFresh(this.#site, url, keptMs)) return this.#site.value
+    const value = readSite(await this.#peers.ask({ url }), url)
+    this.#site = { of: url, value, readAt: this.#core.now() }
+    return value
+  }
+
+  /** The claims of an identity that this provider made for this client and this login. Throws `outside_failed`. */
+  async verify(site: OidcSite, { idToken, clientId, nonce }: { idToken: string; clientId: string; nonce: string }) {
+    const check = async (keys: JSONWebKeySet) => {
+      const { payload } = await jwtVerify(idToken, createLocalJWKSet(keys), {
+        issuer: site.issuer,
+        audience: clientId,
+        algorithms,
+        clockTolerance: clockToleranceSeconds,
+        currentDate: new Date(this.#core.now()),
+        requiredClaims: ['iss', 'aud', 'sub', 'exp', 'iat', 'nonce'],
+      })
+      return payload
+    }
+    try {
+      const claims = await check(await this.#readKeys(site, keptMs)).catch(async (error: unknown) => {
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+        return check(await this.#readKeys(site, rereadMs))
+      })
+      if (claims.nonce !== nonce || nonce === '') throw new Error('The nonce is of another login')
+      if (!isFor(claims, clientId)) throw new Error('The identity was made for another client')
+      return claims
+    } catch (error) {
+      return fail('outside_failed', {}, { cause: error })
+    }
+  }
+
+  async #readKeys(site: OidcSite, maxAgeMs: number): Promise<JSONWebKeySet> {
+    if (this.#keys && this.#isFresh(this.#keys, site.keys, maxAgeMs)) return this.#keys.value
+    const { keys } = await this.#peers.ask({ url: site.keys })
+    if (!Array.isArray(keys)) throw new Error('The provider has no keys')
+    // The library checks each key before it uses it.
+    const value = { keys } as JSONWebKeySet
+    this.#keys = { of: site.keys, value, readAt: this.#core.now() }
+    return value
+  }
+
+  #isFresh({ of, readAt }: Kept<unknown>, wanted: string, maxAgeMs: number): boolean {
+    const age = this.#core.now() - readAt
+    return of === wanted && age >= 0 && age < maxAgeMs
+  }
+}
+
+/** Who is named as the asking party must be us, and must be named where there are several listeners. */
+function isFor({ aud, azp }: JWTPayload, clientId: string): boolean {
+  return azp === undefined ? !Array.isArray(aud) || aud.length === 1 : azp === clientId
+}
+
+function readSite(answer: Answered, url: string): OidcSite {
+  const issuer = requireText(answer, 'issuer', 300)
+  if (`${issuer.replace(/\/$/, '')}${wellKnown}` !== url) fail('outside_failed', {}, { detail: 'the issuer is another' })
+  const methods = answer.token_endpoint_auth_methods_supported
+  const known = Array.isArray(methods) ? methods : []
+  return {
+    issuer,
+    authorize: requireWebAddress(answer, 'authorization_endpoint', url),
+    token: requireWebAddress(answer, 'token_endpoint', url),
+    keys: requireWebAddress(answer, 'jwks_uri', url),
+    secretInForm: known.includes('client_secret_post') && !known.includes('client_secret_basic'),
+  }
+}
+
+/** A provider that is asked over https may not lead to anything less. */
+function requireWebAddress(answer: Answered, name: string, asked: string): string {
+  const address = requireText(answer, name, 2000)
+  const isSafe = /^https:\/\//i.test(address) || (asked.startsWith('http://') && /^http:\/\//i.test(address))
+  return isSafe && URL.canParse(address) ? address : fail('outside_failed', {}, { detail: `${name} is no web address` })
+}

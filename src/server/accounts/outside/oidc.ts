@@ -1,0 +1,28 @@
+import { basicAuth, requireText, textOf } from './profile.ts'
+import { codeForm, type VisitedWay, visitQuery, withQuery } from './visit.ts'
+
+const subjectLengthMax = 255
+
+/** Any OpenID provider, by its discovery document. Matched by issuer and subject, so that another provider's subjects are other people. */
+export const oidc: VisitedWay = {
+  async authorizeUrl({ options, outside }, visit) {
+    const { 'oidc.well_known': address, 'oidc.client_id': clientId } = options.current
+    const site = await outside.oidcKeys.site(address)
+    return withQuery(site.authorize, { ...visitQuery(clientId, visit), scope: 'openid profile', nonce: visit.nonce })
+  },
+
+  async identify({ options, outside: { oidcKeys, peers } }, given) {
+    const { 'oidc.well_known': address, 'oidc.client_id': clientId, 'oidc.client_secret': secret } = options.current
+    const site = await oidcKeys.site(address)
+    const form = codeForm(given)
+    const answer = await peers.ask(
+      site.secretInForm
+        ? { url: site.token, form: { ...form, client_id: clientId, client_secret: secret } }
+        : { url: site.token, form, headers: { authorization: basicAuth(clientId, secret) } },
+    )
+    const idToken = requireText(answer, 'id_token', 64 * 1024)
+    const claims = await oidcKeys.verify(site, { idToken, clientId, nonce: given.nonce })
+    const subject = requireText(claims, 'sub', subjectLengthMax)
+    return { subject: `${site.issuer} ${subject}`, name: textOf(claims, 'name') || textOf(claims, 'preferred_username') }
+  },
+}

@@ -1,0 +1,30 @@
+import { fail } from '../../lib/failure.ts'
+
+/** Reading what providers answer: any member may be missing or of another kind. */
+export type Answered = Readonly<Record<string, unknown>>
+
+export function textOf(answer: Answered, name: string): string {
+  const value = answer[name]
+  return typeof value === 'string' ? value : ''
+}
+
+/**
+ * A numeric id, as text: zero is none, and a number that JSON cannot hold exactly would be another person's. Throws `outside_failed`.
+ */
+export function numericId(answer: Answered, name = 'id'): string {
+  const value = answer[name]
+  const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value
+  return typeof text === 'string' && /^[1-9]\d{0,18}$/.test(text) ? text : fail('outside_failed', {}, { detail: 'no numeric id' })
+}
+
+/** Throws `outside_failed`. */
+export function requireText(answer: Answered, name: string, lengthMax = 8192): string {
+  const text = textOf(answer, name)
+  return text !== '' && text.length <= lengthMax ? text : fail('outside_failed', {}, { detail: `no ${name}` })
+}
+
+/** Basic credentials by RFC 6749, section 2.3.1: both parts are form-encoded first. */
+export function basicAuth(id: string, secret: string): string {
+  const encode = (text: string) => new URLSearchParams({ a: text }).toString().slice(2)
+  return `Basic ${Buffer.from(`${encode(id)}:${encode(secret)}`).toString('base64')}`
+}

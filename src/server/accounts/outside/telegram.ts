@@ -1,0 +1,40 @@
+import { createHmac, hash } from 'node:crypto'
+import { type TelegramFields, telegramFields } from '../../../contract/entities/outside-account.ts'
+import { seconds } from '../../lib/clock.ts'
+import { fail } from '../../lib/failure.ts'
+import { sameSecret } from '../../lib/secrets.ts'
+import { spendOnce } from '../login-steps.ts'
+import type { OutsideCore, Profile } from './visit.ts'
+
+/** The widget hands its data over at once: what is older was kept by somebody. */
+const ageMaxMinutes = 10
+const aheadMaxSeconds = 60
+
+/**
+ * The Telegram user whom the widget's data name. It is signed with the token of the bot; each is good once and for some minutes.
+ * https://core.telegram.org/widgets/login#checking-authorization. Throws `outside_failed`.
+ */
+export async function identifyTelegram(core: OutsideCore, given: TelegramFields): Promise<Profile> {
+  const { TelegramBotToken: token } = core.options.current
+  const signed = given.hash.toLowerCase()
+  if (token === '' || !sameSecret(signed, signatureOf(given, token))) fail('outside_failed', {}, { detail: 'wrong signature' })
+
+  const age = seconds(core.now()) - Number(given.auth_date)
+  if (age > ageMaxMinutes * 60 || age < -aheadMaxSeconds) fail('outside_failed', {}, { detail: 'too old' })
+  const isNew = await spendOnce(core, { what: `telegram ${signed}`, minutes: ageMaxMinutes + 2 })
+  if (!isNew) fail('outside_failed', {}, { detail: 'used before' })
+  return { subject: given.id, name: [given.first_name, given.last_name].filter(Boolean).join(' ') }
+}
+
+function signatureOf(given: TelegramFields, token: string): string {
+  const lines = Object.keys(telegramFields)
+    .filter((name) => name !== 'hash')
+    .flatMap((name) => {
+      // The keys are those of the fields themselves.
+      const value = given[name as keyof TelegramFields]
+      return value === undefined || value === '' ? [] : [`${name}=${value}`]
+    })
+  return createHmac('sha256', hash('sha256', token, 'buffer'))
+    .update(lines.toSorted().join('\n'))
+    .digest('hex')
+}

@@ -1,0 +1,17 @@
+import { fail } from '../../lib/failure.ts'
+import { textOf } from './profile.ts'
+import type { OutsideCore, Profile } from './visit.ts'
+
+/** Turns the code that the official account sent somebody into a WeChat user. Throws `code_wrong`, `outside_failed`. */
+export async function identifyWechat({ options, outside }: OutsideCore, code: string): Promise<Profile> {
+  const { WeChatServerAddress, WeChatServerToken } = options.current
+  const given = code.trim()
+  if (given === '' || given.length > 100) fail('code_wrong')
+  const answer = await outside.peers.ask({
+    url: `${WeChatServerAddress}/api/wechat/user?code=${encodeURIComponent(given)}`,
+    headers: { authorization: WeChatServerToken },
+  })
+  const subject = textOf(answer, 'data')
+  if (answer.success !== true || subject === '' || subject.length > 200) return fail('code_wrong')
+  return { subject, name: '' }
+}

@@ -1,0 +1,23 @@
+import { isIP } from 'node:net'
+import type { OptionValues } from '../../contract/options/index.ts'
+import { fail } from '../lib/failure.ts'
+import { literalHost } from '../lib/outgoing-url.ts'
+
+/** The site that passkeys are of: its name and its pages, as the saved server address says, whatever a request claims. */
+export interface PasskeySite {
+  readonly id: string
+  readonly origin: string
+}
+
+/** Throws `passkeys_unconfigured` where browsers offer no passkeys. */
+export function passkeySite(options: Pick<OptionValues, 'ServerAddress'>): PasskeySite {
+  return findPasskeySite(options) ?? fail('passkeys_unconfigured')
+}
+
+/** Passkeys need https and a name; `localhost` alone is trusted without. */
+export function findPasskeySite({ ServerAddress }: Pick<OptionValues, 'ServerAddress'>): PasskeySite | undefined {
+  if (!URL.canParse(ServerAddress)) return undefined
+  const { protocol, hostname, origin } = new URL(ServerAddress)
+  if (isIP(literalHost(hostname)) !== 0) return undefined
+  return protocol === 'https:' || hostname === 'localhost' ? { id: hostname, origin } : undefined
+}

@@ -1,0 +1,248 @@
+import type { AuthenticationResponseJSON, RegistrationResponseJSON, WebAuthnCredential } from '@simplewebauthn/server'
+import { logType } from '../../contract/entities/log.ts'
+import type { Passkey } from '../../contract/entities/passkey.ts'
+import { isUniqueViolation, type Queries } from '../db/open.ts'
+import type { Row } from '../db/schema.ts'
+import { seconds } from '../lib/clock.ts'
+import { fail } from '../lib/failure.ts'
+import type { Caller, Core } from '../options/core.ts'
+import { recordLog } from '../usage/log.ts'
+import { keepStep, type StepKind, takeStep } from './login-steps.ts'
+import { type PasskeySite, passkeySite } from './passkey-site.ts'
+import { findUser, isActive } from './users.ts'
+import { lockOwn, requireWayIn } from './ways-in.ts'
+
+/**
+ * Passkeys: keys that a device keeps and uses only after it has seen its owner, so that one is both factors at once. We keep the public
+ * half. A challenge is good for one answer of the browser or session that asked for it.
+ */
+const challengeMinutes = 5
+const passkeysMax = 20
+
+export type Options = Readonly<Record<string, unknown>>
+/** What the browser answers; the library checks every part of it. */
+export type Answer = Readonly<Record<string, unknown>>
+
+/** The library reads certificates and binary forms, which most processes never see: it is loaded with the first passkey. */
+const library = () => import('@simplewebauthn/server')
+
+export async function listPasskeys(db: Queries, userId: number): Promise<Passkey[]> {
+  const rows = await db.selectFrom('passkeys').selectAll().where('user_id', '=', userId).orderBy('id').execute()
+  return rows.map(present)
+}
+
+/** What the browser needs to make a passkey. Throws `passkeys_unconfigured`, `passkeys_too_many`. */
+export async function beginPasskey(core: Core, caller: Caller, sessionToken: string): Promise<Options> {
+  const site = passkeySite(core.options.current)
+  const known = await core.db.selectFrom('passkeys').selectAll().where('user_id', '=', caller.id).execute()
+  if (known.length >= passkeysMax) fail('passkeys_too_many', { max: passkeysMax })
+
+  const { generateRegistrationOptions } = await library()
+  const options = await generateRegistrationOptions({
+    rpName: core.options.current.SystemName,
+    rpID: site.id,
+    userName: caller.username,
+    userID: userHandle(core, caller.id),
+    attestationType: 'none',
+    excludeCredentials: known.map(({ credential_id, transports }) => ({ id: credential_id, transports: listOf(transports) })),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+  })
+  await keepChallenge(core, { kind: 'passkey-add', token: sessionToken, userId: caller.id, challenge: options.challenge })
+  return { ...options }
+}
+
+/** Keeps the passkey that the browser has made. Throws `passkey_refused`, `passkey_known`. */
+export async function addPasskey(
+  core: Core,
+  caller: Caller,
+  { name, answer, sessionToken }: { name: string; answer: Answer; sessionToken: string },
+): Promise<Passkey> {
+  const site = passkeySite(core.options.current)
+  const challenge = await takeChallenge(core, { kind: 'passkey-add', token: sessionToken, userId: caller.id })
+  const credential = await readNewCredential(answer, { site, challenge })
+  const row = {
+    user_id: caller.id,
+    credential_id: credential.id,
+    public_key: Buffer.from(credential.publicKey).toString('base64url'),
+    counter: credential.counter,
+    transports: (credential.transports ?? []).join(','),
+    name,
+    created_at: seconds(core.now()),
+  }
+  return core.db.transaction().execute(async (within) => {
+    const added = await within
+      .insertInto('passkeys')
+      .values(row)
+      .returningAll()
+      .executeTakeFirstOrThrow()
+      .catch((error: unknown) => {
+        if (isUniqueViolation(error)) fail('passkey_known', {}, { cause: error })
+        throw error
+      })
+    const content = `添加了通行密钥 ${name} / Added the passkey ${name}`
+    await recordLog(within, { type: logType.system, at: row.created_at, userId: caller.id, username: caller.username, content })
+    return present(added)
+  })
+}
+
+/** Throws `not_found`, also for a passkey of somebody else. */
+export async function renamePasskey(core: Core, caller: Caller, { id, name }: { id: number; name: string }): Promise<Passkey> {
+  const row = await core.db
+    .updateTable('passkeys')
+    .set({ name })
+    .where('id', '=', id)
+    .where('user_id', '=', caller.id)
+    .returningAll()
+    .executeTakeFirst()
+  return row ? present(row) : fail('not_found')
+}
+
+/** Throws `not_found`, also for a passkey of somebody else, and `last_way_in`. */
+export async function removePasskey(core: Core, caller: Caller, id: number): Promise<void> {
+  await core.db.transaction().execute(async (within) => {
+    await lockOwn(core, within, caller.id)
+    const removed = await within
+      .deleteFrom('passkeys')
+      .where('id', '=', id)
+      .where('user_id', '=', caller.id)
+      .returning('name')
+      .executeTakeFirst()
+    if (!removed) return fail('not_found')
+    await requireWayIn(core, within, caller.id)
+    const content = `删除了通行密钥 ${removed.name} / Removed the passkey ${removed.name}`
+    const at = seconds(core.now())
+    await recordLog(within, { type: logType.system, at, userId: caller.id, username: caller.username, content })
+  })
+}
+
+/** What the browser needs to use a passkey: any of this site that it knows, or one of the user's. Throws `passkeys_unconfigured`. */
+export async function askForPasskey(
+  core: Core,
+  { kind, token, userId = 0 }: { kind: 'passkey-login' | 'passkey-verify'; token: string; userId?: number },
+): Promise<Options> {
+  const site = passkeySite(core.options.current)
+  const known = userId === 0 ? [] : await core.db.selectFrom('passkeys').selectAll().where('user_id', '=', userId).execute()
+  const { generateAuthenticationOptions } = await library()
+  const options = await generateAuthenticationOptions({
+    rpID: site.id,
+    userVerification: 'required',
+    allowCredentials: known.map(({ credential_id, transports }) => ({ id: credential_id, transports: listOf(transports) })),
+  })
+  await keepChallenge(core, { kind, token, userId, challenge: options.challenge })
+  return { ...options }
+}
+
+/**
+ * The active user whose passkey answered the challenge. Throws `passkey_refused`, whatever is wrong with it: a lost challenge, an unknown
+ * key, a foreign site, a signature that does not fit, a key that was copied, a user who may not sign in.
+ */
+export async function requirePasskey(
+  core: Core,
+  {
+    kind,
+    token,
+    userId = 0,
+    answer,
+  }: { kind: 'passkey-login' | 'passkey-verify'; token: string; userId?: number; answer: Answer },
+): Promise<Row<'users'>> {
+  const site = passkeySite(core.options.current)
+  const challenge = await takeChallenge(core, { kind, token, userId })
+  const id = typeof answer.id === 'string' ? answer.id : ''
+  const key = await core.db.selectFrom('passkeys').selectAll().where('credential_id', '=', id).executeTakeFirst()
+  if (!key || (userId !== 0 && key.user_id !== userId)) return fail('passkey_refused')
+
+  const counter = await readUse(answer, { site, challenge, key })
+  const user = await findUser(core.db, key.user_id).catch(() => fail('passkey_refused'))
+  if (!isActive(user)) fail('passkey_refused')
+  await core.db
+    .updateTable('passkeys')
+    .set({ counter, used_at: seconds(core.now()) })
+    .where('id', '=', key.id)
+    .execute()
+  return user
+}
+
+interface Expected {
+  readonly site: PasskeySite
+  readonly challenge: string
+}
+
+async function readNewCredential(answer: Answer, { site, challenge }: Expected): Promise<WebAuthnCredential> {
+  const { verifyRegistrationResponse } = await library()
+  try {
+    // Whatever came: the library throws for every part that is not what it takes it for.
+    const response = answer as unknown as RegistrationResponseJSON
+    await requirePlainAttestation(response)
+    const { verified, registrationInfo } = await verifyRegistrationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: site.origin,
+      expectedRPID: site.id,
+      requireUserVerification: true,
+    })
+    if (verified) return registrationInfo.credential
+  } catch (error) {
+    fail('passkey_refused', {}, { cause: error })
+  }
+  return fail('passkey_refused')
+}
+
+/** We ask for no attestation. One with certificates would make the library fetch addresses that stand in them. */
+async function requirePlainAttestation({ response }: RegistrationResponseJSON): Promise<void> {
+  const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers')
+  const attestation = decodeAttestationObject(Buffer.from(response.attestationObject, 'base64url'))
+  const isSelf = attestation.get('fmt') === 'packed' && attestation.get('attStmt').get('x5c') === undefined
+  if (attestation.get('fmt') !== 'none' && !isSelf) throw new Error(`Attestation ${attestation.get('fmt')} was not asked for`)
+}
+
+/** Answers the new count of uses. */
+async function readUse(answer: Answer, { site, challenge, key }: Expected & { key: Row<'passkeys'> }): Promise<number> {
+  const { verifyAuthenticationResponse } = await library()
+  try {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      // As above: the library throws for what it cannot read.
+      response: answer as unknown as AuthenticationResponseJSON,
+      expectedChallenge: challenge,
+      expectedOrigin: site.origin,
+      expectedRPID: site.id,
+      requireUserVerification: true,
+      credential: {
+        id: key.credential_id,
+        publicKey: new Uint8Array(Buffer.from(key.public_key, 'base64url')),
+        counter: key.counter,
+      },
+    })
+    if (verified) return authenticationInfo.newCounter
+  } catch (error) {
+    fail('passkey_refused', {}, { cause: error })
+  }
+  return fail('passkey_refused')
+}
+
+interface Asked {
+  readonly kind: StepKind
+  readonly token: string
+  readonly userId: number
+}
+
+async function keepChallenge(core: Core, { challenge, ...asked }: Asked & { challenge: string }): Promise<void> {
+  await keepStep(core, { ...asked, boundTo: asked.token, detail: { challenge }, minutes: challengeMinutes })
+}
+
+async function takeChallenge(core: Core, { kind, token, userId }: Asked): Promise<string> {
+  const step = await takeStep(core, { kind, token }, [token])
+  return step?.userId === userId && step.detail.challenge ? step.detail.challenge : fail('passkey_refused')
+}
+
+/** Says nothing about the user, and is the same for all passkeys of one, so that a device keeps one entry per user. */
+function userHandle({ secrets }: Core, userId: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.from(secrets.mac('passkey user', String(userId)), 'hex'))
+}
+
+function listOf(transports: string): string[] {
+  return transports.split(',').filter((name) => name !== '')
+}
+
+function present({ id, name, created_at, used_at }: Row<'passkeys'>): Passkey {
+  return { id, name, created_at, used_at }
+}

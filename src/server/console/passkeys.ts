@@ -1,0 +1,51 @@
+import type { Handlers } from '../../contract/route.ts'
+import type { passkeyRoutes } from '../../contract/routes/passkeys.ts'
+import { openSession } from '../accounts/enter.ts'
+import { addPasskey, askForPasskey, beginPasskey, removePasskey, renamePasskey, requirePasskey } from '../accounts/passkeys.ts'
+import { requireFresh } from '../accounts/step-up.ts'
+import { fail } from '../lib/failure.ts'
+import { type Context, requireBrowser, requireCaller } from './context.ts'
+import { completeLogin } from './session.ts'
+
+export const passkeyHandlers: Handlers<typeof passkeyRoutes, Context> = {
+  async 'POST /api/user/passkey/options'(context) {
+    await requireFresh(context.app, context.sessionToken)
+    return beginPasskey(context.app, requireCaller(context), sessionOf(context))
+  },
+
+  'POST /api/user/passkey': (context, { body }) =>
+    addPasskey(context.app, requireCaller(context), { ...body, sessionToken: sessionOf(context) }),
+
+  'PUT /api/user/passkey/:id': (context, { params, body }) =>
+    renamePasskey(context.app, requireCaller(context), { ...params, ...body }),
+
+  async 'DELETE /api/user/passkey/:id'(context, { params }) {
+    await requireFresh(context.app, context.sessionToken)
+    await removePasskey(context.app, requireCaller(context), params.id)
+    return null
+  },
+
+  'POST /api/user/login/passkey/options': (context) =>
+    askForPasskey(context.app, { kind: 'passkey-login', token: requireBrowser(context) }),
+
+  async 'POST /api/user/login/passkey'(context, { body: { answer } }) {
+    const { app, browserToken: token = fail('passkey_refused') } = context
+    const user = await requirePasskey(app, { kind: 'passkey-login', token, answer })
+    return completeLogin(context, await openSession(app, user, context))
+  },
+
+  'POST /api/user/verify/passkey/options': (context) =>
+    askForPasskey(context.app, { kind: 'passkey-verify', token: sessionOf(context), userId: requireCaller(context).id }),
+
+  async 'POST /api/user/verify/passkey'(context, { body: { answer } }) {
+    const token = sessionOf(context)
+    await requirePasskey(context.app, { kind: 'passkey-verify', token, userId: requireCaller(context).id, answer })
+    await context.app.sessions.prove(token)
+    return null
+  },
+}
+
+/** An access token proves nobody, and makes no passkeys. */
+function sessionOf({ sessionToken }: Context): string {
+  return sessionToken ?? fail('fresh_login_required')
+}

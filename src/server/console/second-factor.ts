@@ -1,0 +1,56 @@
+import type { Handlers } from '../../contract/route.ts'
+import type { secondFactorRoutes } from '../../contract/routes/second-factor.ts'
+import { enterWithCode } from '../accounts/enter.ts'
+import { findPasskeySite } from '../accounts/passkey-site.ts'
+import { listPasskeys } from '../accounts/passkeys.ts'
+import { requireFresh } from '../accounts/step-up.ts'
+import {
+  beginTwoFactor,
+  confirmTwoFactor,
+  countBackupCodes,
+  endTwoFactor,
+  hasTwoFactor,
+  renewBackupCodes,
+} from '../accounts/two-factor.ts'
+import { findUser } from '../accounts/users.ts'
+import { type Context, requireCaller } from './context.ts'
+import { completeLogin } from './session.ts'
+
+export const secondFactorHandlers: Handlers<typeof secondFactorRoutes, Context> = {
+  async 'POST /api/user/login/second'(context, { body: { code } }) {
+    const { app, address, userAgent, browserToken } = context
+    return completeLogin(context, await enterWithCode(app, { code, browserToken, address, userAgent }))
+  },
+
+  async 'GET /api/user/security'(context) {
+    const { app } = context
+    const { id } = requireCaller(context)
+    const user = await findUser(app.db, id)
+    return {
+      password: user.password_hash !== '',
+      two_factor: await hasTwoFactor(app.db, id),
+      backup_codes: await countBackupCodes(app.db, id),
+      passkeys: await listPasskeys(app.db, id),
+      passkeys_offered: findPasskeySite(app.options.current) !== undefined,
+    }
+  },
+
+  async 'POST /api/user/two_factor'(context) {
+    await requireFresh(context.app, context.sessionToken)
+    return beginTwoFactor(context.app, requireCaller(context))
+  },
+
+  'POST /api/user/two_factor/confirm': (context, { body: { code } }) =>
+    confirmTwoFactor(context.app, requireCaller(context), code),
+
+  async 'POST /api/user/two_factor/backup_codes'(context) {
+    await requireFresh(context.app, context.sessionToken)
+    return renewBackupCodes(context.app, requireCaller(context))
+  },
+
+  async 'DELETE /api/user/two_factor'(context) {
+    await requireFresh(context.app, context.sessionToken)
+    await endTwoFactor(context.app, requireCaller(context))
+    return null
+  },
+}

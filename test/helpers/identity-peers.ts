@@ -1,0 +1,169 @@
+import { createHash, createHmac } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import type { PeerAddresses } from '../../src/server/accounts/outside/peers.ts'
+
+/** What a peer does instead of answering well. */
+export type Trouble = 'slow' | 'huge' | 'redirect' | 'html' | 'failing' | 'list'
+
+export interface PeerRequest {
+  readonly path: string
+  readonly authorization: string
+  readonly form: Readonly<Record<string, string>>
+}
+
+/**
+ * GitHub, LinuxDO, a WeChat server and an OpenID provider in one, on loopback. Codes are handed out by the test as the provider's page
+ * would do; each is good once, for the PKCE challenge of its visit.
+ */
+export interface IdentityPeers {
+  readonly url: string
+  readonly addresses: PeerAddresses
+  readonly requests: PeerRequest[]
+  trouble: Trouble | undefined
+  /** Claims of identities that are made from now on, in place of the right ones. */
+  claims: JWTPayload
+  /** Signs with a key that the provider does not publish. */
+  foreignKey: boolean
+  /** The page of the provider: somebody says yes, and the browser comes back with a code. */
+  approve(visitUrl: string, user: Readonly<Record<string, unknown>>): { code: string; state: string }
+  /** A code that was asked for without a challenge, as by older clients. */
+  approvePlain(user: Readonly<Record<string, unknown>>): string
+  stop(): Promise<void>
+}
+
+interface Approved {
+  readonly user: Readonly<Record<string, unknown>>
+  readonly challenge: string
+  readonly nonce: string
+}
+
+export async function startIdentityPeers(now: () => number): Promise<IdentityPeers> {
+  const codes = new Map<string, Approved>()
+  const tokens = new Map<string, Approved>()
+  const requests: PeerRequest[] = []
+  const [own, foreign] = await Promise.all([generateKeyPair('ES256'), generateKeyPair('ES256')])
+  const key = { ...(await exportJWK(own.publicKey)), kid: 'one', alg: 'ES256', use: 'sig' }
+  let drawn = 0
+
+  const server = createServer((request, response) => void serve(request, response).catch(() => response.destroy()))
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  // A server that listens on TCP has an address of this form.
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  const peers: IdentityPeers = {
+    url,
+    addresses: {
+      github: { authorize: `${url}/github/authorize`, token: `${url}/github/token`, user: `${url}/github/user` },
+      linuxdo: { authorize: `${url}/linuxdo/authorize`, token: `${url}/linuxdo/token`, user: `${url}/linuxdo/user` },
+    },
+    requests,
+    trouble: undefined,
+    claims: {},
+    foreignKey: false,
+    approve(visitUrl, user) {
+      const { searchParams: asked } = new URL(visitUrl)
+      const code = approved({
+        user,
+        challenge: asked.get('code_challenge') ?? '',
+        nonce: asked.get('nonce') ?? '',
+      })
+      return { code, state: asked.get('state') ?? '' }
+    },
+    approvePlain: (user) => approved({ user, challenge: '', nonce: '' }),
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  return peers
+
+  function approved(given: Approved): string {
+    const code = `code-${++drawn}`
+    codes.set(code, given)
+    return code
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    const { pathname, searchParams } = new URL(request.url ?? '/', url)
+    const form = Object.fromEntries(new URLSearchParams(body))
+    const authorization = request.headers.authorization ?? ''
+    requests.push({ path: request.url ?? '', authorization, form })
+    if (peers.trouble && !pathname.startsWith('/.well-known')) return misbehave(response, peers.trouble)
+
+    const answers: Record<string, () => unknown> = {
+      '/github/token': () => ({ access_token: exchange(form), token_type: 'bearer' }),
+      '/linuxdo/token': () => ({ access_token: exchange(form) }),
+      '/github/user': () => tokens.get(authorization.replace('Bearer ', ''))?.user,
+      '/linuxdo/user': () => tokens.get(authorization.replace('Bearer ', ''))?.user,
+      '/api/wechat/user': () => {
+        const user = codes.get(searchParams.get('code') ?? '')?.user
+        codes.delete(searchParams.get('code') ?? '')
+        return user && authorization === 'wechat-secret' ? { success: true, data: user.id } : { success: false, message: 'no' }
+      },
+      '/.well-known/openid-configuration': () => ({
+        issuer: url,
+        authorization_endpoint: `${url}/oidc/authorize`,
+        token_endpoint: `${url}/oidc/token`,
+        jwks_uri: `${url}/oidc/keys`,
+      }),
+      '/oidc/keys': () => ({ keys: [key] }),
+    }
+    const answer = pathname === '/oidc/token' ? await identity(form) : answers[pathname]?.()
+    response.writeHead(answer ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(answer ?? {}))
+  }
+
+  /** Checks the code as RFC 7636 wants it, and ends it. */
+  function take({ code = '', code_verifier = '' }: Readonly<Record<string, string>>): Approved | undefined {
+    const given = codes.get(code)
+    codes.delete(code)
+    const challenge = createHash('sha256').update(code_verifier).digest('base64url')
+    return given && (given.challenge === '' || given.challenge === challenge) ? given : undefined
+  }
+
+  function exchange(form: Readonly<Record<string, string>>): string | undefined {
+    const given = take(form)
+    if (!given) return undefined
+    const token = `access-${++drawn}`
+    tokens.set(token, given)
+    return token
+  }
+
+  async function identity(form: Readonly<Record<string, string>>): Promise<unknown> {
+    const given = take(form)
+    if (!given) return undefined
+    const at = Math.floor(now() / 1000)
+    const right = { iss: url, aud: 'oidc-client', iat: at, exp: at + 300, nonce: given.nonce }
+    const token = new SignJWT({ ...right, ...given.user, ...peers.claims }).setProtectedHeader({ alg: 'ES256', kid: 'one' })
+    return { access_token: 'x', id_token: await token.sign((peers.foreignKey ? foreign : own).privateKey) }
+  }
+}
+
+function misbehave(response: ServerResponse, trouble: Trouble): void {
+  if (trouble === 'slow') return
+  if (trouble === 'redirect') return void response.writeHead(302, { location: 'http://127.0.0.1:1/inner' }).end()
+  if (trouble === 'html') return void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1>')
+  if (trouble === 'failing') return void response.writeHead(500).end('{}')
+  if (trouble === 'list') return void response.writeHead(200).end('[{"access_token":"x"}]')
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.on('error', () => {})
+  const piece = Buffer.alloc(64 * 1024, 0x20)
+  const write = () => {
+    while (!response.destroyed && response.write(piece));
+  }
+  response.on('drain', write)
+  write()
+}
+
+/** What the Telegram widget hands over, signed with the token of the bot as Telegram does it. */
+export function telegramData(token: string, fields: Readonly<Record<string, string>>): Record<string, string> {
+  const text = Object.entries(fields)
+    .map(([name, value]) => `${name}=${value}`)
+    .toSorted()
+    .join('\n')
+  const key = createHash('sha256').update(token).digest()
+  return { ...fields, hash: createHmac('sha256', key).update(text).digest('hex') }
+}
