@@ -42,7 +42,20 @@ it('knows the right password of an imported bcrypt hash, which is outdated', asy
   expect(await passwords.verify('correct horse 7', imported.replace('$10$', '$31$'))).toBe(false)
 })
 
-it('hashes no more at once than there are cores, and turns away who comes after a full queue', async () => {
+it('gives the same answers while imported hashes make it do the work of both kinds', async () => {
+  const passwords = new Passwords()
+  const own = await passwords.hash('correct horse 7')
+  for (const cost of [0, 3, 5, 4]) {
+    passwords.expectImported(cost)
+    expect(await passwords.verify('correct horse 7', own)).toBe(true)
+    expect(await passwords.verify('U*U', own)).toBe(false)
+    expect(await passwords.verify('U*U', vector)).toBe(true)
+    expect(await passwords.verify('correct horse 7', vector)).toBe(false)
+    expect(await passwords.verify('U*U', undefined)).toBe(false)
+  }
+})
+
+it('[T025] hashes no more at once than there are cores, and turns away who comes after a full queue', async () => {
   const passwords = new Passwords()
   const cores = availableParallelism()
   const outcomes = await Promise.allSettled(Array.from({ length: cores + 50 + 7 }, () => passwords.hash('correct horse 7')))

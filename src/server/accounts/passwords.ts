@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { hash, parseOptions, verify } from '@node-rs/argon2'
-import { verify as verifyBcrypt } from '@node-rs/bcrypt'
+import { hash as hashBcrypt, verify as verifyBcrypt } from '@node-rs/bcrypt'
 import { passwordLength } from '../../contract/entities/user.ts'
 import { fail } from '../lib/failure.ts'
 import { Gate } from '../lib/gate.ts'
@@ -13,6 +13,7 @@ const strength = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 const waitingMax = 50
 /** Costs above 14 would keep a core busy for seconds: no program of this kind has made such. */
 const bcryptForm = /^\$2[aby]\$(0[4-9]|1[0-4])\$[./A-Za-z0-9]{53}$/
+const bcryptCost = { min: 4, max: 14 }
 
 /**
  * Password hashes. Hashing is slow and hungry by intent, so this process does no more of it at once than it has cores;
@@ -20,7 +21,9 @@ const bcryptForm = /^\$2[aby]\$(0[4-9]|1[0-4])\$[./A-Za-z0-9]{53}$/
  */
 export class Passwords {
   readonly #gate = new Gate(availableParallelism(), waitingMax)
-  #dummy: Promise<string> | undefined
+  /** Hashes of nothing that anybody knows, to work on where there is no hash of a kind. */
+  #argonDummy: Promise<string> | undefined
+  #bcryptDummy: { cost: number; hash: Promise<string> } | undefined
 
   /** A PHC string with its own salt. */
   hash(password: string): Promise<string> {
@@ -28,19 +31,30 @@ export class Passwords {
   }
 
   /**
-   * Whether the password is the one of the hash. Without a hash it works as long and answers no, so that time tells nothing; but a
-   * bcrypt hash that was imported takes another time until its user has logged in once.
+   * There are bcrypt hashes of this cost, left by another program. From now on each verification does the work of both kinds, so that
+   * its time does not tell who has logged in since the import.
    */
+  expectImported(cost: number): void {
+    const wanted = Math.min(cost, bcryptCost.max)
+    if (wanted < bcryptCost.min || wanted <= (this.#bcryptDummy?.cost ?? 0)) return
+    this.#bcryptDummy = { cost: wanted, hash: hashBcrypt(newSecret(), wanted) }
+  }
+
+  /** Whether the password is the one of the hash. Without a hash it works as long and answers no, so that time tells nothing. */
   async verify(password: string, stored: string | undefined): Promise<boolean> {
-    if (stored !== undefined && bcryptForm.test(stored)) {
+    const imported = stored !== undefined && bcryptForm.test(stored) ? stored : undefined
+    const own = stored?.startsWith('$argon2') ? stored : undefined
+    if (imported) this.expectImported(Number(imported.slice(4, 6)))
+    this.#argonDummy ??= hash(newSecret(), strength)
+
+    const argon = own ?? (await this.#argonDummy)
+    const bcrypt = imported ?? (await this.#bcryptDummy?.hash)
+    return this.#gated(async () => {
+      const isOwn = await verify(argon, fold(password))
       // As it was typed: the program that made the hash did not fold.
-      return this.#gated(() => verifyBcrypt(password, stored).catch(() => false))
-    }
-    this.#dummy ??= hash(newSecret(), strength)
-    const known = stored?.startsWith('$argon2') ? stored : undefined
-    const against = known ?? (await this.#dummy)
-    const same = await this.#gated(() => verify(against, fold(password)))
-    return same && known !== undefined
+      const isImported = bcrypt !== undefined && (await verifyBcrypt(password, bcrypt).catch(() => false))
+      return (isOwn && own !== undefined) || (isImported && imported !== undefined)
+    })
   }
 
   isOutdated(stored: string): boolean {

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findImportedCost } from '../../src/server/accounts/imported-passwords.ts'
+import { signIn } from '../../src/server/accounts/sign-in.ts'
+import { type AccountNode, addUser, startAccounts } from '../helpers/accounts.ts'
+import { freshDatabase, type TestDatabase } from '../helpers/databases.ts'
+import { outcome } from '../helpers/ledger.ts'
+
+/** Of cost 10, as programs of this kind write them. */
+const imported = '$2a$10$FArSwKYtIWg4l5SL5kER3eT3J4Ojb9BU6Cc1lv7GmC7baA5gj0ie6'
+const rounds = 200
+
+describe.each(['sqlite', 'postgres'] as const)('the time of a refused login over %s', (kind) => {
+  let test: TestDatabase
+  let node: AccountNode
+
+  beforeAll(async () => {
+    test = await freshDatabase(kind)
+    node = await startAccounts(test)
+    for (const name of ['known', 'banned', 'imported']) await addUser(node, name)
+    await node.db.updateTable('users').set({ status: 2 }).where('username', '=', 'banned').execute()
+    await node.db.updateTable('users').set({ password_hash: imported }).where('username', '=', 'imported').execute()
+    node.passwords.expectImported(await findImportedCost(node.db))
+  })
+  afterAll(async () => {
+    await node.close()
+    await test.drop()
+  })
+
+  it('[T002] tells neither whether the name is known, nor whether its user has logged in since the import', async () => {
+    const names = ['unknown', 'known', 'banned', 'imported']
+    const times = new Map<string, number[]>(names.map((name) => [name, []]))
+    // The first ones make what all others use.
+    for (let round = -5; round < rounds; round++) {
+      for (const name of names) {
+        // So that nobody is slowed down for guessing.
+        node.clock.passSeconds(7200)
+        const begun = performance.now()
+        const code = await outcome(async () => {
+          await signIn(node, { username: name, password: 'wrong password', address: '203.0.113.9', userAgent: 'test' })
+        })
+        expect(code).toBe('credentials_wrong')
+        if (round >= 0) times.get(name)?.push(performance.now() - begun)
+      }
+    }
+    const medians = names.map((name) => median(times.get(name) ?? []))
+    console.log(names.map((name, index) => `${name}: ${medians[index]?.toFixed(1)} ms`).join(', '))
+    expect(Math.max(...medians) / Math.min(...medians)).toBeLessThan(1.1)
+  })
+})
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((one, other) => one - other)[numbers.length >> 1] ?? 0
+}
