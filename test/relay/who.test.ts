@@ -27,7 +27,7 @@ eachDatabase('groups, pins and the playground', (_fresh, kind) => {
     return { group: row?.group, token: row?.token_name, other: JSON.parse(row?.other ?? '{}') as LogOther }
   }
 
-  it('a token asks in its own group, `auto` in the cheapest that has a channel, and a group that was taken away is refused', async () => {
+  it('[T056] a token asks in its own group, `auto` in the cheapest that has a channel, and a group that was taken away is refused', async () => {
     const { server, upstream } = await withGroups()
     await addChannel(server, { url: upstream.url, models: `${model},gpt-4o`, group: 'vip' })
     const vip = await addToken(server, { group: 'vip' })
@@ -80,7 +80,7 @@ eachDatabase('groups, pins and the playground', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('an admin may pin a channel, which is asked once and alone; others may not', async () => {
+  it('[T057] an admin may pin a channel, which is asked once and alone; others may not', async () => {
     const { server, upstream, channelId } = await withGroups()
     const other = await upstreamOfTest()
     const pinned = await addChannel(server, { url: other.url, models: 'something-else', group: 'secret' })

@@ -48,7 +48,7 @@ eachDatabase('accounts', (fresh, kind) => {
     node.bus.publish('user', id)
   }
 
-  it('takes a name once, whatever its case and width', async () => {
+  it('[T004] takes a name once, whatever its case and width', async () => {
     await addUser('Ada')
     const tries = ['ada', 'ADA', 'Ａｄａ', ' ada ']
     const outcomes = await Promise.allSettled(tries.map((name) => addUser(name)))
@@ -57,7 +57,7 @@ eachDatabase('accounts', (fresh, kind) => {
     )
   })
 
-  it('makes one user of many parallel attempts at one name', async () => {
+  it('[T004] makes one user of many parallel attempts at one name', async () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => addUser('grace')))
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })
@@ -72,7 +72,7 @@ eachDatabase('accounts', (fresh, kind) => {
     }
   })
 
-  it('keeps only a hash of password and session', async () => {
+  it('[T014] keeps only a hash of password and session', async () => {
     const id = await addUser('ada')
     const { token } = await enter('ada')
     const { password_hash } = await findUser(node.db, id)
@@ -82,7 +82,7 @@ eachDatabase('accounts', (fresh, kind) => {
     expect(JSON.stringify(stored)).not.toContain(token)
   })
 
-  it('refuses unknown, wrong and banned alike', async () => {
+  it('[T002] refuses unknown, wrong and banned alike', async () => {
     const banned = await addUser('banned')
     await addUser('ada')
     await setUser(banned, { status: 2 })
@@ -96,7 +96,7 @@ eachDatabase('accounts', (fresh, kind) => {
     await expect(enter(' ', good)).rejects.toMatchObject({ code: 'credentials_required' })
   })
 
-  it('refuses password login when it is switched off, but not to the super admin', async () => {
+  it('[T026] refuses password login when it is switched off, but not to the super admin', async () => {
     await addUser('ada')
     await addUser('boss', { role: role.root })
     const caller = { id: 1, username: 'boss', role: role.root, group: 'default', address: '' }
@@ -106,7 +106,7 @@ eachDatabase('accounts', (fresh, kind) => {
     expect((await enter('boss')).user.username).toBe('boss')
   })
 
-  it('slows down guesses at one account from many addresses, and forgives a success', async () => {
+  it('[T001] slows down guesses at one account from many addresses, and forgives a success', async () => {
     await addUser('ada')
     await addUser('eve')
     const guess = (n: number) => enter('ada', 'wrong', `198.51.100.${n}`)
@@ -123,7 +123,7 @@ eachDatabase('accounts', (fresh, kind) => {
     await expect(guess(11)).rejects.toMatchObject({ code: 'credentials_wrong' })
   })
 
-  it('never makes anyone wait longer than 15 minutes, even when the clock is put back', async () => {
+  it('[T001] never makes anyone wait longer than 15 minutes, even when the clock is put back', async () => {
     await addUser('ada')
     for (let n = 0; n < 20; n++) {
       await enter('ada', 'wrong', `198.51.100.${n}`).catch(() => {})
@@ -186,7 +186,7 @@ eachDatabase('accounts', (fresh, kind) => {
     await enter('ada')
   })
 
-  it('ends a session at logout on every node', async () => {
+  it('[T032] ends a session at logout on every node', async () => {
     const id = await addUser('ada')
     const token = await node.sessions.create({ userId: id, ...place })
     const other = await startNode(node.clock)
@@ -197,7 +197,7 @@ eachDatabase('accounts', (fresh, kind) => {
     expect(await other.sessions.find(token)).toBeUndefined()
   })
 
-  it('counts a ban, a demotion and a deletion at once', async () => {
+  it('[T034] counts a ban, a demotion and a deletion at once', async () => {
     const id = await addUser('ada', { role: role.admin })
     const token = await node.sessions.create({ userId: id, ...place })
     expect((await node.sessions.find(token))?.account.role).toBe(role.admin)
@@ -211,7 +211,7 @@ eachDatabase('accounts', (fresh, kind) => {
     expect(await node.sessions.find(token)).toBeUndefined()
   })
 
-  it('ends idle sessions after 7 days, those of admins after 24 hours, and every session after 30 days', async () => {
+  it('[T037] ends idle sessions after 7 days, those of admins after 24 hours, and every session after 30 days', async () => {
     const user = await addUser('ada')
     const admin = await addUser('adm', { role: role.admin })
     const start = async (userId: number) => node.sessions.create({ userId, ...place })
@@ -258,7 +258,7 @@ eachDatabase('accounts', (fresh, kind) => {
     expect(await node.sessions.find(live)).toBeDefined()
   })
 
-  it('knows an access token until it is replaced or its user banned', async () => {
+  it('[T028] knows an access token until it is replaced or its user banned', async () => {
     const id = await addUser('ada')
     const old = await makeAccessToken(node, { userId: id })
     const token = await makeAccessToken(node, { userId: id })
@@ -271,7 +271,7 @@ eachDatabase('accounts', (fresh, kind) => {
     expect(await findByAccessToken(node, token)).toBeUndefined()
   })
 
-  it('makes exactly one super admin, and grants once, when nodes start at once', async () => {
+  it('[T005] makes exactly one super admin, and grants once, when nodes start at once', async () => {
     // SQLite has one process; its starts are parallel calls there.
     const nodes = [accounts]
     while (kind === 'postgres' && nodes.length < 4) nodes.push(await startNode(node.clock))

@@ -62,7 +62,7 @@ eachDatabase('the human check', (fresh) => {
     outcome(async () => void (await signIn(node, { username, password, turnstile, address: '192.0.2.9', userAgent: 'test' })))
   const require = (token?: string) => outcome(() => node.human.require(token, '192.0.2.9'))
 
-  it('lets a solved check pass for one call, with the address of the client', async () => {
+  it('[T024] lets a solved check pass for one call, with the address of the client', async () => {
     expect(await enter('ada', 'good1')).toBe('ok')
     expect(asked).toEqual([{ secret: 'canary-secret', response: 'good1', remoteip: '192.0.2.9' }])
     expect(await enter('ada', 'good1')).toBe('human_check_failed')
@@ -91,7 +91,7 @@ eachDatabase('the human check', (fresh) => {
     expect(await enter('boss', 'good', 'wrong')).toBe('human_check_failed')
   })
 
-  it('is failed by a verifier that never answers, in five seconds', async () => {
+  it('[T024] is failed by a verifier that never answers, in five seconds', async () => {
     verdict = () => 'hang'
     const startedAt = performance.now()
     expect(await require('good')).toBe('human_check_failed')

@@ -110,7 +110,7 @@ eachDatabase('user management', (fresh, kind) => {
     expect((await verifyAudit(node)).brokenAt).toBeUndefined()
   })
 
-  it('ends sessions and login of a banned user at once on every node, and lets an enabled one in again', async () => {
+  it('[T035] ends sessions and login of a banned user at once on every node, and lets an enabled one in again', async () => {
     const other = await otherNode()
     expect(await other.sessions.find(ada.token)).toBeDefined()
     await manage(admin, ada, 'disable')
@@ -130,7 +130,7 @@ eachDatabase('user management', (fresh, kind) => {
     expect((await rowOf(ada)).status).toBe(1)
   })
 
-  it('gives a promoted user the new role at the next call, and takes it back', async () => {
+  it('[T034] gives a promoted user the new role at the next call, and takes it back', async () => {
     await manage(root, ada, 'promote')
     expect((await node.sessions.find(ada.token))?.account.role).toBe(10)
     expect(await manage(admin, ada, 'disable')).toBe('user_protected')
@@ -149,7 +149,7 @@ eachDatabase('user management', (fresh, kind) => {
     expect(items[0]).toMatchObject({ id: ada.id, DeletedAt: expect.stringMatching(/^20\d\d-/) })
   })
 
-  it('does an act once of many at the same time, whatever the act', async () => {
+  it('[T054] does an act once of many at the same time, whatever the act', async () => {
     const other = await otherNode()
     const acts: ManageAction[] = ['delete', 'disable', 'enable', 'promote', 'demote', 'delete', 'sign_out', 'delete']
     const outcomes = await Promise.all(acts.map((action, n) => manage(root, ada, action, n % 2 ? node : other)))
@@ -323,7 +323,7 @@ eachDatabase('user management', (fresh, kind) => {
     expect([page.total, page.items.map(({ username }) => username)]).toEqual([5, ['ada', 'peer']])
   })
 
-  it('shows a user without any secret', async () => {
+  it('[T055] shows a user without any secret', async () => {
     await makeAccessToken(node, { userId: ada.id })
     const shown = JSON.stringify(await findUserFor(node, admin.caller, ada.id))
     const { password_hash, access_token_hash } = await findUser(node.db, ada.id)

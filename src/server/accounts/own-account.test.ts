@@ -61,7 +61,7 @@ eachDatabase('the own account', (fresh, kind) => {
   const bind = (code: string, email: string, { caller, token }: { caller: Caller; token: string | undefined } = ada, on = node) =>
     outcome(() => bindEmail(on, caller, { email, code, language: 'en', sessionToken: token }))
 
-  it('gets a new password by a mailed link, which ends sessions, access token and other codes', async () => {
+  it('[T033] gets a new password by a mailed link, which ends sessions, access token and other codes', async () => {
     const access = await makeAccessToken(node, { userId: ada.id })
     expect(await askReset('ADA@example.com')).toBe('ok')
     const link = linkIn((await smtp.mailTo(home)).text)
@@ -84,7 +84,7 @@ eachDatabase('the own account', (fresh, kind) => {
     expect(log).toEqual([{ type: 4, content: expect.stringContaining('by mail') }])
   })
 
-  it('resets once of a thousand parallel uses of a link on two nodes', async () => {
+  it('[T015] resets once of a thousand parallel uses of a link on two nodes', async () => {
     await askReset()
     const token = await mailedToken()
     const other = await otherNode()
@@ -93,7 +93,7 @@ eachDatabase('the own account', (fresh, kind) => {
     expect([ok, (reset_link_invalid ?? 0) + too_many_requests]).toEqual([1, 999])
   })
 
-  it('takes the newest link alone, for fifteen minutes, for its address and its user', async () => {
+  it('[T015] takes the newest link alone, for fifteen minutes, for its address and its user', async () => {
     await askReset()
     const first = await mailedToken()
     node.clock.passSeconds(30)
@@ -118,7 +118,7 @@ eachDatabase('the own account', (fresh, kind) => {
     expect(await reset(token)).toBe('reset_link_invalid')
   })
 
-  it('answers alike whether an address has an account, and mails only to active ones', async () => {
+  it('[T017] answers alike whether an address has an account, and mails only to active ones', async () => {
     const banned = await addUser(node, 'banned', { email: 'banned@example.com' })
     await node.db.updateTable('users').set({ status: 2 }).where('id', '=', banned.id).execute()
     for (const email of [home, 'nobody@example.com', 'banned@example.com']) {
@@ -144,7 +144,7 @@ eachDatabase('the own account', (fresh, kind) => {
     expect(await enter(home, goodPassword)).toBe('credentials_wrong')
   })
 
-  it('binds nothing with a code of another user, purpose or address', async () => {
+  it('[T010] binds nothing with a code of another user, purpose or address', async () => {
     const eve = await addUser(node, 'eve')
     const code = await codeFor(ada.caller, 'next@example.com')
     expect(await bind(code, 'next@example.com', eve)).toBe('code_wrong')
@@ -166,7 +166,7 @@ eachDatabase('the own account', (fresh, kind) => {
     expect(outcomes.sort()).toEqual(['email_taken', 'ok'])
   })
 
-  it('does what cannot be taken back only within ten minutes of a proof', async () => {
+  it('[T033] does what cannot be taken back only within ten minutes of a proof', async () => {
     const code = await codeFor(ada.caller, 'next@example.com')
     expect(await bind(code, 'next@example.com', { ...ada, token: undefined })).toBe('fresh_login_required')
     node.clock.passSeconds(601)
@@ -191,7 +191,7 @@ eachDatabase('the own account', (fresh, kind) => {
     expect(tally(outcomes)).toEqual({ password_wrong: 5, login_throttled: 25 })
   })
 
-  it('ends at the wish of its owner: no session, no token, no login, no second owner of name and address', async () => {
+  it('[T029] ends at the wish of its owner: no session, no token, no login, no second owner of name and address', async () => {
     const access = await makeAccessToken(node, { userId: ada.id })
     await askReset()
     const token = await mailedToken()
@@ -244,7 +244,7 @@ eachDatabase('the own account', (fresh, kind) => {
     expect(await findByAccessToken(node, access)).toBeUndefined()
   })
 
-  it('with a new password ends other sessions and codes, at once everywhere', async () => {
+  it('[T033] with a new password ends other sessions and codes, at once everywhere', async () => {
     const elsewhere = await node.sessions.create({ userId: ada.id, ...place })
     const code = await codeFor(ada.caller, 'next@example.com')
     const change = { password: 'new horse 12', current_password: goodPassword }

@@ -92,7 +92,7 @@ eachDatabase('registration', (fresh, kind) => {
     expect(await node.db.selectFrom('users').select('id').execute()).toEqual([])
   })
 
-  it('takes a name once of many parallel attempts, and gives its gift once', async () => {
+  it('[T004] takes a name once of many parallel attempts, and gives its gift once', async () => {
     await node.set({ QuotaForNewUser: '700' })
     const other = await otherNode()
     const names = ['ada', 'ADA', 'Ａｄａ', ' ada ', 'Ada', 'aDa']
@@ -158,7 +158,7 @@ eachDatabase('registration', (fresh, kind) => {
       expect(JSON.stringify(await node.db.selectFrom('mailed_codes').selectAll().execute())).not.toContain(code)
     })
 
-    it('makes one user of one code in 1,000 parallel uses on two nodes', async () => {
+    it('[T009] makes one user of one code in 1,000 parallel uses on two nodes', async () => {
       await sendCode(ada)
       const code = await newestCode(ada)
       const other = await otherNode()
@@ -169,7 +169,7 @@ eachDatabase('registration', (fresh, kind) => {
       expect(await node.db.selectFrom('users').select('email').execute()).toEqual([{ email: ada }])
     })
 
-    it('takes a code for three minutes, on any node, and not a second longer', async () => {
+    it('[T009] takes a code for three minutes, on any node, and not a second longer', async () => {
       await sendCode(ada)
       const verification_code = await newestCode(ada)
       node.clock.passSeconds(180)
@@ -178,7 +178,7 @@ eachDatabase('registration', (fresh, kind) => {
       expect(await join('ada', { email: ada, verification_code }, await otherNode())).toBe('ok')
     })
 
-    it('takes a code only for its purpose, its address and its user', async () => {
+    it('[T010] takes a code only for its purpose, its address and its user', async () => {
       await join('bob')
       await sendCode(ada)
       const verification_code = await newestCode(ada)
@@ -190,7 +190,7 @@ eachDatabase('registration', (fresh, kind) => {
       expect(await join('bob2', { email: 'bob@example.com', verification_code: ofBinding })).toBe('code_wrong')
     })
 
-    it('ends a code after five wrong guesses, also when a thousand come at once', async () => {
+    it('[T008] ends a code after five wrong guesses, also when a thousand come at once', async () => {
       await sendCode(ada)
       const right = await newestCode(ada)
       const guesses = Array.from({ length: 1000 }, (_, n) => String(n).padStart(6, '9')).filter((code) => code !== right)
@@ -239,7 +239,7 @@ eachDatabase('registration', (fresh, kind) => {
       expect(smtp.mails).toHaveLength(1)
     })
 
-    it('answers alike for an address that has an account, and tells only its owner', async () => {
+    it('[T017] answers alike for an address that has an account, and tells only its owner', async () => {
       await sendCode(ada)
       await join('ada', { email: ada, verification_code: await newestCode(ada) })
       node.clock.passSeconds(30)
@@ -256,7 +256,7 @@ eachDatabase('registration', (fresh, kind) => {
       expect(codeIn((await smtp.mailTo(ada, 3)).text)).toBe('')
     })
 
-    it('refuses to mail codes while registration is closed, needs none, or nothing can be mailed', async () => {
+    it('[T026] refuses to mail codes while registration is closed, needs none, or nothing can be mailed', async () => {
       await node.set({ SMTPServer: '' })
       expect(await sendCode(ada)).toBe('mail_unconfigured')
       await node.set({ EmailVerificationEnabled: 'false' })
@@ -266,7 +266,7 @@ eachDatabase('registration', (fresh, kind) => {
       expect(smtp.mails).toEqual([])
     })
 
-    it('accepts addresses of listed domains alone, and no aliases, where the options say so', async () => {
+    it('[T012] accepts addresses of listed domains alone, and no aliases, where the options say so', async () => {
       await node.set({ EmailDomainRestrictionEnabled: 'true', EmailDomainWhitelist: 'gmail.com,bücher.example' })
       const refused = ['u@evil.com', 'u@sub.gmail.com', 'u@gmail.com.evil.com', 'u@gmaiI.com', 'u@gmаil.com', 'u@notgmail.com']
       for (const email of refused) expect([email, await sendCode(email)]).toEqual([email, 'email_domain_refused'])
@@ -293,7 +293,7 @@ describe('e-mail addresses', () => {
     '', 'x', '@x.test', 'x@', 'x@y', 'x@y.', 'x@y.1', 'x@127.0.0.1', 'x@[127.0.0.1]', 'u@evil.com@gmail.com', 'a@x.test;b@y.test',
     'a@x.test,b@y.test', '"x@evil.test" y@ok.test', 'Ada <a@x.test>', 'a@x.test\r\nBcc: b@y.test', 'a b@x.test', '.a@x.test', 'a..b@x.test',
     'a@x.test/', 'a@x%2etest', 'a@x.test#', 'a@x:25.test', 'a@-x.test', 'ä@x.test', `${'a'.repeat(65)}@x.test`, `a@${'x.'.repeat(60)}test`, 'a@x.test\u0000',
-  ])('%j are refused', (given) => {
+  ])('[T011] %j are refused', (given) => {
     expect(canonicalEmail(given)).toBeUndefined()
   }) // biome-ignore format: one list
 })

@@ -40,7 +40,7 @@ describe.each(['sqlite', 'postgres'] as const)('calls of accounts over %s', (kin
     expect(await call('POST /api/user/register', form)).toMatchObject({ success: false, code: 'code_wrong' })
   })
 
-  it('ignores what a registration may not say', async () => {
+  it('[T052] ignores what a registration may not say', async () => {
     await console.app.options.save({ key: 'EmailVerificationEnabled', value: 'false', caller: root })
     const more = {
       role: 100,
@@ -100,7 +100,7 @@ describe.each(['sqlite', 'postgres'] as const)('calls of accounts over %s', (kin
     expect((await call('POST /api/oauth/email/bind', { email: address, code }, ada)).code).toBe('code_wrong')
   })
 
-  it('changes nothing for a page of another site, whatever the method', async () => {
+  it('[T042] changes nothing for a page of another site, whatever the method', async () => {
     const ada = await console.addUser('ada')
     const foreign = { ...english, 'sec-fetch-site': 'cross-site' }
     const lines = [
@@ -176,7 +176,7 @@ describe.each(['sqlite', 'postgres'] as const)('calls of accounts over %s', (kin
     expect((await call('POST /api/option/test_mail', { email: 'x' }, boss)).code).toBe('email_invalid')
   })
 
-  it('logs no address, code, token or password', async () => {
+  it('[T039] logs no address, code, token or password', async () => {
     await call('POST /api/verification', { email: address })
     const code = await codeOf(address)
     await call('POST /api/user/register', { username: 'ada', password: 'canary-pass', email: address, verification_code: code })

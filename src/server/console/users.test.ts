@@ -42,7 +42,7 @@ async function member(server: TestServer, username: string): Promise<Member> {
 }
 
 describe.each(['sqlite', 'postgres'] as const)('users over %s', (kind) => {
-  it('stop at once on every node when they are banned: sessions, access token and keys', async () => {
+  it('[T035] stop at once on every node when they are banned: sessions, access token and keys', async () => {
     const first = await serverOfTest(kind)
     const second = kind === 'postgres' ? await serverOfTest(kind, { database: first.database }) : first
     const nodes = [first, second]
@@ -114,7 +114,7 @@ describe.each(['sqlite', 'postgres'] as const)('users over %s', (kind) => {
     })
   })
 
-  it('may not manage one another, whatever they send', async () => {
+  it('[T054] may not manage one another, whatever they send', async () => {
     const server = await serverOfTest(kind)
     const [ada, eve] = [await member(server, 'ada'), await member(server, 'eve')]
     const lines: [string, unknown?][] = [

@@ -44,7 +44,7 @@ describe.each(['sqlite', 'postgres'] as const)('the console over %s', (kind) => 
   const cookieOf = (setCookie: unknown) => String(setCookie).split(';', 1)[0] ?? ''
   const set = (key: string, value: string) => console.app.options.save({ key, value, caller: root })
 
-  it('signs in with a cookie that scripts cannot read and other sites cannot send', async () => {
+  it('[T036] signs in with a cookie that scripts cannot read and other sites cannot send', async () => {
     const response = await login('ada')
     expect(response.json()).toMatchObject({
       success: true,
@@ -61,7 +61,7 @@ describe.each(['sqlite', 'postgres'] as const)('the console over %s', (kind) => 
     expect((await console.call('GET /api/user/self', { headers })).json().data.username).toBe('ada')
   })
 
-  it('ends the session at logout, also for who copied the cookie', async () => {
+  it('[T032] ends the session at logout, also for who copied the cookie', async () => {
     const response = await console.call('GET /api/user/logout', { as: user })
     expect(response.json()).toEqual({ success: true, message: '', data: null })
     expect(String(response.headers['set-cookie'])).toContain('Max-Age=0')
@@ -69,7 +69,7 @@ describe.each(['sqlite', 'postgres'] as const)('the console over %s', (kind) => 
     expect([replayed.statusCode, replayed.json().code]).toEqual([401, 'not_signed_in'])
   })
 
-  it('gives a new session at login and ends the one before; a cookie that somebody chose stays anonymous', async () => {
+  it('[T031] gives a new session at login and ends the one before; a cookie that somebody chose stays anonymous', async () => {
     const chosen = { cookie: 'session=chosen', 'new-api-user': String(user.id) }
     await login('ada', password, chosen)
     expect((await console.call('GET /api/user/self', { headers: chosen })).statusCode).toBe(401)
@@ -93,7 +93,7 @@ describe.each(['sqlite', 'postgres'] as const)('the console over %s', (kind) => 
     expect(response.body).not.toMatch(/canary|password_hash|argon2/)
   })
 
-  it('changes the password only with the current one, and signs out elsewhere', async () => {
+  it('[T033] changes the password only with the current one, and signs out elsewhere', async () => {
     const other = cookieOf((await login('ada')).headers['set-cookie'])
     const change = (body: object) => console.call('PUT /api/user/self', { as: user, body, headers: english })
     for (const current_password of [undefined, 'wrong']) {
@@ -110,7 +110,7 @@ describe.each(['sqlite', 'postgres'] as const)('the console over %s', (kind) => 
     expect((await login('ada', 'new horse 12')).json().success).toBe(true)
   })
 
-  it('changes names, and leaves alone what is empty or not offered', async () => {
+  it('[T052] changes names, and leaves alone what is empty or not offered', async () => {
     await console.addUser('grace')
     const change = (body: object) => console.call('PUT /api/user/self', { as: user, body })
     expect((await change({ username: 'Grace' })).json().code).toBe('username_taken')
@@ -123,7 +123,7 @@ describe.each(['sqlite', 'postgres'] as const)('the console over %s', (kind) => 
     expect(data).toMatchObject({ username: 'lovelace', display_name: 'ada', role: 1, quota: 0 })
   })
 
-  it('makes a system access token that works without a cookie, with the header of its user', async () => {
+  it('[T028] makes a system access token that works without a cookie, with the header of its user', async () => {
     const token: string = (await console.call('GET /api/user/token', { as: user })).json().data
     const self = (headers: Record<string, string>) => console.call('GET /api/user/self', { headers })
     const id = String(user.id)
@@ -148,7 +148,7 @@ describe.each(['sqlite', 'postgres'] as const)('the console over %s', (kind) => 
     }
   })
 
-  it('answers 503 while the database is away', async () => {
+  it('[T027] answers 503 while the database is away', async () => {
     await console.app.database.close()
     for (const line of ['GET /api/user/self', 'POST /api/user/login']) {
       const response = await console.call(line, {
@@ -191,7 +191,7 @@ describe('the console', () => {
   const set = (key: string, value: string) => console.app.options.save({ key, value, caller: root })
 
   it.each(['', '0', '+1', '01', '1.0', ' 2', '1, 1', 'x', '-1', '999', undefined])(
-    'refuses the user header %j',
+    '[T042] refuses the user header %j',
     async (header) => {
       const response = await self({ 'new-api-user': header })
       expect([response.statusCode, response.json().code]).toEqual([401, 'user_header_invalid'])
@@ -212,7 +212,7 @@ describe('the console', () => {
     [{ origin: 'null' }, false],
     [{ origin: 'https://ai.example.com' }, true],
     [{ origin: 'https://ai.example.com.evil.example' }, false],
-  ] as const)('takes a call with %j: %s', async (headers, taken) => {
+  ] as const)('[T041] [T044] takes a call with %j: %s', async (headers, taken) => {
     await set('ServerAddress', 'https://ai.example.com')
     const response = await self({ host: 'localhost', ...headers })
     expect(response.json().success).toBe(taken)
@@ -227,7 +227,7 @@ describe('the console', () => {
     expect(logout.json().success).toBe(taken)
   })
 
-  it('grants no other site anything', async () => {
+  it('[T043] grants no other site anything', async () => {
     const response = await console.call('OPTIONS /api/user/self', {
       headers: { origin: foreign, 'access-control-request-method': 'GET' },
     })
@@ -235,7 +235,7 @@ describe('the console', () => {
     expect(Object.keys(response.headers).filter((name) => name.startsWith('access-control'))).toEqual([])
   })
 
-  it('holds a super admin with the known password back until it is changed, but not on the machine itself', async () => {
+  it('[T007] holds a super admin with the known password back until it is changed, but not on the machine itself', async () => {
     const boss = await console.addUser('root', { role: 100, must_change_password: 1 })
     const code = async (line: string, more: object = {}) =>
       (await console.call(line, { as: boss, from: elsewhere, ...more })).json().code
@@ -268,7 +268,7 @@ describe('the console', () => {
     expect((await console.call('POST /api/user/login', { body: { username: 'ada', password } })).json().success).toBe(true)
   })
 
-  it('lets only declared fields of a reply out, and no reply that breaks its schema', async () => {
+  it('[T055] lets only declared fields of a reply out, and no reply that breaks its schema', async () => {
     const leaky = {
       'GET /api/user/self': () => ({ password_hash: 'canary' }),
       'GET /api/user/:id': () => ({ id: 1, password_hash: 'canary' }),
@@ -317,7 +317,7 @@ describe('the console', () => {
     ['application/json', '[]', 200, 'field_invalid'],
     ['application/json', JSON.stringify({ username: 'a', password: 'b'.repeat(70_000) }), 413, 'body_too_large'],
     ['application/json; charset=utf-8', '{"username":"a\\\\u0000","password":"b"}', 200, 'credentials_wrong'],
-  ])('takes a body of %s only as it should: %.40s', async (type, body, status, code) => {
+  ])('[T041] takes a body of %s only as it should: %.40s', async (type, body, status, code) => {
     const response = await console.call('POST /api/user/login', { body, headers: { 'content-type': type } })
     expect([response.statusCode, response.json().code]).toEqual([status, code])
   })
@@ -338,7 +338,7 @@ describe('the console', () => {
     expect(await login(elsewhere)).toBe(200)
   })
 
-  it('believes forwarded addresses of trusted proxies only', async () => {
+  it('[T059] believes forwarded addresses of trusted proxies only', async () => {
     const other = await startConsole('sqlite', { env: { TRUSTED_PROXIES: '10.0.0.0/8' } })
     const login = async (from: string, forwarded: string) =>
       (
@@ -380,14 +380,14 @@ describe('the console', () => {
     'GET /.git/config',
     'GET /api/../api/status',
     'GET /%2e%2e/status',
-  ])('answers 404 to %s', async (line) => {
+  ])('[T066] answers 404 to %s', async (line) => {
     const response = await overSocket(console, line)
     expect(response.statusCode).toBe(404)
     expect(response.headers['x-oneapi-request-id']).toBeDefined()
     if (!line.startsWith('HEAD')) expect(JSON.parse(response.body)).toMatchObject({ success: false, code: 'route_unknown' })
   })
 
-  it('marks every answer as data that nobody keeps or runs', async () => {
+  it('[T045] marks every answer as data that nobody keeps or runs', async () => {
     for (const line of ['GET /api/notice', 'GET /api/user/self', 'GET /api/nothing', 'GET /healthz']) {
       expect((await console.call(line)).headers).toMatchObject({
         'cache-control': 'no-store',
@@ -399,7 +399,7 @@ describe('the console', () => {
     }
   })
 
-  it('shows metrics on the machine itself and to admins with an access token', async () => {
+  it('[T068] shows metrics on the machine itself and to admins with an access token', async () => {
     const metrics = async (given: object) => (await console.call('GET /metrics', given)).statusCode
     const admin = await console.addUser('adm', { role: 10 })
     const tokens = await Promise.all([user.id, admin.id].map((userId) => makeAccessToken(console.app, { userId })))
@@ -500,7 +500,7 @@ describe('the files of the console', () => {
     expect(await statusOf('/login', 'identity')).toBe(200)
   })
 
-  it('allows in its policy the origins that the settings name, and never their text', async () => {
+  it('[T045] allows in its policy the origins that the settings name, and never their text', async () => {
     const save = (key: string, value: string) => console.app.options.save({ key, value, caller: root })
     await save(
       'Chats',

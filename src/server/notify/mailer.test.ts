@@ -38,7 +38,7 @@ const codeOf = (promise: Promise<void>) =>
   )
 
 describe('mail', () => {
-  it('goes to one recipient over TLS that the server offers, with text and HTML in any language', async () => {
+  it('[T011] goes to one recipient over TLS that the server offers, with text and HTML in any language', async () => {
     const { server, mailer } = await setUp({ login })
     await mailer.send(hello)
     const [mail] = server.mails

@@ -190,7 +190,7 @@ eachDatabase('authenticate', (fresh, kind) => {
     expect(await refusal(key)).toBe('token_expired')
   })
 
-  it('gives channel pins to admins alone', async () => {
+  it('[T057] gives channel pins to admins alone', async () => {
     const ordinary = await aToken()
     const admin = await aToken({}, await aUser({ role: 10 }))
     const root = await aToken({}, await aUser({ role: 100 }))
@@ -201,13 +201,13 @@ eachDatabase('authenticate', (fresh, kind) => {
     expect(await refusal([`${ordinary.key}-12`, ordinary.key])).toBe('channel_pin_forbidden')
   })
 
-  it('refuses malformed pins, of admins too', async () => {
+  it('[T057] refuses malformed pins, of admins too', async () => {
     const { key } = await aToken({}, await aUser({ role: 100 }))
     for (const pin of ['-', '--1', '-0x1', '-12-13', '-abc', '-0', '-012', '- 1', '-1.5', '-99999999999999999999'])
       expect(await refusal(`${key}${pin}`), pin).toBe('token_invalid')
   })
 
-  it('lets only listed addresses in', async () => {
+  it('[T059] lets only listed addresses in', async () => {
     const { key } = await aToken({ allow_ips: '203.0.113.5\n10.0.0.0/8\n2001:db8::/32\n::1' })
     const allowed = [
       '203.0.113.5',
@@ -234,7 +234,7 @@ eachDatabase('authenticate', (fresh, kind) => {
     for (const address of refused) expect(await refusal(key, address), address).toBe('token_address_forbidden')
   })
 
-  it('understands lists of mapped addresses', async () => {
+  it('[T059] understands lists of mapped addresses', async () => {
     const { key } = await aToken({ allow_ips: '::ffff:192.0.2.7' })
     expect(await refusal(key, '192.0.2.7')).toBe('accepted')
     expect(await refusal(key, '::ffff:192.0.2.7')).toBe('accepted')
@@ -297,7 +297,7 @@ eachDatabase('authenticate', (fresh, kind) => {
     expect(await refusal(key)).toBe('token_invalid')
   })
 
-  it('follows a ban, a new role, a new group and a deletion of the user at once', async () => {
+  it('[T035] follows a ban, a new role, a new group and a deletion of the user at once', async () => {
     const userId = await aUser({ role: 10 })
     const keys = [(await aToken({}, userId)).key, (await aToken({}, userId)).key]
     const change = async (values: object) => {
@@ -335,7 +335,7 @@ eachDatabase('authenticate', (fresh, kind) => {
     expect(await refusal(key)).toBe('token_disabled')
   })
 
-  it('never takes a failing database for a wrong key', async () => {
+  it('[T027] never takes a failing database for a wrong key', async () => {
     const known = await aToken()
     await authenticate(known.key)
     const broken: Core = { ...core, db: core.db.withSchema('missing') }

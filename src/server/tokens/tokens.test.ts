@@ -103,7 +103,7 @@ eachDatabase('tokens', (fresh) => {
     expect(first.total).toBe(3)
   })
 
-  it('treats ids of others like missing ones in every call', async () => {
+  it('[T050] treats ids of others like missing ones in every call', async () => {
     const { id } = await make()
     const before = await rowOf(id)
     const asBob = { userId: bob, id }
@@ -142,7 +142,7 @@ eachDatabase('tokens', (fresh) => {
       expect(tokenInput.safeParse({ name: 'x', expired_time }).success).toBe(false)
   })
 
-  it('takes nothing from the input that is not the owner’s to set', async () => {
+  it('[T052] takes nothing from the input that is not the owner’s to set', async () => {
     const token = await make({ user_id: bob, used_quota: 7, held: 7, status: 2, key: 'x', created_time: 1, deleted_at: 1 })
     expect(await rowOf(token.id)).toMatchObject({
       user_id: ada,
