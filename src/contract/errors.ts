@@ -140,7 +140,11 @@ export const errors = {
   passkey_known: kind(409, '该通行密钥已添加过', 'This passkey was added already'),
   outside_off: kind(403, '管理员未开启此登录方式', 'The admin has not enabled this way to log in'),
   outside_failed: kind(502, '第三方登录失败，请稍后重试', 'The outside login failed, try again later', { onConsole: undefined }),
-  outside_state_invalid: kind(403, '登录请求无效或已过期，请重新开始', 'The login request is invalid or has expired, start again'),
+  outside_state_invalid: kind(
+    403,
+    '登录请求无效或已过期，请重新开始',
+    'The login request is invalid or has expired, start again',
+  ),
   outside_taken: kind(409, '该第三方账户已被绑定', 'This outside account is bound to a user already'),
   outside_unbound: kind(
     403,
@@ -299,6 +303,14 @@ export const errors = {
   response_unknown: kind(404, '回复 {id} 不存在', 'Response {id} was not found'),
   response_running: kind(409, '回复仍在生成，请先取消', 'The response is still being made; cancel it first'),
   previous_response_unknown: kind(404, '上一条回复 {id} 不存在', 'Previous response {id} was not found'),
+  task_unknown: kind(404, '任务 {id} 不存在', 'Task {id} was not found'),
+  task_not_done: kind(400, '任务 {id} 尚未成功，不能继续操作', 'Task {id} has not succeeded yet, so nothing can be done with it'),
+  task_action_invalid: kind(400, '无效的操作：{action}', 'Unknown action: {action}'),
+  task_prompt_required: kind(400, '提示词不能为空', 'The prompt must not be empty'),
+  task_notice_refused: kind(403, '回调无效', 'The notification is not accepted'),
+  task_not_submitted: kind(503, '任务提交未能完成，费用将退还', 'The task could not be submitted; what it cost is given back', {
+    type: 'server_error',
+  }),
   sensitive_words: kind(400, '内容包含敏感词', 'The content contains sensitive words'),
   rate_limit_requests: kind(
     429,

@@ -113,7 +113,7 @@ describe('errors of the door, in the dialect of the route', () => {
     const { server, token } = await door()
     const { relayLane } = await import('../../src/server/relay/lane.ts')
     const { clientReader } = await import('../../src/server/lib/client-address.ts')
-    const lane = relayLane(server.app, clientReader(''))
+    const lane = relayLane(server.app, clientReader(''), () => Promise.resolve())
     await lane.drain()
     const { createServer } = await import('node:http')
     const stopping = createServer((request, response) => void lane.takes(request, response))

@@ -3,19 +3,19 @@ import { type ErrorCode, errors } from '../../src/contract/errors.ts'
 import { noUsage } from '../../src/contract/usage.ts'
 import { AppError } from '../../src/server/lib/failure.ts'
 import { errorBody, ownError } from '../../src/server/protocols/error-body.ts'
-import type { CallerFormat, Dialect, Format } from '../../src/server/protocols/format.ts'
+import type { CallerFormat, Dialect, Format, TaskFormat } from '../../src/server/protocols/format.ts'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { convertOfTest } from '../helpers/conversions.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { faultsOf, type Typed } from './compile.ts'
 
 /** What is written besides conversations: errors, lists of models, counts of tokens, and what other vendors answer to other calls. */
-const errorTypes: Readonly<Record<Dialect, string>> = {
+const errorTypes: Readonly<Record<Exclude<Dialect, TaskFormat>, string>> = {
   openai: 'OpenAiError',
   anthropic: 'MessagesError',
   gemini: 'GeminiError',
 }
-const dialects = Object.keys(errorTypes) as Dialect[]
+const dialects = Object.keys(errorTypes) as (keyof typeof errorTypes)[]
 
 function everyError(): Typed[] {
   const codes = Object.keys(errors) as ErrorCode[]

@@ -12,6 +12,7 @@ import { secondFactorRoutes } from './second-factor.ts'
 import { sessionRoutes } from './session.ts'
 import { siteRoutes } from './site.ts'
 import { systemRoutes } from './system.ts'
+import { taskRoutes } from './tasks.ts'
 import { tokenRoutes } from './tokens.ts'
 import { topUpRoutes } from './top-ups.ts'
 import { userRoutes } from './users.ts'
@@ -32,6 +33,7 @@ export const allRoutes = {
   ...channelRoutes,
   ...pricingRoutes,
   ...tokenRoutes,
+  ...taskRoutes,
   ...logRoutes,
   ...redemptionRoutes,
   ...walletRoutes,

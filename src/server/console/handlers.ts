@@ -14,6 +14,7 @@ import { secondFactorHandlers } from './second-factor.ts'
 import { sessionHandlers } from './session.ts'
 import { siteHandlers } from './site.ts'
 import { systemHandlers } from './system.ts'
+import { taskHandlers } from './tasks.ts'
 import { tokenHandlers } from './tokens.ts'
 import { topUpHandlers } from './top-ups.ts'
 import { userHandlers } from './users.ts'
@@ -34,6 +35,7 @@ export const allHandlers: Handlers<AllRoutes, Context> = {
   ...channelHandlers,
   ...pricingHandlers,
   ...tokenHandlers,
+  ...taskHandlers,
   ...logHandlers,
   ...redemptionHandlers,
   ...walletHandlers,

@@ -406,6 +406,14 @@ interface MidjourneysTable {
   quota: Generated<number>
   buttons: Generated<string>
   properties: Generated<string>
+  /** The request that made it: its charge is `charge:<request id>` of the ledger. */
+  request_id: Generated<string>
+  /** The key of the channel that it was made with. */
+  key_id: Generated<number>
+  /** When the upstream is asked about it next, unix seconds; 0 when it has ended. */
+  ask_at: Generated<number>
+  /** How often it was asked in vain. */
+  asked: Generated<number>
 }
 
 interface TasksTable {
@@ -427,6 +435,14 @@ interface TasksTable {
   progress: Generated<string>
   properties: Generated<string>
   data: Generated<string>
+  /** The request that made it: its charge is `charge:<request id>` of the ledger. */
+  request_id: Generated<string>
+  /** The key of the channel that it was made with. */
+  key_id: Generated<number>
+  /** When the upstream is asked about it next, unix seconds; 0 when it has ended. */
+  ask_at: Generated<number>
+  /** How often it was asked in vain. */
+  asked: Generated<number>
 }
 
 /** Append-only record of administrative acts; `chain` is an HMAC over the row and the chain of the row before. */

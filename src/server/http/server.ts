@@ -6,6 +6,7 @@ import { declineUpgrade, wantsWebSocket } from '../lib/decline-upgrade.ts'
 import type { App } from '../parts.ts'
 import { relayLane } from '../relay/lane.ts'
 import { socketLane } from '../relay/socket-lane.ts'
+import { handleTask } from '../tasks/handle.ts'
 import { buildConsoleServer } from './console-server.ts'
 
 export interface RunningServer {
@@ -17,7 +18,7 @@ export interface RunningServer {
 /** One `node:http` server: the relay takes its own paths before the console's router sees them. */
 export async function listen(app: App): Promise<RunningServer> {
   const readClient = clientReader(app.env.TRUSTED_PROXIES)
-  const lane = relayLane(app, readClient)
+  const lane = relayLane(app, readClient, handleTask)
   const sockets = socketLane(app, readClient)
   let isStopping = false
   let server: Server | undefined

@@ -1,6 +1,7 @@
 import { checkUpstreamModels } from './check-models.ts'
 import { expireHolds } from './expire-holds.ts'
 import { noteNode } from './note-node.ts'
+import { pollUpstreamTasks } from './poll-tasks.ts'
 import { purgeKeptResponses } from './purge-kept-responses.ts'
 import { purgeLogs } from './purge-logs.ts'
 import { purgeSealedStates } from './purge-sealed-states.ts'
@@ -25,6 +26,7 @@ export const jobs: readonly Job[] = [
   purgeSealedStates,
   purgeKeptResponses,
   settleResponses,
+  pollUpstreamTasks,
   testChannels,
   refreshBalances,
   checkUpstreamModels,

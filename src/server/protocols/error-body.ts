@@ -98,6 +98,8 @@ export function errorBody(dialect: Dialect, error: CallerError, { requestId, lan
       request_id: requestId,
     })
   if (dialect === 'gemini') return JSON.stringify({ error: { code: error.status, message, status: geminiStatus(error.status) } })
+  if (dialect === 'drawing') return JSON.stringify({ code: drawingCode(error), description: message, type: error.type })
+  if (dialect === 'music') return JSON.stringify({ code: musicCode(error), message, data: null })
   return JSON.stringify({ error: { message, type: error.type, param: error.param, code: error.code } })
 }
 
@@ -160,4 +162,15 @@ const geminiStatuses: Readonly<Record<number, string>> = {
 
 function geminiStatus(status: number): string {
   return geminiStatuses[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
+}
+
+/** Of the proxies for drawings: 30 asked too often, 4 the request is at fault, 5 the service. */
+function drawingCode({ status }: CallerError): number {
+  if (status === 429) return 30
+  return status >= 500 ? 5 : 4
+}
+
+/** By name, as the interface for music tells success. */
+function musicCode({ code, type }: CallerError): string {
+  return code === 'insufficient_quota' ? 'quota_not_enough' : (code ?? type)
 }

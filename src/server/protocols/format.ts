@@ -56,10 +56,13 @@ export type UpstreamFormat =
 /** Spoken over a socket for as long as it is open, not in requests and answers. */
 export type SocketFormat = 'openai.realtime'
 
+/** Orders of drawings and music, which are done later; `tasks` speaks them. */
+export type TaskFormat = 'drawing' | 'music'
+
 /** What a channel may be asked for. */
-export type AskedFormat = CallerFormat | SocketFormat
+export type AskedFormat = CallerFormat | SocketFormat | TaskFormat
 
 export type Format = AskedFormat | UpstreamFormat
 
 /** A dialect decides how errors, request ids and heartbeats look to the caller. */
-export type Dialect = 'openai' | 'anthropic' | 'gemini'
+export type Dialect = 'openai' | 'anthropic' | 'gemini' | TaskFormat

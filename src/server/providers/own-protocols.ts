@@ -2,10 +2,7 @@ import { models } from './models.ts'
 import { defineProvider, same } from './openai-compatible.ts'
 import type { Provider } from './provider.ts'
 
-/**
- * Vendors with a protocol, a signature or an asynchronous interface of their own. They can be configured; as long as `speaks` is
- * empty no relayed call is sent to them.
- */
+/** Makers of drawings and music: they take orders that are done later. `speaks` is empty, so that no other call is sent to them. */
 const own = (declared: Omit<Parameters<typeof defineProvider>[0], 'speaks' | 'modelsPath'>): Provider =>
   defineProvider({ ...declared, speaks: {}, modelsPath: null })
 
@@ -16,6 +13,7 @@ export const drawing = own({
   color: 'light-blue',
   baseUrl: 'https://oa.api2d.net',
   models: models.drawing,
+  tasks: 'drawing',
 })
 
 export const drawingPlus = own({
@@ -25,6 +23,7 @@ export const drawingPlus = own({
   color: 'blue',
   baseUrl: 'https://api.openai-sb.com',
   models: models.drawingPlus,
+  tasks: 'drawing',
 })
 
 export const music = own({
@@ -34,4 +33,5 @@ export const music = own({
   color: 'purple',
   needsBaseUrl: true,
   models: models.music,
+  tasks: 'music',
 })

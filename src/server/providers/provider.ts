@@ -3,7 +3,7 @@ import type { ChannelColor } from '../../contract/entities/channel-status.ts'
 import type { Text } from '../../contract/text.ts'
 import type { Framing } from '../lib/frames.ts'
 import type { Quirks } from '../protocols/codec.ts'
-import type { CallerFormat, Format } from '../protocols/format.ts'
+import type { CallerFormat, Format, TaskFormat } from '../protocols/format.ts'
 
 /**
  * A provider is a kind of upstream: its label, address, models, the wire formats that it speaks natively, how it is authorised and
@@ -47,6 +47,8 @@ export interface Provider {
   readonly alwaysStreams?: boolean
   /** The full URL of a call; by default the channel's base URL and the path of the format, a version path never twice. */
   url(channel: Upstream, format: Format, model: string, stream: boolean): string
+  /** It takes orders that are done later, and nothing else. */
+  readonly tasks?: TaskFormat
   /** For a vendor whose replies may be tasks: where one is asked about. */
   taskUrl?(channel: Upstream, taskId: string): string
   /**

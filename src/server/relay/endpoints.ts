@@ -5,6 +5,7 @@ import type { CountFormat } from '../protocols/token-counts.ts'
 import type { PathFacts, Reframing } from '../protocols/wire-format.ts'
 import { asksForEvents, decodePath, plainModel, readGeminiPath } from './gemini-paths.ts'
 import type { ResponseAction } from './response-at-upstream.ts'
+import { findTaskCall, isTaskPath, type TaskCall } from './task-paths.ts'
 
 /**
  * The relay: from a caller's request to a channel's answer and a durable charge, in one straight line (`handle.ts`). It knows no
@@ -28,6 +29,8 @@ export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
   | { readonly kind: 'socket' }
   | { readonly kind: 'models' }
   | { readonly kind: 'model'; readonly model: string }
+  /** A drawing or a piece of music that is ordered, or asked about. */
+  | { readonly kind: 'task'; readonly asks: TaskCall }
   | { readonly kind: 'not-offered' }
   | { readonly kind: 'unknown' }
 )
@@ -86,7 +89,7 @@ const notOffered =
 
 /** Whether a path belongs to the relay rather than to the console. */
 export function isRelayPath(url: string): boolean {
-  return url.startsWith('/v1') || url.startsWith('/pg/') || /^(\/v2)?\/rerank\b/.test(url)
+  return url.startsWith('/v1') || url.startsWith('/pg/') || /^(\/v2)?\/rerank\b/.test(url) || isTaskPath(url)
 }
 
 /**
@@ -102,6 +105,7 @@ export function findEndpoint(method: string, url: string, headers: IncomingHttpH
     return entry.method === method ? endpoint : { wrongMethod: method, allowed: entry.method, dialect: endpoint.dialect }
   }
 
+  if (isTaskPath(path)) return taskEndpoint(method, path)
   const kept = keptResponse.exec(path)
   if (kept) return responseEndpoint(method, path, kept)
   const engine = oldEmbeddings.exec(path)?.[1]
@@ -119,6 +123,14 @@ export function findEndpoint(method: string, url: string, headers: IncomingHttpH
   if (model && method === 'GET') return { path, dialect, kind: 'model', model: plainModel(decodePath(model)) }
   if (dialect === 'gemini' || notOffered.test(path)) return { path, dialect, kind: 'not-offered' }
   return { path, dialect, kind: 'unknown' }
+}
+
+function taskEndpoint(method: string, path: string): Endpoint | WrongMethod {
+  const dialect = path.startsWith('/suno') ? 'music' : 'drawing'
+  const found = findTaskCall(path)
+  if (!found) return { path, dialect, kind: 'unknown' }
+  if (found.method !== method) return { wrongMethod: method, allowed: found.method, dialect }
+  return { path, dialect, kind: 'task', asks: found.asks }
 }
 
 const keptResponse = /^\/v1\/responses\/([\w-]+)(?:\/(cancel|input_items))?$/

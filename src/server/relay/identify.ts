@@ -25,6 +25,8 @@ export function keysIn(headers: IncomingHttpHeaders, dialect: Dialect, url = '')
   const ordered = {
     openai: [bearer, apiKey, googleKey, azureKey, keyInProtocols(headers)],
     anthropic: [apiKey, bearer, googleKey, azureKey],
+    drawing: [bearer, textOf(headers['mj-api-secret']), apiKey],
+    music: [bearer, apiKey],
     // Only here the address may hold one, which is read and then forgotten: addresses end in logs.
     gemini: [googleKey, keyInQuery(url), bearer, apiKey, azureKey],
   }[dialect]

@@ -10,12 +10,13 @@ import { asAppError, handleRelay } from './handle.ts'
 import { listModels, showModel } from './models.ts'
 import type { RelayParts } from './relay-parts.ts'
 import { handleResponse } from './response-calls.ts'
+import type { TaskCall } from './task-paths.ts'
 
 /**
  * The relay's own lane on the HTTP server, in front of the console's router: it takes the requests that are its own and says so.
  * `drain` resolves when no relay request is running any more.
  */
-export function relayLane(app: RelayParts, readClient: ClientReader) {
+export function relayLane(app: RelayParts, readClient: ClientReader, handleTask: TaskHandler) {
   let running = 0
   let isStopping = false
   let onIdle: (() => void) | undefined
@@ -36,7 +37,7 @@ export function relayLane(app: RelayParts, readClient: ClientReader) {
       }
       running++
       app.metrics.relayOpen.inc()
-      void serve(app, request, response, url, readClient, isStopping).finally(finished)
+      void serve(app, request, response, { url, isStopping, readClient, handleTask }).finally(finished)
       return true
     },
     drain(): Promise<void> {
@@ -51,13 +52,21 @@ export function relayLane(app: RelayParts, readClient: ClientReader) {
 
 export type RelayLane = ReturnType<typeof relayLane>
 
+/** Answers what is asked of drawings and music: `tasks` is built upon the relay, so that the lane is given it. */
+export type TaskHandler = (app: RelayParts, asks: TaskCall, call: Call) => Promise<void>
+
+interface Taking {
+  readonly url: string
+  readonly isStopping: boolean
+  readonly readClient: ClientReader
+  readonly handleTask: TaskHandler
+}
+
 async function serve(
   app: RelayParts,
   request: IncomingMessage,
   response: ServerResponse,
-  url: string,
-  readClient: ClientReader,
-  isStopping: boolean,
+  { url, isStopping, readClient, handleTask }: Taking,
 ): Promise<void> {
   const found = findEndpoint(request.method ?? 'GET', url, request.headers)
   const nowMs = app.now()
@@ -82,7 +91,8 @@ async function serve(
       response.setHeader('allow', found.allowed)
       fail('method_not_allowed', { method: found.wrongMethod })
     }
-    await answer(app, found, call)
+    if (found.kind === 'task') await handleTask(app, found.asks, call)
+    else await answer(app, found, call)
     app.metrics.relayRequests.inc({ format, outcome: String(response.statusCode) })
   } catch (error) {
     const told = asAppError(app, call, error)
@@ -92,7 +102,7 @@ async function serve(
   app.metrics.relaySeconds.observe({ format }, Math.max(0, app.now() - nowMs) / 1000)
 }
 
-function answer(app: RelayParts, endpoint: Endpoint, call: Call): Promise<void> {
+function answer(app: RelayParts, endpoint: Exclude<Endpoint, { kind: 'task' }>, call: Call): Promise<void> {
   switch (endpoint.kind) {
     case 'relay':
       return handleRelay(app, endpoint, call)

@@ -1,6 +1,7 @@
 import { listedModels } from '../channels/listed-models.ts'
 import { fail } from '../lib/failure.ts'
 import { groupsToTry } from '../pricing/groups.ts'
+import type { Dialect } from '../protocols/format.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { Call } from './call.ts'
 import { authenticateCall } from './identify.ts'
@@ -23,8 +24,8 @@ export async function listModels(app: RelayParts, call: Call): Promise<void> {
 export async function showModel(app: RelayParts, call: Call, model: string): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
   if (!usableModels(app, caller).includes(model)) fail('model_not_found', { model })
-  const shapes = { openai: openAiModel, anthropic: anthropicModel, gemini: geminiModel }
-  sendJson(call, shapes[call.dialect](model))
+  const shapes: Partial<Record<Dialect, (id: string) => object>> = { anthropic: anthropicModel, gemini: geminiModel }
+  sendJson(call, (shapes[call.dialect] ?? openAiModel)(model))
 }
 
 function usableModels(app: RelayParts, caller: RelayCaller): string[] {

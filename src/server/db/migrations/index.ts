@@ -11,6 +11,7 @@ import { redemptionExpiry } from './0008-redemption-expiry.ts'
 import { accountMail } from './0009-account-mail.ts'
 import { waysIn } from './0010-ways-in.ts'
 import { payments } from './0011-payments.ts'
+import { tasks } from './0012-tasks.ts'
 import { noticeRetries } from './0015-notice-retries.ts'
 import { statistics } from './0016-statistics.ts'
 import { nodes } from './0017-nodes.ts'
@@ -28,6 +29,7 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0009-account-mail', up: accountMail },
   { name: '0010-ways-in', up: waysIn },
   { name: '0011-payments', up: payments },
+  { name: '0012-tasks', up: tasks },
   { name: '0015-notice-retries', up: noticeRetries },
   { name: '0016-statistics', up: statistics },
   { name: '0017-nodes', up: nodes },

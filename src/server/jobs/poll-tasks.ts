@@ -1,0 +1,11 @@
+import { pollTasks } from '../tasks/poll.ts'
+import type { Job } from './runner.ts'
+
+/** Asks upstreams how far drawings and music are, and gives back what those cost that failed. */
+export const pollUpstreamTasks: Job = {
+  name: 'poll-tasks',
+  on: 'one-node',
+  everyMs: () => 15_000,
+  deadlineMs: 120_000,
+  run: (parts, signal) => pollTasks(parts, signal),
+}

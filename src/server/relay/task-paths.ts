@@ -1,0 +1,70 @@
+import { decodePath } from './gemini-paths.ts'
+
+/** What a caller asks of drawings (`/mj`) and music (`/suno`). Ids are as the upstreams made them. */
+export type TaskCall =
+  | { readonly does: 'draw'; readonly act: DrawingAct; readonly mode: DrawingMode }
+  | { readonly does: 'drawing' | 'seed' | 'image'; readonly id: string }
+  | { readonly does: 'drawings' | 'notify' }
+  | { readonly does: 'compose'; readonly act: string }
+  | { readonly does: 'song'; readonly id: string }
+  | { readonly does: 'songs' }
+
+/** The last part of an address that orders a drawing. */
+export type DrawingAct = (typeof drawingActs)[number]
+
+/** How fast a drawing is to be made; '' leaves that to the upstream. */
+export type DrawingMode = '' | 'fast' | 'relax' | 'turbo'
+
+const drawingActs = [
+  'imagine',
+  'change',
+  'simple-change',
+  'describe',
+  'blend',
+  'action',
+  'shorten',
+  'modal',
+  'upload-discord-images',
+  'swap',
+] as const
+
+export function isTaskPath(url: string): boolean {
+  return /^\/(?:mj(?:-\w{1,20})?|suno)\//.test(url)
+}
+
+interface Found {
+  readonly method: 'GET' | 'POST'
+  readonly asks: TaskCall
+}
+
+/** Reads a path without its query. The mode may stand as `/mj-fast/mj/…` or `/mj-fast/…`. Undefined for one that there is not. */
+export function findTaskCall(path: string): Found | undefined {
+  return path.startsWith('/suno/') ? musicCall(path.slice('/suno'.length)) : drawingCall(path)
+}
+
+function drawingCall(path: string): Found | undefined {
+  const [, mode = '', rest = ''] = /^\/mj(?:-(\w+))?(?:(?<=-\w+)\/mj)?(\/.+)$/.exec(path) ?? []
+  const act = /^\/(?:submit|insight-face)\/([\w-]+)$/.exec(rest)?.[1]
+  const known = drawingActs.find((each) => each === act)
+  const isSwap = rest.startsWith('/insight-face/')
+  if (known && (known === 'swap') === isSwap) return { method: 'POST', asks: { does: 'draw', act: known, mode: modeOf(mode) } }
+  if (rest === '/notify') return { method: 'POST', asks: { does: 'notify' } }
+  if (rest === '/task/list-by-condition') return { method: 'POST', asks: { does: 'drawings' } }
+
+  const [, id = '', part] = /^\/task\/([^/]+)\/(fetch|image-seed)$/.exec(rest) ?? []
+  if (id !== '') return { method: 'GET', asks: { does: part === 'fetch' ? 'drawing' : 'seed', id: decodePath(id) } }
+  const image = /^\/image\/([^/]+)$/.exec(rest)?.[1]
+  return image === undefined ? undefined : { method: 'GET', asks: { does: 'image', id: decodePath(image) } }
+}
+
+function musicCall(rest: string): Found | undefined {
+  const act = /^\/submit\/(\w+)$/.exec(rest)?.[1]
+  if (act !== undefined) return { method: 'POST', asks: { does: 'compose', act: act.toLowerCase() } }
+  if (rest === '/fetch') return { method: 'POST', asks: { does: 'songs' } }
+  const id = /^\/fetch\/([^/]+)$/.exec(rest)?.[1]
+  return id === undefined ? undefined : { method: 'GET', asks: { does: 'song', id: decodePath(id) } }
+}
+
+function modeOf(text: string): DrawingMode {
+  return text === 'fast' || text === 'relax' || text === 'turbo' ? text : ''
+}

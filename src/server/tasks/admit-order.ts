@@ -1,0 +1,63 @@
+import type { RunningChannel } from '../channels/model-index.ts'
+import { fail } from '../lib/failure.ts'
+import { groupsToTry } from '../pricing/groups.ts'
+import type { Price } from '../pricing/quote.ts'
+import { admit } from '../relay/admit.ts'
+import type { RelayParts } from '../relay/relay-parts.ts'
+import type { RelayCaller } from '../tokens/authenticate.ts'
+import type { Order } from './order.ts'
+import { ownTask } from './task-table.ts'
+
+/** How an order may be filled. `home` is there for one that goes on from a task: only its channel and key know that task. */
+export interface Admitted {
+  readonly group: string
+  readonly model: string
+  readonly home: { readonly channelId: number; readonly keyId: number } | undefined
+}
+
+/**
+ * Decides whether the caller may order this, in which group, and where. Throws `task_unknown` and `task_not_done` for the task that it
+ * goes on from, `channel_disabled` when that one's channel is out of service, and what `admit` throws.
+ */
+export async function admitOrder(app: RelayParts, caller: RelayCaller, order: Order): Promise<Admitted> {
+  if (!order.parent) return admitModel(app, caller, order)
+  const { id, mustBeDone } = order.parent
+  const { table, models } = order
+  const task = await ownTask(app, table, { userId: caller.userId, id })
+  if (!task) fail('task_unknown', { id: id.slice(0, 100) })
+  if (mustBeDone && task.status !== 'SUCCESS') fail('task_not_done', { id: id.slice(0, 100) })
+
+  const [model = ''] = models
+  if (caller.modelLimits && !models.some((name) => caller.modelLimits?.has(name))) fail('token_model_forbidden', { model })
+  const { channelId, keyId } = task
+  const channel: RunningChannel | undefined = app.channels.current.byId.get(channelId)
+  if (!channel) fail('channel_disabled')
+  const groups = groupsToTry(app.options.current, caller)
+  const group = groups.find((each) => channel.groups.has(each))
+  if (group === undefined) fail('no_channel', { model, group: groups[0] ?? caller.userGroup })
+  return { group, model, home: { channelId, keyId } }
+}
+
+function admitModel(app: RelayParts, caller: RelayCaller, { models, format }: Order): Admitted {
+  let refusal: unknown
+  for (const model of models) {
+    try {
+      return { group: admit(app, caller, { model, format }), model, home: undefined }
+    } catch (error) {
+      refusal ??= error
+    }
+  }
+  throw refusal
+}
+
+/** What orders cost in US dollars where nobody has set a price and that is accepted. */
+const usdDefault = 0.1
+
+/** The price of an order, which is per call. Throws `price_missing`. */
+export function priceOfOrder(app: RelayParts, caller: RelayCaller, order: Order, group: string): Price {
+  const set = order.prices.find((name) => app.catalog.modelPriceOf(name) !== undefined)
+  const model = set ?? order.models[0] ?? ''
+  const price = app.catalog.priceOf({ model, group, acceptsUnpriced: caller.acceptsUnpriced })
+  // A price by tokens would be nothing at all.
+  return price.fixedUsd >= 0 ? price : { ...price, fixedUsd: usdDefault, unpriced: true }
+}

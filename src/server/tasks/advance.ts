@@ -1,0 +1,82 @@
+import { logType } from '../../contract/entities/log.ts'
+import type { Within } from '../db/open.ts'
+import { seconds } from '../lib/clock.ts'
+import type { RelayParts } from '../relay/relay-parts.ts'
+import { recordLog } from '../usage/log.ts'
+import { quotaText } from '../wallet/quota-text.ts'
+import { type Refund, refundCharge } from '../wallet/refund.ts'
+import { isEnd, type NextState, nextState, type SeenState, statesBefore } from './states.ts'
+import { eitherOf, type TaskRow, type TaskTable, timeIn } from './task-table.ts'
+
+/** What the news sets besides the state: columns of the task's own table. */
+export type Details = Readonly<Record<string, string | number>>
+
+/**
+ * Takes a task one step forward, if the news is one. Of any number of reports at a time, on whatever nodes, one changes the state, and a
+ * failure gives back what the task was charged in the same transaction. Answers whether the state changed.
+ */
+export async function advanceTask(
+  app: RelayParts,
+  table: TaskTable,
+  { task, seen, details = {} }: { task: TaskRow; seen: SeenState; details?: Details },
+): Promise<boolean> {
+  const next = nextState(task, seen)
+  if (!next) return false
+  const { isChanged, refund } = await app.db.transaction().execute(async (within) => {
+    if (!(await writeState(app, within, { table, task, next, details }))) return { isChanged: false, refund: undefined }
+    return { isChanged: true, refund: next.status === 'FAILURE' ? await giveBack(app, within, table, task) : undefined }
+  })
+  if (refund) {
+    app.ledger.refresh({ userId: refund.userId, tokenId: refund.tokenId })
+    if (refund.tokenId !== 0) app.bus.publish('token', refund.tokenId)
+  }
+  return isChanged
+}
+
+/** Ends a task as failed for a reason of ours. */
+export function failTask(app: RelayParts, table: TaskTable, task: TaskRow, failReason: string): Promise<boolean> {
+  return advanceTask(app, table, { task, seen: { status: 'FAILURE', failReason, progress: 100 } })
+}
+
+interface Step {
+  readonly table: TaskTable
+  readonly task: TaskRow
+  readonly next: NextState
+  readonly details: Details
+}
+
+async function writeState(app: RelayParts, within: Within, { table, task, next, details }: Step): Promise<boolean> {
+  const now = app.now()
+  const isOver = isEnd(next.status)
+  const { numUpdatedRows } = await within
+    .updateTable(eitherOf(table))
+    .set({
+      ...(table === 'tasks' ? { updated_at: seconds(now) } : {}),
+      ...(isOver ? { finish_time: timeIn(table, now), ask_at: 0 } : {}),
+      ...details,
+      status: next.status,
+      progress: next.progress,
+      fail_reason: next.failReason.slice(0, 2000),
+    })
+    .where('id', '=', task.id)
+    .where('status', 'in', statesBefore(next.status))
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+async function giveBack(app: RelayParts, within: Within, table: TaskTable, task: TaskRow): Promise<Refund | undefined> {
+  const at = seconds(app.now())
+  const name = task.upstreamId || String(task.id)
+  const { requestId, channelId, userId } = task
+  const refund = await refundCharge(app.ledger, within, { requestId, channelId, at, detail: `${table}:${task.id}` })
+  if (!refund) return undefined
+  const owner = await within.selectFrom('users').select('username').where('id', '=', userId).executeTakeFirst()
+  const units = quotaText(app, refund.amount)
+  const content =
+    table === 'midjourneys'
+      ? `绘图任务 ${name} 失败，退还 ${units} / Drawing ${name} failed, ${units} was given back`
+      : `异步任务 ${name} 失败，退还 ${units} / Task ${name} failed, ${units} was given back`
+  const row = { type: logType.system, at, userId, username: owner?.username ?? '', content, quota: refund.amount }
+  await recordLog(within, row)
+  return refund
+}

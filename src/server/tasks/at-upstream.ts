@@ -1,0 +1,91 @@
+import type { RunningChannel } from '../channels/model-index.ts'
+import { CallFailure, callConfigured, type Reply, type UpstreamAgents } from '../lib/http-client.ts'
+import { isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
+import { UpstreamFailure, withCleanFacts } from '../relay/failure.ts'
+
+/** One question to a maker of drawings or music. */
+export interface TaskQuestion {
+  readonly method?: 'GET' | 'POST'
+  /** Behind the channel's address. */
+  readonly path: string
+  readonly body?: unknown
+  readonly timeoutMs: number
+  readonly sizeBytesMax: number
+}
+
+/** The object that it answered, or what went wrong: without the channel's secrets, and after its status mapping. */
+export async function askUpstream(
+  agents: UpstreamAgents,
+  channel: RunningChannel,
+  question: TaskQuestion,
+): Promise<JsonObject | UpstreamFailure> {
+  const answer = await askOnce(agents, channel, question)
+  return answer instanceof UpstreamFailure ? withCleanFacts(answer, channel) : answer
+}
+
+async function askOnce(
+  agents: UpstreamAgents,
+  channel: RunningChannel,
+  { method = 'POST', path, body, timeoutMs, sizeBytesMax }: TaskQuestion,
+): Promise<JsonObject | UpstreamFailure> {
+  let reply: Reply
+  try {
+    reply = await callConfigured(agents, {
+      url: `${channel.baseUrl}${path}`,
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...keyOf(channel),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      proxy: channel.setting.proxy ?? '',
+      timeoutMs,
+      sizeBytesMax,
+    })
+  } catch (cause) {
+    if (!(cause instanceof CallFailure)) throw cause
+    const kind = cause.kind === 'timeout' ? 'timeout' : cause.kind === 'unreachable' ? 'unreachable' : 'bad-reply'
+    return new UpstreamFailure(kind, { cause, facts: { message: cause.message } })
+  }
+  const status = channel.statusCodeMapping.get(reply.status) ?? reply.status
+  const said = parse(reply.body)
+  if (status < 200 || status > 299)
+    return new UpstreamFailure('status', { status, isMapped: status !== reply.status, facts: { message: messageOf(said) } })
+  return isObject(said) ? said : new UpstreamFailure('bad-reply', { facts: { message: 'the answer is not a JSON object' } })
+}
+
+/** As `askUpstream`, for an answer that is a list, bare or as `data`. What is no object in it is left out. */
+export async function askList(
+  agents: UpstreamAgents,
+  channel: RunningChannel,
+  question: TaskQuestion,
+): Promise<readonly JsonObject[] | UpstreamFailure> {
+  const answer = await askUpstream(agents, channel, question)
+  if (answer instanceof UpstreamFailure) return answer
+  const list = answer[wholeList] ?? answer.data
+  if (!Array.isArray(list)) return new UpstreamFailure('bad-reply', { facts: { message: 'the answer is not a list' } })
+  return list.filter(isObject)
+}
+
+function keyOf({ provider, key }: RunningChannel): Record<string, string> {
+  return provider.tasks === 'drawing' ? { 'mj-api-secret': key } : { authorization: `Bearer ${key}` }
+}
+
+/** Where a list that is the whole answer stands, so that every answer is an object. */
+const wholeList = '[]'
+
+function parse(body: Buffer): unknown {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'))
+    return Array.isArray(value) ? { [wholeList]: value } : value
+  } catch {
+    return undefined
+  }
+}
+
+function messageOf(said: unknown): string {
+  if (!isObject(said)) return ''
+  const error = objectAt(said, 'error')
+  return textAt(said, 'description') || textAt(said, 'message') || (error ? textAt(error, 'message') : '')
+}

@@ -1,0 +1,100 @@
+import { fail } from '../lib/failure.ts'
+import { arrayAt, textAt } from '../protocols/wire-format.ts'
+import type { Call } from '../relay/call.ts'
+import { UpstreamFailure } from '../relay/failure.ts'
+import { authenticateCall } from '../relay/identify.ts'
+import { readBody } from '../relay/read-body.ts'
+import type { RelayParts } from '../relay/relay-parts.ts'
+import { askUpstream } from './at-upstream.ts'
+import { presentDrawing, presentMusic } from './present.ts'
+import { channelOfTask } from './task-channel.ts'
+import { ownTask } from './task-table.ts'
+import { sendJson } from './tell.ts'
+import { cleanText } from './text.ts'
+
+/** What callers ask of their own tasks; those of others do not exist. Nothing here is charged, and all but the seed is answered from here. */
+
+const idsMax = 200
+const bodyBytesMax = 64 * 1024
+
+/** `GET /mj/task/{id}/fetch`. Throws `task_unknown`. */
+export async function fetchDrawing(app: RelayParts, call: Call, id: string): Promise<void> {
+  const { userId } = await authenticateCall(app, { from: 'token' }, call)
+  const [row] = await ownDrawings(app, userId, [id])
+  sendJson(call, presentDrawing(app, row ?? fail('task_unknown', { id: id.slice(0, 100) })))
+}
+
+/** `POST /mj/task/list-by-condition` with `ids`. */
+export async function listDrawings(app: RelayParts, call: Call): Promise<void> {
+  const { userId } = await authenticateCall(app, { from: 'token' }, call)
+  const rows = await ownDrawings(app, userId, await readIds(call))
+  sendJson(
+    call,
+    rows.map((row) => presentDrawing(app, row)),
+  )
+}
+
+/** `GET /mj/task/{id}/image-seed`: only the upstream knows it. Throws `task_unknown` or `channel_disabled`. */
+export async function fetchSeed(app: RelayParts, call: Call, id: string): Promise<void> {
+  const { userId } = await authenticateCall(app, { from: 'token' }, call)
+  const task = await ownTask(app, 'midjourneys', { userId, id })
+  if (!task) fail('task_unknown', { id: id.slice(0, 100) })
+  const channel = await channelOfTask(app, task)
+  if (!channel) fail('channel_disabled')
+  const path = `/mj/task/${encodeURIComponent(id)}/image-seed`
+  const answer = await askUpstream(app.upstream, channel, { method: 'GET', path, timeoutMs: 60_000, sizeBytesMax: 64 * 1024 })
+  if (answer instanceof UpstreamFailure) return call.sendError(answer.forCaller())
+  const { code, result } = answer
+  sendJson(call, {
+    code: typeof code === 'number' ? code : 5,
+    description: cleanText(textAt(answer, 'description'), channel),
+    result: typeof result === 'string' || typeof result === 'number' ? String(result).slice(0, 200) : '',
+  })
+}
+
+/** `GET /suno/fetch/{id}`. Throws `task_unknown`. */
+export async function fetchSong(app: RelayParts, call: Call, id: string): Promise<void> {
+  const { userId } = await authenticateCall(app, { from: 'token' }, call)
+  const [row] = await ownSongs(app, userId, [id])
+  sendJson(call, { code: 'success', message: '', data: presentMusic(row ?? fail('task_unknown', { id: id.slice(0, 100) })) })
+}
+
+/** `POST /suno/fetch` with `ids`. */
+export async function listSongs(app: RelayParts, call: Call): Promise<void> {
+  const { userId } = await authenticateCall(app, { from: 'token' }, call)
+  const rows = await ownSongs(app, userId, await readIds(call))
+  sendJson(call, { code: 'success', message: '', data: rows.map(presentMusic) })
+}
+
+async function readIds(call: Call): Promise<string[]> {
+  const { json } = await readBody(call.request, bodyBytesMax)
+  const ids = arrayAt(json, 'ids').filter((id): id is string => typeof id === 'string' && id !== '' && id.length <= 200)
+  const reason = { zh: `最多 ${idsMax} 个`, en: `at most ${idsMax}` }
+  return ids.length > idsMax ? fail('field_invalid', { field: 'ids', reason }) : ids
+}
+
+/** Each name once, by its newest row. */
+async function ownDrawings({ db }: RelayParts, userId: number, ids: readonly string[]) {
+  if (ids.length === 0) return []
+  const rows = await db
+    .selectFrom('midjourneys')
+    .selectAll()
+    .where('mj_id', 'in', ids)
+    .where('user_id', '=', userId)
+    .orderBy('id', 'desc')
+    .limit(idsMax * 2)
+    .execute()
+  return rows.filter((row, at) => rows.findIndex((other) => other.mj_id === row.mj_id) === at)
+}
+
+async function ownSongs({ db }: RelayParts, userId: number, ids: readonly string[]) {
+  if (ids.length === 0) return []
+  return db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('task_id', 'in', ids)
+    .where('user_id', '=', userId)
+    .orderBy('id', 'desc')
+    .limit(idsMax)
+    .execute()
+}

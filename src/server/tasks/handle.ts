@@ -1,0 +1,37 @@
+import type { Call } from '../relay/call.ts'
+import type { RelayParts } from '../relay/relay-parts.ts'
+import type { TaskCall } from '../relay/task-paths.ts'
+import { readDrawingOrder } from './drawing-order.ts'
+import { fetchDrawing, fetchSeed, fetchSong, listDrawings, listSongs } from './fetch.ts'
+import { showImage } from './image.ts'
+import { readMusicOrder } from './music-order.ts'
+import { takeNotice } from './notify.ts'
+import { submitOrder } from './submit.ts'
+
+/**
+ * Drawings by proxies for Midjourney and music by Suno: ordered now, done later. An order is charged once when the upstream has taken it
+ * (`submit.ts`), its state only goes forward (`states.ts`, `advance.ts`), and what fails is refunded with the step that says so. The
+ * lane of the relay hands over every call that is about them.
+ */
+export function handleTask(app: RelayParts, asks: TaskCall, call: Call): Promise<void> {
+  switch (asks.does) {
+    case 'draw':
+      return submitOrder(app, call, (body) => readDrawingOrder(asks, body, app.options.current))
+    case 'compose':
+      return submitOrder(app, call, (body) => readMusicOrder(asks.act, body))
+    case 'drawing':
+      return fetchDrawing(app, call, asks.id)
+    case 'drawings':
+      return listDrawings(app, call)
+    case 'seed':
+      return fetchSeed(app, call, asks.id)
+    case 'image':
+      return showImage(app, call, asks.id)
+    case 'notify':
+      return takeNotice(app, call)
+    case 'song':
+      return fetchSong(app, call, asks.id)
+    case 'songs':
+      return listSongs(app, call)
+  }
+}

@@ -1,0 +1,68 @@
+import { AppError, fail } from '../lib/failure.ts'
+import { Gate } from '../lib/gate.ts'
+import { CallFailure, callConfigured, fetchUntrusted, type Reply } from '../lib/http-client.ts'
+import type { Call } from '../relay/call.ts'
+import type { RelayParts } from '../relay/relay-parts.ts'
+import { imageType } from './image-type.ts'
+import { readLinkKey } from './links.ts'
+
+const imageBytesMax = 24 * 1024 * 1024
+const timeoutMs = 20_000
+/** Pictures are held in memory while they pass. */
+const gate = new Gate(4, 64)
+
+/**
+ * `GET /mj/image/{id}?key=…`: the picture of a drawing, fetched from where the upstream put it, so that nobody learns where that is. Only
+ * who was given the link can have it, whatever stands there is sent as the picture that it is or not at all, and only the public internet
+ * is reached. Throws `task_unknown`, `upstream_failed` or `server_busy`.
+ */
+export async function showImage(app: RelayParts, call: Call, upstreamId: string): Promise<void> {
+  const key = new URL(call.request.url ?? '', 'http://site').searchParams.get('key') ?? ''
+  const id = readLinkKey(app, 'drawing-image', key)
+  const named = { id: upstreamId.slice(0, 100) }
+  if (id === undefined) fail('task_unknown', named)
+  const row = await app.db
+    .selectFrom('midjourneys')
+    .select(['mj_id', 'image_url', 'status'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (!row || row.mj_id !== upstreamId || row.image_url === '') fail('task_unknown', named)
+
+  const body = await gate.run(
+    () => fetchImage(app, row.image_url),
+    () => fail('server_busy'),
+  )
+  const type = imageType(body)
+  if (!type) fail('upstream_failed', { reason: { zh: '不是图片', en: 'it is no picture' } })
+  call.tell('x-content-type-options', 'nosniff')
+  call.tell('content-security-policy', "default-src 'none'; sandbox")
+  call.tell('cross-origin-resource-policy', 'cross-origin')
+  // What is still being drawn has another picture a moment later.
+  call.tell('cache-control', row.status === 'SUCCESS' ? 'private, max-age=86400' : 'no-store')
+  call.answer(type, body)
+}
+
+async function fetchImage(app: RelayParts, url: string): Promise<Buffer> {
+  try {
+    const { status, body } = await fetchWith(app, url)
+    if (status === 200) return body
+    return refuse({ zh: `地址答复状态码 ${status}`, en: `the address answered with status ${status}` })
+  } catch (error) {
+    if (error instanceof CallFailure) return refuse(error.text, error)
+    throw error
+  }
+}
+
+/** By the operator's worker, if there is one: it fetches in our stead, so that the address of this server stays unknown. */
+function fetchWith({ upstream, options }: RelayParts, url: string): Promise<Reply> {
+  const { WorkerUrl, WorkerValidKey } = options.current
+  const limits = { timeoutMs, sizeBytesMax: imageBytesMax }
+  if (WorkerUrl === '') return fetchUntrusted(upstream, { ...limits, url, allowHttp: true })
+  const errand = JSON.stringify({ url, key: WorkerValidKey })
+  const headers = { 'content-type': 'application/json' }
+  return callConfigured(upstream, { ...limits, url: `${WorkerUrl}/`, method: 'POST', headers, body: errand })
+}
+
+function refuse(reason: { zh: string; en: string }, cause?: unknown): never {
+  throw new AppError('upstream_failed', { reason }, { cause })
+}

@@ -1,0 +1,32 @@
+import { sameSecret } from '../lib/secrets.ts'
+import type { Core } from '../options/core.ts'
+
+/** What a link is good for: looking at one picture, or reporting on one drawing. */
+type Purpose = 'drawing-image' | 'drawing-notice'
+
+const macLength = 32
+
+/**
+ * The secret part of a link to one drawing: who has the link may use it, and nobody can make one for another drawing. Pictures are shown
+ * in tags that send no key, and upstreams have none.
+ */
+export function linkKey({ secrets }: Pick<Core, 'secrets'>, purpose: Purpose, id: number): string {
+  return `${id.toString(36)}.${secrets.mac(purpose, String(id)).slice(0, macLength)}`
+}
+
+/** The row that a link is for; undefined when the link was not made here for this purpose. */
+export function readLinkKey(core: Pick<Core, 'secrets'>, purpose: Purpose, key: string): number | undefined {
+  const id = Number.parseInt(/^([0-9a-z]{1,10})\.[0-9a-f]+$/.exec(key)?.[1] ?? '', 36)
+  return Number.isSafeInteger(id) && sameSecret(key, linkKey(core, purpose, id)) ? id : undefined
+}
+
+/** The path of a drawing's picture on this site. */
+export function imagePath(core: Pick<Core, 'secrets'>, { id, upstreamId }: { id: number; upstreamId: string }): string {
+  return `/mj/image/${encodeURIComponent(upstreamId)}?key=${linkKey(core, 'drawing-image', id)}`
+}
+
+/** Where the upstream may report on a drawing; '' while this site has no address of its own. */
+export function noticeUrl({ secrets, options }: Pick<Core, 'secrets' | 'options'>, id: number): string {
+  const { ServerAddress } = options.current
+  return ServerAddress === '' ? '' : `${ServerAddress}/mj/notify?key=${linkKey({ secrets }, 'drawing-notice', id)}`
+}

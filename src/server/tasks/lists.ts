@@ -1,0 +1,116 @@
+import type { ExpressionBuilder } from 'kysely'
+import { type Drawing, type Task, tasksCountedAhead } from '../../contract/entities/task.ts'
+import type { PageOf } from '../db/page.ts'
+import type { Row, Tables } from '../db/schema.ts'
+import type { Core } from '../options/core.ts'
+import { isObject, textAt } from '../protocols/wire-format.ts'
+import { imagePath } from './links.ts'
+import { imageUrl } from './present.ts'
+import { eitherOf, idColumn, type TaskTable } from './task-table.ts'
+
+/** What lists are asked for; 0, '' and absent mean any. Times are inclusive, in the unit of the table. */
+export interface TaskFilter {
+  readonly userId?: number
+  /** Only rows before the one of this id: the page after it, as quick as the first. */
+  readonly before?: number
+  readonly channel_id?: number
+  readonly username?: string
+  /** As the upstream named it. */
+  readonly upstreamId?: string
+  readonly platform?: string
+  readonly action?: string
+  readonly status?: string
+  readonly start_timestamp?: number
+  readonly end_timestamp?: number
+}
+
+/** Drawings, newest first. `total` is exact up to 10,000 rows behind the page's beginning, and that bound beyond. */
+export async function listDrawings(core: Core, { filter, page }: { filter: TaskFilter; page: PageOf }) {
+  const rows = await newest(core, 'midjourneys', filter, page)
+  return { items: rows.map((row) => presentRow(core, row)), total: await countUpTo(core, 'midjourneys', filter, page) }
+}
+
+/** As `listDrawings`, for music. */
+export async function listTasks(core: Core, { filter, page }: { filter: TaskFilter; page: PageOf }) {
+  // Read by the name of the other table: these are the rows of this one.
+  const rows = (await newest(core, 'tasks', filter, page)) as unknown as (Row<'tasks'> & Named)[]
+  return { items: rows.map(presentTask), total: await countUpTo(core, 'tasks', filter, page) }
+}
+
+/** Without what only admins see. */
+export function forOwner<Item extends Drawing | Task>(items: readonly Item[]): Item[] {
+  return items.map((item) => ({ ...item, channel_id: 0, username: '' }))
+}
+
+interface Named {
+  readonly username: string | null
+}
+
+function newest({ db }: Core, table: TaskTable, filter: TaskFilter, page: PageOf) {
+  const either = eitherOf(table)
+  return db
+    .selectFrom(either)
+    .selectAll(either)
+    .select((eb) => eb.selectFrom('users').select('username').whereRef('users.id', '=', `${either}.user_id`).as('username'))
+    .where(matching(table, filter))
+    .orderBy(`${either}.id`, 'desc')
+    .offset(page.offset)
+    .limit(page.limit)
+    .execute()
+}
+
+async function countUpTo({ db }: Core, table: TaskTable, filter: TaskFilter, page: PageOf): Promise<number> {
+  const either = eitherOf(table)
+  const counted = db
+    .selectFrom(either)
+    .select('id')
+    .where(matching(table, filter))
+    .limit(page.offset + tasksCountedAhead)
+  const { count } = await db
+    .selectFrom(counted.as('counted'))
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+function matching(table: TaskTable, filter: TaskFilter) {
+  return (eb: ExpressionBuilder<Tables, 'midjourneys'>) => {
+    const { username } = filter
+    const exact: Readonly<Record<string, string | number | undefined>> = {
+      user_id: filter.userId,
+      channel_id: filter.channel_id,
+      [idColumn(table)]: filter.upstreamId,
+      platform: table === 'tasks' ? filter.platform : undefined,
+      action: filter.action?.toUpperCase(),
+      status: filter.status?.toUpperCase(),
+    }
+    // The names are columns of the table: those above.
+    const equal = (name: string, value: string | number) => eb(name as 'action', '=', value as string)
+    const all = Object.entries(exact).flatMap(([name, value]) => (value ? [equal(name, value)] : []))
+    if (filter.before) all.push(eb('id', '<', filter.before))
+    if (filter.start_timestamp) all.push(eb('submit_time', '>=', filter.start_timestamp))
+    if (filter.end_timestamp) all.push(eb('submit_time', '<=', filter.end_timestamp))
+    if (username) all.push(eb('user_id', 'in', eb.selectFrom('users').select('users.id').where('users.username', '=', username)))
+    return eb.and(all)
+  }
+}
+
+function presentRow(core: Core, row: Row<'midjourneys'> & Named): Drawing {
+  const preview = row.image_url === '' ? '' : imagePath(core, { id: row.id, upstreamId: row.mj_id })
+  return { ...row, username: row.username ?? '', image_url: imageUrl(core, row), preview_url: preview }
+}
+
+function presentTask(row: Row<'tasks'> & Named): Task {
+  const properties = parsed(row.properties)
+  const input = isObject(properties) ? textAt(properties, 'input') : ''
+  return { ...row, username: row.username ?? '', properties: { input }, data: parsed(row.data) }
+}
+
+function parsed(text: string): unknown {
+  if (text === '') return null
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,104 @@
+import { seconds } from '../lib/clock.ts'
+import type { RelayParts } from '../relay/relay-parts.ts'
+import type { RelayCaller } from '../tokens/authenticate.ts'
+import type { Details } from './advance.ts'
+import type { Accepted, Order } from './order.ts'
+import { isEnd } from './states.ts'
+import { eitherOf, idColumn, type TaskTable, timeIn } from './task-table.ts'
+
+/** The row of a task from before it is sent until the upstream has taken it. */
+export interface NewTask {
+  readonly table: TaskTable
+  readonly id: number
+  readonly requestId: string
+}
+
+/** An upstream has a minute to answer an order; a row that is without its answer for longer was left by a process that is gone. */
+const unansweredSeconds = 150
+const firstAskSeconds = 10
+
+/** Writes an order down before it is sent, so that what is charged and never taken is found. Resolves when it is durable. */
+export async function openTask(
+  app: RelayParts,
+  { order, caller, requestId }: { order: Order; caller: RelayCaller; requestId: string },
+): Promise<NewTask> {
+  const { table, details } = order
+  const nowMs = app.now()
+  const at = seconds(nowMs)
+  const common = {
+    user_id: caller.userId,
+    token_id: caller.tokenId,
+    channel_id: 0,
+    action: order.action,
+    status: '',
+    progress: '0%',
+    submit_time: timeIn(table, nowMs),
+    request_id: requestId,
+    ask_at: at + unansweredSeconds,
+  }
+  const music = { created_at: at, updated_at: at, task_id: '', platform: 'suno', ...common, ...details }
+  const { id } =
+    table === 'midjourneys'
+      ? await app.db
+          .insertInto(table)
+          .values({ code: 0, mj_id: '', ...common, ...details })
+          .returning('id')
+          .executeTakeFirstOrThrow()
+      : await app.db.insertInto(table).values(music).returning('id').executeTakeFirstOrThrow()
+  return { table, id, requestId }
+}
+
+/** Notes that the upstream has taken it. False when it was given up, and refunded, in the meantime. */
+export async function takeTask(
+  app: RelayParts,
+  task: NewTask,
+  taken: { channelId: number; keyId: number; quota: number; verdict: Accepted },
+): Promise<boolean> {
+  const { verdict, quota, channelId, keyId } = taken
+  const nowMs = app.now()
+  const isOver = isEnd(verdict.status)
+  const { numUpdatedRows } = await app.db
+    .updateTable(eitherOf(task.table))
+    .set({
+      ...verdict.details,
+      // What is done at once has no name at the upstream; here it needs one.
+      [idColumn(task.table)]: verdict.upstreamId || task.requestId,
+      channel_id: channelId,
+      key_id: keyId,
+      quota,
+      status: verdict.status,
+      progress: isOver ? '100%' : '0%',
+      ask_at: isOver ? 0 : seconds(nowMs) + firstAskSeconds,
+      ...(isOver ? { finish_time: timeIn(task.table, nowMs) } : {}),
+    })
+    .where('id', '=', task.id)
+    .where('status', '=', '')
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** It was not taken, and nothing is charged: it stays to be read when the upstream said why, and else goes. */
+export async function dropTask(
+  app: RelayParts,
+  task: NewTask,
+  told: { channelId: number; reason: string; details: Details } | undefined,
+): Promise<void> {
+  if (!told) {
+    await app.db.deleteFrom(eitherOf(task.table)).where('id', '=', task.id).where('status', '=', '').execute()
+    return
+  }
+  await app.db
+    .updateTable(eitherOf(task.table))
+    .set({
+      ...told.details,
+      channel_id: told.channelId,
+      status: 'FAILURE',
+      progress: '100%',
+      fail_reason: told.reason,
+      ask_at: 0,
+      finish_time: timeIn(task.table, app.now()),
+    })
+    .where('id', '=', task.id)
+    .where('status', '=', '')
+    .execute()
+}

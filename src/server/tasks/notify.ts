@@ -1,0 +1,33 @@
+import { fail } from '../lib/failure.ts'
+import type { Call } from '../relay/call.ts'
+import { readBody } from '../relay/read-body.ts'
+import type { RelayParts } from '../relay/relay-parts.ts'
+import { advanceTask } from './advance.ts'
+import { readLinkKey } from './links.ts'
+import { readNews } from './news.ts'
+import { channelOfTask } from './task-channel.ts'
+import { readTask, selectTasks } from './task-table.ts'
+import { sendJson } from './tell.ts'
+
+const bodyBytesMax = 1024 * 1024
+
+/**
+ * `POST /mj/notify`: an upstream reports on a drawing. The address that it was given holds a key for that one drawing; nothing else gives
+ * the right to report, and a report only ever takes the drawing forward. Throws `task_notice_refused`, and `server_busy` for a report
+ * that is faster than the answer to the order: the upstream repeats it, or the poller sees it.
+ */
+export async function takeNotice(app: RelayParts, call: Call): Promise<void> {
+  const url = new URL(call.request.url ?? '', 'http://site')
+  const id = readLinkKey(app, 'drawing-notice', url.searchParams.get('key') ?? '')
+  if (id === undefined) fail('task_notice_refused')
+  const { json } = await readBody(call.request, bodyBytesMax)
+  const row = await selectTasks(app, 'midjourneys').where('id', '=', id).executeTakeFirst()
+  if (!row) fail('task_notice_refused')
+  const task = readTask('midjourneys', row)
+  if (task.upstreamId === '') fail('server_busy')
+
+  const news = readNews('midjourneys', json, await channelOfTask(app, task))
+  if (news.id !== task.upstreamId) fail('task_notice_refused')
+  await advanceTask(app, 'midjourneys', { task, seen: news.seen, details: news.details })
+  sendJson(call, { code: 1, description: 'success' })
+}

@@ -1,0 +1,58 @@
+import type { TaskFormat } from '../protocols/format.ts'
+import type { JsonObject } from '../protocols/wire-format.ts'
+import type { Details } from './advance.ts'
+import type { TaskQuestion } from './at-upstream.ts'
+import type { TaskTable } from './task-table.ts'
+
+/** What a caller orders, read from the request: everything that `submit.ts` needs to know of a drawing or a piece of music. */
+export interface Order {
+  readonly table: TaskTable
+  readonly format: TaskFormat
+  /** `IMAGINE`, `UPSCALE`, `MUSIC` … */
+  readonly action: string
+  /** The names by which channels list it and tokens are limited to it, the common one first. */
+  readonly models: readonly string[]
+  /** The names that it may have a price under, the first with one counts. */
+  readonly prices: readonly string[]
+  readonly prompt: string
+  /** The task of the caller that it goes on from; then it goes to the channel and key of that one. */
+  readonly parent: { readonly id: string; readonly mustBeDone: boolean } | undefined
+  /** Columns of the new row. */
+  readonly details: Details
+  /** `hook` is where the upstream may report to; '' for nowhere. `priced` is the name that the price was found under. */
+  question(facts: { hook: string; priced: string }): TaskQuestion
+  /** Reads what the upstream answered. Undefined when it is no answer to an order. */
+  read(answer: JsonObject): Verdict | undefined
+}
+
+export type Verdict = Accepted | Refused
+
+export interface Accepted {
+  readonly isAccepted: true
+  /** '' for what has no name at the upstream because it is done at once. */
+  readonly upstreamId: string
+  /** The upstream had made it before. */
+  readonly isRepeated: boolean
+  readonly status: string
+  readonly details: Details
+  /** What the caller is told. */
+  readonly answer: JsonObject
+}
+
+export interface Refused {
+  readonly isAccepted: false
+  /** Another channel may take it. */
+  readonly isChannels: boolean
+  /** The channel has no account to make it with. */
+  readonly isOutOfAccounts: boolean
+  readonly code: string
+  readonly reason: string
+  /** What the caller is told as the upstream told it; undefined for an error in the caller's dialect. */
+  readonly answer: JsonObject | undefined
+  readonly details: Details
+}
+
+/** A name that an upstream may give a task: printable, without spaces, and short. */
+export function isTaskId(value: unknown): value is string {
+  return typeof value === 'string' && /^[\w.:-]{1,128}$/.test(value)
+}

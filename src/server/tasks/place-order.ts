@@ -1,0 +1,105 @@
+import { disableChannel } from '../channels/health.ts'
+import type { RunningChannel } from '../channels/model-index.ts'
+import { type Choice, type Selected, selectChannel, selectKey, selectPinned } from '../channels/select.ts'
+import { background } from '../lib/logger.ts'
+import type { Attempt } from '../relay/billed.ts'
+import type { Call } from '../relay/call.ts'
+import { UpstreamFailure } from '../relay/failure.ts'
+import { noteFailure } from '../relay/handle.ts'
+import type { RelayParts } from '../relay/relay-parts.ts'
+import type { RelayCaller } from '../tokens/authenticate.ts'
+import type { Admitted } from './admit-order.ts'
+import { askUpstream } from './at-upstream.ts'
+import type { Order, Verdict } from './order.ts'
+
+export interface Placing {
+  readonly call: Call
+  readonly caller: RelayCaller
+  readonly order: Order
+  readonly admitted: Admitted
+  /** Where the upstream may report to; '' for nowhere. */
+  readonly hook: string
+  /** The name that the price was found under. */
+  readonly priced: string
+}
+
+/** What came of it in the end, and the tries before. */
+export interface Placed {
+  readonly outcome:
+    | { readonly channel: RunningChannel; readonly verdict: Verdict; readonly choice: Choice }
+    | UpstreamFailure
+    | undefined
+  readonly attempts: readonly Attempt[]
+  /** Until a channel would be free again; 0 when waiting does not help. */
+  readonly waitMs: number
+}
+
+/**
+ * Sends an order to a channel, and to another where the first has certainly not taken it. One that did not answer in time may have: then
+ * nobody else is asked.
+ */
+export async function placeOrder(app: RelayParts, placing: Placing): Promise<Placed> {
+  const { caller, admitted } = placing
+  const isBound = caller.pinnedChannel !== 0 || admitted.home !== undefined
+  const triesMax = isBound ? 1 : app.options.current.RetryTimes + 1
+  const tried = new Set<number>()
+  const attempts: Attempt[] = []
+  let outcome: Placed['outcome']
+
+  for (let tries = 0; tries < triesMax; tries++) {
+    const next = select(app, placing, tried)
+    if (!next.channel) return { outcome, attempts, waitMs: outcome ? 0 : next.waitMs }
+    const { channel, choice } = next
+    tried.add(channel.id)
+    const startedMs = app.now()
+    const verdict = await tryChannel(app, placing, channel)
+    const isFailure = verdict instanceof UpstreamFailure
+    outcome = isFailure ? verdict : { channel, verdict, choice }
+    if (!isFailure && (verdict.isAccepted || !verdict.isChannels)) break
+    const said = isFailure ? { status: verdict.status, reason: verdict.reason } : { status: 200, reason: `code ${verdict.code}` }
+    attempts.push({ channel: channel.id, key: channel.keyId, ...said, ms: app.now() - startedMs, choice })
+    if (isFailure && !isUntaken(verdict)) break
+  }
+  return { outcome, attempts, waitMs: 0 }
+}
+
+function isUntaken(failure: UpstreamFailure): boolean {
+  return failure.kind === 'unreachable' || (failure.kind === 'status' && failure.isRetryable)
+}
+
+function select(app: RelayParts, { caller, order, admitted }: Placing, tried: ReadonlySet<number>): Selected {
+  const { channels, traffic, options } = app
+  const { group, model, home } = admitted
+  if (home) return selectKey(channels.current, home)
+  if (caller.pinnedChannel !== 0) return selectPinned(channels.current, { id: caller.pinnedChannel, model }, traffic)
+  const strategy = options.current.GroupRouting[group]
+  return selectChannel(
+    channels.current,
+    { group, model, format: order.format, tried, ...(strategy ? { strategy } : {}) },
+    traffic,
+  )
+}
+
+async function tryChannel(app: RelayParts, placing: Placing, channel: RunningChannel): Promise<Verdict | UpstreamFailure> {
+  const { call, order, admitted, hook, priced } = placing
+  const run = app.traffic.begin(channel, { model: admitted.model, inputTokens: 0 })
+  const startedMs = app.now()
+  try {
+    const answer = await askUpstream(app.upstream, channel, order.question({ hook, priced }))
+    const read = answer instanceof UpstreamFailure ? answer : order.read(answer)
+    const verdict = read ?? new UpstreamFailure('bad-reply', { facts: { message: 'the answer names no task' } })
+    if (verdict instanceof UpstreamFailure) {
+      run.failed(verdict)
+      noteFailure(app, call, channel, verdict)
+    } else run.answered(app.now() - startedMs)
+    if (!(verdict instanceof UpstreamFailure) && !verdict.isAccepted && verdict.isOutOfAccounts) noteNoAccount(app, channel)
+    return verdict
+  } finally {
+    run.left()
+  }
+}
+
+function noteNoAccount(app: RelayParts, channel: RunningChannel): void {
+  if (!app.options.current.AutomaticDisableChannelEnabled || !channel.autoBan) return
+  background(app.logger, 'disable a channel without accounts', disableChannel(app, channel, '没有可用的账号 / it has no account'))
+}

@@ -1,0 +1,150 @@
+import type { RunningChannel } from '../channels/model-index.ts'
+import { seconds } from '../lib/clock.ts'
+import { UpstreamFailure } from '../relay/failure.ts'
+import type { RelayParts } from '../relay/relay-parts.ts'
+import { advanceTask, failTask } from './advance.ts'
+import { askList } from './at-upstream.ts'
+import { newsById } from './news.ts'
+import { isBeingPlaced } from './submit.ts'
+import { channelOfTask } from './task-channel.ts'
+import { eitherOf, readTask, selectTasks, type TaskRow, type TaskTable } from './task-table.ts'
+
+/** How the two kinds are asked for, and how long anybody waits for one. */
+const ways = {
+  midjourneys: { path: '/mj/task/list-by-condition', togetherMax: 50, agesSecondsMax: 3600 },
+  tasks: { path: '/suno/fetch', togetherMax: 20, agesSecondsMax: 3 * 3600 },
+} as const
+
+const dueMax = 500
+const channelsAtOnce = 8
+const answer = { timeoutMs: 15_000, sizeBytesMax: 12 * 1024 * 1024 }
+
+/**
+ * Asks the upstreams for the tasks whose turn it is, ends what nobody will end, and refunds what failed. It may run on two nodes at a
+ * time: each step and each refund happens once. Answers in a few words what it did.
+ */
+export async function pollTasks(app: RelayParts, signal: AbortSignal): Promise<string> {
+  let asked = 0
+  for (const table of ['midjourneys', 'tasks'] as const) {
+    const due = await dueTasks(app, table)
+    asked += due.length
+    await closeUnnamed(
+      app,
+      table,
+      due.filter(({ upstreamId }) => upstreamId === ''),
+    )
+    const groups = [...byKey(due.filter(({ upstreamId }) => upstreamId !== ''))]
+    for (let at = 0; at < groups.length && !signal.aborted; at += channelsAtOnce)
+      await Promise.all(groups.slice(at, at + channelsAtOnce).map((group) => pollChannel(app, table, group, signal)))
+  }
+  return `${asked} asked`
+}
+
+async function dueTasks(app: RelayParts, table: TaskTable): Promise<TaskRow[]> {
+  const rows = await selectTasks(app, table)
+    .where('ask_at', '>', 0)
+    .where('ask_at', '<=', seconds(app.now()))
+    .orderBy('ask_at')
+    .limit(dueMax)
+    .execute()
+  return rows.map((row) => readTask(table, row))
+}
+
+/** Rows whose process died before it could name them: refunded when they were charged. */
+async function closeUnnamed(app: RelayParts, table: TaskTable, tasks: readonly TaskRow[]): Promise<void> {
+  if (tasks.length === 0) return
+  const requestIds = tasks.map(({ requestId }) => requestId)
+  const holds = await app.db.selectFrom('holds').select('request_id').where('request_id', 'in', requestIds).execute()
+  const held = new Set(holds.map((row) => row.request_id))
+  const isOpen = ({ requestId }: TaskRow) => held.has(requestId) || isBeingPlaced(requestId)
+  await askLater(app, table, tasks.filter(isOpen), 60)
+  for (const task of tasks) if (!isOpen(task)) await failTask(app, table, task, '提交被中断 / The submission was interrupted')
+}
+
+function byKey(tasks: readonly TaskRow[]): Iterable<TaskRow[]> {
+  const groups = new Map<string, TaskRow[]>()
+  for (const task of tasks) {
+    const key = `${task.channelId}/${task.keyId}`
+    const group = groups.get(key) ?? []
+    group.push(task)
+    groups.set(key, group)
+  }
+  return groups.values()
+}
+
+/** Never throws: one channel must not keep the others from being asked. */
+async function pollChannel(app: RelayParts, table: TaskTable, tasks: readonly TaskRow[], signal: AbortSignal): Promise<void> {
+  try {
+    const [first] = tasks
+    const channel = first && (await channelOfTask(app, first))
+    if (channel) await askFor(app, table, channel, tasks, signal)
+    else for (const task of tasks) await failTask(app, table, task, '渠道已被删除 / The channel was removed')
+  } catch (error) {
+    app.logger.error({ error, channel: tasks[0]?.channelId }, 'the tasks of a channel could not be asked for')
+    await askLater(app, table, tasks, 60)
+  }
+}
+
+async function askFor(
+  app: RelayParts,
+  table: TaskTable,
+  channel: RunningChannel,
+  tasks: readonly TaskRow[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { path, togetherMax } = ways[table]
+  for (let at = 0; at < tasks.length && !signal.aborted; at += togetherMax) {
+    const some = tasks.slice(at, at + togetherMax)
+    const ids = [...new Set(some.map(({ upstreamId }) => upstreamId))]
+    const items = await askList(app.upstream, channel, { path, body: { ids }, ...answer })
+    if (items instanceof UpstreamFailure) {
+      app.logger.warn({ channel: channel.id, reason: items.reason }, 'an upstream did not tell of its tasks')
+      return closeOld(app, table, tasks.slice(at))
+    }
+    const news = newsById(table, items, channel)
+    for (const task of some) {
+      const told = news.get(task.upstreamId)
+      if (told) await advanceTask(app, table, { task, seen: told.seen, details: told.details })
+    }
+    await closeOld(app, table, some, news)
+  }
+}
+
+/** Asks for the others again later: the less often the older they are, and the less often an upstream fails to answer. */
+async function closeOld(
+  app: RelayParts,
+  table: TaskTable,
+  tasks: readonly TaskRow[],
+  answered?: ReadonlyMap<string, unknown>,
+): Promise<void> {
+  const now = seconds(app.now())
+  const age = ({ submittedAt }: TaskRow) => now - submittedAt
+  const isOld = (task: TaskRow) => age(task) > ways[table].agesSecondsMax
+  for (const task of tasks.filter(isOld)) await failTask(app, table, task, '任务超时 / The task did not end in time')
+
+  for (const task of tasks.filter((each) => !isOld(each))) {
+    const isKnown = answered?.has(task.upstreamId) === true
+    const waitSeconds = isKnown
+      ? Math.min(60, Math.max(10, Math.round(age(task) / 20)))
+      : Math.min(300, 15 * 2 ** Math.min(task.asked, 5))
+    await askLater(app, table, [task], waitSeconds, isKnown ? 0 : task.asked + 1)
+  }
+}
+
+/** What has ended in the meantime is not asked for any more. */
+async function askLater(
+  app: RelayParts,
+  table: TaskTable,
+  tasks: readonly TaskRow[],
+  waitSeconds: number,
+  asked?: number,
+): Promise<void> {
+  if (tasks.length === 0) return
+  const ids = tasks.map(({ id }) => id)
+  await app.db
+    .updateTable(eitherOf(table))
+    .set({ ask_at: seconds(app.now()) + waitSeconds, ...(asked === undefined ? {} : { asked }) })
+    .where('id', 'in', ids)
+    .where('ask_at', '>', 0)
+    .execute()
+}

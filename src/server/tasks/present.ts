@@ -1,0 +1,61 @@
+import type { Row } from '../db/schema.ts'
+import type { Core } from '../options/core.ts'
+import { imagePath } from './links.ts'
+import { isEnd } from './states.ts'
+
+/** A drawing as the clients of the proxies expect it. */
+export function presentDrawing(core: Core, row: Row<'midjourneys'>) {
+  return {
+    id: row.mj_id,
+    action: row.action,
+    customId: '',
+    botType: '',
+    prompt: row.prompt,
+    promptEn: row.prompt_en,
+    description: row.description,
+    state: row.state,
+    submitTime: row.submit_time,
+    startTime: row.start_time,
+    finishTime: row.finish_time,
+    imageUrl: imageUrl(core, row),
+    status: row.status,
+    progress: row.progress,
+    failReason: row.fail_reason,
+    buttons: parsed(row.buttons, []),
+    maskBase64: '',
+    properties: parsed(row.properties, { finalPrompt: '', finalZhPrompt: '' }),
+  }
+}
+
+/** Music as the clients of its interface expect it. */
+export function presentMusic(row: Row<'tasks'>) {
+  return {
+    task_id: row.task_id,
+    action: row.action,
+    status: row.status,
+    fail_reason: row.fail_reason,
+    submit_time: row.submit_time,
+    start_time: row.start_time,
+    finish_time: row.finish_time,
+    progress: row.progress,
+    data: parsed(row.data, null),
+  }
+}
+
+/** Where the picture is: by way of this site, unless the operator shows the addresses of the upstreams. */
+export function imageUrl(core: Core, row: Row<'midjourneys'>): string {
+  const { MjForwardUrlEnabled, ServerAddress } = core.options.current
+  if (row.image_url === '' || !MjForwardUrlEnabled) return row.image_url
+  // A picture that still changes gets another address each time, so that nobody shows an old one.
+  const changing = isEnd(row.status) ? '' : `&rand=${Number.parseInt(row.progress, 10) || 0}`
+  return `${ServerAddress}${imagePath(core, { id: row.id, upstreamId: row.mj_id })}${changing}`
+}
+
+function parsed(text: string, fallback: unknown): unknown {
+  if (text === '') return fallback
+  try {
+    return JSON.parse(text)
+  } catch {
+    return fallback
+  }
+}

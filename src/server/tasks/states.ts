@@ -1,0 +1,66 @@
+/** How far a task is. A task only goes forward, and what has ended stays as it ended. Pure. */
+
+/** Ended tasks come last; what is not known is new. */
+const ranks: Readonly<Record<string, number>> = {
+  '': 0,
+  UNKNOWN: 0,
+  NOT_START: 0,
+  SUBMITTED: 1,
+  QUEUED: 1,
+  MODAL: 1,
+  IN_PROGRESS: 2,
+  SUCCESS: 3,
+  FAILURE: 3,
+}
+const endRank = 3
+
+/** What an upstream says of a task, as far as the states of both kinds go. */
+export interface SeenState {
+  readonly status: string
+  readonly failReason: string
+  /** Percent; undefined when it does not say. */
+  readonly progress: number | undefined
+}
+
+export interface NextState {
+  readonly status: string
+  readonly progress: string
+  readonly failReason: string
+}
+
+export function isEnd(status: string): boolean {
+  return rankOf(status) === endRank
+}
+
+/** The states that a task may be in for it to go on to this one. */
+export function statesBefore(status: string): string[] {
+  return Object.keys(ranks).filter((each) => rankOf(each) !== endRank && rankOf(each) <= rankOf(status))
+}
+
+/** The state after this news; undefined when it is no step forward. A reason to have failed is a failure, whatever else is said. */
+export function nextState(now: { status: string; progress: string }, seen: SeenState): NextState | undefined {
+  if (isEnd(now.status)) return undefined
+  const isKnown = seen.status in ranks
+  const said = isKnown ? seen.status : now.status
+  const status = seen.failReason !== '' && said !== 'SUCCESS' ? 'FAILURE' : said
+  if (rankOf(status) < rankOf(now.status)) return undefined
+  if (isEnd(status)) return { status, progress: '100%', failReason: status === 'FAILURE' ? seen.failReason : '' }
+
+  const percent = Math.max(percentOf(now.progress), Math.min(99, Math.max(0, Math.trunc(seen.progress ?? 0))))
+  return { status, progress: `${percent}%`, failReason: '' }
+}
+
+/** `47%`, or a number. Undefined for anything else. */
+export function readPercent(value: unknown): number | undefined {
+  if (typeof value === 'number' && Number.isFinite(value)) return value
+  const digits = typeof value === 'string' ? /^\s*(\d{1,3})(?:\.\d+)?\s*%?\s*$/.exec(value)?.[1] : undefined
+  return digits === undefined ? undefined : Number(digits)
+}
+
+function percentOf(progress: string): number {
+  return readPercent(progress) ?? 0
+}
+
+function rankOf(status: string): number {
+  return ranks[status] ?? 0
+}

@@ -1,0 +1,175 @@
+import { noUsage } from '../../contract/usage.ts'
+import { AppError, fail } from '../lib/failure.ts'
+import { background } from '../lib/logger.ts'
+import type { Turn } from '../limits/turn.ts'
+import { costOf, type Price } from '../pricing/quote.ts'
+import { ownError } from '../protocols/error-body.ts'
+import type { JsonObject } from '../protocols/wire-format.ts'
+import type { Billed } from '../relay/billed.ts'
+import type { Call } from '../relay/call.ts'
+import { checkPrompt } from '../relay/check-prompt.ts'
+import { UpstreamFailure } from '../relay/failure.ts'
+import { authenticateCall } from '../relay/identify.ts'
+import { enterLimits, withinLimits } from '../relay/limits.ts'
+import { readBody } from '../relay/read-body.ts'
+import { chargeFor } from '../relay/record.ts'
+import type { RelayParts } from '../relay/relay-parts.ts'
+import type { RelayCaller } from '../tokens/authenticate.ts'
+import type { Charge, Hold } from '../wallet/ledger.ts'
+import { type Admitted, admitOrder, priceOfOrder } from './admit-order.ts'
+import { noticeUrl } from './links.ts'
+import { dropTask, type NewTask, openTask, takeTask } from './new-task.ts'
+import type { Accepted, Order } from './order.ts'
+import { type Placed, placeOrder } from './place-order.ts'
+import { ownTask } from './task-table.ts'
+import { orderAnswer, refuse } from './tell.ts'
+
+/** Orders that this process is placing, by request: their rows are not yet given up. */
+const placing = new Set<string>()
+
+export function isBeingPlaced(requestId: string): boolean {
+  return placing.has(requestId)
+}
+
+/**
+ * The straight line of an order: authenticate, read, admit, price, hold, write the row, ask the upstream, settle, name the task, answer.
+ * The charge comes before the name: a process that dies between the two leaves a charged row without a name, which `poll.ts` finds and
+ * refunds, and never a task that nobody has paid.
+ */
+export async function submitOrder(app: RelayParts, call: Call, read: (body: JsonObject) => Order): Promise<void> {
+  const caller = await authenticateCall(app, { from: 'token' }, call)
+  const turn = app.limits.turnOf(caller, call.id)
+  const run = async () => submit(app, { call, caller, order: read((await readBody(call.request)).json), turn })
+  if (turn) await withinLimits(app, call, turn, run)
+  else await run()
+}
+
+interface Asked {
+  readonly call: Call
+  readonly caller: RelayCaller
+  readonly order: Order
+  readonly turn: Turn | undefined
+}
+
+interface Held extends Asked {
+  readonly admitted: Admitted
+  readonly price: Price
+  readonly hold: Hold
+}
+
+async function submit(app: RelayParts, asked: Asked): Promise<void> {
+  const { call, caller, order, turn } = asked
+  const admitted = await admitOrder(app, caller, order)
+  if (turn) await enterLimits(app, call, turn, { group: admitted.group, inputTokens: 0, outputTokens: 0 })
+  const checking = checkPrompt(app, call, [order.prompt])
+  if (checking) await checking
+  const price = priceOfOrder(app, caller, order, admitted.group)
+  const hold = { requestId: call.id, userId: caller.userId, tokenId: caller.tokenId, amount: costOf(price, noUsage) }
+  await app.ledger.hold(hold)
+  placing.add(call.id)
+  try {
+    await fill(app, { ...asked, admitted, price, hold })
+  } catch (error) {
+    await release(app, hold)
+    throw error
+  } finally {
+    placing.delete(call.id)
+  }
+}
+
+async function fill(app: RelayParts, held: Held): Promise<void> {
+  const { call, caller, order, admitted, price } = held
+  const task = await openTask(app, { order, caller, requestId: call.id })
+  const hook = order.format === 'drawing' ? noticeUrl(app, task.id) : ''
+  const placed = await placeOrder(app, { call, caller, order, admitted, hook, priced: price.model })
+  const { outcome } = placed
+  if (outcome && !(outcome instanceof UpstreamFailure) && outcome.verdict.isAccepted) {
+    await take(app, held, task, { ...outcome, verdict: outcome.verdict, attempts: placed.attempts })
+    return
+  }
+  await release(app, held.hold)
+  const told = outcome && !(outcome instanceof UpstreamFailure) && !outcome.verdict.isAccepted ? outcome : undefined
+  const isKept = told?.verdict.isAccepted === false && told.verdict.answer !== undefined
+  const kept = isKept ? { channelId: told.channel.id, reason: told.verdict.reason, details: told.verdict.details } : undefined
+  await dropTask(app, task, kept)
+  tellRefusal(held, placed)
+}
+
+type Taken = Exclude<NonNullable<Placed['outcome']>, UpstreamFailure> & Pick<Placed, 'attempts'> & { readonly verdict: Accepted }
+
+async function take(app: RelayParts, held: Held, task: NewTask, taken: Taken): Promise<void> {
+  const { call, caller, order, hold } = held
+  const { channel, verdict } = taken
+  if (verdict.isRepeated && (await hasPaid(app, caller, order, verdict.upstreamId))) {
+    await release(app, hold)
+    await dropTask(app, task, undefined)
+  } else {
+    const charge = chargeOf(app, held, taken)
+    held.turn?.used(0)
+    await settle(app, hold, charge)
+    const isTaken = await takeTask(app, task, { channelId: channel.id, keyId: channel.keyId, quota: charge.amount, verdict })
+    if (!isTaken) fail('task_not_submitted')
+  }
+  call.answer('application/json; charset=utf-8', Buffer.from(JSON.stringify(orderAnswer(verdict.answer, channel))))
+}
+
+/** What the upstream had made for this caller before was charged before. */
+async function hasPaid(app: RelayParts, { userId }: RelayCaller, { table }: Order, id: string): Promise<boolean> {
+  const known = await ownTask(app, table, { userId, id })
+  return known !== undefined && known.status !== 'FAILURE'
+}
+
+function chargeOf(app: RelayParts, held: Held, { channel, choice, attempts, verdict }: Taken): Charge {
+  const { call, caller, admitted, price, order } = held
+  const facts = { stream: false, reasoningEffort: undefined }
+  const billed: Billed = { call, caller, facts, group: admitted.group, price, attempts, choice }
+  const charge = chargeFor(app, billed, channel, price.model, { usage: noUsage, isEstimated: false })
+  const { log } = charge
+  const name = verdict.upstreamId === '' ? '' : `，ID ${verdict.upstreamId}`
+  return log ? { ...charge, log: { ...log, content: `${log.content ?? ''}，操作 ${order.action}${name}` } } : charge
+}
+
+/** Rejects with `task_not_submitted` when the charge is not durable in time: it stays queued, and its row is refunded once it lands. */
+async function settle(app: RelayParts, hold: Hold, charge: Charge): Promise<void> {
+  try {
+    await app.ledger.settle(hold, charge)
+  } catch (cause) {
+    background(app.logger, 'charge of an order', keepPlacing(app, hold, charge))
+    throw new AppError('task_not_submitted', {}, { cause })
+  }
+}
+
+/** Nobody gives the row up while its charge may still land: that would be a charge without a refund. */
+async function keepPlacing(app: RelayParts, hold: Hold, charge: Charge): Promise<void> {
+  // After `submit` has let go of it.
+  await new Promise((resolve) => setImmediate(resolve))
+  placing.add(hold.requestId)
+  for (;;) {
+    try {
+      await app.ledger.settle(hold, charge)
+      placing.delete(hold.requestId)
+      return
+    } catch (error) {
+      // Only a stop ends the trying; then the process is gone, and with it what was queued.
+      if (error instanceof AppError && error.code === 'server_stopping') throw error
+    }
+  }
+}
+
+async function release(app: RelayParts, hold: Hold): Promise<void> {
+  try {
+    await app.ledger.release(hold)
+  } catch (error) {
+    app.logger.error({ error, request: hold.requestId }, 'a hold is not released yet')
+  }
+}
+
+function tellRefusal({ call, admitted }: Held, { outcome, attempts, waitMs }: Placed): void {
+  if (!outcome) {
+    if (waitMs === 0) fail('no_channel', { model: admitted.model, group: admitted.group })
+    call.sendError(ownError(new AppError('upstream_saturated'), { retryAfter: Math.min(Math.ceil(waitMs / 1000), 3600) }))
+  } else if (outcome instanceof UpstreamFailure) {
+    const told = outcome.forCaller()
+    call.sendError(attempts.length > 1 ? { ...told, final: true } : told)
+  } else if (!outcome.verdict.isAccepted) refuse(call, outcome.verdict, outcome.channel)
+}

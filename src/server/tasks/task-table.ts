@@ -1,0 +1,83 @@
+import { seconds } from '../lib/clock.ts'
+import type { Core } from '../options/core.ts'
+
+/** Drawings lie in `midjourneys`, music in `tasks`: this file knows what the two have in common. Only this folder writes them. */
+export type TaskTable = 'midjourneys' | 'tasks'
+
+/** What both have, by one set of names. `upstreamId` is '' until the upstream has taken it. */
+export interface TaskRow {
+  readonly id: number
+  readonly userId: number
+  readonly channelId: number
+  readonly keyId: number
+  readonly requestId: string
+  readonly upstreamId: string
+  readonly status: string
+  readonly progress: string
+  /** Unix seconds. */
+  readonly submittedAt: number
+  readonly asked: number
+}
+
+interface Stored {
+  readonly id: number
+  readonly user_id: number
+  readonly channel_id: number
+  readonly key_id: number
+  readonly request_id: string
+  readonly upstream_id: string
+  readonly status: string
+  readonly progress: string
+  readonly submit_time: number
+  readonly asked: number
+}
+
+/** A name of one table that stands for either: every column that this folder uses by it is in both. */
+export function eitherOf(table: TaskTable): 'midjourneys' {
+  // The types of two tables at once are more than the compiler unites; the migrations give both these columns.
+  return table as 'midjourneys'
+}
+
+/** The column with the upstream's name of a task. */
+export function idColumn(table: TaskTable): 'mj_id' {
+  // As above: each stands for the column of its own table.
+  return (table === 'midjourneys' ? 'mj_id' : 'task_id') as 'mj_id'
+}
+
+/** Drawings count milliseconds, music counts seconds. */
+export function timeIn(table: TaskTable, nowMs: number): number {
+  return table === 'midjourneys' ? nowMs : seconds(nowMs)
+}
+
+export function selectTasks({ db }: Pick<Core, 'db'>, table: TaskTable) {
+  return db
+    .selectFrom(eitherOf(table))
+    .select(['id', 'user_id', 'channel_id', 'key_id', 'request_id', 'status', 'progress', 'submit_time', 'asked'])
+    .select(`${idColumn(table)} as upstream_id`)
+}
+
+export function readTask(table: TaskTable, row: Stored): TaskRow {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    channelId: row.channel_id,
+    keyId: row.key_id,
+    requestId: row.request_id,
+    upstreamId: row.upstream_id,
+    status: row.status,
+    progress: row.progress,
+    submittedAt: table === 'midjourneys' ? seconds(row.submit_time) : row.submit_time,
+    asked: row.asked,
+  }
+}
+
+/** A user's newest task of that name: one that goes on after a question has the name of the task before it. */
+export async function ownTask(core: Core, table: TaskTable, { userId, id }: { userId: number; id: string }) {
+  if (id === '') return undefined
+  const row = await selectTasks(core, table)
+    .where(idColumn(table), '=', id)
+    .where('user_id', '=', userId)
+    .orderBy('id', 'desc')
+    .executeTakeFirst()
+  return row && readTask(table, row)
+}

@@ -1,0 +1,43 @@
+import type { RunningChannel } from '../channels/model-index.ts'
+import { type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
+import type { Call } from '../relay/call.ts'
+import type { Refused } from './order.ts'
+import { cleanText } from './text.ts'
+
+/** What an upstream said to an order, as its caller may see it: nothing of the channel in it. */
+export function orderAnswer(answer: JsonObject, channel: RunningChannel): JsonObject {
+  const properties = objectAt(answer, 'properties')
+  const said = Object.keys(answer).filter((key) => key === 'description' || key === 'message')
+  return {
+    ...answer,
+    ...Object.fromEntries(said.map((key) => [key, cleanText(textAt(answer, key), channel)])),
+    ...(properties ? { properties: knownProperties(properties, channel) } : {}),
+  }
+}
+
+/** Sends the refusal of an upstream: with its own code where the dialect has them, else as an error. */
+export function refuse(call: Call, { answer, reason, code }: Refused, channel: RunningChannel): void {
+  if (answer) {
+    sendJson(call, orderAnswer(answer, channel))
+    return
+  }
+  const message = cleanText(reason, channel) || code
+  const text = { zh: message, en: message }
+  call.sendError({ status: 500, message: text, type: 'upstream_error', code, param: null, retryAfter: 0, final: true })
+}
+
+export function sendJson(call: Call, value: unknown): void {
+  call.answer('application/json; charset=utf-8', Buffer.from(JSON.stringify(value)))
+}
+
+/** How long the queue is, what word was refused, what became of an earlier drawing. */
+const known = ['status', 'finalPrompt', 'finalZhPrompt', 'promptEn', 'bannedWord', 'numberOfQueues', 'progress'] as const
+
+function knownProperties(properties: JsonObject, channel: RunningChannel): JsonObject {
+  const entries = known.flatMap((key): [string, string | number][] => {
+    const value = properties[key]
+    if (typeof value === 'string') return [[key, cleanText(value, channel)]]
+    return typeof value === 'number' ? [[key, value]] : []
+  })
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,26 @@
+import type { RunningChannel } from '../channels/model-index.ts'
+import { withoutSecrets } from '../relay/failure.ts'
+
+/** Text of an upstream as it may be stored and shown: nothing of the channel in it, nothing that a database refuses, and not too long. */
+export function cleanText(text: string, channel: RunningChannel | undefined, lengthMax = 2000): string {
+  const safe = channel && text !== '' ? withoutSecrets(text, channel) : text
+  return storable(safe).slice(0, lengthMax)
+}
+
+/** Without NUL and halves of characters, which PostgreSQL does not take. */
+export function storable(text: string): string {
+  return text.replace(/[\0\p{Cs}]/gu, '')
+}
+
+/** A web address as it came, or '' for everything else. */
+export function webAddress(value: unknown): string {
+  if (typeof value !== 'string' || value.length > 2000 || !URL.canParse(value)) return ''
+  return /^https?:$/.test(new URL(value).protocol) ? storable(value) : ''
+}
+
+/** A value as JSON text, '' when it is none or too long. */
+export function jsonText(value: unknown, lengthMax: number): string {
+  if (typeof value !== 'object' || value === null) return ''
+  const text = JSON.stringify(value).replaceAll('\\u0000', '')
+  return text.length > lengthMax ? '' : storable(text)
+}

@@ -1,0 +1,67 @@
+import type { Within } from '../db/open.ts'
+import type { Ledger } from './ledger.ts'
+
+/** What was given back: to whom, and of which token. */
+export interface Refund {
+  readonly userId: number
+  readonly tokenId: number
+  readonly amount: number
+}
+
+/**
+ * Gives back the whole charge of a request inside the caller's transaction: to its user, to its token, and of what both and the channel
+ * have used. Undefined when the request was charged nothing. The reference is unique: a second refund of the same request throws the
+ * database's unique violation. Call `ledger.refresh` and tell the bus of the token after the commit.
+ */
+export async function refundCharge(
+  ledger: Ledger,
+  within: Within,
+  { requestId, channelId, at, detail }: { requestId: string; channelId: number; at: number; detail: string },
+): Promise<Refund | undefined> {
+  const charge = await within
+    .selectFrom('ledger')
+    .select(['user_id', 'token_id', 'amount'])
+    .where('reference', '=', `charge:${requestId}`)
+    .executeTakeFirst()
+  if (!charge || charge.amount === 0) return undefined
+  const { user_id: userId, token_id: tokenId } = charge
+  const amount = -charge.amount
+
+  await ledger.credit(within, { userId, kind: 'refund', amount, reference: `refund:${requestId}`, at, detail })
+  await within
+    .updateTable('users')
+    .set((eb) => ({ used_quota: eb('used_quota', '-', amount) }))
+    .where('id', '=', userId)
+    .execute()
+  await giveBack(within, tokenId, amount)
+  await within
+    .updateTable('channels')
+    .set((eb) => ({ used_quota: eb('used_quota', '-', amount) }))
+    .where('id', '=', channelId)
+    .execute()
+  return { userId, tokenId, amount }
+}
+
+/** A token that had nothing left is in use again. Status 1 is enabled, 4 is exhausted. */
+async function giveBack(within: Within, tokenId: number, amount: number): Promise<void> {
+  if (tokenId === 0) return
+  await within
+    .updateTable('tokens')
+    .set((eb) => ({ used_quota: eb('used_quota', '-', amount) }))
+    .where('id', '=', tokenId)
+    .execute()
+  await within
+    .updateTable('tokens')
+    .set((eb) => ({
+      remain_quota: eb('remain_quota', '+', amount),
+      status: eb
+        .case()
+        .when(eb.and([eb('status', '=', 4), eb(eb('remain_quota', '+', amount), '>', 0)]))
+        .then(1)
+        .else(eb.ref('status'))
+        .end(),
+    }))
+    .where('id', '=', tokenId)
+    .where('unlimited_quota', '=', 0)
+    .execute()
+}
