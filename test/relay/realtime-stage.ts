@@ -135,7 +135,7 @@ export function caller(
   onTestFinished(() => void socket.terminate())
   const until = <Value>(look: () => Value | undefined) =>
     new Promise<Value>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`It did not come; heard ${heard.map(({ type }) => type)}`)), 15_000)
+      const timer = setTimeout(() => reject(new Error(`It did not come; heard ${JSON.stringify(heard)}`)), 15_000)
       const ask = () => {
         const value = look()
         if (value === undefined) return

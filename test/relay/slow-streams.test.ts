@@ -1,17 +1,40 @@
 import { describe, expect, it } from 'vitest'
-import { requireBalancedBooks } from '../helpers/seed.ts'
-import { fixture, upstreamOfTest } from '../helpers/upstream.ts'
+import { eventsIn } from '../../src/server/lib/sse.ts'
+import { upstreamOfTest } from '../helpers/upstream.ts'
 import { chat, httpUpstream, model, stage } from './stage.ts'
 
 describe('a stream that takes its time', () => {
-  it('gets a heartbeat while the upstream is silent', async () => {
+  it('[21] [22] [23] gets a heartbeat of its own format while the upstream is silent for minutes, and a whole answer is waited for', async () => {
+    // Five real seconds, after which the server looks for silent streams, are five minutes of its clock.
+    const startMs = Date.now()
+    const now = () => startMs + (Date.now() - startMs) * 60
     const upstream = await upstreamOfTest()
-    upstream.program(model, { bytes: fixture('openai-chat/text.sse'), contentType: 'text/event-stream', delayMs: 11_500 })
-    const { server, ask } = await stage('sqlite', upstream.url)
-    const answer = await ask(chat({ stream: true }))
-    expect(answer.text.startsWith(': keep-alive\n\n')).toBe(true)
-    expect(answer.text.trimEnd().endsWith('[DONE]')).toBe(true)
-    await requireBalancedBooks(server)
+    upstream.program(model, { delayMs: 5_500, words: 4 })
+    const { ask } = await stage('sqlite', upstream.url, { channel: { type: 43 }, server: { now } })
+    const messages = [{ role: 'user', content: 'one two three' }]
+    const contents = [{ role: 'user', parts: [{ text: 'one two three' }] }]
+    const [inChat, inResponses, inMessages, inGemini, whole] = await Promise.all([
+      ask(chat({ stream: true })),
+      ask({ model, input: 'one two three', stream: true }, '/v1/responses'),
+      ask({ model, max_tokens: 100, messages, stream: true }, '/v1/messages'),
+      ask({ contents }, `/v1beta/models/${model}:streamGenerateContent?alt=sse`),
+      ask(chat()),
+    ])
+
+    const text = JSON.parse(whole.text).choices[0].message.content
+    const said = (answer: { text: string }) =>
+      eventsIn(answer.text)
+        .map(({ data }) => /"(?:delta|content|text)":"((?:[^"\\]|\\.)*)"/.exec(data)?.[1] ?? '')
+        .join('')
+    expect(inChat.text).toMatch(/^: keep-alive\n\n/)
+    expect(said(inChat), inChat.text).toContain(text)
+    expect(inChat.text.trimEnd()).toMatch(/\[DONE\]$/)
+    expect(inResponses.text).toMatch(/^: keep-alive\n\n/)
+    expect(said(inResponses), inResponses.text).toContain(text)
+    expect(inMessages.text).toMatch(/^event: ping\ndata: \{"type":"ping"\}\n\n/)
+    expect(said(inMessages), inMessages.text).toContain(text)
+    expect(inGemini.text).toMatch(/^: keep-alive\r\n\r\n/)
+    expect(said(inGemini), inGemini.text).toContain(text)
   })
 
   it('is read from the upstream no faster than the caller reads', async () => {

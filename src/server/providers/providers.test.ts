@@ -312,12 +312,15 @@ describe('reasoning models of OpenAI', () => {
 describe('requests in Responses', () => {
   const adjust = (body: Record<string, unknown>, model = 'gpt-5.2') => provider(1).adjustBody?.(body, responses, model)
 
-  it('[199] raise an output limit that the vendor refuses, [203] and never ask for usage', () => {
+  it('[199] [203] raise an output limit that the vendor refuses, and never ask for usage', () => {
     expect(adjust({ max_output_tokens: 5, stream_options: { include_usage: true } })).toEqual({
       max_output_tokens: 16,
       stream_options: undefined,
     })
     expect(adjust({ max_output_tokens: 16, stream_options: { include_obfuscation: false } })).toEqual({})
+    expect(provider(3).adjustBody?.({ stream_options: { include_usage: true } }, responses, 'gpt-5.2')).toEqual({
+      stream_options: undefined,
+    })
   })
 
   it('leave out the reasoning that a model of another vendor gave to the caller', () => {

@@ -2,12 +2,16 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { finished } from 'node:stream/promises'
 import type { WebSocket } from 'ws'
+import { seconds } from '../lib/clock.ts'
 import { AppError, fail } from '../lib/failure.ts'
-import { newRequestId } from '../lib/ids.ts'
+import { newRequestId, randomText } from '../lib/ids.ts'
 import { shapeOf } from '../lib/json-shape.ts'
+import { toByteText } from '../lib/sse.ts'
 import { ownError } from '../protocols/error-body.ts'
 import { readEvent } from '../protocols/openai-realtime/events.ts'
+import { warmUpEvents } from '../protocols/openai-responses/warm-up.ts'
 import { type JsonObject, textAt } from '../protocols/wire-format.ts'
+import { admit } from './admit.ts'
 import { Call } from './call.ts'
 import { FrameResponse } from './frame-response.ts'
 import type { RelayEndpoint } from './handle.ts'
@@ -15,12 +19,13 @@ import { asAppError, handleRelay } from './handle.ts'
 import { authenticateCall } from './identify.ts'
 import type { Door, Stoppable } from './realtime.ts'
 import type { RelayParts } from './relay-parts.ts'
+import { AnswerNote, RememberedTurns } from './remembered-turns.ts'
 import { SocketPeer } from './socket-peer.ts'
 
 /**
  * Responses over a WebSocket: each `response.create` is a request like one over HTTP, native or translated, with an id, limits, a hold
  * and a charge of its own; its events come back as messages. Requests of one `stream_id` are answered one after the other, those of
- * several at the same time.
+ * several at the same time. Each may go on from an answer of this connection, whether an upstream keeps that or not.
  */
 export async function handleResponsesSocket(app: RelayParts, door: Door): Promise<void> {
   await authenticateCall(app, { from: 'token' }, door.call)
@@ -50,6 +55,7 @@ class ResponsesSession implements Stoppable {
   /** By `stream_id`, the end of its last request. */
   readonly #lanes = new Map<string, Promise<void>>()
   readonly #running = new Set<FrameResponse>()
+  readonly #remembered = new RememberedTurns()
   #waiting = 0
   #isStopping = false
   #isGone = false
@@ -99,15 +105,12 @@ class ResponsesSession implements Stoppable {
 
   async #answer(event: JsonObject, streamId: string): Promise<void> {
     if (this.#isGone) return
-    const { type: _type, stream_id: _id, ...asked } = event
-    const response = new FrameResponse(this.#peer, {
-      event: (data) => (streamId === '' ? data : `${data.trimEnd().slice(0, -1)},"stream_id":${JSON.stringify(streamId)}}`),
-      error: (status, body) =>
-        JSON.stringify({ type: 'error', status, ...readEvent(body), ...(streamId === '' ? {} : { stream_id: streamId }) }),
-    })
+    const { type: _type, stream_id: _id, generate, ...asked } = event
+    const body = { ...this.#remembered.expand(asked), stream: true }
+    const response = this.#responseTo(body, streamId)
     const nowMs = this.#app.now()
     const call = new Call(
-      { request: this.#requestFor({ ...asked, stream: true }), response: response.asResponse() },
+      { request: this.#requestFor(body), response: response.asResponse() },
       { id: newRequestId(nowMs), dialect: 'openai', language: 'en', client: this.#call.client, nowMs },
     )
     this.#running.add(response)
@@ -115,7 +118,7 @@ class ResponsesSession implements Stoppable {
     try {
       if (asked.background === true)
         fail('field_invalid', { field: 'background', reason: { zh: '不支持', en: 'is not supported here' } })
-      await handleRelay(this.#app, endpoint, call)
+      await (generate === false ? this.#warmUp(body, call) : handleRelay(this.#app, endpoint, call))
       outcome = String(response.statusCode)
     } catch (error) {
       const told = asAppError(this.#app, call, error)
@@ -125,6 +128,33 @@ class ResponsesSession implements Stoppable {
     await finished(response).catch(() => {})
     this.#running.delete(response)
     this.#app.metrics.relayRequests.inc({ format: endpoint.format, outcome })
+  }
+
+  #responseTo(body: JsonObject, streamId: string): FrameResponse {
+    const note = new AnswerNote()
+    return new FrameResponse(this.#peer, {
+      event: (data) => {
+        const answer = note.take(data)
+        // What an upstream keeps is asked for there, where it is warm.
+        if (answer && (body.store === false || answer.response.store === false))
+          this.#remembered.remember(body, answer.response, answer.output)
+        return streamId === '' ? data : `${data.trimEnd().slice(0, -1)},"stream_id":${JSON.stringify(streamId)}}`
+      },
+      error: (status, text) =>
+        JSON.stringify({ type: 'error', status, ...readEvent(text), ...(streamId === '' ? {} : { stream_id: streamId }) }),
+    })
+  }
+
+  /** Nothing is asked of an upstream, and nothing charged. */
+  async #warmUp(body: JsonObject, call: Call): Promise<void> {
+    const caller = await authenticateCall(this.#app, endpoint, call)
+    const model = textAt(body, 'model')
+    if (model === '') fail('model_required')
+    admit(this.#app, caller, { model, format: endpoint.format })
+    const newId = (prefix: string) => `${prefix}${randomText(24)}`
+    const events = warmUpEvents(body, { id: call.id, createdAt: seconds(call.startedMs), model, newId })
+    call.begin({ 'content-type': 'text/event-stream; charset=utf-8' })
+    call.end(toByteText(events))
   }
 
   /** The message as a request over HTTP would have it: with the headers of the handshake, and this body. */

@@ -155,16 +155,17 @@ describe('a stream of Chat', () => {
     expect(stream(chunk({ content: 'a' }), chunk({}, 'tool_calls'), done).finish).toBe('stop')
   })
 
+  it.each(['eos', 'end_turn', 'COMPLETE'])('[53] stops by the unknown word %s', (word) => {
+    expect(stream(chunk({ content: 'a' }), chunk({}, word), done)).toMatchObject({ finish: 'stop', isComplete: true })
+  })
+
   it.each([
-    ['[53]', 'eos', 'stop'],
-    ['[53]', 'end_turn', 'stop'],
-    ['[53]', 'COMPLETE', 'stop'],
-    ['', 'length', 'length'],
-    ['', 'function_call', 'stop'],
-    ['', 'content_filter', 'content-filter'],
-    ['', 'sensitive', 'content-filter'],
-    ['', 'model_context_window_exceeded', 'context-full'],
-  ])('%s ends by %s as %s', (_, word, finish) => {
+    ['length', 'length'],
+    ['function_call', 'stop'],
+    ['content_filter', 'content-filter'],
+    ['sensitive', 'content-filter'],
+    ['model_context_window_exceeded', 'context-full'],
+  ])('ends by %s as %s', (word, finish) => {
     expect(stream(chunk({ content: 'a' }), chunk({}, word), done)).toMatchObject({ finish, isComplete: true })
   })
 

@@ -86,7 +86,7 @@ describe('a request for Responses', () => {
     ])
   })
 
-  it('[156] gives reasoning back only sealed by the vendor, [153] of others none, and [157] never as the last of a turn', () => {
+  it('[153] [156] [157] gives reasoning back only sealed by the vendor, of others none, and never as the last of a turn', () => {
     const own: Part = { kind: 'reasoning', text: 'Hm', opaque: { family: 'openai', kind: 'encrypted', value: 'gAAA' } }
     const foreign: Part = { kind: 'reasoning', text: 'Hm', opaque: { family: 'anthropic', kind: 'signature', value: 's' } }
     const plain: Part = { kind: 'reasoning', text: 'Hm' }

@@ -1,0 +1,19 @@
+import { isObject, textAt } from '../wire-format.ts'
+
+/**
+ * The items of an input, whose short form is the text of the user. Undefined for what is neither.
+ * Source: protocols notes 1.3.
+ */
+export function inputItems(input: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(input)) return input
+  if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
+  return input === undefined || input === null ? [] : undefined
+}
+
+/**
+ * The output of an answer as it stands in the input of the next request. Reasoning that bears no sealed state is left out: its vendor would
+ * look for an id that it has not kept. Source: edge case 157.
+ */
+export function outputAsInput(output: readonly unknown[]): readonly unknown[] {
+  return output.filter((item) => isObject(item) && (item.type !== 'reasoning' || textAt(item, 'encrypted_content') !== ''))
+}
