@@ -3,7 +3,7 @@
 //   --works json,open  some of the works        --targets nginx,sqlite       some of direct, nginx, sqlite, postgres
 //   --profile          a CPU profile of Sluice on SQLite in ./bench-profile
 //   --write            the tables into docs/performance.md
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpus, release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -156,6 +156,9 @@ Sluice runs with everything on: token, limits, group, routing, price, hold, dura
 The load and the provider are small programs of their own, so that neither is what is measured. Latencies of the paced work are the delays
 of single chunks. The last table compares with nginx \`proxy_pass\` and with the targets that the project sets itself.
 `
-  await writeFile(join(root, 'docs/performance.md'), `${intro}\n${report}`)
+  const file = join(root, 'docs/performance.md')
+  // The section about lists is written by bench-lists.mjs.
+  const [, lists] = (await readFile(file, 'utf8').catch(() => '')).split('\n## Lists over a long log\n')
+  await writeFile(file, `${intro}\n${report}${lists === undefined ? '' : `\n## Lists over a long log\n${lists}`}`)
   console.log('Written to docs/performance.md')
 }

@@ -1,5 +1,6 @@
 import type { Routes } from '../route.ts'
 import { channelRoutes } from './channels.ts'
+import { dataRoutes } from './data.ts'
 import { logRoutes } from './logs.ts'
 import { optionRoutes } from './options.ts'
 import { outsideRoutes } from './outside.ts'
@@ -35,6 +36,7 @@ export const allRoutes = {
   ...tokenRoutes,
   ...taskRoutes,
   ...logRoutes,
+  ...dataRoutes,
   ...redemptionRoutes,
   ...walletRoutes,
   ...topUpRoutes,

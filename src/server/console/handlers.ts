@@ -2,6 +2,7 @@ import type { Handlers } from '../../contract/route.ts'
 import type { AllRoutes } from '../../contract/routes/index.ts'
 import { channelHandlers } from './channels.ts'
 import type { Context } from './context.ts'
+import { dataHandlers } from './data.ts'
 import { logHandlers } from './logs.ts'
 import { optionHandlers } from './options.ts'
 import { outsideHandlers } from './outside.ts'
@@ -37,6 +38,7 @@ export const allHandlers: Handlers<AllRoutes, Context> = {
   ...tokenHandlers,
   ...taskHandlers,
   ...logHandlers,
+  ...dataHandlers,
   ...redemptionHandlers,
   ...walletHandlers,
   ...topUpHandlers,

@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { grains, quotaData, sumsBy, usageSums } from '../entities/usage-sum.ts'
+import { queryInt, queryText } from '../envelope.ts'
+import { routes } from '../route.ts'
+
+const span = { start_timestamp: queryInt, end_timestamp: queryInt }
+const grain = z.enum(grains).catch('hour')
+/** Minutes east of Greenwich: where days and weeks begin. */
+const offset_minutes = z.coerce.number().int().min(-840).max(840).catch(0)
+
+export const dataRoutes = routes({
+  'GET /api/data/': {
+    access: 'admin',
+    summary: 'Charges by model and hour, of everybody or of one user; up to 366 days',
+    query: z.object({ ...span, username: queryText }),
+    reply: z.array(quotaData),
+  },
+  'GET /api/data/self': {
+    access: 'user',
+    summary: 'Own charges by model and hour; up to 30 days',
+    query: z.object(span),
+    reply: z.array(quotaData),
+  },
+  'GET /api/data/sums': {
+    access: 'admin',
+    summary: 'Charges by time and by model, user, channel or group; up to 366 days, by the hour 31',
+    query: z.object({
+      ...span,
+      by: z.enum(sumsBy).catch('model'),
+      grain,
+      offset_minutes,
+      username: queryText,
+      model_name: queryText,
+      channel: queryInt,
+      group: queryText,
+    }),
+    reply: usageSums,
+  },
+  'GET /api/data/self/sums': {
+    access: 'user',
+    summary: 'Own charges by time and by model or group; up to 366 days, by the hour 31',
+    query: z.object({
+      ...span,
+      by: z.enum(['model', 'group']).catch('model'),
+      grain,
+      offset_minutes,
+      model_name: queryText,
+      group: queryText,
+    }),
+    reply: usageSums,
+  },
+})
