@@ -102,7 +102,9 @@ export async function startIdentityPeers(now: () => number): Promise<IdentityPee
       '/api/wechat/user': () => {
         const user = codes.get(searchParams.get('code') ?? '')?.user
         codes.delete(searchParams.get('code') ?? '')
-        return user && authorization === 'wechat-secret' ? { success: true, data: user.id } : { success: false, message: 'no' }
+        return user && authorization === 'wechat-secret'
+          ? { success: true, data: `wx-${user.id}` }
+          : { success: false, message: 'no' }
       },
       '/.well-known/openid-configuration': () => ({
         issuer: url,

@@ -1,0 +1,456 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { password, type Signed, startConsole, type TestConsole } from '../../../test/helpers/console.ts'
+import { type IdentityPeers, startIdentityPeers, type Trouble, telegramData } from '../../../test/helpers/identity-peers.ts'
+import type { Caller } from '../options/core.ts'
+
+const root: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '' }
+const botToken = '123456:canary-bot-token'
+const secrets = ['canary-github', 'canary-linuxdo', 'canary-oidc', 'wechat-secret', botToken]
+const visited = ['github', 'linuxdo', 'oidc'] as const
+
+describe.each(['sqlite', 'postgres'] as const)('outside accounts over %s', (kind) => {
+  let console: TestConsole
+  let peers: IdentityPeers
+  let clock: () => number = () => 0
+  let count = 0
+  let drawn = 1000
+
+  const set = async (values: Record<string, string>) => {
+    for (const [key, value] of Object.entries(values)) await console.app.options.save({ key, value, caller: root })
+  }
+  beforeAll(async () => {
+    peers = await startIdentityPeers(() => clock())
+    console = await startConsole(kind, { peers: { addresses: peers.addresses, timeoutMs: 2000 } })
+    clock = () => console.clock.now()
+    await set({
+      ServerAddress: 'http://site.test',
+      GitHubClientId: 'github-client',
+      GitHubClientSecret: 'canary-github',
+      GitHubOAuthEnabled: 'true',
+      LinuxDOClientId: 'linuxdo-client',
+      LinuxDOClientSecret: 'canary-linuxdo',
+      LinuxDOOAuthEnabled: 'true',
+      WeChatServerAddress: peers.url,
+      WeChatServerToken: 'wechat-secret',
+      WeChatAuthEnabled: 'true',
+      TelegramBotToken: botToken,
+      TelegramBotName: 'site_bot',
+      TelegramOAuthEnabled: 'true',
+      'oidc.well_known': peers.url,
+      'oidc.client_id': 'oidc-client',
+      'oidc.client_secret': 'canary-oidc',
+      'oidc.enabled': 'true',
+    })
+  })
+  afterEach(() => {
+    Object.assign(peers, { trouble: undefined, claims: {}, foreignKey: false })
+  })
+  afterAll(async () => {
+    await console.stop()
+    await peers.stop()
+  })
+
+  interface Sent {
+    readonly body?: unknown
+    readonly as?: Signed | undefined
+    readonly cookie?: string | undefined
+    readonly headers?: Record<string, string>
+  }
+  /** Every call comes from an address of its own: limits of clients are another matter. */
+  const raw = (line: string, { body, as, cookie, headers }: Sent = {}) =>
+    console.call(line, {
+      ...(body === undefined ? {} : { body }),
+      ...(as ? { as } : {}),
+      headers: { ...headers, ...(cookie === undefined ? {} : { cookie }) },
+      from: `10.1.${Math.floor(++count / 200)}.${(count % 200) + 1}`,
+    })
+  const json = async (line: string, sent: Sent = {}) => (await raw(line, sent)).json()
+
+  /** Somebody at a provider, in the words of all of them. */
+  const person = (more: Record<string, unknown> = {}) => {
+    const id = ++drawn
+    return { id, sub: `sub-${id}`, login: `login${id}`, name: `Name ${id}`, ...more }
+  }
+  const userCount = async () => (await console.app.db.selectFrom('users').select('id').execute()).length
+
+  /** Begins a login in a browser of its own. */
+  async function begin(provider: string, aff = '') {
+    const response = await raw('POST /api/oauth/state', { body: { provider, aff } })
+    const cookie = String(response.headers['set-cookie']).split(';', 1)[0] ?? ''
+    return { cookie, ...(response.json().data as { state: string; url: string }) }
+  }
+  async function beginBind(provider: string, as: Signed) {
+    return (await json('POST /api/user/binding', { body: { provider }, as })).data as { state: string; url: string }
+  }
+  const back = (provider: string, body: { code: string; state: string }, sent: Sent = {}) =>
+    raw(`POST /api/oauth/${provider}`, { body, ...sent })
+  /** The whole way of a login. */
+  async function comeIn(provider: string, user: Record<string, unknown>, aff = '') {
+    const { cookie, url } = await begin(provider, aff)
+    return (await back(provider, peers.approve(url, user), { cookie })).json()
+  }
+
+  it.each(visited)('registers who comes from %s for the first time, and signs in who comes again', async (provider) => {
+    const inviter = await console.addUser(`inv_${provider}`)
+    const { aff_code } = await console.app.db
+      .selectFrom('users')
+      .selectAll()
+      .where('id', '=', inviter.id)
+      .executeTakeFirstOrThrow()
+    const user = person({ email: 'victim@example.com', email_verified: true })
+    const first = await comeIn(provider, user, aff_code)
+    expect(first).toMatchObject({ success: true, message: '', data: { display_name: user.name, role: 1, status: 1 } })
+    expect(first.data.username).toMatch(new RegExp(`^${provider}_\\d+$`))
+    expect(first.data.username.length).toBeLessThanOrEqual(12)
+
+    // The provider calls them otherwise now: it is the id that counts.
+    const again = await comeIn(provider, { ...user, login: 'renamed', name: 'Renamed', email: 'other@example.com' })
+    expect(again.data.id).toBe(first.data.id)
+    const row = await console.app.db.selectFrom('users').selectAll().where('id', '=', first.data.id).executeTakeFirstOrThrow()
+    // [T022] What a provider says of an address proves nothing here.
+    expect(row).toMatchObject({ email: '', inviter_id: inviter.id, password_hash: '' })
+    expect(await comeIn(provider, person({ login: user.login }))).not.toMatchObject({ data: { id: first.data.id } })
+  })
+
+  it('asks with PKCE, state, nonce and the saved address, whatever host a request names', async () => {
+    for (const provider of visited) {
+      const response = await raw('POST /api/oauth/state', {
+        body: { provider, aff: null },
+        headers: { host: 'evil.test', 'x-forwarded-host': 'evil.test' },
+      })
+      const url = new URL(response.json().data.url)
+      expect(Object.fromEntries(url.searchParams)).toMatchObject({
+        response_type: 'code',
+        client_id: `${provider}-client`,
+        redirect_uri: `http://site.test/oauth/${provider}`,
+        state: expect.stringMatching(/^[\w-]{43}$/),
+        code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+        code_challenge_method: 'S256',
+        ...(provider === 'oidc' ? { nonce: expect.stringMatching(/^[\w-]{43}$/), scope: 'openid profile' } : {}),
+      })
+    }
+  })
+
+  it('[T020] takes a state once, for ten minutes, from the browser that began and for the provider that it was for', async () => {
+    const users = await userCount()
+    const refused = async (provider: string, body: { code: string; state: string }, sent: Sent) =>
+      expect((await back(provider, body, sent)).json().code).toBe('outside_state_invalid')
+    const asked = async () => {
+      const { cookie, url } = await begin('github')
+      return { cookie, answer: peers.approve(url, person()) }
+    }
+
+    const one = await asked()
+    await refused('github', { ...one.answer, state: '' }, { cookie: one.cookie })
+    await refused('github', { ...one.answer, state: 'A'.repeat(43) }, { cookie: one.cookie })
+    await refused('github', one.answer, {})
+    await refused('github', one.answer, { cookie: (await asked()).cookie })
+    await refused('github', one.answer, { as: await console.addUser('eve') })
+    expect(await userCount()).toBe(users + 1)
+    expect((await back('github', one.answer, { cookie: one.cookie })).json().success).toBe(true)
+    await refused('github', one.answer, { cookie: one.cookie })
+
+    const other = await asked()
+    await refused('linuxdo', other.answer, { cookie: other.cookie })
+    const late = await asked()
+    console.clock.passSeconds(601)
+    await refused('github', late.answer, { cookie: late.cookie })
+    expect(peers.requests.filter(({ form }) => form.code === late.answer.code)).toEqual([])
+  })
+
+  it('[T020] takes no code twice, nor one of another visit', async () => {
+    const [victim, attacker] = [await begin('github'), await begin('github')]
+    const stolen = peers.approve(victim.url, person())
+    const given = { code: stolen.code, state: attacker.state }
+    expect((await back('github', given, { cookie: attacker.cookie })).json().code).toBe('outside_failed')
+    const again = await begin('github')
+    const replayed = { code: stolen.code, state: again.state }
+    expect((await back('github', replayed, { cookie: again.cookie })).json().code).toBe('outside_failed')
+  })
+
+  it('[T042] is no way for pages of other sites, whatever the method', async () => {
+    const headers = { 'sec-fetch-site': 'cross-site' }
+    const lines = [
+      'GET /api/oauth/state',
+      'GET /api/oauth/github?code=1&state=1',
+      'GET /api/oauth/wechat?code=1',
+      'POST /api/oauth/oidc',
+    ]
+    for (const line of lines) expect([line, (await json(line, { headers })).code]).toEqual([line, 'origin_refused'])
+  })
+
+  it.each(visited)('binds an account of %s to who is signed in, once for all users, and unbinds it', async (provider) => {
+    const [ada, bob] = [await console.addUser(`a_${provider}`), await console.addUser(`b_${provider}`)]
+    const user = person()
+    const bind = async (as: Signed) => {
+      const { url } = await beginBind(provider, as)
+      return (await back(provider, peers.approve(url, user), { as })).json()
+    }
+    expect(await bind(ada)).toMatchObject({ success: true, message: 'bind', data: null })
+    expect((await bind(bob)).code).toBe('outside_taken')
+    expect((await comeIn(provider, user)).data.id).toBe(ada.id)
+    const { data } = await json('GET /api/user/binding', { as: ada })
+    expect(data.find((row: { provider: string }) => row.provider === provider)).toMatchObject({
+      offered: true,
+      account: expect.stringMatching(/./),
+    })
+
+    const line = `DELETE /api/user/binding/${provider}`
+    console.clock.passSeconds(601)
+    expect((await json(line, { as: ada })).code).toBe('fresh_login_required')
+    expect((await json('POST /api/user/binding', { body: { provider }, as: ada })).code).toBe('fresh_login_required')
+    await json('POST /api/user/verify', { body: { password }, as: ada })
+    expect((await json(line, { as: ada })).success).toBe(true)
+    expect((await json(line, { as: ada })).code).toBe('nothing_changed')
+    expect((await json('POST /api/user/verify', { body: { password }, as: bob })).success).toBe(true)
+    expect((await bind(bob)).message).toBe('bind')
+  })
+
+  it('binds nothing by a visit that somebody else, or another session, has begun', async () => {
+    const [ada, eve] = [await console.addUser('victim'), await console.addUser('attacker')]
+    const { url } = await beginBind('github', eve)
+    const answer = peers.approve(url, person())
+    expect((await back('github', answer, { as: ada })).json().code).toBe('outside_state_invalid')
+    expect((await back('github', answer)).json().code).toBe('outside_state_invalid')
+    const row = await console.app.db.selectFrom('users').select('github_id').where('id', '=', ada.id).executeTakeFirstOrThrow()
+    expect(row.github_id).toBe('')
+  })
+
+  it('leaves a last way in, and lets a first password be set', async () => {
+    const user = person()
+    const { cookie, url } = await begin('github')
+    const response = await back('github', peers.approve(url, user), { cookie })
+    const { id, username } = response.json().data
+    const session = [response.headers['set-cookie'] ?? []].flat().find((text) => text.startsWith('session='))
+    const as: Signed = { id, username, headers: { cookie: session?.split(';', 1)[0] ?? '', 'new-api-user': String(id) } }
+    expect((await json('GET /api/user/security', { as })).data.password).toBe(false)
+    expect((await json('POST /api/user/login', { body: { username, password: '' } })).code).toBe('credentials_required')
+    expect((await json('DELETE /api/user/binding/github', { as })).code).toBe('last_way_in')
+    expect((await json('PUT /api/user/self', { body: { password }, as })).success).toBe(true)
+    expect((await json('DELETE /api/user/binding/github', { as })).success).toBe(true)
+    expect((await json('POST /api/user/login', { body: { username, password } })).data.id).toBe(id)
+  })
+
+  it('[T029] does not let in who was banned or has deleted the account, and gives the identity to nobody else', async () => {
+    const user = person()
+    const { data } = await comeIn('github', user)
+    const change = (values: { status?: number; deleted_at?: number }) =>
+      console.app.db.updateTable('users').set(values).where('id', '=', data.id).execute()
+    await change({ status: 2 })
+    expect((await comeIn('github', user)).code).toBe('user_banned')
+    await change({ status: 1, deleted_at: 1 })
+    expect((await comeIn('github', user)).code).toBe('user_deleted')
+    const ada = await console.addUser('heir')
+    const { url } = await beginBind('github', ada)
+    expect((await back('github', peers.approve(url, user), { as: ada })).json().code).toBe('outside_taken')
+  })
+
+  it('makes one user of one person who comes by several doors at once', async () => {
+    const user = person()
+    const before = await userCount()
+    const visits = await Promise.all(Array.from({ length: 6 }, () => begin('github')))
+    const answers = await Promise.all(
+      visits.map(async ({ cookie, url }) => (await back('github', peers.approve(url, user), { cookie })).json()),
+    )
+    expect(new Set(answers.map(({ data }) => data?.id)).size).toBe(1)
+    expect(await userCount()).toBe(before + 1)
+  })
+
+  it('[T026] is refused when switched off, when a secret is missing, and registers nobody where registration is closed', async () => {
+    const user = person()
+    const known = await comeIn('github', user)
+    await set({ RegisterEnabled: 'false' })
+    expect((await comeIn('github', person())).code).toBe('registration_closed')
+    expect((await comeIn('github', user)).data.id).toBe(known.data.id)
+    await set({ RegisterEnabled: 'true' })
+
+    const { cookie, url } = await begin('github')
+    await set({ GitHubOAuthEnabled: 'false' })
+    expect((await back('github', peers.approve(url, user), { cookie })).json().code).toBe('outside_off')
+    expect((await json('POST /api/oauth/state', { body: { provider: 'github', aff: '' } })).code).toBe('outside_off')
+    await set({ GitHubOAuthEnabled: 'true', GitHubClientSecret: '' })
+    expect((await json('POST /api/oauth/state', { body: { provider: 'github', aff: '' } })).code).toBe('outside_off')
+    await set({ GitHubClientSecret: 'canary-github' })
+    await set({ TelegramOAuthEnabled: 'false' })
+    const line = `GET /api/oauth/telegram/login?${new URLSearchParams(telegramData('', { id: '1', auth_date: '1' }))}`
+    expect((await json(line)).code).toBe('outside_off')
+    await set({ TelegramOAuthEnabled: 'true' })
+  })
+
+  it.each(['slow', 'huge', 'redirect', 'html', 'failing', 'list'] as const)(
+    '[T023] a peer that is in trouble (%s) changes nothing, and is one plain failure',
+    async (trouble: Trouble) => {
+      const users = await userCount()
+      const asked = await Promise.all(visited.map(async (provider) => ({ provider, ...(await begin(provider)) })))
+      peers.trouble = trouble
+      const answers = await Promise.all([
+        ...asked.map(async ({ provider, cookie, url }) => back(provider, peers.approve(url, person()), { cookie })),
+        raw('POST /api/oauth/wechat', { body: { code: '1' } }),
+      ])
+      for (const answer of answers) {
+        expect(answer.json()).toMatchObject({ success: false, code: 'outside_failed' })
+        expect(answer.body).not.toContain('127.0.0.1')
+      }
+      expect(await userCount()).toBe(users)
+    },
+  )
+
+  it.each([
+    { id: 0 },
+    { id: -5 },
+    { id: 1.5 },
+    { id: null },
+    { id: 2 ** 53 },
+    { id: '1 or 1' },
+    { id: [7] },
+    { id: { a: 1 } },
+    {},
+  ])('takes nothing for a numeric id that is none: %j', async (user) => {
+    const users = await userCount()
+    expect((await comeIn('github', { login: 'x', ...user })).code).toBe('outside_failed')
+    expect((await comeIn('linuxdo', { username: 'x', ...user })).code).toBe('outside_failed')
+    expect(await userCount()).toBe(users)
+  })
+
+  it('does not take closed accounts of the forum for anybody', async () => {
+    expect((await comeIn('linuxdo', person({ active: false }))).code).toBe('outside_failed')
+  })
+
+  it.each([
+    ['made for another client', { aud: 'other-client' }],
+    ['made for several, by another', { aud: ['oidc-client', 'other'], azp: 'other' }],
+    ['made for several, by nobody', { aud: ['oidc-client', 'other'] }],
+    ['of another issuer', { iss: 'https://evil.test' }],
+    ['expired', { exp: 1 }],
+    ['of another login', { nonce: 'other' }],
+    ['without a nonce', { nonce: undefined }],
+    ['without a subject', { sub: undefined }],
+    ['with an empty subject', { sub: '' }],
+  ])('[T020] refuses an identity that is %s', async (_what, claims) => {
+    const users = await userCount()
+    const { cookie, url } = await begin('oidc')
+    peers.claims = claims
+    expect((await back('oidc', peers.approve(url, person()), { cookie })).json().code).toBe('outside_failed')
+    expect(await userCount()).toBe(users)
+  })
+
+  it('[T020] refuses an identity that somebody else has signed', async () => {
+    const { cookie, url } = await begin('oidc')
+    peers.foreignKey = true
+    expect((await back('oidc', peers.approve(url, person()), { cookie })).json().code).toBe('outside_failed')
+  })
+
+  it('lets clients of their own make the address, with a state that is bound like any other, but not for OpenID', async () => {
+    const response = await raw('GET /api/oauth/state?aff=')
+    const state: string = response.json().data
+    const cookie = String(response.headers['set-cookie']).split(';', 1)[0] ?? ''
+    const code = peers.approvePlain(person())
+    expect((await json(`GET /api/oauth/oidc?code=${code}&state=${state}`, { cookie })).code).toBe('outside_state_invalid')
+    const other = await raw('GET /api/oauth/state', { cookie })
+    expect(other.headers['set-cookie']).toContain(cookie)
+    const done = await json(`GET /api/oauth/github?code=${code}&state=${other.json().data}`, { cookie })
+    expect(done).toMatchObject({ success: true, message: '', data: { role: 1 } })
+
+    const ada = await console.addUser('oldclient')
+    const bound = (await json('GET /api/oauth/state', { as: ada })).data
+    const line = `GET /api/oauth/linuxdo?code=${peers.approvePlain(person())}&state=${bound}`
+    expect(await json(line, { as: ada })).toMatchObject({ success: true, message: 'bind' })
+  })
+
+  it('still asks for the second factor', async () => {
+    const user = person()
+    const { data } = await comeIn('github', user)
+    await console.app.db.insertInto('two_factor').values({ user_id: data.id, secret_sealed: 'x', confirmed_at: 1 }).execute()
+    const { cookie, url } = await begin('github')
+    const response = await back('github', peers.approve(url, user), { cookie })
+    expect(response.json().code).toBe('second_factor_required')
+    expect(String(response.headers['set-cookie'])).not.toContain('session=')
+  })
+
+  it('[T030] signs in and binds by WeChat codes, once each and percent-encoded, and soon tires of guesses', async () => {
+    const user = person()
+    const first = await json('POST /api/oauth/wechat', { body: { code: peers.approvePlain(user), aff: '' } })
+    expect(first.data.username).toMatch(/^wechat_\d{5}$/)
+    const code = peers.approvePlain(user)
+    expect((await json(`GET /api/oauth/wechat?code=${code}`)).data.id).toBe(first.data.id)
+    expect((await json(`GET /api/oauth/wechat?code=${code}`)).code).toBe('code_wrong')
+    const ada = await console.addUser('wada')
+    const mine = peers.approvePlain(person())
+    expect((await json('GET /api/oauth/wechat/bind?code=1')).code).toBe('not_signed_in')
+    expect((await json('POST /api/oauth/wechat/bind', { body: { code: mine }, as: ada })).success).toBe(true)
+    expect((await json('POST /api/oauth/wechat/bind', { body: { code: peers.approvePlain(user) }, as: ada })).code).toBe(
+      'outside_taken',
+    )
+
+    expect((await json('POST /api/oauth/wechat', { body: { code: '1&x=../admin#' } })).code).toBe('code_wrong')
+    expect(peers.requests.at(-1)?.path).toBe('/api/wechat/user?code=1%26x%3D..%2Fadmin%23')
+    const guesses = Array.from({ length: 25 }, (_, n) =>
+      console.call('POST /api/oauth/wechat', { body: { code: String(n) }, from: '192.0.2.77' }),
+    )
+    const statuses = (await Promise.all(guesses)).map(({ statusCode }) => statusCode)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(5)
+  })
+
+  it('[T019] takes what the Telegram widget signed, once and while it is fresh, of bound accounts alone', async () => {
+    const at = (secondsAgo: number) => String(Math.floor(console.clock.now() / 1000) - secondsAgo)
+    const query = (data: Record<string, string>) => new URLSearchParams(data)
+    const login = (data: Record<string, string>) => json(`GET /api/oauth/telegram/login?${query(data)}`)
+    const fields = (more: Record<string, string> = {}) => ({ id: '777', first_name: 'A & B', auth_date: at(0), ...more })
+    expect((await login(telegramData(botToken, fields()))).code).toBe('outside_unbound')
+
+    const ada = await console.addUser('tada')
+    const bindLine = (data: Record<string, string>) => `GET /api/oauth/telegram/bind?${query(data)}`
+    const good = telegramData(botToken, fields({ username: 'tada' }))
+    expect((await json(bindLine(good))).code).toBe('not_signed_in')
+    expect((await json(bindLine(good), { as: ada })).success).toBe(true)
+    expect((await json(bindLine(good), { as: ada })).code).toBe('outside_failed')
+    const { url } = await begin('telegram')
+    expect(url).toBe('')
+
+    const again = telegramData(botToken, fields({ last_name: 'C', lang: 'en' }))
+    expect((await login(again)).data.id).toBe(ada.id)
+    expect((await login(again)).code).toBe('outside_failed')
+    const bad = [
+      { ...telegramData(botToken, fields()), id: '778' },
+      telegramData('', fields({ last_name: 'D' })),
+      telegramData('other', fields()),
+      telegramData(botToken, fields({ auth_date: at(25 * 3600) })),
+      telegramData(botToken, fields({ auth_date: at(601) })),
+      telegramData(botToken, fields({ auth_date: at(-3600) })),
+    ]
+    for (const data of bad) expect((await login(data)).code).toBe('outside_failed')
+    const { hash: _hash, ...unsigned } = telegramData(botToken, fields())
+    expect((await login(unsigned)).code).toBe('field_invalid')
+    const { id: _id, ...nobody } = telegramData(botToken, fields())
+    expect((await json(`GET /api/oauth/telegram/login?${query(nobody)}&id[]=1`)).code).toBe('field_invalid')
+    expect((await json(`GET /api/oauth/telegram/login?${query(nobody)}&id=1&id=2`)).code).toBe('field_invalid')
+  })
+
+  it('takes what came to the address of our page only with a state of that browser', async () => {
+    const ada = await console.addUser('page')
+    const data = (n: string) => telegramData(botToken, { id: n, auth_date: String(Math.floor(console.clock.now() / 1000)) })
+    const { state } = await beginBind('telegram', ada)
+    const eve = await console.addUser('page2')
+    const line = 'POST /api/oauth/telegram/bind'
+    expect((await json(line, { body: { ...data('901'), state }, as: eve })).code).toBe('outside_state_invalid')
+    expect((await json(line, { body: data('901'), as: eve })).code).toBe('outside_state_invalid')
+    expect((await json(line, { body: { ...data('901'), state }, as: ada })).success).toBe(true)
+
+    const login = 'POST /api/oauth/telegram/login'
+    expect((await json(login, { body: data('901') })).code).toBe('outside_state_invalid')
+    console.clock.passSeconds(1)
+    const { cookie, state: own } = await begin('telegram')
+    expect((await json(login, { body: { ...data('901'), state: own }, cookie })).data.id).toBe(ada.id)
+  })
+
+  it('[T023] keeps secrets, codes, states and tokens out of the log and out of every answer', async () => {
+    const { cookie, url } = await begin('oidc')
+    const answer = peers.approve(url, person())
+    peers.trouble = 'failing'
+    const response = await back('oidc', answer, { cookie })
+    const all = console.logged.join('') + response.body
+    for (const word of [...secrets, answer.state, answer.code, 'access-']) expect(all).not.toContain(word)
+    const states = await console.app.db.selectFrom('login_steps').selectAll().execute()
+    expect(JSON.stringify(states)).not.toContain(answer.state)
+  })
+})
