@@ -110,7 +110,7 @@ export const piece = (content: string, finish: string | null = null) =>
   })
 
 /** Sends bytes on a connection and collects what comes back. */
-export function speak(server: TestServer, bytes: string | Buffer) {
+export function speak(server: Pick<TestServer, 'url'>, bytes: string | Buffer) {
   const { port, hostname } = new URL(server.url)
   const socket = connect(Number(port), hostname, () => socket.write(bytes))
   let got = ''

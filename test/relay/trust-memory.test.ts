@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { gzipSync } from 'node:zlib'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { freshDatabase } from '../helpers/databases.ts'
-import { startProcess } from '../helpers/process.ts'
-import { httpUpstream, upstreamKey } from './stage.ts'
-import { post, readAnswer, streams, ways } from './trust-stage.ts'
+import type { ServerResponse } from 'node:http'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../helpers/databases.ts'
+import { type ServerProcess, startProcess } from '../helpers/process.ts'
+import { httpUpstream, requestBytes, speak, upstreamKey } from './stage.ts'
+import { bodyOf, paths, post, readAnswer, streams, type Way, ways, wholeOf } from './trust-stage.ts'
 
 // What the cases of the trust reference may cost in memory, measured on a server in a process of its own.
 
@@ -14,56 +15,140 @@ const mb = 1024 * 1024
 const peakOf = (pid: number) => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
 const resetPeak = (pid: number) => writeFileSync(`/proc/${pid}/clear_refs`, '5')
 
+/** Writes the piece as often as it is taken. */
+function writeEndlessly(response: ServerResponse, piece: Buffer): void {
+  while (!response.destroyed)
+    if (!response.write(piece)) return void response.once('drain', () => writeEndlessly(response, piece))
+}
+
 describe.runIf(process.platform === 'linux')('memory', () => {
-  it.each(ways.map((way) => [way.name, way] as const))(
-    '[T101] [T104] %s: endless lines and bombs grow no server',
-    async (_name, way) => {
-      const bomb = gzipSync(Buffer.alloc(300 * mb, 32))
+  let database: TestDatabase
+  let server: ServerProcess
+  let key = ''
+
+  beforeAll(async () => {
+    database = await freshDatabase('sqlite')
+    // Without a limit, Node lets garbage pile up as long as the machine has room.
+    server = await startProcess(database, { NODE_OPTIONS: '--max-old-space-size=192' })
+    const priced = ['line', 'bomb', 'endless', 'much', 'speech'].flatMap((name) => [name, `${name}-openai`, `${name}-anthropic`])
+    const ratios = JSON.stringify(Object.fromEntries(priced.map((name) => [name, 1])))
+    await server.call('PUT /api/option/', { key: 'ModelRatio', value: ratios })
+    key = `sk-${(await server.call<{ key: string }>('POST /api/token/', { name: 'test', unlimited_quota: true })).key}`
+  })
+
+  afterAll(async () => {
+    await server.kill('SIGKILL')
+    await database.drop()
+  })
+
+  const addChannel = (speaks: Way['speaks'], url: string, model: string) =>
+    server.call('POST /api/channel/', {
+      name: model,
+      type: speaks === 'anthropic' ? 14 : 1,
+      key: upstreamKey,
+      base_url: url,
+      models: model,
+    })
+
+  /** By how much the process grew at most meanwhile, in megabytes. */
+  async function growthOf(work: () => Promise<unknown>): Promise<number> {
+    resetPeak(server.pid)
+    const before = peakOf(server.pid)
+    await work()
+    return Math.round((peakOf(server.pid) - before) / mb)
+  }
+
+  it('[T101] [T104] endless lines, endless answers and bombs grow no server by more than 64 MB, in whatever formats', async () => {
+    const bombs = {
+      gzip: gzipSync(Buffer.alloc(300 * mb, 32)),
+      br: brotliCompressSync(Buffer.alloc(100 * mb, 32), { params: { 1: 1 } }),
+    }
+    const spaces = Buffer.alloc(64 * 1024, ' ')
+    const letters = Buffer.alloc(64 * 1024, 'a')
+    for (const speaks of ['openai', 'anthropic'] as const) {
       const url = await httpUpstream((request, response) => {
         request.resume()
         response.on('error', () => {})
-        if (request.url?.includes('bomb')) {
-          response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(bomb)
-          return
-        }
-        response.writeHead(200, { 'content-type': 'text/event-stream' })
-        response.write(`${streams[way.speaks].head}data: `)
-        const piece = Buffer.alloc(64 * 1024, 'a')
-        const pump = () => {
-          while (!response.destroyed) if (!response.write(piece)) return void response.once('drain', pump)
-        }
-        pump()
+        const [, scenario = '', packing = ''] = (request.url ?? '').split('/')
+        const type = scenario === 'line' ? 'text/event-stream' : 'application/json'
+        const packed = packing === 'gzip' || packing === 'br' ? packing : undefined
+        response.writeHead(200, { 'content-type': type, ...(packed ? { 'content-encoding': packed } : {}) })
+        if (packed) return void response.end(bombs[packed])
+        response.write(scenario === 'line' ? `${streams[speaks].head}data: ` : wholeOf(speaks, 'x').slice(0, -1))
+        writeEndlessly(response, scenario === 'line' ? letters : spaces)
       })
-      const database = await freshDatabase('sqlite')
-      const server = await startProcess(database)
-      onTestFinished(async () => {
-        await server.kill('SIGKILL')
-        await database.drop()
-      })
-      const type = way.speaks === 'anthropic' ? 14 : 1
-      for (const [name, path] of [
-        ['line', ''],
-        ['bomb', '/bomb'],
-      ])
-        await server.call('POST /api/channel/', { name, type, key: upstreamKey, base_url: url + path, models: name })
-      await server.call('PUT /api/option/', { key: 'ModelRatio', value: '{"line":1,"bomb":1}' })
-      const token = await server.call<{ key: string }>('POST /api/token/', { name: 'test', unlimited_quota: true })
-
-      for (const [model, stream] of [
+      await addChannel(speaks, `${url}/line`, `line-${speaks}`)
+      await addChannel(speaks, `${url}/endless`, `endless-${speaks}`)
+      await addChannel(speaks, `${url}/bomb/${speaks === 'openai' ? 'gzip' : 'br'}`, `bomb-${speaks}`)
+    }
+    for (const way of ways) {
+      for (const [name, stream] of [
         ['line', true],
         ['bomb', false],
         ['bomb', true],
+        ['endless', false],
       ] as const) {
-        resetPeak(server.pid)
-        const before = peakOf(server.pid)
-        const body = { model, stream, max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] }
-        const answer = await post(server, `sk-${token.key}`, way.asks, body)
-        expect([model, readAnswer(way.asks, answer).ending]).toEqual([model, 'error'])
-        const grown = (peakOf(server.pid) - before) / mb
-        // A whole answer may have 64 MB, and the pieces that unpacking makes come on top until they are collected.
-        const most = stream ? 64 : 96
-        expect([model, stream, grown <= most, Math.round(grown)]).toEqual([model, stream, true, Math.round(grown)])
+        const grown = await growthOf(async () => {
+          const answer = await post(server, key, way.asks, bodyOf(`${name}-${way.speaks}`, 'hi', { stream, max_tokens: 10 }))
+          expect([name, readAnswer(way.asks, answer).ending]).toEqual([name, 'error'])
+        })
+        expect([way.name, name, stream, grown <= 64, grown]).toEqual([way.name, name, stream, true, grown])
       }
-    },
-  )
+    }
+  })
+
+  it('[T119] sound of two gigabytes passes through little memory, and half of it never looks whole', async () => {
+    const noise = Buffer.alloc(64 * 1024, 7)
+    const url = await httpUpstream((request, response) => {
+      request.resume()
+      response.on('error', () => {})
+      response.writeHead(200, { 'content-type': 'audio/mpeg', 'content-length': 2048 * mb })
+      writeEndlessly(response, noise)
+    })
+    await addChannel('openai', url, 'speech')
+    let heard = 0
+    const grown = await growthOf(async () => {
+      const response = await fetch(`${server.url}/v1/audio/speech`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'speech', input: 'hi', voice: 'alloy' }),
+      })
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, 'audio/mpeg'])
+      const listen = async () => {
+        // As the types of the browser have it, a body cannot be iterated.
+        for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) heard += piece.length
+      }
+      await expect(listen()).rejects.toThrow()
+    })
+    expect(heard).toBeGreaterThan(32 * mb)
+    expect([grown <= 64, grown]).toEqual([true, grown])
+  })
+
+  it('[T126] two hundred callers who read nothing of long streams cost the server little', async () => {
+    const url = await httpUpstream((request, response) => {
+      request.resume()
+      response.on('error', () => {})
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(streams.openai.head)
+      // Of all callers together this is more than the server has room for; some of it stands in the buffers of the connections.
+      for (let count = 0; count < 100; count++) response.write(event)
+    })
+    const event = Buffer.from(streams.openai.text('x'.repeat(16_000)))
+    await addChannel('openai', url, 'much')
+    const body = JSON.stringify(bodyOf('much', 'hi', { stream: true }))
+    const callers: ReturnType<typeof speak>[] = []
+    onTestFinished(() => {
+      for (const { socket } of callers) socket.destroy()
+    })
+    const grown = await growthOf(async () => {
+      for (let count = 0; count < 200; count++) {
+        const caller = speak(server, requestBytes(key, body, {}, paths.openai))
+        caller.socket.once('data', () => caller.socket.pause())
+        callers.push(caller)
+      }
+      await Promise.all(callers.map((caller) => caller.until((text) => text !== '')))
+      const answer = await post(server, key, 'openai', bodyOf('line-openai', 'hi', { stream: false }))
+      expect(readAnswer('openai', answer).ending).toBe('error')
+    })
+    expect([grown <= 128, grown]).toEqual([true, grown])
+  })
 })

@@ -28,6 +28,8 @@ export class BytesReply implements Receiver {
   begin(headers: Readonly<Record<string, string | string[] | undefined>>): void {
     this.#contentType = String(headers['content-type'] ?? 'application/octet-stream')
     this.#isJson = this.#contentType.includes('json')
+    if (this.#contentType.includes('html'))
+      throw new UpstreamFailure('bad-reply', { facts: { message: 'it answered with a page' } })
   }
 
   data(chunk: Buffer): void {

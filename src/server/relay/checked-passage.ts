@@ -108,6 +108,10 @@ class CheckedTap implements Tap {
     return this.#tap.text()
   }
 
+  get unkept(): number | undefined {
+    return this.#tap.unkept
+  }
+
   take(block: string): string {
     return this.#events.isStopped ? '' : this.#pass(this.#tap.take(block))
   }

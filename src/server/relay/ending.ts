@@ -4,6 +4,7 @@ import { countPrompt } from './estimate.ts'
 import type { Came } from './passage.ts'
 import type { Ending } from './record.ts'
 import type { Work } from './relay-parts.ts'
+import { withUnkept } from './said-text.ts'
 
 /**
  * What a reply is charged for: the upstream's numbers when it gave them, else a count of what was read and produced. Of a reply that was
@@ -13,24 +14,32 @@ export async function endingOf(work: Work, came: Came, interrupted: Ending['inte
   const { usage } = came
   const mark = interrupted ? { interrupted } : {}
   if (usage && (!interrupted || (came.isComplete() && promptTokens(usage) > 0))) return { usage, isEstimated: false, ...mark }
-  const counted = await countUsage(work, came.text())
+  const counted = await countUsage(work, came)
   return { usage: larger(usage, counted), isEstimated: true, ...mark }
 }
 
 /** What a running stream owes so far, quickly: what would be charged should this process die. */
 export function owedSoFar(work: Work, came: Came): Ending {
+  const said = saidIn(came)
   const counted = work.facts.uncounted ?? {
     ...noUsage,
     input: work.inputTokens,
-    output: Math.ceil(estimateText(came.text())),
+    output: withUnkept(Math.ceil(estimateText(said.kept)), said),
   }
   return { usage: larger(came.usage, counted), isEstimated: true, interrupted: 'node' }
 }
 
-async function countUsage(work: Work, output: string): Promise<Usage> {
+async function countUsage(work: Work, came: Came): Promise<Usage> {
   const { facts } = work
   if (facts.uncounted) return facts.uncounted
-  return { ...noUsage, input: await countPrompt(work), output: await countTokens(output, facts.model) }
+  const said = saidIn(came)
+  const output = withUnkept(await countTokens(said.kept, facts.model), said)
+  return { ...noUsage, input: await countPrompt(work), output }
+}
+
+function saidIn(came: Came): { kept: string; unkept: number } {
+  const kept = came.text()
+  return { kept, unkept: came.unkept ?? 0 }
 }
 
 /** Some vendors report zeros until the end. */

@@ -69,6 +69,8 @@ export class Exchange implements Running, Dispatcher.DispatchHandler {
   #wasSent = false
   #hasAnswer = false
   #hasRepeated = false
+  /** As they came, and unpacked. */
+  #packedBytes = 0
   #bytes = 0
   #errorStatus = 0
   #errorHeaders: Readonly<Record<string, string | string[] | undefined>> = {}
@@ -154,6 +156,7 @@ export class Exchange implements Running, Dispatcher.DispatchHandler {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isOver) return
     if (!this.#isPaused) this.#deadlines.refresh(this.#silence, this.#target.limits.idleMs)
+    this.#packedBytes += chunk.length
     if (this.#decoder) this.#decoder.write(chunk)
     else this.#accept(chunk)
   }
@@ -178,7 +181,7 @@ export class Exchange implements Running, Dispatcher.DispatchHandler {
   #accept(chunk: Buffer): void {
     if (this.#isOver) return
     this.#bytes += chunk.length
-    if (this.#bytes > answerBytesMax) {
+    if (this.#bytes > answerBytesMax || this.#bytes > unpackedFreeBytes + this.#packedBytes * unpackingMax) {
       this.#finish(new UpstreamFailure('bad-reply', { facts: { message: 'the answer is too large' } }))
       return
     }
@@ -263,8 +266,11 @@ export class Exchange implements Running, Dispatcher.DispatchHandler {
 }
 
 const errorBytesMax = 64 * 1024
-/** Decoded, whole or streamed. */
-const answerBytesMax = 64 * 1024 * 1024
+/** Unpacked, whole or streamed: answers with many pictures have up to 60 MB. */
+const answerBytesMax = 60_000_000
+/** Texts and pictures in JSON are never packed as densely as this; what unpacks to more is made to fill memory. */
+const unpackingMax = 20
+const unpackedFreeBytes = 8_000_000
 
 const decoders: ReadonlyMap<string, () => Transform> = new Map([
   ['gzip', () => createGunzip()],

@@ -4,6 +4,7 @@ import { needsRepair, repairReply } from '../protocols/repair-reply.ts'
 import type { OpenEvent, ReplyEvent } from '../protocols/reply-events.ts'
 import { thinkingToContent } from '../protocols/thinking-to-content.ts'
 import type { UpstreamErrorFacts } from '../protocols/wire-format.ts'
+import { SaidText } from './said-text.ts'
 import { SealedParts, type SealedState } from './sealed-parts.ts'
 
 /** Follows a reply in neutral events: repairs them for the caller, and gathers what is to be known of it. */
@@ -12,7 +13,7 @@ export class Followed {
   error: UpstreamErrorFacts | undefined
   hasOutput = false
   isEnded = false
-  readonly #texts: string[] = []
+  readonly #said = new SaidText()
   /** Blocks whose deltas are bytes. */
   readonly #bytes = new Set<number>()
   readonly #sealed = new SealedParts()
@@ -22,9 +23,13 @@ export class Followed {
     this.#steps = [...(needsRepair(written) ? [repairReply(written)] : []), ...(thinksInContent ? [thinkingToContent()] : [])]
   }
 
-  /** All text that came, for a count when there is no usage. */
+  /** The text that came, for a count when there is no usage. */
   get text(): string {
-    return this.#texts.join('')
+    return this.#said.kept
+  }
+
+  get unkept(): number {
+    return this.#said.unkept
   }
 
   /** What belongs to a call of this reply and must be put back when the caller goes on. */
@@ -65,7 +70,7 @@ export class Followed {
       case 'delta':
         if (event.text === '') return
         this.hasOutput = true
-        if (!this.#bytes.has(event.index)) this.#texts.push(event.text)
+        if (!this.#bytes.has(event.index)) this.#said.push(event.text)
         return
       default:
         return
@@ -76,6 +81,6 @@ export class Followed {
     if (event.block === 'image' || event.block === 'audio') this.#bytes.add(event.index)
     if (event.block !== 'tool-call' && event.block !== 'custom-tool-call') return
     this.hasOutput = true
-    this.#texts.push(event.name)
+    this.#said.push(event.name)
   }
 }

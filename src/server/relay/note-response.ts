@@ -164,6 +164,10 @@ class NotingTap implements Tap {
     return this.#tap.text()
   }
 
+  get unkept(): number | undefined {
+    return this.#tap.unkept
+  }
+
   take(block: string): string {
     if (!this.#isNoted) this.#look(block)
     return this.#tap.take(block)

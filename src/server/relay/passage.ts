@@ -41,8 +41,10 @@ export interface Came {
   readonly usage: Usage | undefined
   /** Whether the upstream said that the reply is complete. */
   isComplete(): boolean
-  /** What it said so far. */
+  /** What it said so far, or the beginning of that. */
   text(): string
+  /** How many characters it said beyond `text`. */
+  readonly unkept?: number | undefined
   /** It was stopped here for what it says. */
   readonly stopped?: 'moderation' | undefined
 }

@@ -2,6 +2,7 @@ import type { Usage } from '../../contract/usage.ts'
 import { type EventText, eventAround, eventsIn, readEvents, toByteText } from '../lib/sse.ts'
 import { isObject, type JsonObject, type StreamFormat, type UpstreamErrorFacts } from '../protocols/wire-format.ts'
 import type { Tap } from './passage.ts'
+import { SaidText } from './said-text.ts'
 
 /**
  * Looks at a stream of byte text that passes through: usage, first output, errors, the end. All goes on as it came, except that the terminal
@@ -21,7 +22,7 @@ export class StreamTap implements Tap {
   readonly #renameTo: string | undefined
   #kept: string[] = []
   #keptBytes = 0
-  #text = ''
+  readonly #said = new SaidText()
   #isFinished = false
 
   constructor(format: StreamFormat, more: { hideUsage: boolean; renameTo: string | undefined }) {
@@ -64,10 +65,14 @@ export class StreamTap implements Tap {
     return this.#isFinished && this.error === undefined
   }
 
-  /** All text that came so far, for a count when there is no usage. */
+  /** The text that came so far, for a count when there is no usage. */
   text(): string {
     this.#readKept()
-    return this.#text
+    return this.#said.kept
+  }
+
+  get unkept(): number {
+    return this.#said.unkept
   }
 
   /** The events from which something is to be learnt, in order: the first ones, and those in which a mark stands. */
@@ -185,7 +190,7 @@ export class StreamTap implements Tap {
     for (const event of eventsIn(block)) {
       const data = parse(event.data)
       if (!data) continue
-      this.#text += this.#format.deltaText(data)
+      this.#said.push(this.#format.deltaText(data))
       this.#isFinished ||= this.#format.isFinish(data)
     }
   }

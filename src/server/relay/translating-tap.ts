@@ -46,6 +46,10 @@ export class TranslatingTap implements Tap {
     return this.#followed.text
   }
 
+  get unkept(): number {
+    return this.#followed.unkept
+  }
+
   take(block: string): string {
     let text = ''
     for (const event of readEvents(block)) text += this.#write(this.#followed.take(this.#reader.push(event)))
