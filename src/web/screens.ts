@@ -6,11 +6,14 @@ import {
   IconLogin2,
   IconMessageCircle,
   IconReceipt,
+  IconReceipt2,
   IconServer2,
   IconSettings,
+  IconTicket,
   IconUserCircle,
   IconUserPlus,
   IconUsers,
+  IconWallet,
 } from '@tabler/icons-react'
 import type { Screen } from './lib/screen.ts'
 
@@ -92,6 +95,30 @@ export const screens: readonly Screen[] = [
     icon: IconServer2,
     nav: { group: 'manage' },
     load: () => import('./screens/channels/index.tsx'),
+  },
+  {
+    path: '/redemption',
+    access: 'admin',
+    label: { zh: '兑换码', en: 'Redemption codes' },
+    icon: IconTicket,
+    nav: { group: 'manage' },
+    load: () => import('./screens/redemptions/index.tsx'),
+  },
+  {
+    path: '/topup/orders',
+    access: 'admin',
+    label: { zh: '充值订单', en: 'Top-up orders' },
+    icon: IconReceipt2,
+    nav: { group: 'manage' },
+    load: () => import('./screens/top-ups/index.tsx'),
+  },
+  {
+    path: '/topup',
+    access: 'user',
+    label: { zh: '钱包', en: 'Wallet' },
+    icon: IconWallet,
+    nav: { group: 'account' },
+    load: () => import('./screens/wallet/index.tsx'),
   },
   {
     path: '/user',

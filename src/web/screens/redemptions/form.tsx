@@ -1,0 +1,182 @@
+import { Button, NumberInput, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useQuery } from '@tanstack/react-query'
+import {
+  type Redemption,
+  redemptionCountMax,
+  redemptionDefaults,
+  redemptionNameLengthMax,
+} from '../../../contract/entities/redemption.ts'
+import { tokenPresets } from '../../../contract/entities/token.ts'
+import { formatQuota } from '../../../contract/quota.ts'
+import { useQuotaFormat } from '../../lib/format.ts'
+import { useText } from '../../lib/i18n.ts'
+import { read, useWrite } from '../../lib/query.ts'
+import { useStatus } from '../../lib/status.ts'
+import { nowSeconds } from '../../lib/times.ts'
+import { DateTimeInput } from '../../ui/date-time-input.tsx'
+import { DrawerForm, DrawerFormWaiting } from '../../ui/drawer-form.tsx'
+import { ErrorView } from '../../ui/error-view.tsx'
+import { showNewCodes } from './new-codes.tsx'
+import { redemptionLists } from './redemption-lines.ts'
+import styles from './redemptions.module.css'
+import { texts } from './texts.ts'
+
+interface Values {
+  name: string
+  /** Text while it is being typed. */
+  quota: number | string
+  count: number | string
+  /** Unix seconds; undefined is never. */
+  expired_time: number | undefined
+}
+
+type State = Pick<ReturnType<typeof useForm<Values>>, 'values' | 'getInputProps' | 'setFieldValue'>
+
+const daySeconds = 86_400
+const shortcuts = [
+  { name: 'day', seconds: daySeconds },
+  { name: 'month', seconds: 30 * daySeconds },
+  { name: 'year', seconds: 365 * daySeconds },
+] as const
+
+/** The form of new codes, or of the unused one with this id, which is loaded anew each time. */
+export function RedemptionForm({ id, onDone }: { id: number | undefined; onDone: () => void }) {
+  const saved = useQuery({
+    ...read('GET /api/redemption/:id', { params: { id: id ?? 0 } }),
+    enabled: id !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+  if (id === undefined || saved.data) return <Fields code={saved.data} onDone={onDone} />
+  if (saved.error) return <ErrorView error={saved.error} onRetry={() => void saved.refetch()} />
+  return <DrawerFormWaiting />
+}
+
+function Fields({ code, onDone }: { code: Redemption | undefined; onDone: () => void }) {
+  const say = useText(texts)
+  const format = useQuotaFormat()
+  const form = useForm<Values>({ initialValues: code ? valuesOf(code) : newCodes, validate: useFaults() })
+  const { save, busy } = useSave(code, onDone)
+  return (
+    <DrawerForm busy={busy} dirty={form.isDirty()} onSubmit={form.onSubmit(save)}>
+      <TextInput
+        label={say('name')}
+        placeholder={say('namePlaceholder', { name: format(Number(form.values.quota) || 0) })}
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+      <QuotaField form={form} />
+      <ExpiryField form={form} />
+      {!code && (
+        <NumberInput
+          label={say('count')}
+          description={say('countHelp', { max: redemptionCountMax })}
+          allowDecimal={false}
+          allowNegative={false}
+          {...form.getInputProps('count')}
+        />
+      )}
+    </DrawerForm>
+  )
+}
+
+function QuotaField({ form }: { form: State }) {
+  const say = useText(texts)
+  const { quota_per_unit: perUsd } = useStatus()
+  const amount = formatQuota(Number(form.values.quota) || 0, { inCurrency: true, perUsd })
+  return (
+    <div>
+      <NumberInput
+        label={say('quota')}
+        description={say('quotaHelp', { amount })}
+        allowDecimal={false}
+        allowNegative={false}
+        thousandSeparator=","
+        withAsterisk
+        {...form.getInputProps('quota')}
+      />
+      <div className={styles.choices}>
+        {tokenPresets.usd.map((usd) => (
+          <Button
+            key={usd}
+            size="compact-sm"
+            variant="default"
+            onClick={() => form.setFieldValue('quota', Math.round(usd * perUsd))}
+          >
+            ${usd}
+          </Button>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function ExpiryField({ form }: { form: State }) {
+  const say = useText(texts)
+  const set = (at: number | undefined) => form.setFieldValue('expired_time', at)
+  return (
+    <div>
+      <DateTimeInput
+        label={say('expires')}
+        description={say('expiresHelp')}
+        placeholder={say('never')}
+        value={form.values.expired_time}
+        onChange={set}
+      />
+      <div className={styles.choices}>
+        <Button size="compact-sm" variant="default" onClick={() => set(undefined)}>
+          {say('never')}
+        </Button>
+        {shortcuts.map(({ name, seconds }) => (
+          <Button key={name} size="compact-sm" variant="default" onClick={() => set(nowSeconds() + seconds)}>
+            {say(name)}
+          </Button>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function useSave(code: Redemption | undefined, onDone: () => void) {
+  const say = useText(texts)
+  const format = useQuotaFormat()
+  const create = useWrite('POST /api/redemption/', {
+    invalidates: redemptionLists,
+    onSuccess: (keys, { body: { name, quota } }) => {
+      onDone()
+      showNewCodes({ keys, name, amount: format(quota) })
+    },
+  })
+  const edit = useWrite('PUT /api/redemption/', {
+    invalidates: redemptionLists,
+    success: say('updated'),
+    onSuccess: onDone,
+  })
+
+  function save({ name, quota, count, expired_time = 0 }: Values): void {
+    const units = Number(quota)
+    const body = { name: name.trim() || format(units), quota: units, expired_time }
+    if (code) edit.mutate({ body: { ...body, id: code.id } })
+    else create.mutate({ body: { ...body, count: Number(count) } })
+  }
+  return { save, busy: create.isPending || edit.isPending }
+}
+
+const newCodes: Values = { name: '', quota: redemptionDefaults.quota, count: redemptionDefaults.count, expired_time: undefined }
+
+function valuesOf({ name, quota, expired_time }: Redemption): Values {
+  return { name, quota, count: 1, expired_time: expired_time === 0 ? undefined : expired_time }
+}
+
+function useFaults() {
+  const say = useText(texts)
+  const isBetween = (typed: number | string, max: number) =>
+    Number.isSafeInteger(Number(typed)) && Number(typed) >= 1 && Number(typed) <= max
+  return {
+    name: (name: string) =>
+      [...name.trim()].length > redemptionNameLengthMax && say('nameLong', { max: redemptionNameLengthMax }),
+    quota: (quota: number | string) => !isBetween(quota, Number.MAX_SAFE_INTEGER) && say('quotaInvalid'),
+    count: (count: number | string) => !isBetween(count, redemptionCountMax) && say('countInvalid', { max: redemptionCountMax }),
+  }
+}

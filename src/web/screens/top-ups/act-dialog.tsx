@@ -1,0 +1,93 @@
+import { Button, Group, NumberInput, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { type AdminTopUp, topUpReasonLengthMax } from '../../../contract/entities/top-up.ts'
+import { formatQuota } from '../../../contract/quota.ts'
+import { useQuotaFormat } from '../../lib/format.ts'
+import { useText } from '../../lib/i18n.ts'
+import { useWrite } from '../../lib/query.ts'
+import { useStatus } from '../../lib/status.ts'
+import { Dialog } from '../../ui/dialog.tsx'
+import type { Act } from './actions.tsx'
+import { texts } from './texts.ts'
+import styles from './top-ups.module.css'
+
+interface Values {
+  quota: number | string
+  reason: string
+}
+
+/** Credits an order by hand, or takes back what a refund or a chargeback took from us; both with a reason. */
+export function ActDialog({ act, order, onClose }: { act: Act; order: AdminTopUp; onClose: () => void }) {
+  const say = useText(texts)
+  const format = useQuotaFormat()
+  const { quota_per_unit: perUsd } = useStatus()
+  const isWithdrawal = act === 'withdraw'
+  const form = useForm<Values>({
+    initialValues: { quota: refundedQuota(order), reason: '' },
+    validate: {
+      quota: (typed) => isWithdrawal && !isPart(Number(typed), order.quota) && say('quotaInvalid'),
+      reason: (text) => text.trim() === '' && say('reasonRequired'),
+    },
+  })
+  const { save, busy } = useAct(order, { act, onClose })
+  const amount = formatQuota(Number(form.values.quota) || 0, { inCurrency: true, perUsd })
+
+  return (
+    <Dialog title={say(isWithdrawal ? 'withdrawTitle' : 'completeTitle')} size="md" onClose={onClose}>
+      <form onSubmit={form.onSubmit(save)} noValidate>
+        <Stack gap="md">
+          <p className={styles.object}>
+            {order.trade_no} · {order.username} · {format(order.quota)}
+          </p>
+          <p className={styles.body}>{say(isWithdrawal ? 'withdrawBody' : 'completeBody')}</p>
+          {isWithdrawal && (
+            <NumberInput
+              label={say('withdrawQuota')}
+              description={say('equivalent', { amount, whole: format(order.quota) })}
+              allowDecimal={false}
+              allowNegative={false}
+              thousandSeparator=","
+              {...form.getInputProps('quota')}
+            />
+          )}
+          <TextInput
+            data-autofocus
+            label={say('reason')}
+            withAsterisk
+            maxLength={topUpReasonLengthMax}
+            {...form.getInputProps('reason')}
+          />
+          <Group justify="flex-end">
+            <Button type="submit" color={isWithdrawal ? 'red' : undefined} loading={busy}>
+              {say(isWithdrawal ? 'withdrawSubmit' : 'completeSubmit')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  )
+}
+
+function useAct({ id }: AdminTopUp, { act, onClose }: { act: Act; onClose: () => void }) {
+  const say = useText(texts)
+  const done = { invalidates: ['GET /api/topup/'], onSuccess: onClose } as const
+  const complete = useWrite('POST /api/topup/:id/complete', { ...done, success: say('creditedDone') })
+  const withdraw = useWrite('POST /api/topup/:id/withdraw', { ...done, success: say('withdrawn') })
+
+  function save({ quota, reason }: Values): void {
+    const params = { id }
+    if (act === 'withdraw') withdraw.mutate({ params, body: { quota: Number(quota), reason: reason.trim() } })
+    else complete.mutate({ params, body: { reason: reason.trim() } })
+  }
+  return { save, busy: complete.isPending || withdraw.isPending }
+}
+
+/** The part of the quota that was paid back, all of it in a dispute. */
+function refundedQuota({ quota, refunded_minor, money_minor, dispute }: AdminTopUp): number {
+  if (dispute !== '' || refunded_minor === 0) return quota
+  return Math.min(quota, Math.ceil((quota * refunded_minor) / money_minor))
+}
+
+function isPart(quota: number, whole: number): boolean {
+  return Number.isSafeInteger(quota) && quota >= 1 && quota <= whole
+}

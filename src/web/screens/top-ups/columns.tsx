@@ -1,0 +1,57 @@
+import type { AdminTopUp } from '../../../contract/entities/top-up.ts'
+import { useText } from '../../lib/i18n.ts'
+import { CopyText } from '../../ui/copy-text.tsx'
+import type { Column } from '../../ui/listing.ts'
+import { formatMoney, OrderState, PaymentMethod } from '../../ui/order-parts.tsx'
+import { QuotaText } from '../../ui/quota-text.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+import { texts } from './texts.ts'
+import styles from './top-ups.module.css'
+
+export function useColumns(): Column<AdminTopUp>[] {
+  const say = useText(texts)
+  return [
+    { key: 'number', title: say('number'), heads: true, cell: ({ trade_no: number }) => <OrderNumber number={number} /> },
+    {
+      key: 'user',
+      title: say('user'),
+      cell: ({ username, user_id }) => (
+        <span className={styles.user}>
+          {username || '—'} <small>#{user_id}</small>
+        </span>
+      ),
+    },
+    { key: 'status', title: say('status'), cell: (order) => <OrderState order={order} /> },
+    { key: 'quota', title: say('quota'), align: 'right', cell: ({ quota }) => <QuotaText units={quota} /> },
+    {
+      key: 'money',
+      title: say('money'),
+      align: 'right',
+      cell: ({ money_minor, currency }) => <span className={styles.figure}>{formatMoney(money_minor, currency)}</span>,
+    },
+    { key: 'method', title: say('method'), hideable: true, cell: ({ method }) => <PaymentMethod method={method} /> },
+    { key: 'time', title: say('time'), hideable: true, cell: ({ created_time: at }) => <TimeText seconds={at} /> },
+    {
+      key: 'completed',
+      title: say('completed'),
+      hideable: true,
+      hidden: true,
+      cell: ({ completed_time: at }) => <TimeText seconds={at} />,
+    },
+    {
+      key: 'providerId',
+      title: say('providerId'),
+      hideable: true,
+      hidden: true,
+      cell: ({ provider_id: number }) => (number === '' ? null : <OrderNumber number={number} />),
+    },
+  ]
+}
+
+function OrderNumber({ number }: { number: string }) {
+  return (
+    <CopyText text={number}>
+      <code className={styles.number}>{number}</code>
+    </CopyText>
+  )
+}

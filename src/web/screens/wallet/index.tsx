@@ -1,0 +1,58 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect } from 'react'
+import { useText } from '../../lib/i18n.ts'
+import { useUrlState } from '../../lib/search-params.ts'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { PageTabs } from '../../ui/page-tabs.tsx'
+import { OrderNotice } from './order-notice.tsx'
+import { texts } from './texts.ts'
+import { TopUpTab } from './top-up-tab.tsx'
+
+const OrdersTab = lazy(async () => ({ default: (await import('./orders-tab.tsx')).OrdersTab }))
+const StatementTab = lazy(async () => ({ default: (await import('./statement-tab.tsx')).StatementTab }))
+
+const tabs = ['top-up', 'orders', 'statement'] as const
+type Tab = (typeof tabs)[number]
+
+export function Screen() {
+  const say = useText(texts)
+  const navigate = useNavigate()
+  const { values } = useUrlState({ tab: 'top-up', order: '' })
+  const tab = tabs.find((name) => name === values.tab) ?? 'top-up'
+  useReturn()
+  // Another tab begins with its own first page, without the filters of the one before.
+  const show = (next: Tab) => void navigate({ to: '/topup', search: next === 'top-up' ? {} : { tab: next } })
+
+  return (
+    <>
+      <PageHeader title={say('title')} description={say('description')} />
+      {values.order !== '' && <OrderNotice tradeNo={values.order} onClose={() => show(tab)} />}
+      <PageTabs
+        tabs={[
+          { value: 'top-up', label: say('tabTopUp') },
+          { value: 'orders', label: say('tabOrders') },
+          { value: 'statement', label: say('tabStatement') },
+        ]}
+        value={tab}
+        onChange={show}
+      >
+        <Suspense>
+          {tab === 'top-up' && <TopUpTab />}
+          {tab === 'orders' && <OrdersTab />}
+          {tab === 'statement' && <StatementTab />}
+        </Suspense>
+      </PageTabs>
+    </>
+  )
+}
+
+/** Payment pages lead back with a report in the address, of which only the number matters: what was paid, the server knows. */
+function useReturn(): void {
+  const { out_trade_no: number }: Readonly<Record<string, unknown>> = useSearch({ strict: false })
+  const navigate = useNavigate()
+
+  // Outside of React: the address of the window.
+  useEffect(() => {
+    if (number !== undefined) void navigate({ to: '/topup', search: { order: String(number) }, replace: true })
+  }, [number, navigate])
+}

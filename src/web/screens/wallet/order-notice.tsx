@@ -1,0 +1,49 @@
+import { Button } from '@mantine/core'
+import { type TopUp, topUpStatus } from '../../../contract/entities/top-up.ts'
+import { useQuotaFormat } from '../../lib/format.ts'
+import { useText } from '../../lib/i18n.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { texts } from './texts.ts'
+import { useOrder } from './use-order.ts'
+import styles from './wallet.module.css'
+
+/** What became of the order that the browser comes back from. It only shows: coming back credits nothing. */
+export function OrderNotice({ tradeNo, onClose }: { tradeNo: string; onClose: () => void }) {
+  const say = useText(texts)
+  const format = useQuotaFormat()
+  const order = useOrder(tradeNo)
+  if (order === undefined) return null
+
+  const { kind, text } = noticeOf(order)
+  return (
+    <div className={styles.notice}>
+      <Notice
+        kind={kind}
+        action={
+          <Button size="compact-sm" variant="subtle" onClick={onClose}>
+            {say('orderClose')}
+          </Button>
+        }
+      >
+        {say(text, { number: tradeNo, amount: format(order?.quota ?? 0) })}
+      </Notice>
+    </div>
+  )
+}
+
+function noticeOf(order: TopUp | null) {
+  switch (order?.status) {
+    case undefined:
+      return { kind: 'warn', text: 'orderUnknown' } as const
+    case topUpStatus.success:
+      return { kind: 'info', text: 'orderCredited' } as const
+    case topUpStatus.pending:
+      return { kind: 'info', text: 'orderWaiting' } as const
+    case topUpStatus.processing:
+      return { kind: 'info', text: 'orderProcessing' } as const
+    case topUpStatus.flagged:
+      return { kind: 'danger', text: 'orderFlagged' } as const
+    default:
+      return { kind: 'warn', text: 'orderFailed' } as const
+  }
+}

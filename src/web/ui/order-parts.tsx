@@ -1,0 +1,54 @@
+import { paymentMethods, type TopUp, topUpStatusLabels } from '../../contract/entities/top-up.ts'
+import { moneyText } from '../../contract/money.ts'
+import { useQuotaFormat } from '../lib/format.ts'
+import { defineTexts, useLocal, useText } from '../lib/i18n.ts'
+import styles from './order-parts.module.css'
+import { StatusTag } from './status-tag.tsx'
+import { Tag } from './tag.tsx'
+
+/** What the lists of orders of users and of admins share. */
+
+const methods = Object.values(paymentMethods)
+
+/** `¥12.34`: the sign where there is a plain one, else the code. */
+export function formatMoney(minor: number, currency: string): string {
+  const text = moneyText(minor, currency)
+  return `${signs[currency] ?? `${currency} `}${text}`
+}
+
+const signs: Readonly<Record<string, string>> = {
+  CNY: '¥',
+  USD: '$',
+  EUR: '€',
+  GBP: '£',
+  HKD: 'HK$',
+  SGD: 'S$',
+  AUD: 'A$',
+  CAD: 'CA$',
+}
+
+export function PaymentMethod({ method }: { method: string }) {
+  const local = useLocal()
+  const known = methods.find(({ type }) => type === method)
+  return known ? local(known.label) : method
+}
+
+/** Where an order stands, and what became of its payment afterwards. */
+export function OrderState({ order }: { order: TopUp }) {
+  const say = useText(texts)
+  const format = useQuotaFormat()
+  const { status, refunded_minor: refunded, currency, dispute, withdrawn } = order
+  return (
+    <div className={styles.state}>
+      <StatusTag state={topUpStatusLabels[status]} />
+      {refunded > 0 && <Tag color="orange">{say('refunded', { money: formatMoney(refunded, currency) })}</Tag>}
+      {dispute !== '' && <Tag color="red">{say('disputed', { state: dispute })}</Tag>}
+      {withdrawn > 0 && <Tag>{say('withdrawn', { amount: format(withdrawn) })}</Tag>}
+    </div>
+  )
+}
+
+const texts = defineTexts('order-parts', {
+  zh: { refunded: '已退款 {money}', disputed: '拒付：{state}', withdrawn: '已收回 {amount}' },
+  en: { refunded: '{money} refunded', disputed: 'Disputed: {state}', withdrawn: '{amount} taken back' },
+})
