@@ -53,4 +53,10 @@ export const page = <T extends z.ZodType>(item: T) =>
 /** A bare array, or a page when the caller asked with `paged=true`. */
 export const arrayOrPage = <T extends z.ZodType>(item: T) => z.union([z.array(item), page(item)])
 
-export const idParams = z.object({ id: z.coerce.number().int().positive().max(Number.MAX_SAFE_INTEGER) })
+/** An id in a path is written in one way only: `1.0`, `01` and `1e0` are none. */
+const pathId = z.preprocess(
+  (given) => (typeof given === 'string' && /^[1-9]\d{0,15}$/.test(given) ? Number(given) : given),
+  z.int().positive(),
+)
+
+export const idParams = z.object({ id: pathId })

@@ -234,6 +234,22 @@ eachDatabase('accounts', (fresh, kind) => {
     expect(await node.sessions.find(busy)).toBeUndefined()
   })
 
+  it('[T037] lets no session live longer for a clock that is moved, nor come back', async () => {
+    await addUser('ada')
+    const { token } = await enter('ada')
+    node.clock.passSeconds(-day)
+    expect(await accounts.sessions.find(token)).toBeDefined()
+    node.clock.passSeconds(2 * day)
+    expect(await accounts.sessions.find(token)).toBeDefined()
+    for (let n = 0; n < 30; n++) {
+      node.clock.passSeconds(day - 1)
+      await accounts.sessions.find(token)
+    }
+    expect(await accounts.sessions.find(token)).toBeUndefined()
+    node.clock.passSeconds(-10 * day)
+    expect(await accounts.sessions.find(token)).toBeUndefined()
+  })
+
   it('notes at most once a minute that a session is in use', async () => {
     const token = await node.sessions.create({ userId: await addUser('ada'), ...place })
     const seenAt = async () => (await node.db.selectFrom('sessions').select('seen_at').executeTakeFirstOrThrow()).seen_at

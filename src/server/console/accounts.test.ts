@@ -84,6 +84,35 @@ describe.each(['sqlite', 'postgres'] as const)('calls of accounts over %s', (kin
     expect((await console.call('GET /api/user/self', { as: ada })).statusCode).toBe(401)
   })
 
+  it('[T016] mails links that lead to the saved address of the site, whatever host the asker names', async () => {
+    const ada = await console.addUser('ada')
+    await console.app.db.updateTable('users').set({ email: address }).where('id', '=', ada.id).execute()
+    const headers = { host: 'evil.test', 'x-forwarded-host': 'evil.test', forwarded: 'host=evil.test' }
+    expect(await call('POST /api/reset_password', { email: address }, undefined, headers)).toEqual(ok)
+    const { text } = await smtp.mailTo(address)
+    expect(text).toContain('https://site.test/user/reset?')
+    expect(text).not.toContain('evil')
+  })
+
+  it('[T026] refuses registration and password login that are switched off, also to who calls past the console', async () => {
+    await console.addUser('ada')
+    const set = (key: string, value: string) => console.app.options.save({ key, value, caller: root })
+    const logIn = async () => (await call('POST /api/user/login', { username: 'ada', password })).code
+    const codes = async () => [
+      (await call('POST /api/user/register', { username: 'eve', password: 'a good pass 9', email: address })).code,
+      (await call('POST /api/verification', { email: address })).code,
+      await logIn(),
+    ]
+    for (const key of ['RegisterEnabled', 'PasswordRegisterEnabled'] as const) {
+      await set(key, 'false')
+      expect(await codes()).toEqual(['registration_closed', 'registration_closed', undefined])
+      await set(key, 'true')
+    }
+    await set('PasswordLoginEnabled', 'false')
+    expect(await logIn()).toBe('password_login_disabled')
+    expect(smtp.mails).toEqual([])
+  })
+
   it('binds an address by GET and by POST, only for who is signed in', async () => {
     const ada = await console.addUser('ada')
     expect((await call(`GET /api/oauth/email/bind?email=${address}&code=1`)).code).toBe('not_signed_in')

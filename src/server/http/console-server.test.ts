@@ -417,8 +417,9 @@ describe('the console', () => {
     await stopping.stop()
   })
 
-  it('describes every route in one OpenAPI document', async () => {
-    const document = (await console.call('GET /api/openapi.json')).json()
+  it('[T068] describes every route in one OpenAPI document, to who is signed in', async () => {
+    expect((await console.call('GET /api/openapi.json')).statusCode).toBe(401)
+    const document = (await console.call('GET /api/openapi.json', { as: user })).json()
     expect(document.openapi).toBe('3.1.0')
     const described = Object.entries(document.paths as Record<string, object>).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),

@@ -2,13 +2,14 @@ import { fileURLToPath } from 'node:url'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifyServerFactory } from 'fastify'
 import type { Handlers } from '../../contract/route.ts'
 import { type AllRoutes, allRoutes } from '../../contract/routes/index.ts'
+import { identify } from '../accounts/identify.ts'
 import type { Context } from '../console/context.ts'
 import { answerFailure, failureEnvelope } from '../console/failures.ts'
 import { mountRoutes } from '../console/mount.ts'
 import { openApi } from '../console/openapi.ts'
 import { clientReader } from '../lib/client-address.ts'
 import { closeBehindAnswer } from '../lib/close-behind.ts'
-import { AppError } from '../lib/failure.ts'
+import { AppError, fail } from '../lib/failure.ts'
 import { newRequestId } from '../lib/ids.ts'
 import { ConsoleRequests } from '../limits/console-requests.ts'
 import type { App } from '../parts.ts'
@@ -63,7 +64,11 @@ export function buildConsoleServer(
   server.setNotFoundHandler((request, reply) => files(request, reply) ?? answerUnknown(request, reply))
 
   addHealth(server, app, { clientOf, isStopping: options.isStopping ?? (() => false) })
-  server.get('/api/openapi.json', (_request, reply) => reply.send(openApi(app.version)))
+  server.get('/api/openapi.json', async (request) => {
+    // Strangers need no map of what is here.
+    if (!(await identify(app, request.headers))) fail('not_signed_in')
+    return openApi(app.version)
+  })
   mountRoutes(server, { app, routes: allRoutes, handlers, gate: { clientOf, requests: new ConsoleRequests(app.counters) } })
   return server
 }

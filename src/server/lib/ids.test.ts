@@ -1,0 +1,22 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { newRequestId, newSecret, randomText } from './ids.ts'
+
+it('[T018] draws secrets of 256 bits, keys and texts without a repeat in 100,000', () => {
+  for (const draw of [newSecret, () => randomText(48), () => randomText(16), () => newRequestId(0)]) {
+    const drawn = Array.from({ length: 100_000 }, () => draw())
+    expect(new Set(drawn).size).toBe(drawn.length)
+  }
+  expect(Buffer.from(newSecret(), 'base64url')).toHaveLength(32)
+  // Letters and digits have nearly six bits each.
+  expect(randomText(16)).toMatch(/^[A-Za-z0-9]{16}$/)
+})
+
+it('[T018] guesses with no generator that can be foreseen, but to spread work and waits', () => {
+  const folder = new URL('../', import.meta.url)
+  const users = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+    .filter((path) => readFileSync(new URL(path, folder), 'utf8').includes('Math.random'))
+  const spreading = ['bus/', 'channels/traffic.ts', 'jobs/runner.ts', 'protocols/count-tokens.ts', 'wallet/committer.ts']
+  expect(users.filter((path) => !spreading.some((known) => path.startsWith(known)))).toEqual([])
+})

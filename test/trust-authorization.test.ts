@@ -1,0 +1,386 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Routes } from '../src/contract/route.ts'
+import { allRoutes } from '../src/contract/routes/index.ts'
+import { startServer, type TestServer } from './helpers/app.ts'
+import { freshDatabase } from './helpers/databases.ts'
+import { type Member, member } from './helpers/members.ts'
+import { addChannel } from './helpers/seed.ts'
+import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
+
+/** What one user must not reach of another, over whole servers: part C of the trust reference, and what of part B needs one. */
+
+const env = { TRUSTED_PROXIES: '127.0.0.0/8' }
+const canary = 'canary-of-a-secret'
+
+describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) => {
+  let server: TestServer
+  let upstream: FakeUpstream
+  let ada: Member
+  let eve: Member
+  let admin: Member
+  let root: Member
+
+  beforeAll(async () => {
+    upstream = await startFakeUpstream()
+    server = await startServer(kind, { env })
+    await addChannel(server, { url: upstream.url, models: 'gpt-4o-mini,gpt-4o', key: canary })
+    ;[ada, eve, admin] = await Promise.all([member(server, 'ada'), member(server, 'eve'), member(server, 'admin', 10)])
+    root = { ...(await member(server, 'boss', 100)) }
+  })
+  afterAll(async () => {
+    await server.stop()
+    await upstream.stop()
+  })
+
+  const rowOf = (id: number) => server.app.db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+
+  it('[T050] answers for what belongs to somebody else as for what does not exist', async () => {
+    const made = await ada.call('POST /api/token/', { name: 'mine', unlimited_quota: true })
+    const { id: tokenId } = made.json.data as { id: number }
+    const [session] = (await ada.call('GET /api/user/sessions')).json.data as { id: number }[]
+    const missing = 987_654
+    const attempts: readonly (readonly [(id: number) => readonly [string, unknown?], number])[] = [
+      [(id) => [`GET /api/token/${id}`], tokenId],
+      [(id) => ['PUT /api/token/', { id, name: 'stolen', unlimited_quota: true }], tokenId],
+      [(id) => ['PUT /api/token/?status_only=true', { id, status: 2 }], tokenId],
+      [(id) => [`DELETE /api/token/${id}`], tokenId],
+      [(id) => ['POST /api/token/batch', { ids: [id], action: 'delete' }], tokenId],
+      [(id) => [`DELETE /api/user/sessions/${id}`], session?.id ?? 0],
+    ]
+    for (const [attempt, id] of attempts) {
+      const theirs = await eve.call(...attempt(id))
+      const nobodys = await eve.call(...attempt(missing))
+      expect([theirs.status, theirs.text], attempt(id)[0]).toEqual([nobodys.status, nobodys.text])
+    }
+    expect((await ada.call(`GET /api/token/${tokenId}`)).json.data).toMatchObject({ name: 'mine', status: 1 })
+    expect((await ada.call('GET /api/user/self')).status).toBe(200)
+    // An id of the path counts, not one that the body names beside it.
+    await admin.call(`POST /api/user/${eve.id}/quota`, { id: ada.id, change: 5, reason: 'test' })
+    expect([(await rowOf(eve.id)).quota, (await rowOf(ada.id)).quota]).toEqual([5, 0])
+  })
+
+  it('[T051] takes nothing but a whole positive number for an id, and does nothing to the first row instead', async () => {
+    const bad = [
+      '0',
+      '-1',
+      '1.0',
+      '01',
+      '1e0',
+      '0x1',
+      '%2B1',
+      '%201',
+      '1%20or%201=1',
+      '9007199254740993',
+      '1,2',
+      '[]',
+      'null',
+      '%00',
+    ]
+    const lines = Object.entries(allRoutes as Routes).flatMap(([line, { params }]) =>
+      params && 'id' in params.shape && params.shape.id !== undefined ? [line] : [],
+    )
+    const before = await rowOf(1)
+    expect(lines.length).toBeGreaterThan(15)
+    const codes = new Set<string | undefined>()
+    for (const [index, line] of lines.entries()) {
+      for (const id of bad) {
+        const caller = { ...root.headers, 'x-forwarded-for': `192.0.${index}.7` }
+        const { status, json } = await as(caller, line.replace(':id', id).replace(/:\w+/g, '1'))
+        codes.add(status === 404 ? 'route_unknown' : json.code)
+      }
+    }
+    // `%00` and the like are no path at all.
+    expect([...codes].sort()).toEqual(['field_invalid', 'route_unknown'])
+    expect(await rowOf(1)).toEqual(before)
+    for (const id of [0, -1, 1.5, '1', [1], null, 2 ** 53]) {
+      for (const line of [
+        'POST /api/user/manage',
+        'PUT /api/user/',
+        'PUT /api/token/',
+        'PUT /api/channel/',
+        'PUT /api/redemption/',
+      ]) {
+        const body = { id, action: 'disable', name: 'x', status: 2, password: 'another pass 9' }
+        expect((await root.call(line, body)).json, `${line} ${JSON.stringify(id)}`).toMatchObject({ success: false })
+      }
+    }
+    expect(await rowOf(1)).toEqual(before)
+  })
+
+  async function as(headers: Record<string, string>, line: string, body?: unknown) {
+    const [method = '', path = ''] = line.split(' ')
+    const hasBody = body !== undefined
+    const response = await fetch(server.url + path, {
+      method,
+      headers: { ...headers, ...(hasBody ? { 'content-type': 'application/json' } : {}) },
+      ...(hasBody ? { body: JSON.stringify(body) } : {}),
+    })
+    const text = await response.text()
+    return { status: response.status, text, json: text.startsWith('{') ? JSON.parse(text) : {} }
+  }
+
+  it('[T052] leaves alone what a body names beyond what its sender may set', async () => {
+    const more = {
+      id: 1,
+      user_id: 1,
+      role: 100,
+      status: 1,
+      quota: 1e9,
+      used_quota: 7,
+      request_count: 7,
+      group: 'vip',
+      aff_code: 'MINE',
+      aff_quota: 1e9,
+      aff_history_quota: 1e9,
+      aff_count: 9,
+      inviter_id: 1,
+      email: 'x@example.com',
+      github_id: '1',
+      access_token: canary,
+      created_time: 1,
+      DeletedAt: null,
+      must_change_password: 0,
+    }
+    const before = await rowOf(eve.id)
+    const first = await rowOf(1)
+    expect((await eve.call('PUT /api/user/self', { ...more, display_name: 'Eve' })).json.success).toBe(true)
+    expect(await rowOf(eve.id)).toEqual({ ...before, display_name: 'Eve' })
+    expect((await eve.call('PUT /api/user/setting', { ...more, quota_warning_threshold: 9 })).json.success).toBe(true)
+    const { setting, ...others } = await rowOf(eve.id)
+    expect(JSON.parse(setting)).toEqual({ quota_warning_threshold: 9, language: 'zh' })
+    expect(others).toEqual({ ...before, display_name: 'Eve', setting: undefined })
+
+    const password = 'another pass 9'
+    await as({ 'x-forwarded-for': '198.51.100.99' }, 'POST /api/user/register', { ...more, username: 'reg', password })
+    await admin.call('POST /api/user/', { ...more, username: 'made', password })
+    for (const username of ['reg', 'made']) {
+      const row = await server.app.db.selectFrom('users').selectAll().where('username', '=', username).executeTakeFirstOrThrow()
+      expect(row).toMatchObject({
+        role: 1,
+        status: 1,
+        quota: 0,
+        used_quota: 0,
+        group: 'default',
+        aff_quota: 0,
+        inviter_id: 0,
+        email: '',
+      })
+      expect([row.aff_code === 'MINE', row.created_time === 1, row.access_token_hash]).toEqual([false, false, null])
+    }
+    await admin.call('PUT /api/user/', { ...more, id: eve.id, group: 'default', quota: undefined, used_quota: undefined })
+    expect(await rowOf(eve.id)).toMatchObject({
+      role: 1,
+      aff_quota: 0,
+      inviter_id: 0,
+      email: '',
+      github_id: '',
+      request_count: 0,
+    })
+
+    await eve.call('POST /api/token/', { ...more, group: '', name: 'mine', key: canary, remain_quota: 5 })
+    const token = await server.app.db.selectFrom('tokens').selectAll().where('user_id', '=', eve.id).executeTakeFirstOrThrow()
+    expect(token).toMatchObject({ user_id: eve.id, used_quota: 0, status: 1, remain_quota: 5 })
+    expect([token.id === 1 && token.name !== 'mine', token.created_time === 1]).toEqual([false, false])
+    expect(await rowOf(1)).toEqual(first)
+  })
+
+  it('[T054] keeps a super admin, whoever tries what at once', async () => {
+    const { id } = await server.app.db.selectFrom('users').select('id').where('username', '=', 'root').executeTakeFirstOrThrow()
+    const acts = ['disable', 'demote', 'delete', 'disable', 'demote', 'delete']
+    const outcomes = await Promise.all([
+      ...acts.flatMap((action) => [root, admin, eve].map((who) => who.call('POST /api/user/manage', { id, action }))),
+      ...acts.map((action) => root.call('POST /api/user/manage', { id: root.id, action })),
+      root.call(`DELETE /api/user/${id}`),
+      root.call('DELETE /api/user/self'),
+    ])
+    expect(new Set(outcomes.map(({ json }) => json.code))).toEqual(
+      new Set(['root_protected', 'user_protected', 'permission_denied']),
+    )
+    expect(await rowOf(id)).toMatchObject({ role: 100, status: 1, deleted_at: null })
+    expect(await rowOf(root.id)).toMatchObject({ role: 100, status: 1, deleted_at: null })
+  })
+
+  it('[T055] shows no role a hash, a key of an upstream, a secret of the settings or of another user', async () => {
+    const { db } = server.app
+    const secretOf = { webhook_secret: `${canary}-plain` }
+    await db
+      .updateTable('users')
+      .set({ setting: JSON.stringify(secretOf), access_token_hash: `${canary}-h` })
+      .where('id', '=', ada.id)
+      .execute()
+    for (const key of ['SMTPToken', 'GitHubClientSecret', 'TurnstileSecretKey', 'TelegramBotToken', 'EpayKey']) {
+      expect((await root.call('PUT /api/option/', { key, value: `${canary}-${key}` })).json.code).toBeUndefined()
+    }
+    const { key } = (await ada.call('POST /api/token/', { name: 'secret', unlimited_quota: true })).json.data as { key: string }
+    const hashes = (await db.selectFrom('users').select('password_hash').execute()).map((row) => row.password_hash)
+    const secrets = [canary, key, 'argon2', '_hash', '_sealed', ...hashes]
+    const lines = Object.entries(allRoutes as Routes)
+      .filter(([line, { writes }]) => line.startsWith('GET ') && !writes)
+      .map(([line]) => line)
+    const answered = new Set<string>()
+    for (const who of [eve, admin, root]) {
+      for (const line of lines) {
+        const { text, json } = await who.call(line.replace(':id', String(ada.id)).replace(/:\w+/g, '1'))
+        for (const secret of secrets) expect(text.includes(secret), `${who.username}: ${line} tells ${secret}`).toBe(false)
+        if (json.success) answered.add(line)
+      }
+    }
+    expect(answered.size).toBeGreaterThan(lines.length / 2)
+  })
+
+  it('[T063] tells of the own use alone, whoever is named, and nothing that admins alone may know', async () => {
+    const log = {
+      created_at: 1_760_000_000,
+      type: 2,
+      model_name: 'gpt-4o',
+      channel_id: 1,
+      other: '{"admin_info":{"use_channel":["1"]},"frt":5}',
+    }
+    await server.app.db
+      .insertInto('logs')
+      .values([
+        { ...log, user_id: ada.id, username: 'ada', quota: 700, token_name: 'mine', group: 'vip' },
+        { ...log, user_id: eve.id, username: 'eve', quota: 30, token_name: 'own', group: 'default' },
+      ])
+      .execute()
+    const asked = ['', `username=ada&user_id=${ada.id}`, 'channel=1', 'token_name=mine', 'group=vip', 'type=2']
+    for (const query of asked) {
+      for (const line of [
+        'GET /api/log/self',
+        'GET /api/log/self/',
+        'GET /api/log/self/search',
+        'GET /api/log/self/export.csv',
+      ]) {
+        const { text } = await eve.call(`${line}?${query}&keyword=`)
+        expect(text, `${line}?${query}`).not.toMatch(/admin_info|use_channel|"ada"|,ada,|mine|vip/)
+      }
+      const { data } = (await eve.call(`GET /api/log/self/stat?${query}`)).json as { data: { quota: number } }
+      expect([0, 30], query).toContain(data.quota)
+    }
+    expect((await eve.call('GET /api/log/')).json.code).toBe('permission_denied')
+    expect((await eve.call('GET /api/log/stat?username=ada')).json.code).toBe('permission_denied')
+  })
+
+  it('[T058] lets a key that is limited to some models call no other, at no address', async () => {
+    const made = await ada.call('POST /api/token/', {
+      name: 'limited',
+      unlimited_quota: true,
+      model_limits_enabled: true,
+      model_limits: 'gpt-4o-mini',
+    })
+    const headers = { authorization: `Bearer sk-${(made.json.data as { key: string }).key}` }
+    const body = {
+      model: 'gpt-4o',
+      messages: [{ role: 'user', content: 'hi' }],
+      max_tokens: 5,
+      input: 'hi',
+      prompt: 'hi',
+      query: 'hi',
+      documents: ['hi'],
+    }
+    const contents = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }
+    const calls: readonly (readonly [string, unknown])[] = [
+      ...[
+        'chat/completions',
+        'completions',
+        'embeddings',
+        'responses',
+        'moderations',
+        'images/generations',
+        'audio/speech',
+        'rerank',
+        'messages',
+      ].map((path) => [`POST /v1/${path}`, body] as const),
+      ['POST /v1/messages/count_tokens', body],
+      ['POST /v1beta/models/gpt-4o:generateContent', contents],
+      ['POST /v1beta/models/gpt-4o:streamGenerateContent', contents],
+      ['POST /v1beta/models/gpt-4o:countTokens', contents],
+    ]
+    const asked = upstream.journal.length
+    for (const [line, sent] of calls) {
+      const { status, text } = await as(headers, line, sent)
+      expect([status, text.includes('gpt-4o')], `${line}: ${text}`).toEqual([403, true])
+    }
+    const form = new FormData()
+    form.set('model', 'gpt-4o')
+    form.set('file', new Blob(['RIFF']), 'a.wav')
+    const heard = await fetch(`${server.url}/v1/audio/transcriptions`, { method: 'POST', headers, body: form })
+    expect(heard.status).toBe(403)
+    expect(upstream.journal.length).toBe(asked)
+    expect((await as(headers, 'GET /v1/models')).text).not.toContain('"gpt-4o"')
+  })
+
+  it('[T065] decides by path and session alone, whatever a request says of hosts', async () => {
+    const { hostname, port } = new URL(server.url)
+    const raw = (head: string) =>
+      new Promise<string>((resolve, reject) => {
+        const socket = connect(Number(port), hostname, () => socket.end(`${head}\r\nConnection: close\r\n\r\n`))
+        let answer = ''
+        socket.setEncoding('utf8').on('data', (text: string) => (answer += text))
+        socket.on('end', () => resolve(answer.split('\r\n', 1)[0] ?? '')).on('error', reject)
+      })
+    const heads = [
+      'GET /api/user/self HTTP/1.1\r\nHost:',
+      'GET /api/user/self HTTP/1.1\r\nHost: a\r\nHost: b',
+      'GET http://evil.test/api/user/self HTTP/1.1\r\nHost: evil.test',
+      'GET /api/user/self HTTP/1.1\r\nHost: localhost',
+      'GET /api/user/self HTTP/1.1\r\nHost: x/api/status?',
+      'GET /api/user/self HTTP/1.1\r\nHost: x\r\nX-Original-URL: /api/status\r\nX-Rewrite-URL: /api/status',
+    ]
+    for (const head of heads) expect(await raw(head), head).toMatch(/^HTTP\/1\.1 (400|401|404) /)
+  })
+
+  it('[T066] takes no other method than the one of the request line', async () => {
+    for (const override of ['x-http-method-override', 'x-http-method', 'x-method-override']) {
+      await as({ ...eve.headers, [override]: 'DELETE' }, 'GET /api/user/self?_method=DELETE')
+      await as({ ...eve.headers, [override]: 'DELETE' }, 'POST /api/user/self?_method=DELETE', { _method: 'DELETE' })
+    }
+    expect((await rowOf(eve.id)).deleted_at).toBeNull()
+    for (const line of ['OPTIONS /api/user/self', 'HEAD /api/user/self', 'PATCH /api/user/self']) {
+      expect((await as(eve.headers, line)).status).toBe(404)
+    }
+  })
+
+  it('[T068] tells strangers nothing of how it is built', async () => {
+    for (const path of [
+      '/debug/pprof',
+      '/.git/config',
+      '/api/openapi.json',
+      '/.env',
+      '/package.json',
+      '/server-status',
+      '/api/setup',
+    ]) {
+      const { status, text } = await as({ 'x-forwarded-for': '203.0.113.4' }, `GET ${path}`)
+      // What is no call is the page of the console, which everybody may have.
+      expect(
+        [
+          status === 401 || status === 404 || text.includes('<div id="root">'),
+          /repositoryformat|"openapi"|MASTER_KEY/.test(text),
+        ],
+        path,
+      ).toEqual([true, false])
+    }
+    expect((await as({ 'x-forwarded-for': '203.0.113.4' }, 'GET /metrics')).status).toBe(404)
+    for (const path of ['/healthz', '/readyz']) expect((await as({}, `GET ${path}`)).text).toBe('ok')
+  })
+
+  it('[T006] can be set up by nobody from outside: the super admin is made at the start', async () => {
+    for (const path of ['/api/setup', '/api/user/setup', '/api/init', '/api/install']) {
+      expect((await as({}, `POST ${path}`, { username: 'root2', password: 'another pass 9', role: 100 })).status).toBe(404)
+    }
+  })
+})
+
+it.each(['sqlite', 'postgres'] as const)('[T047] sessions outlive every process over %s', async (kind) => {
+  const database = await freshDatabase(kind)
+  const first = await startServer(kind, { database })
+  const ada = await member(first, 'ada')
+  await first.stop()
+  const second = await startServer(kind, { database })
+  const response = await fetch(`${second.url}/api/user/self`, { headers: ada.headers })
+  expect([response.status, ((await response.json()) as { data: { username: string } }).data.username]).toEqual([200, 'ada'])
+  await second.stop()
+  await database.drop()
+})
