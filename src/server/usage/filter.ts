@@ -19,15 +19,23 @@ export interface LogFilter {
   readonly request_id?: string
 }
 
-/** A filter whose names are numbers and whose times are as narrow as can be known. */
-export type ResolvedFilter = Omit<LogFilter, 'username'>
+/** A filter whose names are those that are stored, and whose times are as narrow as can be known. */
+export type ResolvedFilter = Omit<LogFilter, 'username' | 'model_name'> & { readonly models?: readonly string[] }
 
 /**
  * Turns what people know into what indexes know: a user's name into the id, a request into the user and the moment of its charge.
  * Undefined when nothing can match.
  */
-export async function resolveFilter(db: Queries, { username, ...filter }: LogFilter): Promise<ResolvedFilter | undefined> {
+export async function resolveFilter(
+  db: Queries,
+  { username, model_name, ...filter }: LogFilter,
+): Promise<ResolvedFilter | undefined> {
   let resolved: ResolvedFilter = filter
+  if (model_name) {
+    const models = model_name.includes('%') ? await modelsLike(db, model_name) : [model_name]
+    if (models.length === 0) return undefined
+    resolved = { ...resolved, models }
+  }
   if (username) {
     const user = await db.selectFrom('users').select('id').where('username', '=', username).executeTakeFirst()
     if (!user || (filter.userId && filter.userId !== user.id)) return undefined
@@ -45,8 +53,7 @@ export function matching(filter: ResolvedFilter) {
     if (filter.start_timestamp) all.push(eb('logs.created_at', '>=', filter.start_timestamp))
     if (filter.end_timestamp) all.push(eb('logs.created_at', '<=', filter.end_timestamp))
     if (filter.token_name) all.push(eb('logs.token_name', '=', filter.token_name))
-    if (filter.model_name?.includes('%')) all.push(likeModel('logs', filter.model_name))
-    else if (filter.model_name) all.push(eb('logs.model_name', '=', filter.model_name))
+    if (filter.models) all.push(eb('logs.model_name', 'in', filter.models))
     if (filter.channel) all.push(eb('logs.channel_id', '=', filter.channel))
     if (filter.group) all.push(eb('logs.group', '=', filter.group))
     if (filter.request_id) all.push(eb('logs.request_id', '=', filter.request_id))
@@ -61,8 +68,7 @@ export function matchingHours(filter: ResolvedFilter) {
     if (filter.userId) all.push(eb('quota_data.user_id', '=', filter.userId))
     if (filter.start_timestamp) all.push(eb('quota_data.created_at', '>=', filter.start_timestamp))
     if (filter.end_timestamp) all.push(eb('quota_data.created_at', '<=', filter.end_timestamp))
-    if (filter.model_name?.includes('%')) all.push(likeModel('quota_data', filter.model_name))
-    else if (filter.model_name) all.push(eb('quota_data.model_name', '=', filter.model_name))
+    if (filter.models) all.push(eb('quota_data.model_name', 'in', filter.models))
     if (filter.channel) all.push(eb('quota_data.channel_id', '=', filter.channel))
     if (filter.group) all.push(eb('quota_data.group', '=', filter.group))
     return eb.and(all)
@@ -75,11 +81,21 @@ function ofType(eb: ExpressionBuilder<Tables, 'logs'>, type: number): Expression
   return type === logType.consume ? equal : eb.and([equal, eb('logs.type', '<>', eb.lit(logType.consume))])
 }
 
-function likeModel(table: 'logs' | 'quota_data', pattern: string): Expression<SqlBool> {
+/** Models that were ever charged and fit the pattern. They are read by leaps from one name to the next. */
+async function modelsLike(db: Queries, pattern: string): Promise<string[]> {
   const literal = pattern.replace(/[\\_]/g, (sign) => `\\${sign}`)
-  return sql<SqlBool>`lower(${sql.ref(`${table}.model_name`)}) like lower(${literal}) escape '\\'`
+  const { rows } = await sql<{ name: string }>`
+    with recursive names (name) as (
+      select min(model_name) from quota_data
+      union all
+      select (select min(model_name) from quota_data where model_name > names.name) from names where name is not null
+    )
+    select name from names where name is not null and lower(name) like lower(${literal}) escape '\\' limit ${modelsMax}
+  `.execute(db)
+  return rows.map(({ name }) => name)
 }
 
+const modelsMax = 2000
 const daySeconds = 86_400
 /** A row and its charge are of one commit; their times were read apart. */
 const chargeSlackSeconds = 60

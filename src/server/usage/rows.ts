@@ -69,8 +69,8 @@ export async function countRows(db: Queries, filter: ResolvedFilter, offset: num
 }
 
 /** Only charges have a model, a channel and a group, and each is counted in the roll-up of its hour. */
-export function isLocated({ model_name, channel, group, type, request_id }: ResolvedFilter): boolean {
-  return Boolean(model_name || channel || group) && (!type || type === logType.consume) && !request_id
+export function isLocated({ models, channel, group, type, request_id }: ResolvedFilter): boolean {
+  return Boolean(models || channel || group) && (!type || type === logType.consume) && !request_id
 }
 
 function newest<Joined extends Tables & { logs: Tables['logs'] }, From extends keyof Joined>(
@@ -123,6 +123,7 @@ function newestCells(db: Queries, filter: ResolvedFilter): Promise<Cell[]> {
     .where(matchingHours({ ...filter, start_timestamp: start - (start % hourSeconds) }))
     .groupBy(['quota_data.created_at', 'quota_data.user_id'])
     .orderBy('quota_data.created_at', 'desc')
+    .orderBy('quota_data.user_id', 'desc')
     .limit(cellsMax + 1)
     .execute()
 }

@@ -1,9 +1,10 @@
+import { setImmediate } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
 import { type Grain, grainSeconds, type SumsBy, type UsageSums } from '../../contract/entities/usage-sum.ts'
 import type { Queries } from '../db/open.ts'
 import type { Core } from '../options/core.ts'
 import { spanMaxDays, wholeHours } from './data.ts'
-import { type LogFilter, matchingHours, resolveFilter } from './filter.ts'
+import { type LogFilter, matchingHours, type ResolvedFilter, resolveFilter } from './filter.ts'
 
 export interface SumsAsked {
   readonly filter: LogFilter
@@ -16,6 +17,7 @@ export interface SumsAsked {
 const columns = { model: 'model_name', user: 'user_id', channel: 'channel_id', group: 'group' } as const
 const keysMax = 15
 const hoursMaxDays = 31
+const daySeconds = 86_400
 const others = '*'
 /** The first day of 1970 was a Thursday; weeks begin on Mondays. */
 const weekShiftSeconds = 3 * 86_400
@@ -30,8 +32,19 @@ export async function readSums(core: Core, asked: SumsAsked): Promise<UsageSums>
   const found = await resolveFilter(core.db, wholeHours(core, filter, maxDays))
   if (!found) return { keys: [], points: [], total: nothing() }
 
-  const column = sql.ref<string | number>(`quota_data.${columns[by]}`)
-  const rows = await core.db
+  const rows: Point[] = []
+  // Day by day: a long span must not keep others from the one connection that SQLite has.
+  for (let from = found.start_timestamp ?? 0; from <= (found.end_timestamp ?? 0); from += daySeconds) {
+    const to = Math.min(found.end_timestamp ?? 0, from + daySeconds - 1)
+    rows.push(...(await sumsOf(core.db, { ...asked, filter: { ...found, start_timestamp: from, end_timestamp: to } })))
+    await setImmediate()
+  }
+  return fold(rows, (keys) => namesOf(core.db, by, keys))
+}
+
+async function sumsOf(db: Queries, asked: Omit<SumsAsked, 'filter'> & { filter: ResolvedFilter }): Promise<Point[]> {
+  const column = sql.ref<string | number>(`quota_data.${columns[asked.by]}`)
+  const rows = await db
     .selectFrom('quota_data')
     .select([bucketOf(asked).as('at'), column.as('key')])
     .select(({ fn }) => [
@@ -39,18 +52,15 @@ export async function readSums(core: Core, asked: SumsAsked): Promise<UsageSums>
       fn.sum<number>('count').as('count'),
       fn.sum<number>('token_used').as('token_used'),
     ])
-    .where(matchingHours(found))
+    .where(matchingHours(asked.filter))
     .groupBy([sql`1`, sql`2`])
     .orderBy(sql`1`)
     .execute()
-  return fold(
-    rows.map(({ key, ...row }) => ({ ...row, key: String(key) })),
-    (keys) => namesOf(core.db, by, keys),
-  )
+  return rows.map(({ key, ...row }) => ({ ...row, key: String(key) }))
 }
 
 /** The beginning of the hour, day or week that an hour lies in, where the asker lives. Written out: PostgreSQL groups by it. */
-function bucketOf({ grain, offsetMinutes }: SumsAsked): RawBuilder<number> {
+function bucketOf({ grain, offsetMinutes }: Omit<SumsAsked, 'filter'>): RawBuilder<number> {
   const size = sql.lit(grainSeconds[grain])
   const shift = sql.lit((grain === 'hour' ? 0 : offsetMinutes * 60) + (grain === 'week' ? weekShiftSeconds : 0))
   return sql<number>`(quota_data.created_at + ${shift}) / ${size} * ${size} - ${shift}`
@@ -76,19 +86,17 @@ async function fold(rows: readonly Point[], readNames: (keys: string[]) => Promi
   return { keys, points: pointsOf(rows, own), total }
 }
 
+/** One point for each key and time; a week or a day comes in slices. */
 function pointsOf(rows: readonly Point[], own: ReadonlySet<string>): Point[] {
-  const points: Point[] = []
-  const rests = new Map<number, Point>()
+  const points = new Map<string, Point>()
   for (const row of rows) {
-    if (own.has(row.key)) points.push(row)
-    else {
-      const rest = rests.get(row.at) ?? { at: row.at, key: others, ...nothing() }
-      if (!rests.has(row.at)) points.push(rest)
-      add(rest, row)
-      rests.set(row.at, rest)
-    }
+    const key = own.has(row.key) ? row.key : others
+    const name = `${row.at}:${key}`
+    const point = points.get(name)
+    if (point) add(point, row)
+    else points.set(name, { ...row, key })
   }
-  return points
+  return [...points.values()]
 }
 
 async function namesOf(db: Queries, by: SumsBy, keys: readonly string[]): Promise<Map<string, string>> {
