@@ -50,7 +50,7 @@ it.each([
   await stage.server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ ...before, [model]: 50 }) })
 
   const { page, problems } = await stage.open('root', { ...look, height: 844 })
-  await go(page, '/setting?tab=operation')
+  await go(page, '/setting?tab=prices&view=options')
   await page.getByRole('button', { name: say.compare }).click()
   await page.getByRole('searchbox', { name: say.search }).fill(model)
   const row = page.getByRole(width === 390 ? 'listitem' : 'row').filter({ hasText: '$100' })

@@ -10,7 +10,7 @@ import { type FakeUpstream, startFakeUpstream } from '../helpers/upstream.ts'
 import { strayWords } from './words.ts'
 
 export type Language = NonNullable<PageSettings['language']>
-export type Who = 'nobody' | 'user' | 'root'
+export type Who = 'nobody' | 'user' | 'admin' | 'root'
 
 export const userPassword = 'plain-user-1'
 
@@ -28,9 +28,11 @@ export async function openStage(): Promise<Stage> {
     throw new Error('The console is not built. Run the tests with `npm test`, or first: npm run build')
   const [server, upstream, browser] = await Promise.all([startServer('sqlite'), startFakeUpstream(), launchBrowser()])
   await addUser(server, 'user')
+  await addUser(server, 'admin', role.admin)
   const storages: Partial<Record<Who, PageSettings['storage']>> = {
     root: await storageOf(server, 'root', rootPassword),
     user: await storageOf(server, 'user', userPassword),
+    admin: await storageOf(server, 'admin', userPassword),
   }
   return {
     server,
@@ -51,10 +53,10 @@ async function stop(browser: Browser, server: TestServer, upstream: FakeUpstream
   await upstream.stop()
 }
 
-/** An ordinary user, made as the product makes one. */
-async function addUser({ app }: TestServer, username: string): Promise<void> {
+/** A user, made as the product makes one. */
+async function addUser({ app }: TestServer, username: string, level: number = role.ordinary): Promise<void> {
   const password_hash = await app.passwords.hash(userPassword)
-  const user = { username, displayName: '', password_hash, role: role.ordinary, at: app.now() }
+  const user = { username, displayName: '', password_hash, role: level, at: app.now() }
   await app.db.transaction().execute((within) => createUser(within, user))
 }
 

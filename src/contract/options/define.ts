@@ -9,7 +9,7 @@ export type Writer = 'admin' | 'root'
 export interface Place {
   /** Unique among the sections. */
   readonly name: string
-  readonly tab: 'operation' | 'ratelimit' | 'models' | 'system' | 'other'
+  readonly tab: 'operation' | 'prices' | 'ratelimit' | 'models' | 'system' | 'other'
   readonly label: Text
   readonly help?: Text
   readonly writer: Writer

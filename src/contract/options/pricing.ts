@@ -30,7 +30,7 @@ export const groups = section(
 
 /** The defaults of these maps stand in `default-prices.ts`. */
 export const prices = section(
-  { name: 'prices', tab: 'operation', label: { zh: '模型倍率设置', en: 'Model ratio settings' }, writer: 'admin' },
+  { name: 'prices', tab: 'prices', label: { zh: '模型倍率设置', en: 'Model ratio settings' }, writer: 'admin' },
   {
     ModelPrice: option({
       schema: ratios,

@@ -2,16 +2,21 @@ import { Button, Title } from '@mantine/core'
 import { IconArrowRight, IconSpeakerphone } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
-import { useSession } from '../../lib/session.ts'
+import { useMay, useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { ReadingPage } from '../../ui/reading-page.tsx'
 import { SiteContent } from '../../ui/site-content.tsx'
 import styles from './home.module.css'
+import { useUnread } from './read-notice.ts'
 import { texts } from './texts.ts'
+
+const NoticeDialog = lazy(async () => ({ default: (await import('./notice-dialog.tsx')).NoticeDialog }))
+const FirstRun = lazy(async () => ({ default: (await import('./first-run.tsx')).FirstRun }))
 
 /** The start page: the operator's own content, or a calm welcome with the address that programs need. */
 export function Screen() {
@@ -19,10 +24,17 @@ export function Screen() {
   const notice = useQuery(read('GET /api/notice'))
   const content = useQuery(read('GET /api/home_page_content'))
   const { system_name: name } = useStatus()
+  const isAdmin = useMay('admin')
+  const text = notice.data?.trim() ?? ''
+  const unread = useUnread(text) && text !== ''
 
   return (
     <ReadingPage>
-      {notice.data?.trim() && (
+      <Suspense>
+        {unread && <NoticeDialog notice={text} />}
+        {isAdmin && <FirstRun />}
+      </Suspense>
+      {text !== '' && (
         <Panel
           title={
             <span className={styles.noticeTitle}>
@@ -30,7 +42,7 @@ export function Screen() {
             </span>
           }
         >
-          <SiteContent text={notice.data} title={say('notice')} />
+          <SiteContent text={text} title={say('notice')} />
         </Panel>
       )}
       {content.data?.trim() ? <SiteContent text={content.data} title={name} /> : !content.isPending && <Welcome />}

@@ -5,25 +5,30 @@ import { useUrlState } from '../../lib/search-params.ts'
 import { useMay } from '../../lib/session.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { PageTabs } from '../../ui/page-tabs.tsx'
-import { tabs } from './tabs.ts'
+import { type Tab, tabs } from './tabs.ts'
 import { texts } from './texts.ts'
 
 /** The options bring their schemas along, which only admins need. */
 const OptionTabs = lazy(async () => ({ default: (await import('./option-tabs.tsx')).OptionTabs }))
+const RatioTab = lazy(async () => ({ default: (await import('./ratios/ratio-tab.tsx')).RatioTab }))
+const RuntimeTab = lazy(async () => ({ default: (await import('./runtime/runtime-tab.tsx')).RuntimeTab }))
+const AuditLog = lazy(async () => ({ default: (await import('./audit/audit-log.tsx')).AuditLog }))
 
 /** The settings of the site by tabs; the first tab is the own account, which everybody has. */
 export function Settings({ personal }: { personal: ReactNode }) {
   const say = useText(texts)
   const mayWriteOptions = useMay('admin')
+  const isRoot = useMay('root')
   const { values, change } = useUrlState({ tab: 'personal' })
-  const open = (mayWriteOptions && tabs.find(({ value }) => value === values.tab)?.value) || 'personal'
+  const offered = tabs.filter(({ value }) => value !== 'audit' || isRoot)
+  const open = (mayWriteOptions && offered.find(({ value }) => value === values.tab)?.value) || 'personal'
 
   const content =
     open === 'personal' ? (
       personal
     ) : (
       <Suspense fallback={<Skeleton height={320} radius="lg" />}>
-        <OptionTabs tab={open} />
+        <Content tab={open} />
       </Suspense>
     )
 
@@ -32,7 +37,7 @@ export function Settings({ personal }: { personal: ReactNode }) {
       <PageHeader title={say('title')} />
       {mayWriteOptions ? (
         <PageTabs
-          tabs={tabs.map(({ value, label }) => ({ value, label: say(label) }))}
+          tabs={offered.map(({ value, label }) => ({ value, label: say(label) }))}
           value={open}
           onChange={(tab) => change({ tab })}
         >
@@ -43,4 +48,11 @@ export function Settings({ personal }: { personal: ReactNode }) {
       )}
     </>
   )
+}
+
+function Content({ tab }: { tab: Exclude<Tab, 'personal'> }) {
+  if (tab === 'prices') return <RatioTab options={<OptionTabs tab="prices" />} />
+  if (tab === 'runtime') return <RuntimeTab />
+  if (tab === 'audit') return <AuditLog />
+  return <OptionTabs tab={tab} />
 }

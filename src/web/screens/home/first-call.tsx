@@ -1,0 +1,78 @@
+import { Button, Select } from '@mantine/core'
+import { IconPlayerPlay } from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useText } from '../../lib/i18n.ts'
+import { invalidate, read } from '../../lib/query.ts'
+import { streamChat } from '../../lib/stream-chat.ts'
+import { Notice } from '../../ui/notice.tsx'
+import styles from './home.module.css'
+import { texts } from './texts.ts'
+
+type Outcome = { readonly kind: 'answer' | 'error'; readonly text: string }
+
+/** Sends one real request through the site, and shows what came back: the last step of a new installation. */
+export function FirstCall() {
+  const say = useText(texts)
+  const client = useQueryClient()
+  const models = useQuery(read('GET /api/user/models'))
+  const [chosen, setChosen] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [outcome, setOutcome] = useState<Outcome>()
+  const names = models.data ?? []
+  const model = chosen || names[0] || ''
+
+  async function send(): Promise<void> {
+    setBusy(true)
+    setOutcome(await askOnce(model, say('firstQuestion')))
+    setBusy(false)
+    await invalidate(client, ['GET /api/system/first_run', 'GET /api/user/self'])
+  }
+
+  return (
+    <div className={styles.firstCall}>
+      <div className={styles.firstCallTools}>
+        <Select
+          aria-label={say('firstModel')}
+          placeholder={say('firstModel')}
+          data={[...names]}
+          value={model || null}
+          onChange={(next) => setChosen(next ?? '')}
+          searchable
+          allowDeselect={false}
+        />
+        <Button leftSection={<IconPlayerPlay size={16} />} loading={busy} disabled={model === ''} onClick={() => void send()}>
+          {say('firstSend')}
+        </Button>
+      </div>
+      {outcome?.kind === 'answer' && (
+        <blockquote className={styles.answer} lang="">
+          {outcome.text}
+        </blockquote>
+      )}
+      {outcome?.kind === 'error' && (
+        <Notice
+          kind="warn"
+          action={
+            <Link to="/setting" search={{ tab: 'prices', view: 'unset' }}>
+              {say('firstPrices')}
+            </Link>
+          }
+        >
+          <span lang="">{outcome.text}</span>
+        </Notice>
+      )}
+    </div>
+  )
+}
+
+async function askOnce(model: string, question: string): Promise<Outcome> {
+  const request = { group: '', model, messages: [{ role: 'user', content: question } as const], temperature: 0, max_tokens: 0 }
+  let text = ''
+  for await (const event of streamChat(request, new AbortController().signal)) {
+    if (event.kind === 'error') return { kind: 'error', text: event.message }
+    if (event.kind === 'content') text += event.text
+  }
+  return { kind: 'answer', text }
+}

@@ -1,0 +1,83 @@
+import { Button } from '@mantine/core'
+import { IconCircleCheckFilled, IconCircleNumber1, IconCircleNumber2, IconCircleNumber3 } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import { useText } from '../../lib/i18n.ts'
+import { read } from '../../lib/query.ts'
+import { storedFlag } from '../../lib/stored.ts'
+import { Panel } from '../../ui/panel.tsx'
+import { FirstCall } from './first-call.tsx'
+import styles from './home.module.css'
+import { texts } from './texts.ts'
+
+const hidden = storedFlag('first-run-hidden', false)
+
+/** From nothing to the first answer: a channel, a token, a call. It goes when all is done and somebody closes it. */
+export function FirstRun() {
+  const say = useText(texts)
+  const isHidden = hidden.use()
+  const { data: state } = useQuery({ ...read('GET /api/system/first_run'), enabled: !isHidden })
+  // A site that was in use when the page was opened needs no guide; one that got there meanwhile may see that it is done.
+  const [isNew, setIsNew] = useState<boolean>()
+  const isDone = state !== undefined && state.has_channel && state.has_token && state.has_call
+  if (state !== undefined && isNew === undefined) setIsNew(!isDone)
+  if (isHidden || !state || !isNew) return null
+
+  return (
+    <Panel
+      title={say('firstTitle')}
+      description={say(isDone ? 'firstDone' : 'firstHint')}
+      aside={
+        <Button variant="subtle" color="gray" size="compact-sm" onClick={() => hidden.write(true)}>
+          {say('firstHide')}
+        </Button>
+      }
+    >
+      <ol className={styles.steps}>
+        <Step icon={<IconCircleNumber1 />} title={say('stepChannel')} hint={say('stepChannelHint')} done={state.has_channel}>
+          <Button component={Link} to="/channel/add" variant={state.has_channel ? 'default' : 'filled'} size="sm">
+            {say('stepChannelDo')}
+          </Button>
+        </Step>
+        <Step icon={<IconCircleNumber2 />} title={say('stepToken')} hint={say('stepTokenHint')} done={state.has_token}>
+          <Button component={Link} to="/token" variant={state.has_channel && !state.has_token ? 'filled' : 'default'} size="sm">
+            {say('stepTokenDo')}
+          </Button>
+        </Step>
+        <Step icon={<IconCircleNumber3 />} title={say('stepCall')} hint={say('stepCallHint')} done={state.has_call}>
+          {state.has_channel ? <FirstCall /> : <p className={styles.stepHint}>{say('stepCallWaits')}</p>}
+          {state.has_call && (
+            <Button component={Link} to="/log" variant="default" size="sm">
+              {say('stepLog')}
+            </Button>
+          )}
+        </Step>
+      </ol>
+    </Panel>
+  )
+}
+
+interface StepProps {
+  readonly icon: ReactNode
+  readonly title: string
+  readonly hint: string
+  readonly done: boolean
+  readonly children: ReactNode
+}
+
+function Step({ icon, title, hint, done, children }: StepProps) {
+  const say = useText(texts)
+  return (
+    <li className={styles.step} data-done={done}>
+      <span className={styles.stepMark} role="img" aria-label={say(done ? 'stepDone' : 'stepOpen')}>
+        {done ? <IconCircleCheckFilled /> : icon}
+      </span>
+      <div className={styles.stepBody}>
+        <strong>{title}</strong>
+        <p className={styles.stepHint}>{hint}</p>
+        <div className={styles.stepActions}>{children}</div>
+      </div>
+    </li>
+  )
+}

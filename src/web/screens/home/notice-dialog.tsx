@@ -1,0 +1,16 @@
+import { Button } from '@mantine/core'
+import { useText } from '../../lib/i18n.ts'
+import { Dialog } from '../../ui/dialog.tsx'
+import { SiteContent } from '../../ui/site-content.tsx'
+import { readNotice } from './read-notice.ts'
+import { texts } from './texts.ts'
+
+export function NoticeDialog({ notice }: { notice: string }) {
+  const say = useText(texts)
+  const close = () => readNotice.write(notice)
+  return (
+    <Dialog title={say('notice')} onClose={close} footer={<Button onClick={close}>{say('noticeRead')}</Button>}>
+      <SiteContent text={notice} title={say('notice')} />
+    </Dialog>
+  )
+}

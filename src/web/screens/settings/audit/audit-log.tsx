@@ -1,0 +1,135 @@
+import { Button } from '@mantine/core'
+import { IconShieldCheck } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import type { AuditRow } from '../../../../contract/entities/system.ts'
+import type { CallReply } from '../../../lib/call.ts'
+import { useText } from '../../../lib/i18n.ts'
+import { usePageSize } from '../../../lib/page-size.ts'
+import { read, useWrite } from '../../../lib/query.ts'
+import { useUrlState } from '../../../lib/search-params.ts'
+import { DataTable } from '../../../ui/data-table.tsx'
+import { useFilteredEmpty } from '../../../ui/filtered-empty.tsx'
+import { type Filter, ListFilters } from '../../../ui/list-filters.tsx'
+import type { Column } from '../../../ui/listing.ts'
+import { Notice } from '../../../ui/notice.tsx'
+import { Panel } from '../../../ui/panel.tsx'
+import { Tag } from '../../../ui/tag.tsx'
+import { TimeText } from '../../../ui/time-text.tsx'
+import styles from './audit.module.css'
+import { texts } from './texts.ts'
+
+/** Every administrative act, to search; and whether the record is whole. */
+export function AuditLog() {
+  const say = useText(texts)
+  const size = usePageSize()
+  const { values, change, reset, filtered } = useUrlState({ actor: '', action: '', target: '', from: 0, to: 0, page: 1 })
+  const { page, from, to, ...words } = values
+  const query = { ...words, start_timestamp: from, end_timestamp: to, p: page, page_size: size }
+  const list = useQuery({ ...read('GET /api/audit/', { query }), placeholderData: (last) => last })
+  const verify = useWrite('POST /api/audit/verify')
+  const nothingMatches = useFilteredEmpty(reset)
+  const filters: readonly Filter[] = [
+    { kind: 'text', name: 'actor', label: say('actorFilter'), width: 170 },
+    { kind: 'text', name: 'action', label: say('actionFilter'), width: 200 },
+    { kind: 'text', name: 'target', label: say('targetFilter'), width: 200 },
+    { kind: 'time', from: 'from', to: 'to', label: say('timeFilter') },
+  ]
+
+  return (
+    <Panel
+      title={say('title')}
+      description={say('description')}
+      aside={
+        <Button
+          variant="default"
+          leftSection={<IconShieldCheck size={16} />}
+          loading={verify.isPending}
+          onClick={() => verify.mutate({})}
+        >
+          {say('verify')}
+        </Button>
+      }
+    >
+      {verify.data && <Result state={verify.data} />}
+      <DataTable
+        label={say('title')}
+        name="audit"
+        dense
+        columns={useColumns()}
+        list={list}
+        rowKey={({ id }) => id}
+        page={page}
+        onPage={(next) => change({ page: next })}
+        expand={(row) => <Change row={row} />}
+        empty={filtered || page > 1 ? nothingMatches : { title: say('empty'), hint: say('emptyHint'), icon: <IconShieldCheck /> }}
+        toolbar={<ListFilters filters={filters} values={values} onChange={change} onReset={reset} filtered={filtered} />}
+      />
+    </Panel>
+  )
+}
+
+function useColumns(): Column<AuditRow>[] {
+  const say = useText(texts)
+  return [
+    { key: 'time', title: say('time'), cell: ({ created_at }) => <TimeText seconds={created_at} /> },
+    {
+      key: 'actor',
+      title: say('actor'),
+      cell: ({ actor_id, actor_name }) => (actor_id === 0 ? <span className={styles.quiet}>{say('system')}</span> : actor_name),
+    },
+    { key: 'action', title: say('action'), heads: true, cell: ({ action }) => <Tag>{action}</Tag> },
+    { key: 'target', title: say('target'), cell: ({ target }) => <code className={styles.value}>{target}</code> },
+    { key: 'before', title: say('before'), cell: ({ before }) => <Short text={before} /> },
+    { key: 'after', title: say('after'), cell: ({ after }) => <Short text={after} /> },
+    {
+      key: 'address',
+      title: say('address'),
+      hideable: true,
+      cell: ({ address }) => <code className={styles.value}>{address}</code>,
+    },
+  ]
+}
+
+function Short({ text }: { text: string }) {
+  const say = useText(texts)
+  return text === '' ? (
+    <span className={styles.quiet}>{say('none')}</span>
+  ) : (
+    <code className={styles.short}>{text.slice(0, 80)}</code>
+  )
+}
+
+/** Both values whole, side by side. */
+function Change({ row: { before, after } }: { row: AuditRow }) {
+  const say = useText(texts)
+  return (
+    <div className={styles.change}>
+      {[
+        { label: say('before'), text: before },
+        { label: say('after'), text: after },
+      ].map(({ label, text }) => (
+        <div key={label}>
+          <strong>{label}</strong>
+          {/* A scrolling region must be reachable by keyboard. */}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
+          <pre className={styles.whole} tabIndex={0}>
+            {text || say('none')}
+          </pre>
+        </div>
+      ))}
+    </div>
+  )
+}
+
+/** Whether the record is whole, once somebody has asked. */
+function Result({ state: { rows, head, broken_at } }: { state: CallReply<'POST /api/audit/verify'> }) {
+  const say = useText(texts)
+  return (
+    <div className={styles.result}>
+      <Notice kind={broken_at === null ? 'info' : 'danger'}>
+        {broken_at === null ? say('intact', { rows }) : say('broken', { id: broken_at })}
+        {head !== '' && <div className={styles.head}>{say('head', { head })}</div>}
+      </Notice>
+    </div>
+  )
+}

@@ -1,0 +1,72 @@
+import { Button, SegmentedControl, Stack, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { useText } from '../../../lib/i18n.ts'
+import { Dialog } from '../../../ui/dialog.tsx'
+import { isNumberText, type ModelPrices, noPrices, type PriceField } from './table.ts'
+import { texts } from './texts.ts'
+
+export interface AddDialogProps {
+  readonly isTaken: (name: string) => boolean
+  readonly onClose: () => void
+  readonly onAdd: (name: string, prices: ModelPrices) => void
+}
+
+/** A model that the table does not have yet, with a price per call or with ratios. */
+export function AddDialog({ isTaken, onClose, onAdd }: AddDialogProps) {
+  const say = useText(texts)
+  const [name, setName] = useState('')
+  const [byCall, setByCall] = useState(false)
+  const [values, setValues] = useState(noPrices)
+  const [asked, setAsked] = useState(false)
+  const fields: readonly PriceField[] = byCall ? ['price'] : ['ratio', 'completion']
+  const nameFault = name.trim() === '' ? say('nameMissing') : isTaken(name.trim()) ? say('nameTaken') : undefined
+  const faultOf = (field: PriceField) => {
+    const text = values[field].trim()
+    // The completion ratio may stay that of the family.
+    if (text === '' && field !== 'completion') return say('fillMissing')
+    return isNumberText(text) ? undefined : say('notNumber')
+  }
+
+  function add(): void {
+    setAsked(true)
+    if (nameFault || fields.some(faultOf)) return
+    onAdd(name.trim(), { ...noPrices, ...Object.fromEntries(fields.map((field) => [field, values[field].trim()])) })
+    onClose()
+  }
+
+  return (
+    <Dialog title={say('addTitle')} size="md" onClose={onClose} footer={<Button onClick={add}>{say('add')}</Button>}>
+      <Stack gap="md">
+        <TextInput
+          label={say('model')}
+          placeholder={say('namePlaceholder')}
+          value={name}
+          error={(asked || isTaken(name.trim())) && nameFault}
+          onChange={(event) => setName(event.currentTarget.value)}
+          data-autofocus
+        />
+        <SegmentedControl
+          aria-label={say('mode')}
+          value={byCall ? 'call' : 'tokens'}
+          onChange={(next) => setByCall(next === 'call')}
+          data={[
+            { value: 'tokens', label: say('modeTokens') },
+            { value: 'call', label: say('modePrice') },
+          ]}
+        />
+        {fields.map((field) => (
+          <TextInput
+            key={field}
+            label={say(field)}
+            description={field === 'price' ? say('perCall') : undefined}
+            placeholder={field === 'completion' ? say('family') : undefined}
+            inputMode="decimal"
+            value={values[field]}
+            error={(asked || !isNumberText(values[field].trim())) && faultOf(field)}
+            onChange={(event) => setValues({ ...values, [field]: event.currentTarget.value })}
+          />
+        ))}
+      </Stack>
+    </Dialog>
+  )
+}

@@ -1,0 +1,227 @@
+import { ActionIcon, Button, SegmentedControl, Select, TextInput, Tooltip } from '@mantine/core'
+import { IconPlus, IconSearch, IconTrash } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
+import { useText } from '../../../lib/i18n.ts'
+import { usePageSize } from '../../../lib/page-size.ts'
+import { read } from '../../../lib/query.ts'
+import { useStatus } from '../../../lib/status.ts'
+import { DataTable } from '../../../ui/data-table.tsx'
+import { useFilteredEmpty } from '../../../ui/filtered-empty.tsx'
+import type { Column, RowKey } from '../../../ui/listing.ts'
+import { Panel } from '../../../ui/panel.tsx'
+import { PriceInput, type Unit } from './price-input.tsx'
+import styles from './ratios.module.css'
+import { type ModelPrices, noPrices, type PriceField } from './table.ts'
+import { texts } from './texts.ts'
+import type { PriceEditing } from './use-price-table.ts'
+
+const BatchDialog = lazy(async () => ({ default: (await import('./batch-dialog.tsx')).BatchDialog }))
+const AddDialog = lazy(async () => ({ default: (await import('./add-dialog.tsx')).AddDialog }))
+
+const noRows = (): readonly string[] => []
+
+const shows = ['showAll', 'showPrice', 'showTokens', 'showChanged'] as const
+type Show = (typeof shows)[number]
+
+export interface PriceEditorProps {
+  readonly editing: PriceEditing
+  /** The models that lack a price; without it all that have one. */
+  readonly unpriced?: readonly string[]
+}
+
+/** The prices of models, to change in place: searched, added, deleted, filled in together, and applied as one. */
+export function PriceEditor({ editing, unpriced }: PriceEditorProps) {
+  const say = useText(texts)
+  const [search, setSearch] = useState('')
+  const [show, setShow] = useState<Show>('showAll')
+  const [unit, setUnit] = useState<Unit>('usd')
+  const [page, setPage] = useState(1)
+  const [selected, setSelected] = useState<ReadonlySet<RowKey>>(new Set())
+  const [dialog, setDialog] = useState<'add' | 'batch'>()
+  const size = usePageSize()
+  const columns = useColumns(editing, unit)
+  // The state of the loading alone: the rows are those of the editor.
+  const options = useQuery({ ...read('GET /api/option/'), select: noRows })
+
+  const words = search.trim().toLowerCase()
+  const names = unpriced ?? Object.keys(editing.table)
+  const rows = names.filter((name) => name.toLowerCase().includes(words) && isShown(editing, name, show))
+  // The last page may be gone with what was deleted.
+  const current = Math.min(page, Math.max(1, Math.ceil(rows.length / size)))
+  const shown = { items: rows.slice((current - 1) * size, current * size), total: rows.length }
+  const nothingMatches = useFilteredEmpty(() => {
+    setSearch('')
+    setShow('showAll')
+  })
+  const close = () => setDialog(undefined)
+
+  return (
+    <Panel
+      title={say(unpriced ? 'unsetTitle' : 'editorTitle')}
+      description={say(unpriced ? 'unsetHint' : 'editorHint')}
+      footer={<Footer editing={editing} />}
+    >
+      <DataTable
+        label={say(unpriced ? 'unsetTitle' : 'editorTitle')}
+        dense
+        columns={columns}
+        list={{ ...options, data: options.data && shown }}
+        rowKey={(name) => name}
+        page={current}
+        onPage={setPage}
+        selected={selected}
+        onSelect={setSelected}
+        bulkActions={
+          <Button size="compact-sm" onClick={() => setDialog('batch')}>
+            {say('batch', { count: selected.size })}
+          </Button>
+        }
+        rowActions={(name) => (
+          <Tooltip label={say('remove')}>
+            <ActionIcon color="red" aria-label={`${say('remove')}: ${name}`} onClick={() => editing.set([name], null)}>
+              <IconTrash size={16} />
+            </ActionIcon>
+          </Tooltip>
+        )}
+        empty={
+          names.length > 0
+            ? nothingMatches
+            : unpriced
+              ? { title: say('empty'), hint: say('emptyHint') }
+              : { title: say('noModels'), hint: say('add') }
+        }
+        toolbar={
+          <div className={styles.tools}>
+            <TextInput
+              type="search"
+              aria-label={say('search')}
+              placeholder={say('search')}
+              leftSection={<IconSearch size={16} />}
+              value={search}
+              onChange={(event) => setSearch(event.currentTarget.value)}
+            />
+            {!unpriced && (
+              <Select
+                aria-label={say('show')}
+                data={shows.map((value) => ({ value, label: say(value) }))}
+                allowDeselect={false}
+                value={show}
+                onChange={(next) => setShow(shows.find((known) => known === next) ?? 'showAll')}
+              />
+            )}
+            <SegmentedControl
+              aria-label={say('unit')}
+              value={unit}
+              onChange={(next) => setUnit(next === 'ratio' ? 'ratio' : 'usd')}
+              data={[
+                { value: 'usd', label: say('unitUsd') },
+                { value: 'ratio', label: say('unitRatio') },
+              ]}
+            />
+            {!unpriced && (
+              <Button variant="default" leftSection={<IconPlus size={16} />} onClick={() => setDialog('add')}>
+                {say('add')}
+              </Button>
+            )}
+          </div>
+        }
+      />
+      <Example editing={editing} names={shown.items} />
+      <Suspense>
+        {dialog === 'batch' && (
+          <BatchDialog
+            models={[...selected].map(String)}
+            onClose={close}
+            onFill={(patch) => editing.set([...selected].map(String), patch)}
+          />
+        )}
+        {dialog === 'add' && (
+          <AddDialog
+            isTaken={(name) => Object.hasOwn(editing.table, name)}
+            onClose={close}
+            onAdd={(name, prices) => {
+              editing.set([name], prices)
+              setSearch(name)
+              setShow('showAll')
+            }}
+          />
+        )}
+      </Suspense>
+    </Panel>
+  )
+}
+
+function isShown({ table, drafts }: PriceEditing, name: string, show: Show): boolean {
+  const byCall = table[name]?.price !== undefined && table[name].price !== ''
+  if (show === 'showPrice') return byCall
+  if (show === 'showTokens') return !byCall
+  return show === 'showAll' || Object.hasOwn(drafts, name)
+}
+
+function useColumns({ table, drafts, set }: PriceEditing, unit: Unit): Column<string>[] {
+  const say = useText(texts)
+  const figure = (name: string, field: PriceField) => (
+    <PriceInput
+      // Another unit is another field: what was typed in the one is nothing in the other.
+      key={unit}
+      name={name}
+      field={field}
+      unit={unit}
+      prices={table[name] ?? noPrices}
+      onChange={(prices: ModelPrices) => set([name], prices)}
+    />
+  )
+  const usd = unit === 'usd'
+  return [
+    {
+      key: 'model',
+      title: say('model'),
+      heads: true,
+      cell: (name) => (
+        <span className={styles.model} data-changed={Object.hasOwn(drafts, name)}>
+          {name}
+        </span>
+      ),
+    },
+    { key: 'ratio', title: usd ? `${say('input')} (${say('perMillion')})` : say('ratio'), cell: (name) => figure(name, 'ratio') },
+    {
+      key: 'completion',
+      title: usd ? `${say('output')} (${say('perMillion')})` : say('completion'),
+      cell: (name) => figure(name, 'completion'),
+    },
+    { key: 'price', title: `${say('price')} (${say('perCall')})`, cell: (name) => figure(name, 'price') },
+  ]
+}
+
+function Footer({ editing: { drafts, saving, undo, apply } }: { editing: PriceEditing }) {
+  const say = useText(texts)
+  const count = Object.keys(drafts).length
+  return (
+    <>
+      {count > 0 && <span className={styles.changed}>{say('changed', { count })}</span>}
+      {count > 0 && (
+        <Button variant="default" onClick={undo} disabled={saving}>
+          {say('undo')}
+        </Button>
+      )}
+      <Button variant={count > 0 ? 'filled' : 'default'} onClick={() => void apply()} loading={saving}>
+        {say('apply')}
+      </Button>
+    </>
+  )
+}
+
+/** What the first priced model of the page costs, worked out. */
+function Example({ editing, names }: { editing: PriceEditing; names: readonly string[] }) {
+  const say = useText(texts)
+  const perUsd = useStatus().quota_per_unit
+  // Without a completion ratio of its own a model has that of its family, which only the server knows.
+  const name = names.find((one) => editing.table[one]?.price || (editing.table[one]?.ratio && editing.table[one]?.completion))
+  const prices = name === undefined ? undefined : editing.table[name]
+  if (name === undefined || !prices) return null
+  if (prices.price !== '') return <p className={styles.example}>{say('exampleCall', { model: name, usd: `$${prices.price}` })}</p>
+  const usd = (Number(prices.ratio) * (1000 + 500 * Number(prices.completion))) / perUsd
+  if (!Number.isFinite(usd)) return null
+  return <p className={styles.example}>{say('example', { model: name, usd: `$${Number(usd.toPrecision(6))}` })}</p>
+}

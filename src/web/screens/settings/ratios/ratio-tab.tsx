@@ -1,0 +1,48 @@
+import { SegmentedControl } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { useText } from '../../../lib/i18n.ts'
+import { read } from '../../../lib/query.ts'
+import { useUrlState } from '../../../lib/search-params.ts'
+import { PriceEditor } from './price-editor.tsx'
+import styles from './ratios.module.css'
+import { unpricedOf } from './table.ts'
+import { texts } from './texts.ts'
+import { usePriceTable } from './use-price-table.ts'
+
+const views = [
+  { value: 'editor', label: 'viewEditor' },
+  { value: 'unset', label: 'viewUnset' },
+  { value: 'options', label: 'viewOptions' },
+] as const
+
+/** What models cost: as a table to edit, the models that lack a price, and all ratios as they are stored. */
+export function RatioTab({ options }: { options: ReactNode }) {
+  const say = useText(texts)
+  const { values, change } = useUrlState({ view: 'editor' })
+  const editing = usePriceTable()
+  const enabled = useQuery(read('GET /api/channel/models_enabled'))
+  const unpriced = [...unpricedOf(enabled.data ?? [], editing.saved)].toSorted()
+
+  return (
+    <>
+      <SegmentedControl
+        className={styles.views ?? ''}
+        aria-label={say('view')}
+        value={views.some(({ value }) => value === values.view) ? values.view : 'editor'}
+        onChange={(view) => change({ view })}
+        data={views.map(({ value, label }) => ({
+          value,
+          label: value === 'unset' && unpriced.length > 0 ? `${say(label)} (${unpriced.length})` : say(label),
+        }))}
+      />
+      {values.view === 'options' ? (
+        options
+      ) : values.view === 'unset' ? (
+        <PriceEditor key="unset" editing={editing} unpriced={unpriced} />
+      ) : (
+        <PriceEditor key="editor" editing={editing} />
+      )}
+    </>
+  )
+}

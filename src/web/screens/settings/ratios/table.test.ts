@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest'
+import { faultyModels, noPrices, ratioOf, readTable, unpricedOf, usdOf, withDrafts, writeTable } from './table.ts'
+
+const saved = {
+  ModelPrice: '{"dall-e-3": 0.04, "gizmo-*": 0.1}',
+  ModelRatio: '{"gpt-4o": 1.25, "dall-e-3": 2}',
+  CompletionRatio: '{"gpt-4o": 4}',
+}
+
+it('reads one row for each model, whatever prices it', () => {
+  expect(readTable(saved)).toEqual({
+    'dall-e-3': { price: '0.04', ratio: '2', completion: '' },
+    'gizmo-*': { price: '0.1', ratio: '', completion: '' },
+    'gpt-4o': { price: '', ratio: '1.25', completion: '4' },
+  })
+  expect(readTable({ ModelRatio: 'broken' })).toEqual({})
+})
+
+it('writes only the options that change, and keeps the ratios of a model with a price', () => {
+  expect(writeTable(saved, { 'gpt-4o': { price: '', ratio: '1.25', completion: '5' } })).toEqual({
+    CompletionRatio: JSON.stringify({ 'gpt-4o': 5 }, null, 2),
+  })
+  expect(writeTable(saved, { 'dall-e-3': { price: '0.05', ratio: '2', completion: '' } })).toEqual({
+    ModelPrice: JSON.stringify({ 'dall-e-3': 0.05, 'gizmo-*': 0.1 }, null, 2),
+  })
+  expect(Object.keys(writeTable(saved, { 'gpt-4o': null }))).toEqual(['ModelRatio', 'CompletionRatio'])
+  expect(writeTable(saved, {})).toEqual({})
+})
+
+it('shows drafts on top, without what is to be removed', () => {
+  const table = withDrafts(readTable(saved), { 'dall-e-3': null, 'a-new': { ...noPrices, ratio: '3' } })
+  expect(Object.keys(table)).toEqual(['a-new', 'gizmo-*', 'gpt-4o'])
+})
+
+it('finds what is no number', () => {
+  const prices = { ...noPrices, ratio: '1' }
+  expect(faultyModels({ a: prices, b: { ...prices, price: 'x' }, c: { ...prices, completion: '-1' }, d: null })).toEqual([
+    'b',
+    'c',
+  ])
+})
+
+it('finds models that nothing prices, not even a name with an asterisk', () => {
+  expect(unpricedOf(['gpt-4o', 'gizmo-7', 'new', 'toString'], readTable(saved))).toEqual(['new', 'toString'])
+})
+
+it('turns ratios into dollars per million tokens and back without dust', () => {
+  expect([usdOf('1.25', 500_000), usdOf('0.075', 500_000), usdOf('x', 500_000)]).toEqual(['2.5', '0.15', ''])
+  expect([ratioOf('2.5', 500_000), ratioOf('0.15', 500_000), ratioOf('x', 500_000)]).toEqual(['1.25', '0.075', 'x'])
+})

@@ -1,0 +1,105 @@
+import { isJsonObject, parseJson } from '../../../lib/json.ts'
+
+/** What a model costs as it stands in the editor: texts, since they may be half typed; '' is not set. */
+export interface ModelPrices {
+  /** US dollars per call. It comes before the ratios. */
+  readonly price: string
+  readonly ratio: string
+  readonly completion: string
+}
+
+export type PriceField = keyof ModelPrices
+export type PriceTable = Readonly<Record<string, ModelPrices>>
+/** What was changed and not saved: null for a model that is to be removed. */
+export type PriceDrafts = Readonly<Record<string, ModelPrices | null>>
+export type OptionTexts = Readonly<Record<string, string>>
+
+export const noPrices: ModelPrices = { price: '', ratio: '', completion: '' }
+const optionOf = { price: 'ModelPrice', ratio: 'ModelRatio', completion: 'CompletionRatio' } as const
+const fields = ['price', 'ratio', 'completion'] as const satisfies readonly PriceField[]
+
+/** All models that have a price or a ratio, by name. */
+export function readTable(saved: OptionTexts): PriceTable {
+  const maps = fields.map((field) => [field, numbersOf(saved[optionOf[field]])] as const)
+  const names = new Set(maps.flatMap(([, map]) => Object.keys(map)))
+  return Object.fromEntries(
+    [...names].toSorted().map((name) => {
+      const prices = Object.fromEntries(maps.map(([field, map]) => [field, map[name] === undefined ? '' : String(map[name])]))
+      // Each of the three fields has been read.
+      return [name, prices as unknown as ModelPrices]
+    }),
+  )
+}
+
+/** The table with what was changed on top. */
+export function withDrafts(table: PriceTable, drafts: PriceDrafts): PriceTable {
+  const removed = new Set(Object.keys(drafts).filter((name) => drafts[name] === null))
+  const kept = Object.entries(table).filter(([name]) => !removed.has(name) && !(name in drafts))
+  const changed = Object.entries(drafts).flatMap(([name, prices]) => (prices ? [[name, prices] as const] : []))
+  return Object.fromEntries([...kept, ...changed].toSorted(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+/**
+ * The texts of the options that the drafts change. A ratio of a model that has a price per call stays as it was, so that the model finds
+ * it again when the price is taken off.
+ */
+export function writeTable(saved: OptionTexts, drafts: PriceDrafts): OptionTexts {
+  const texts = fields.map((field) => {
+    const before = numbersOf(saved[optionOf[field]])
+    const after = { ...before }
+    for (const [name, prices] of Object.entries(drafts)) {
+      const text = prices?.[field] ?? ''
+      if (text === '') delete after[name]
+      else after[name] = Number(text)
+    }
+    return [optionOf[field], before, after] as const
+  })
+  const changed = texts.filter(([, before, after]) => JSON.stringify(sorted(before)) !== JSON.stringify(sorted(after)))
+  return Object.fromEntries(changed.map(([key, , after]) => [key, JSON.stringify(after, null, 2)]))
+}
+
+/** Models of the drafts with something that is no number from 0 on. */
+export function faultyModels(drafts: PriceDrafts): readonly string[] {
+  return Object.entries(drafts).flatMap(([name, prices]) =>
+    prices && fields.some((field) => !isNumberText(prices[field])) ? [name] : [],
+  )
+}
+
+/** Whether a text is empty or a number that a price can be. */
+export function isNumberText(text: string): boolean {
+  return text === '' || /^\d*\.?\d+(e-?\d+)?$/i.test(text)
+}
+
+/** Which of these models nothing prices, not even a name with an asterisk at its end. */
+export function unpricedOf(models: readonly string[], table: PriceTable): readonly string[] {
+  const names = Object.keys(table).filter((name) => table[name]?.price !== '' || table[name]?.ratio !== '')
+  const beginnings = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
+  const known = new Set(names)
+  return models.filter((model) => !known.has(model) && !beginnings.some((beginning) => model.startsWith(beginning)))
+}
+
+/** US dollars per million tokens of a ratio, and back; '' for what is no number. A ratio of 1 is one unit per token. */
+export function usdOf(ratio: string, unitsPerUsd: number): string {
+  return ratio === '' || !isNumberText(ratio) ? '' : tidy((Number(ratio) * 1_000_000) / unitsPerUsd)
+}
+
+export function ratioOf(usd: string, unitsPerUsd: number): string {
+  return usd === '' || !isNumberText(usd) ? usd : tidy((Number(usd) * unitsPerUsd) / 1_000_000)
+}
+
+/** Without the dust of binary fractions. */
+export function tidy(value: number): string {
+  return String(Number(value.toPrecision(12)))
+}
+
+function numbersOf(text: string | undefined): Record<string, number> {
+  const value = parseJson(text ?? '')
+  if (!isJsonObject(value)) return {}
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, number]) => (typeof number === 'number' ? [[name, number]] : [])),
+  )
+}
+
+function sorted(map: Record<string, number>): [string, number][] {
+  return Object.entries(map).toSorted(([one], [other]) => (one < other ? -1 : 1))
+}

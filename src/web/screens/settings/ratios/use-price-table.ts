@@ -1,0 +1,87 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useBlocker } from '@tanstack/react-router'
+import { useState } from 'react'
+import { call } from '../../../lib/call.ts'
+import { useText } from '../../../lib/i18n.ts'
+import { invalidate, read } from '../../../lib/query.ts'
+import { toast } from '../../../lib/toast.ts'
+import { confirmDiscard } from '../../../ui/confirm.tsx'
+import {
+  faultyModels,
+  type ModelPrices,
+  noPrices,
+  type PriceDrafts,
+  type PriceTable,
+  readTable,
+  withDrafts,
+  writeTable,
+} from './table.ts'
+import { texts } from './texts.ts'
+
+export interface PriceEditing {
+  /** What is charged at present. */
+  readonly saved: PriceTable
+  /** The same with what was changed here. */
+  readonly table: PriceTable
+  readonly drafts: PriceDrafts
+  readonly set: (models: readonly string[], patch: Partial<ModelPrices> | null) => void
+  readonly undo: () => void
+  readonly apply: () => Promise<void>
+  readonly saving: boolean
+}
+
+/** The price table and what was changed in it: nothing is charged before it is applied. */
+export function usePriceTable(): PriceEditing {
+  const say = useText(texts)
+  const client = useQueryClient()
+  const options = useQuery(read('GET /api/option/'))
+  const [drafts, setDrafts] = useState<PriceDrafts>({})
+  const [saving, setSaving] = useState(false)
+  const optionTexts = Object.fromEntries((options.data ?? []).map(({ key, value }) => [key, value]))
+  const saved = readTable(optionTexts)
+  const dirty = Object.keys(drafts).length > 0
+  useBlocker({
+    disabled: !dirty,
+    enableBeforeUnload: dirty,
+    shouldBlockFn: async ({ next }) => {
+      const search: { view?: string; tab?: string } = next.search
+      const stays = next.pathname === '/setting' && search.tab === 'prices' && search.view !== 'options'
+      return !stays && !(await confirmDiscard())
+    },
+  })
+
+  function set(models: readonly string[], patch: Partial<ModelPrices> | null): void {
+    const changed = models.map((name) => {
+      if (patch === null) return [name, null] as const
+      return [name, { ...(drafts[name] ?? saved[name] ?? noPrices), ...patch }] as const
+    })
+    const next = Object.entries({ ...drafts, ...Object.fromEntries(changed) })
+    setDrafts(Object.fromEntries(next.filter(([name, prices]) => !isAsSaved(saved[name], prices))))
+  }
+
+  async function apply(): Promise<void> {
+    const faulty = faultyModels(drafts)
+    if (faulty.length > 0) {
+      toast.error(say('notNumbers', { models: faulty.join(', ') }))
+      return
+    }
+    const changed = Object.entries(writeTable(optionTexts, drafts))
+    if (changed.length === 0) return toast.warn(say('nothingChanged'))
+    setSaving(true)
+    const results = await Promise.allSettled(changed.map(([key, value]) => call('PUT /api/option/', { body: { key, value } })))
+    await invalidate(client, ['GET /api/option/', 'GET /api/pricing/proposals'])
+    setSaving(false)
+    const failed = results.filter(({ status }) => status === 'rejected').length
+    if (failed > 0) return toast.error(say(failed < changed.length ? 'partlyFailed' : 'failed'))
+    setDrafts({})
+    toast.success(say('saved'))
+  }
+
+  return { saved, table: withDrafts(saved, drafts), drafts, set, undo: () => setDrafts({}), apply, saving }
+}
+
+function isAsSaved(saved: ModelPrices | undefined, draft: ModelPrices | null): boolean {
+  if (draft === null) return saved === undefined
+  const before = saved ?? noPrices
+  return before.price === draft.price && before.ratio === draft.ratio && before.completion === draft.completion
+}

@@ -1,0 +1,79 @@
+import { Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { SystemInfo } from '../../../../contract/entities/system.ts'
+import { useText } from '../../../lib/i18n.ts'
+import { read } from '../../../lib/query.ts'
+import { DataTable } from '../../../ui/data-table.tsx'
+import { ErrorView } from '../../../ui/error-view.tsx'
+import { Facts } from '../../../ui/facts.tsx'
+import type { Column } from '../../../ui/listing.ts'
+import { Panel } from '../../../ui/panel.tsx'
+import { Tag } from '../../../ui/tag.tsx'
+import { TimeText } from '../../../ui/time-text.tsx'
+import styles from './runtime.module.css'
+import { texts } from './texts.ts'
+
+/** What the installation is made of, and which of its processes are alive. */
+export function NodesPanel() {
+  const say = useText(texts)
+  const system = useQuery({ ...read('GET /api/system/'), refetchInterval: 15_000 })
+  const nodes = useQuery({ ...read('GET /api/system/'), select: (info) => info.nodes })
+  const columns = useColumns()
+
+  return (
+    <Panel title={say('system')}>
+      {system.data ? (
+        <>
+          <Facts
+            facts={[
+              { label: say('version'), value: system.data.version },
+              { label: say('database'), value: system.data.database === 'sqlite' ? 'SQLite' : 'PostgreSQL' },
+              { label: say('redis'), value: say(system.data.redis ? 'redisOn' : 'redisOff') },
+              { label: say('runtime'), value: system.data.runtime },
+              { label: say('platform'), value: system.data.platform },
+              { label: say('started_at'), value: <TimeText seconds={system.data.started_at} /> },
+              { label: say('clock'), value: <TimeText seconds={system.data.now} /> },
+            ]}
+          />
+          <div className={styles.nodes}>
+            <DataTable
+              label={say('nodes')}
+              dense
+              columns={columns}
+              list={nodes}
+              rowKey={({ name }) => name}
+              isMuted={({ alive }) => !alive}
+            />
+          </div>
+        </>
+      ) : system.error ? (
+        <ErrorView error={system.error} onRetry={() => void system.refetch()} />
+      ) : (
+        <Skeleton height={120} radius="md" />
+      )}
+    </Panel>
+  )
+}
+
+function useColumns(): Column<SystemInfo['nodes'][number]>[] {
+  const say = useText(texts)
+  return [
+    { key: 'node', title: say('node'), heads: true, cell: ({ name }) => <code className={styles.quiet}>{name}</code> },
+    {
+      key: 'state',
+      title: say('state'),
+      cell: ({ alive, here }) => (
+        <span className={styles.tags}>
+          <Tag dot color={alive ? 'green' : 'gray'}>
+            {say(alive ? 'alive' : 'gone')}
+          </Tag>
+          {here && <Tag color="sluice">{say('here')}</Tag>}
+        </span>
+      ),
+    },
+    { key: 'version', title: say('version'), cell: ({ version }) => version },
+    { key: 'memory', title: say('memory'), align: 'right', cell: ({ memory_mb: count }) => say('megabytes', { count }) },
+    { key: 'started', title: say('started_at'), cell: ({ started_at }) => <TimeText seconds={started_at} /> },
+    { key: 'seen', title: say('seen'), cell: ({ seen_at }) => <TimeText seconds={seen_at} /> },
+  ]
+}

@@ -1,0 +1,12 @@
+import { Stack } from '@mantine/core'
+import { JobsPanel } from './jobs-panel.tsx'
+import { NodesPanel } from './nodes-panel.tsx'
+
+export function RuntimeTab() {
+  return (
+    <Stack gap="lg">
+      <NodesPanel />
+      <JobsPanel />
+    </Stack>
+  )
+}

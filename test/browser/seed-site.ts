@@ -1,0 +1,137 @@
+import { role } from '../../src/contract/roles.ts'
+import type { TestServer } from '../helpers/app.ts'
+import { addChannel, addToken } from '../helpers/seed.ts'
+import type { FakeUpstream } from '../helpers/upstream.ts'
+
+const models = ['gpt-4o', 'gpt-4o-mini', 'claude-3-5-sonnet-20241022', 'gemini-2.0-flash', 'deepseek-chat', 'unpriced-model']
+const channels = [
+  { name: 'OpenAI 主力', type: 1, tag: '主力', priority: 10, weight: 3 },
+  { name: 'OpenAI backup', type: 1, tag: '主力', priority: 5 },
+  { name: 'Claude', type: 14, priority: 8 },
+  { name: 'Gemini', type: 24, tag: 'vendors' },
+  { name: 'DeepSeek', type: 43, tag: 'vendors' },
+  { name: 'Ollama 内网', type: 4 },
+]
+
+/** Words that people chose, in whatever language. */
+export const seededWords: readonly string[] = [
+  ...[
+    ...channels.map(({ name }) => name),
+    '主力',
+    '只读脚本',
+    '试用额度',
+    '开业活动',
+    'a lighthouse in fog',
+    '雾中的灯塔',
+    '城市夜景',
+  ],
+  'What does a sluice do when the water rises?',
+  // Rows of the log are written once, in both languages.
+  ...['管理员调整额度', 'Quota changed by an admin'],
+]
+
+/** A site as it looks after some days of use: people, channels, tokens, codes, calls and what admins did. Through the product's own calls. */
+export async function seedSite({
+  server,
+  upstream,
+}: {
+  server: TestServer
+  upstream: FakeUpstream
+}): Promise<{ channel: number }> {
+  const { call } = server
+  const ids: number[] = []
+  for (const { name, ...channel } of channels)
+    ids.push(await addChannel(server, { url: upstream.url, models: models.join(','), name, ...channel }))
+  await call('PUT /api/channel/', { id: ids[5], status: 2 })
+
+  const token = await addToken(server, { name: 'production' })
+  await addToken(server, { name: '只读脚本', unlimited_quota: false, remain_quota: 2_500_000, expired_time: 1_893_456_000 })
+  const limited = { model_limits_enabled: true, model_limits: 'gpt-4o-mini', allow_ips: '10.0.0.0/8' }
+  const { id } = await addToken(server, { name: 'laptop', ...limited })
+  await call('PUT /api/token/?status_only=true', { id, status: 2 })
+
+  for (const username of ['carol', 'dave', 'erin', 'frank'])
+    await call('POST /api/user/', { username, display_name: '', password: 'longpassword' })
+  const people = await call<{ items: { id: number; username: string; role: number }[] }>('GET /api/user/?page_size=100')
+  for (const person of people.items.filter((one) => one.role < role.root))
+    await call(`POST /api/user/${person.id}/quota`, { change: 5_000_000, reason: '试用额度' })
+  const dave = people.items.find(({ username }) => username === 'dave')
+  if (dave) await call('POST /api/user/manage', { id: dave.id, action: 'disable' })
+
+  await call('POST /api/redemption/', { name: '开业活动', quota: 500_000, count: 12 })
+  const [code] = await call<string[]>('POST /api/redemption/', { name: 'welcome', quota: 1_000_000, count: 1 })
+  await call('POST /api/user/topup', { key: code })
+  await call('PUT /api/option/', { key: 'RetryTimes', value: '2' })
+
+  for (const [index, model] of [...models, ...models, ...models].entries())
+    await ask(server, { key: token.key, model, stream: index % 2 === 0 })
+  await addTasks(server)
+  return { channel: ids[0] ?? 1 }
+}
+
+async function ask({ url }: TestServer, { key, model, stream }: { key: string; model: string; stream: boolean }): Promise<void> {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, stream, messages: [{ role: 'user', content: 'What does a sluice do when the water rises?' }] }),
+  })
+  await response.text()
+}
+
+/** Drawing and music tasks as their upstreams would have left them: nothing here speaks their protocols. */
+async function addTasks({ app: { db, now } }: TestServer): Promise<void> {
+  const ms = now()
+  const unfinished = { fail_reason: '', progress: '', finish_time: 0 }
+  const drawing = { user_id: 1, channel_id: 1, code: 1, prompt_en: 'a lighthouse in fog', quota: 50_000, ...unfinished }
+  await db
+    .insertInto('midjourneys')
+    .values([
+      {
+        ...drawing,
+        action: 'IMAGINE',
+        mj_id: '1700000000000001',
+        prompt: '雾中的灯塔',
+        status: 'SUCCESS',
+        progress: '100%',
+        submit_time: ms - 90_000,
+        finish_time: ms - 30_000,
+      },
+      {
+        ...drawing,
+        action: 'UPSCALE',
+        mj_id: '1700000000000002',
+        prompt: '雾中的灯塔',
+        status: 'IN_PROGRESS',
+        progress: '47%',
+        submit_time: ms - 20_000,
+      },
+      {
+        ...drawing,
+        action: 'IMAGINE',
+        mj_id: '1700000000000003',
+        prompt: '城市夜景',
+        status: 'FAILURE',
+        fail_reason: 'banned prompt',
+        submit_time: ms - 200_000,
+      },
+    ])
+    .execute()
+  const at = Math.floor(ms / 1000)
+  const song = {
+    user_id: 1,
+    channel_id: 1,
+    platform: 'suno',
+    created_at: at - 60,
+    updated_at: at,
+    quota: 50_000,
+    submit_time: at - 60,
+    ...unfinished,
+  }
+  await db
+    .insertInto('tasks')
+    .values([
+      { ...song, task_id: 'a1b2c3d4', action: 'MUSIC', status: 'SUCCESS', progress: '100%', finish_time: at - 10 },
+      { ...song, task_id: 'e5f6a7b8', action: 'LYRICS', status: 'IN_PROGRESS', progress: '30%' },
+    ])
+    .execute()
+}
