@@ -2,8 +2,9 @@ import { expect, it } from 'vitest'
 import { serverOfTest } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { startProcess } from '../helpers/process.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, loseLeases, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
+import { eventually } from './stage.ts'
 
 const model = 'gpt-4o-mini'
 const ask = (url: string, key: string, body: Record<string, unknown>) =>
@@ -65,6 +66,7 @@ eachDatabase('money under load and death', (fresh, kind) => {
     expect(completed.length).toBeLessThan(50)
 
     const server = await serverOfTest(kind, { database })
+    await loseLeases(server)
     await waitForNoHolds(server)
     const { ledger } = await books(server)
     const charges = ledger.filter((row) => row.kind === 'charge').map((row) => row.reference)
@@ -95,10 +97,8 @@ eachDatabase('money under load and death', (fresh, kind) => {
 })
 
 async function waitForNoHolds(server: Parameters<typeof books>[0]): Promise<void> {
-  for (let attempt = 0; attempt < 650; attempt++) {
+  await eventually('no hold is left', async () => {
     await server.app.ledger.expire()
-    if ((await books(server)).holds.length === 0) return
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  throw new Error('Holds are left after 60 seconds')
+    return (await books(server)).holds.length === 0
+  })
 }

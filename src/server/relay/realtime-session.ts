@@ -118,6 +118,7 @@ export class RealtimeSession {
   /** Holds and counts the answer that is asked for. False when it is refused; then the session goes on, or has ended for want of money. */
   async #admit(event: JsonObject): Promise<boolean> {
     try {
+      await this.#parts.stillAllowed()
       const most = this.#most(limitIn(objectAt(event, 'response') ?? {}))
       const refusal = await this.#parts.bill.enter(most)
       if (refusal) {
@@ -166,6 +167,11 @@ export class RealtimeSession {
   /** Speech may begin an answer that nobody asked for in words. */
   async #noteBegun(id: string): Promise<void> {
     if (this.#began.size < runningMax) this.#began.set(id, this.#app.now())
+    try {
+      await this.#parts.stillAllowed()
+    } catch (error) {
+      return this.#refuse(error)
+    }
     const refusal = await this.#parts.bill.enter(this.#most())
     if (!refusal) return
     await this.#tell(limitError(refusal))

@@ -1,29 +1,8 @@
-import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { eachDatabase, freshDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
-import { aCharge, aHold, ledgerOf, outcome, type TestLedger } from '../../../test/helpers/ledger.ts'
-import { openSqlite } from '../db/sqlite-file.ts'
+import { eachDatabase, freshDatabase } from '../../../test/helpers/databases.ts'
+import { aCharge, aHold, ledgerOf, outcome } from '../../../test/helpers/ledger.ts'
+import { takeAway } from '../../../test/helpers/outage.ts'
 import { reconcile } from './reconcile.ts'
-
-/** Takes the database away, and answers how to bring it back. */
-async function takeAway({ core }: TestLedger, { env }: TestDatabase): Promise<() => Promise<void>> {
-  const { database } = core
-  if (database.dialect === 'sqlite') {
-    const other = openSqlite(database.file)
-    other.exec('begin immediate')
-    return async () => {
-      other.exec('rollback')
-      other.close()
-    }
-  }
-  const name = sql.id(new URL(env.DATABASE_URL).pathname.slice(1))
-  const { db } = (await ledgerOf(await freshDatabase('postgres'))).core
-  await sql`alter database ${name} allow_connections false`.execute(db)
-  await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${new URL(env.DATABASE_URL).pathname.slice(1)}`.execute(
-    db,
-  )
-  return async () => void (await sql`alter database ${name} allow_connections true`.execute(db))
-}
 
 async function eventually(check: () => Promise<void>): Promise<void> {
   for (let tries = 0; ; tries++) {
@@ -38,12 +17,11 @@ async function eventually(check: () => Promise<void>): Promise<void> {
 
 eachDatabase('ledger without its database', (fresh) => {
   it('refuses holds, reports what is not durable, and writes it when the database is back', async () => {
-    const database = await fresh()
-    const node = await ledgerOf(database)
+    const node = await ledgerOf(await fresh())
     const userId = await node.user(1000)
     const holds = Array.from({ length: 5 }, () => aHold(userId, 0, 100))
     for (const hold of holds) await node.ledger.hold(hold)
-    const bringBack = await takeAway(node, database)
+    const bringBack = await takeAway(node.core.database)
 
     const settled = await Promise.all(holds.map((hold) => outcome(() => node.ledger.settle(hold, aCharge(hold, 70)))))
     expect(settled).toEqual(Array(5).fill('database_unavailable'))
