@@ -11,6 +11,7 @@ import { reconcileLedger } from './reconcile-ledger.ts'
 import { refreshBalances } from './refresh-balances.ts'
 import type { Job } from './runner.ts'
 import { settleResponses } from './settle-responses.ts'
+import { tellOfDisabledChannels } from './tell-disabled-channels.ts'
 import { testChannels } from './test-channels.ts'
 import { warnOfLowQuota } from './warn-low-quota.ts'
 
@@ -28,6 +29,7 @@ export const jobs: readonly Job[] = [
   settleResponses,
   pollUpstreamTasks,
   testChannels,
+  tellOfDisabledChannels,
   refreshBalances,
   checkUpstreamModels,
 ]

@@ -82,6 +82,20 @@ export const mails = {
     ],
     button: { zh: '前往充值', en: 'Top up' },
   },
+  channelDisabled: {
+    subject: { zh: '{site} 渠道 {channel} 已被自动禁用', en: 'The channel {channel} of {site} was disabled automatically' },
+    lines: [
+      {
+        zh: '渠道 {channel}（#{id}）已被自动禁用：{reason}',
+        en: 'The channel {channel} (#{id}) was disabled automatically: {reason}',
+      },
+      {
+        zh: '在重新启用之前，请求不会再发送到该渠道。两小时内不会就同一渠道再次通知。',
+        en: 'No request goes to it until it is enabled again. You will not be told of the same channel again within two hours.',
+      },
+    ],
+    button: { zh: '查看渠道', en: 'Look at the channels' },
+  },
   test: {
     subject: { zh: '{site} 测试通知', en: 'A test message of {site}' },
     lines: [{ zh: '如果您收到此消息，说明通知设置有效。', en: 'If you can read this, the settings work.' }],
