@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mayAccess, role } from '../../src/contract/roles.ts'
+import type { Status } from '../../src/contract/status.ts'
 import { navGroups } from '../../src/web/lib/screen.ts'
 import { screens } from '../../src/web/screens.ts'
 import { serverOfTest } from '../helpers/app.ts'
@@ -58,8 +59,11 @@ describe.each(everyone)('for $who', ({ who, level, language, scheme, width }) =>
     const { page } = await stage.open(who, { language, scheme })
     await go(page, '/')
     const links = page.getByRole('navigation', { name: { zh: '主导航', en: 'Main navigation' }[language] }).getByRole('link')
+    const status = await stage.server.call<Status>('GET /api/status')
     const wanted = Object.keys(navGroups).flatMap((group) =>
-      screens.filter(({ nav, access }) => level > 0 && nav?.group === group && !nav.flag && mayAccess(level, access)),
+      screens.filter(
+        ({ nav, access }) => level > 0 && nav?.group === group && (nav.flag?.(status) ?? true) && mayAccess(level, access),
+      ),
     )
     expect(await links.allTextContents()).toEqual(wanted.map(({ label }) => label[language]))
   })

@@ -6,7 +6,7 @@ import { routes } from '../route.ts'
 /** `before` is the id of the last row of the page before: as quick for the last page as for the first. */
 const paging = {
   ...zeroBasedPage,
-  before: queryInt,
+  before: queryInt.optional(),
   start_timestamp: queryInt,
   end_timestamp: queryInt,
   action: queryText,

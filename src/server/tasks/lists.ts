@@ -12,7 +12,7 @@ import { eitherOf, idColumn, type TaskTable } from './task-table.ts'
 export interface TaskFilter {
   readonly userId?: number
   /** Only rows before the one of this id: the page after it, as quick as the first. */
-  readonly before?: number
+  readonly before?: number | undefined
   readonly channel_id?: number
   readonly username?: string
   /** As the upstream named it. */

@@ -1,0 +1,95 @@
+import { Progress, UnstyledButton } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { type Label, taskStatusLabels } from '../../../contract/entities/task.ts'
+import { colorOf, formatCount } from '../../lib/format.ts'
+import { textOf, useLocal, useText } from '../../lib/i18n.ts'
+import { formatTime } from '../../lib/times.ts'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { CopyText } from '../../ui/copy-text.tsx'
+import { showDialog } from '../../ui/dialogs.tsx'
+import { QuotaText } from '../../ui/quota-text.tsx'
+import { Tag } from '../../ui/tag.tsx'
+import styles from './tasks.module.css'
+import { texts } from './texts.ts'
+
+/** What stands in the cells of both lists. */
+
+export function LabelTag({ label, fallback }: { label: Label | undefined; fallback: string }) {
+  const local = useLocal()
+  const say = useText(texts)
+  return <Tag color={label?.color ?? 'gray'}>{label ? local(label.label) : fallback || say('unknown')}</Tag>
+}
+
+export function StatusCell({ status }: { status: string }) {
+  const local = useLocal()
+  const label = taskStatusLabels[status] ?? taskStatusLabels.UNKNOWN
+  return (
+    <Tag dot color={label?.color ?? 'gray'}>
+      {label ? local(label.label) : status}
+    </Tag>
+  )
+}
+
+export function ProgressCell({ progress, status }: { progress: string; status: string }) {
+  const say = useText(texts)
+  const percent = Number.parseInt(progress, 10)
+  if (Number.isNaN(percent)) return <span className={styles.figure}>{progress}</span>
+  const color = status === 'FAILURE' ? 'orange' : status === 'SUCCESS' ? 'green' : 'sluice'
+  return (
+    <span className={styles.progress}>
+      <Progress value={percent} color={color} aria-label={say('progress')} className={styles.bar} />
+      <span className={styles.figure}>{percent}%</span>
+    </span>
+  )
+}
+
+/** The year is left out while it is this one. */
+export function TimeCell({ seconds }: { seconds: number }) {
+  const full = formatTime(seconds)
+  const thisYear = full.startsWith(String(new Date().getFullYear()))
+  return (
+    <time className={styles.figure} dateTime={new Date(seconds * 1000).toISOString()} title={full}>
+      {thisYear ? full.slice(5) : full}
+    </time>
+  )
+}
+
+/** From the order to the end, red over a minute. */
+export function SpentCell({ seconds }: { seconds: number }) {
+  const say = useText(texts)
+  return <Tag color={seconds > 60 ? 'red' : 'green'}>{say('seconds', { count: formatCount(Math.round(seconds)) })}</Tag>
+}
+
+export function ChannelCell({ id }: { id: number }) {
+  return (
+    <CopyText text={String(id)}>
+      <Tag color={colorOf(id)}>{id}</Tag>
+    </CopyText>
+  )
+}
+
+export function CostCell({ units }: { units: number }) {
+  return (
+    <span className={styles.figure}>
+      <QuotaText units={units} />
+    </span>
+  )
+}
+
+/** A text that is cut off in its cell; pressed, all of it, to be read and copied. */
+export function LongText({ title, text }: { title: string; text: string }) {
+  return (
+    <UnstyledButton className={styles.long} title={text} onClick={() => showText(title, text)}>
+      {text}
+    </UnstyledButton>
+  )
+}
+
+export function showText(title: string, body: ReactNode): void {
+  void showDialog({
+    title,
+    wide: true,
+    cancelLabel: textOf(texts, 'close'),
+    body: <CodeBlock className={styles.whole}>{body}</CodeBlock>,
+  })
+}

@@ -1,0 +1,82 @@
+import { Button } from '@mantine/core'
+import { IconListDetails } from '@tabler/icons-react'
+import { musicActionLabels, type Task } from '../../../contract/entities/task.ts'
+import { useText } from '../../lib/i18n.ts'
+import { timeZoneOffset } from '../../lib/times.ts'
+import { CopyText } from '../../ui/copy-text.tsx'
+import type { Column } from '../../ui/listing.ts'
+import { Tag } from '../../ui/tag.tsx'
+import { ChannelCell, CostCell, LabelTag, LongText, ProgressCell, SpentCell, StatusCell, showText, TimeCell } from './cells.tsx'
+import styles from './tasks.module.css'
+import { texts } from './texts.ts'
+
+/** Columns of the music; where it was made and by whom are for admins. */
+export function useMusicColumns(isAdmin: boolean): readonly Column<Task>[] {
+  const say = useText(texts)
+  const all: (Column<Task> & { readonly admin?: true })[] = [
+    {
+      key: 'submitted',
+      title: say('submitted', { zone: timeZoneOffset() }),
+      cell: (row) => <TimeCell seconds={row.submit_time} />,
+    },
+    {
+      key: 'finished',
+      title: say('finished'),
+      hideable: true,
+      cell: (row) => (row.finish_time > 0 ? <TimeCell seconds={row.finish_time} /> : null),
+    },
+    { key: 'progress', title: say('progress'), cell: (row) => <ProgressCell progress={row.progress} status={row.status} /> },
+    {
+      key: 'spent',
+      title: say('spent'),
+      hideable: true,
+      cell: (row) => (row.finish_time > 0 ? <SpentCell seconds={row.finish_time - row.submit_time} /> : null),
+    },
+    { key: 'channel', title: say('channel'), admin: true, hideable: true, cell: (row) => <ChannelCell id={row.channel_id} /> },
+    { key: 'user', title: say('user'), admin: true, hideable: true, cell: (row) => row.username },
+    {
+      key: 'platform',
+      title: say('platform'),
+      hideable: true,
+      cell: (row) => (
+        <Tag color={row.platform === 'suno' ? 'green' : 'gray'}>{row.platform === 'suno' ? 'Suno' : say('unknown')}</Tag>
+      ),
+    },
+    { key: 'action', title: say('action'), cell: (row) => <LabelTag label={musicActionLabels[row.action]} fallback="" /> },
+    {
+      key: 'id',
+      title: say('taskId'),
+      heads: true,
+      cell: (row) => (
+        <CopyText text={row.task_id}>
+          <span className={styles.id}>{row.task_id}</span>
+        </CopyText>
+      ),
+    },
+    { key: 'status', title: say('status'), cell: (row) => <StatusCell status={row.status} /> },
+    { key: 'cost', title: say('cost'), align: 'right', hideable: true, cell: (row) => <CostCell units={row.quota} /> },
+    {
+      key: 'reason',
+      title: say('reason'),
+      hideable: true,
+      fill: true,
+      width: 120,
+      cell: (row) => (row.fail_reason ? <LongText title={say('reason')} text={row.fail_reason} /> : null),
+    },
+    {
+      key: 'details',
+      title: say('showDetails'),
+      cell: (row) => (
+        <Button
+          size="compact-sm"
+          variant="default"
+          leftSection={<IconListDetails size={15} stroke={1.6} />}
+          onClick={() => showText(say('taskOf', { id: row.task_id }), JSON.stringify(row, null, 2))}
+        >
+          {say('showDetails')}
+        </Button>
+      ),
+    },
+  ]
+  return all.filter(({ admin }) => isAdmin || !admin)
+}

@@ -1,0 +1,71 @@
+import { Button } from '@mantine/core'
+import { IconDownload, IconExternalLink, IconPhoto } from '@tabler/icons-react'
+import { useState } from 'react'
+import type { Drawing } from '../../../contract/entities/task.ts'
+import { useText } from '../../lib/i18n.ts'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import styles from './tasks.module.css'
+import { texts } from './texts.ts'
+
+/** Opens the picture of a drawing over the page. It always comes by way of this site. */
+export function PictureCell({ row }: { row: Drawing }) {
+  const say = useText(texts)
+  const [open, setOpen] = useState(false)
+  return (
+    <>
+      <Button
+        size="compact-sm"
+        variant="default"
+        leftSection={<IconPhoto size={15} stroke={1.6} />}
+        onClick={() => setOpen(true)}
+      >
+        {say('showPicture')}
+      </Button>
+      {open && <PictureDialog row={row} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+function PictureDialog({ row, onClose }: { row: Drawing; onClose: () => void }) {
+  const say = useText(texts)
+  const [failed, setFailed] = useState(false)
+  const { mj_id: id, preview_url: url } = row
+  return (
+    <Dialog
+      title={say('pictureOf', { id })}
+      size="xl"
+      onClose={onClose}
+      footer={
+        <div className={styles.links}>
+          <Button
+            component="a"
+            href={url}
+            target="_blank"
+            rel="noreferrer"
+            variant="default"
+            leftSection={<IconExternalLink size={16} />}
+          >
+            {say('openPicture')}
+          </Button>
+          <Button component="a" href={url} download={`${id}.png`} variant="default" leftSection={<IconDownload size={16} />}>
+            {say('download')}
+          </Button>
+        </div>
+      }
+    >
+      {failed ? (
+        <Notice kind="warn">{say('pictureFailed')}</Notice>
+      ) : (
+        <div className={styles.frame}>
+          <img
+            className={styles.picture}
+            src={url}
+            alt={row.prompt || say('pictureOf', { id })}
+            onError={() => setFailed(true)}
+          />
+        </div>
+      )}
+    </Dialog>
+  )
+}

@@ -1,0 +1,29 @@
+import { ActionIcon, Tooltip } from '@mantine/core'
+import { IconRefresh } from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useText } from '../../lib/i18n.ts'
+import { invalidate, type ReadLine } from '../../lib/query.ts'
+import { type Listing, rowsOf } from '../../ui/listing.ts'
+import { texts } from './texts.ts'
+
+export function RefreshButton({ lines }: { lines: readonly ReadLine[] }) {
+  const say = useText(texts)
+  const client = useQueryClient()
+  return (
+    <Tooltip label={say('refresh')}>
+      <ActionIcon variant="default" size={34} aria-label={say('refresh')} onClick={() => void invalidate(client, lines)}>
+        <IconRefresh size={17} stroke={1.6} />
+      </ActionIcon>
+    </Tooltip>
+  )
+}
+
+const everyMs = 10_000
+
+/** How often a list reads itself anew: as long as something in it goes on. */
+export function everyWhileRunning(query: {
+  readonly state: { readonly data: Listing<{ readonly status: string }> | undefined }
+}): number | false {
+  const goesOn = rowsOf(query.state.data).some(({ status }) => status !== 'SUCCESS' && status !== 'FAILURE')
+  return goesOn && everyMs
+}

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { addChannel, addToken } from '../helpers/seed.ts'
+import { png, startTaskPeer, type TaskPeer } from '../helpers/task-peer.ts'
+import { expectFit, go, openStage, type Stage } from './stage.ts'
+
+let stage: Stage
+let peer: TaskPeer
+let ids: { done: string; failed: string; running: string; song: string }
+const failReason = 'Banned prompt: blood'
+
+beforeAll(async () => {
+  ;[stage, peer] = await Promise.all([openStage(), startTaskPeer()])
+  const { server } = stage
+  const { db } = server.app
+  Object.assign(server.app.upstream, { untrusted: anywhere })
+  await addChannel(server, { url: peer.url, type: 2, models: 'mj_imagine', key: 'k' })
+  await addChannel(server, { url: peer.url, type: 36, models: 'suno_music', key: 'k' })
+  const token = await addToken(server)
+  const order = async (path: string, body: object) => {
+    const response = await fetch(server.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    const { result, data } = (await response.json()) as { result?: string; data?: string }
+    return result ?? data ?? ''
+  }
+  const draw = () => order('/mj/submit/imagine', { prompt: 'a lighthouse above a stormy sea, golden hour, wide angle --ar 16:9' })
+  ids = {
+    done: await draw(),
+    failed: await draw(),
+    running: await draw(),
+    song: await order('/suno/submit/music', { prompt: 'x' }),
+  }
+  const set = (id: string, values: object) => db.updateTable('midjourneys').set(values).where('mj_id', '=', id).execute()
+  const now = Date.now()
+  await set(ids.done, { status: 'SUCCESS', progress: '100%', image_url: `${peer.url}/a.png`, finish_time: now + 42_000 })
+  await set(ids.failed, { status: 'FAILURE', progress: '100%', fail_reason: failReason, finish_time: now + 90_000 })
+  await set(ids.running, { status: 'IN_PROGRESS', progress: '47%' })
+  const song = { status: 'SUCCESS', progress: '100%', finish_time: Math.floor(now / 1000) + 30, data: '[{"title":"Sea"}]' }
+  await db.updateTable('tasks').set(song).execute()
+  peer.program = ({ path }) => (path.endsWith('.png') ? { bytes: png } : undefined)
+})
+afterAll(async () => {
+  await stage.stop()
+  await peer.stop()
+})
+
+const anywhere = {
+  allows: () => true,
+  allowsPort: () => true,
+  resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+}
+
+const words = {
+  zh: {
+    picture: '查看图片',
+    close: '关闭',
+    details: '查看详情',
+    id: '任务 ID',
+    off: '未启用回调',
+    empty: '还没有绘图任务',
+  },
+  en: {
+    picture: 'View picture',
+    close: 'Close',
+    details: 'Details',
+    id: 'Task ID',
+    off: 'Callbacks are off',
+    empty: 'No drawings yet',
+  },
+} as const
+
+it.each([
+  { language: 'zh', scheme: 'light' },
+  { language: 'en', scheme: 'dark' },
+] as const)(
+  'in $language drawings are seen with progress, picture and reason, and filtered by the address',
+  async ({ language, scheme }) => {
+    const { page, problems } = await stage.open('root', { language, scheme })
+    const say = words[language]
+    const data = [failReason, 'suno', 'Suno']
+    await go(page, '/midjourney')
+    await page.getByText(say.off).waitFor()
+    const row = (id: string) => page.getByRole('row', { name: id })
+    await row(ids.running).getByText('47%').waitFor()
+    await expectFit(page, language, [...data, 'a lighthouse above a stormy sea, golden hour, wide angle --ar 16:9'])
+
+    await row(ids.done).getByRole('button', { name: say.picture }).click()
+    const picture = page.getByRole('dialog').locator('img')
+    await picture.waitFor()
+    await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1)
+    expect(await picture.getAttribute('src')).toMatch(/^\/mj\/image\/\d+\?key=/)
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+
+    await row(ids.failed).getByRole('button', { name: failReason }).click()
+    await page.getByRole('dialog').getByText(failReason).waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: say.close }).last().click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+
+    await page.getByRole('searchbox', { name: say.id }).fill(ids.failed)
+    await row(ids.running).waitFor({ state: 'detached' })
+    expect(new URL(page.url()).searchParams.get('id')).toBe(ids.failed)
+    await go(page, `/midjourney?status=SUCCESS`)
+    await row(ids.done).waitFor()
+    expect(await row(ids.failed).count()).toBe(0)
+
+    await go(page, '/task')
+    await row(ids.song).getByRole('button', { name: say.details }).click()
+    await page.getByRole('dialog').getByText('"title": "Sea"').waitFor()
+    await page.keyboard.press('Escape')
+    await expectFit(page, language, data)
+    expect(problems).toEqual([])
+  },
+)
+
+it('a user sees nothing of others, and neither channel nor submission', async () => {
+  const { page, problems } = await stage.open('user', { language: 'en' })
+  await go(page, '/midjourney')
+  await page.getByText(words.en.empty).waitFor()
+  expect(await page.getByText(words.en.off).count()).toBe(0)
+  await expectFit(page, 'en')
+  expect(problems).toEqual([])
+})
