@@ -123,7 +123,7 @@ export const screens: readonly Screen[] = [
     load: () => import('./screens/redemptions/index.tsx'),
   },
   {
-    path: '/topup/orders',
+    path: '/order',
     access: 'admin',
     label: { zh: '充值订单', en: 'Top-up orders' },
     icon: IconReceipt2,

@@ -1,5 +1,6 @@
 import { paymentMethods, type TopUp, topUpStatusLabels } from '../../contract/entities/top-up.ts'
 import { moneyText } from '../../contract/money.ts'
+import type { Text } from '../../contract/text.ts'
 import { useQuotaFormat } from '../lib/format.ts'
 import { defineTexts, useLocal, useText } from '../lib/i18n.ts'
 import styles from './order-parts.module.css'
@@ -36,16 +37,30 @@ export function PaymentMethod({ method }: { method: string }) {
 /** Where an order stands, and what became of its payment afterwards. */
 export function OrderState({ order }: { order: TopUp }) {
   const say = useText(texts)
+  const local = useLocal()
   const format = useQuotaFormat()
   const { status, refunded_minor: refunded, currency, dispute, withdrawn } = order
   return (
     <div className={styles.state}>
       <StatusTag state={topUpStatusLabels[status]} />
       {refunded > 0 && <Tag color="orange">{say('refunded', { money: formatMoney(refunded, currency) })}</Tag>}
-      {dispute !== '' && <Tag color="red">{say('disputed', { state: dispute })}</Tag>}
+      {dispute !== '' && (
+        <Tag color="red">{say('disputed', { state: disputes[dispute] ? local(disputes[dispute]) : dispute })}</Tag>
+      )}
       {withdrawn > 0 && <Tag>{say('withdrawn', { amount: format(withdrawn) })}</Tag>}
     </div>
   )
+}
+
+/** The states of a chargeback as Stripe names them. */
+const disputes: Readonly<Record<string, Text>> = {
+  warning_needs_response: { zh: '预警，待回应', en: 'inquiry, needs a response' },
+  warning_under_review: { zh: '预警，审理中', en: 'inquiry, under review' },
+  warning_closed: { zh: '预警已关闭', en: 'inquiry closed' },
+  needs_response: { zh: '待回应', en: 'needs a response' },
+  under_review: { zh: '审理中', en: 'under review' },
+  won: { zh: '胜诉', en: 'won' },
+  lost: { zh: '败诉', en: 'lost' },
 }
 
 const texts = defineTexts('order-parts', {

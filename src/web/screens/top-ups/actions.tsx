@@ -18,14 +18,17 @@ export function Actions({ order, onAct }: { order: AdminTopUp; onAct: (act: Act)
   const check = useWrite('POST /api/topup/:id/check', { invalidates: ['GET /api/topup/'], success: say('checked') })
 
   const actions: RowAction[] = [
-    {
-      label: say('check'),
-      icon: <IconRefresh {...icon} />,
-      primary: true,
-      disabled: isCredited,
-      busy: check.isPending,
-      onClick: () => check.mutate({ params: { id } }),
-    },
+    ...(isCredited
+      ? []
+      : [
+          {
+            label: say('check'),
+            icon: <IconRefresh {...icon} />,
+            primary: true,
+            busy: check.isPending,
+            onClick: () => check.mutate({ params: { id } }),
+          },
+        ]),
     { label: say('copyNumber'), icon: <IconCopy {...icon} />, onClick: () => void copyText(trade_no, say('numberCopied')) },
     { label: say('complete'), icon: <IconCircleCheck {...icon} />, disabled: isCredited, onClick: () => onAct('complete') },
     {

@@ -1,3 +1,4 @@
+import { Skeleton } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect } from 'react'
 import { useText } from '../../lib/i18n.ts'
@@ -36,7 +37,7 @@ export function Screen() {
         value={tab}
         onChange={show}
       >
-        <Suspense>
+        <Suspense fallback={<Skeleton height={240} />}>
           {tab === 'top-up' && <TopUpTab />}
           {tab === 'orders' && <OrdersTab />}
           {tab === 'statement' && <StatementTab />}

@@ -37,7 +37,10 @@ export function StatementTab() {
 
   return (
     <div className={styles.stack}>
-      <p className={styles.quiet}>{say('statementHint', { zone: timeZoneName() })}</p>
+      <div className={styles.top}>
+        <p className={styles.quiet}>{say('statementHint', { zone: timeZoneName() })}</p>
+        <DownloadButton />
+      </div>
       <DataTable
         label={say('statement')}
         name="statement"
@@ -46,16 +49,13 @@ export function StatementTab() {
         rowKey={({ id }) => id}
         empty={kind === '' && before === 0 ? nothing : nothingMatches}
         toolbar={
-          <>
-            <ListFilters
-              filters={[{ kind: 'select', name: 'kind', label: say('kindFilter'), choices: useKinds(), width: 200 }]}
-              values={filters.values}
-              onChange={change}
-              onReset={filters.reset}
-              filtered={kind !== ''}
-            />
-            <DownloadButton />
-          </>
+          <ListFilters
+            filters={[{ kind: 'select', name: 'kind', label: say('kindFilter'), choices: useKinds(), width: 200 }]}
+            values={filters.values}
+            onChange={change}
+            onReset={filters.reset}
+            filtered={kind !== ''}
+          />
         }
       />
       <Paging before={before} next={list.data?.next ?? 0} onChange={(to) => filters.change({ before: to })} />

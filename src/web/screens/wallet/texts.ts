@@ -78,7 +78,7 @@ export const texts = defineTexts('wallet', {
     completed: '到账时间',
 
     statement: '账单',
-    statementHint: '余额的每一笔变动。时间为{zone}。',
+    statementHint: '余额的每一笔变动。时间为 {zone}。',
     statementCsv: '下载 CSV',
     statementEmpty: '还没有变动',
     statementEmptyHint: '充值、兑换或调用模型后，每一笔都会记在这里。',

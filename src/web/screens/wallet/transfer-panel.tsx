@@ -78,23 +78,27 @@ function TransferForm({ available, least }: { available: number; least: number }
   }
 
   return (
-    <form className={styles.line} onSubmit={submit} noValidate>
-      <NumberInput
-        label={say('transferQuota')}
-        description={say('transferEquivalent', { amount: formatQuota(quota || 0, { inCurrency: true, perUsd }) })}
-        allowDecimal={false}
-        allowNegative={false}
-        thousandSeparator=","
-        value={typed}
-        onChange={setTyped}
-        error={fault}
-      />
-      <Button variant="default" onClick={() => setTyped(available)}>
-        {say('transferAll')}
-      </Button>
-      <Button type="submit" loading={transfer.isPending} disabled={fault !== false}>
-        {say('transferSubmit')}
-      </Button>
+    <form className={styles.transfer} onSubmit={submit} noValidate>
+      <div className={styles.line}>
+        <NumberInput
+          label={say('transferQuota')}
+          allowDecimal={false}
+          allowNegative={false}
+          thousandSeparator=","
+          value={typed}
+          onChange={setTyped}
+          error={fault !== false}
+        />
+        <Button variant="default" onClick={() => setTyped(available)}>
+          {say('transferAll')}
+        </Button>
+        <Button type="submit" loading={transfer.isPending} disabled={fault !== false}>
+          {say('transferSubmit')}
+        </Button>
+      </div>
+      <p className={fault ? styles.refusal : styles.quiet} aria-live="polite">
+        {fault || say('transferEquivalent', { amount: formatQuota(quota || 0, { inCurrency: true, perUsd }) })}
+      </p>
     </form>
   )
 }
