@@ -1,0 +1,252 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { User } from '../../src/contract/entities/user.ts'
+import { addChannel, requireBalancedBooks } from '../helpers/seed.ts'
+import { type SmtpServer, startSmtpServer } from '../helpers/smtp-server.ts'
+import { expectFit, go, logIn, openStage, readMessage, type Stage, userPassword } from './stage.ts'
+
+/** How people come in, get back in, and are looked after. */
+const model = 'gpt-4o-mini'
+const question = 'one two three four'
+
+let stage: Stage
+let smtp: SmtpServer
+beforeAll(async () => {
+  stage = await openStage()
+  smtp = await startSmtpServer({ security: 'none' })
+  await addChannel(stage.server, { url: stage.upstream.url, models: model })
+  const options = {
+    SMTPServer: '127.0.0.1',
+    SMTPPort: String(smtp.port),
+    SMTPAccount: 'robot@site.test',
+    ServerAddress: stage.server.url,
+    EmailVerificationEnabled: 'true',
+    QuotaForInvitee: '500000',
+    QuotaForInviter: '1000000',
+  }
+  for (const [key, value] of Object.entries(options)) await stage.server.call('PUT /api/option/', { key, value })
+})
+afterAll(async () => {
+  await stage.stop()
+  await smtp.stop()
+})
+
+const words = {
+  zh: {
+    email: '邮箱',
+    getCode: '获取验证码',
+    code: '邮箱验证码',
+    codeSent: '验证码发送成功，请检查你的邮箱！',
+    again: /重新发送 \(\d+\)/,
+    name: '用户名',
+    password: '密码',
+    repeat: '确认密码',
+    register: '注册',
+    short: '密码长度不得小于 8 位！',
+    differ: '两次输入的密码不一致',
+    wrongCode: '验证码错误或已过期',
+    registered: '注册成功！',
+    playgroundGroup: '分组',
+    playgroundModel: '模型',
+    settings: '设置',
+    input: '输入消息',
+    send: '发送',
+    reset: '发送重置链接',
+    resetSent: '重置邮件发送成功，请检查邮箱！',
+    retry: /重试 \(\d+\)/,
+    confirmReset: '重置密码',
+    newPassword: '新密码',
+    copied: '密码已重置，新密码已复制到剪贴板',
+  },
+  en: {
+    email: 'E-mail',
+    getCode: 'Get code',
+    code: 'Verification code',
+    codeSent: 'Code sent, check your mailbox',
+    again: /Resend \(\d+\)/,
+    name: 'Username',
+    password: 'Password',
+    repeat: 'Repeat the password',
+    register: 'Register',
+    short: 'Password length must not be less than 8',
+    differ: 'The two passwords do not match',
+    wrongCode: 'The verification code is wrong or has expired',
+    registered: 'Registration succeeded',
+    playgroundGroup: 'Group',
+    playgroundModel: 'Model',
+    settings: 'Settings',
+    input: 'Message',
+    send: 'Send',
+    reset: 'Send the link',
+    resetSent: 'Reset mail sent, check your mailbox',
+    retry: /Retry \(\d+\)/,
+    confirmReset: 'Reset the password',
+    newPassword: 'New password',
+    copied: 'The password was reset, and the new one copied',
+  },
+} as const
+
+const codeIn = (text: string) => /\b\d{6}\b/.exec(text)?.[0] ?? ''
+
+describe.each([
+  { language: 'zh', width: 1440 },
+  { language: 'en', width: 390 },
+] as const)('in $language, $width wide', ({ language, width }) => {
+  it('somebody who was invited registers with a mailed code, and chats', { timeout: 60_000 }, async () => {
+    const say = words[language]
+    const email = `${language}@example.com`
+    const username = `guest-${language}`
+    const before = await rootUser()
+    const { page, problems } = await stage.open('nobody', { language, width, height: 900 })
+
+    await go(page, `/register?aff=${before.aff_code}`)
+    await expectFit(page, language, [before.aff_code])
+    const field = (name: string) => page.getByRole('textbox', { name, exact: true })
+    const submit = page.getByRole('main').getByRole('button', { name: say.register, exact: true })
+    await field(say.name).fill(username)
+    await field(say.password).fill('short')
+    await field(say.repeat).fill('other')
+    await submit.click()
+    await page.getByText(say.short).waitFor()
+    await page.getByText(say.differ).waitFor()
+    await expectFit(page, language, [before.aff_code])
+
+    await field(say.password).fill('a good pass 9')
+    await field(say.repeat).fill('a good pass 9')
+    await field(say.email).fill(email)
+    await page.getByRole('button', { name: say.getCode }).click()
+    await readMessage(page, language, say.codeSent)
+    expect(await page.getByRole('button', { name: say.again }).isDisabled()).toBe(true)
+    await field(say.code).fill('000000')
+    await submit.click()
+    await page.getByText(say.wrongCode).waitFor()
+    await field(say.code).fill(codeIn((await smtp.mailTo(email)).text))
+    await submit.click()
+    await readMessage(page, language, say.registered)
+    await page.waitForURL('**/login')
+    await logIn(page, { language, username, password: 'a good pass 9' })
+
+    const [made] = (await stage.server.call<{ items: User[] }>(`GET /api/user/search?keyword=${username}`)).items
+    expect(made).toMatchObject({ email, inviter_id: before.id, quota: 500_000 })
+    expect((await rootUser()).aff_quota).toBe(before.aff_quota + 1_000_000)
+
+    await go(page, '/playground')
+    if (width === 390) await page.getByRole('button', { name: new RegExp(`^(${say.settings}$|gpt-)`) }).click()
+    await choose(page, page.getByRole('combobox', { name: say.playgroundGroup, exact: true }), 'default')
+    await choose(page, page.getByRole('combobox', { name: say.playgroundModel, exact: true }), model)
+    if (width === 390) await page.keyboard.press('Escape')
+    await page.getByRole('textbox', { name: say.input }).fill(question)
+    await page.getByRole('button', { name: say.send, exact: true }).click()
+    await page.getByRole('listitem').getByText(`You said: ${question}`).waitFor()
+    expect(problems).toEqual([])
+    await requireBalancedBooks(stage.server)
+  })
+})
+
+it('who forgot the password gets a new one by a mailed link, once', { timeout: 60_000 }, async () => {
+  const say = words.en
+  const email = 'lost@example.com'
+  await addUser('lost', email)
+  const { page, problems } = await stage.open('nobody', { language: 'en', scheme: 'dark' })
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await go(page, '/login')
+  await page.getByRole('link', { name: 'Forgot the password? Reset it' }).click()
+  await page.getByRole('textbox', { name: say.email }).fill(email)
+  await expectFit(page, 'en')
+  await page.getByRole('button', { name: say.reset }).click()
+  await readMessage(page, 'en', say.resetSent)
+  expect(await page.getByRole('button', { name: say.retry }).isDisabled()).toBe(true)
+  await expectFit(page, 'en', [email])
+
+  const link = /https?:\/\/\S+\/user\/reset\?[^\s"<]+/.exec((await smtp.mailTo(email)).text)?.[0] ?? ''
+  await go(page, link)
+  expect(await page.getByRole('textbox', { name: say.email }).inputValue()).toBe(email)
+  await page.getByRole('button', { name: say.confirmReset }).click()
+  await readMessage(page, 'en', say.copied)
+  const password = await page.getByRole('textbox', { name: say.newPassword }).inputValue()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(password)
+  await expectFit(page, 'en', [email])
+  await logIn(page, { language: 'en', username: email, password })
+  // It was sent by mail, so that it has to be changed.
+  await page.getByRole('dialog').waitFor()
+
+  const again = await stage.open('nobody', { language: 'en' })
+  await go(again.page, link)
+  await again.page.getByRole('button', { name: say.confirmReset }).click()
+  await again.page.getByText('The reset link is invalid or has expired').waitFor()
+  expect(problems).toEqual([])
+})
+
+it('an admin finds a user, changes group and quota, bans and lets in again', { timeout: 60_000 }, async () => {
+  const { id } = await addUser('zoe', 'zoe@example.com')
+  const { page, problems } = await stage.open('root', { language: 'zh' })
+  await go(page, '/user')
+  await expectFit(page, 'zh', ['Root User'])
+  await page.getByRole('searchbox', { name: '搜索 ID、用户名、显示名称或邮箱' }).fill('zoe@')
+  await page.waitForURL(/keyword=zoe/)
+  const row = page.getByRole('row', { name: /zoe/ })
+  await row.getByRole('button', { name: '编辑: zoe' }).click()
+  await page.waitForURL(new RegExp(`/user/edit/${id}\\?keyword=zoe`))
+  const form = page.getByRole('dialog', { name: `编辑用户 #${id}` })
+  await form.getByRole('textbox', { name: '显示名称' }).fill('Zoë')
+  await choose(page, form.getByRole('combobox', { name: '分组' }), 'vip')
+  await expectFit(page, 'zh', ['Root User'])
+
+  await form.getByRole('button', { name: '调整额度' }).click()
+  const dialog = page.getByRole('dialog', { name: '调整 zoe 的额度' })
+  await dialog.getByRole('button', { name: '确认调整' }).click()
+  await dialog.getByText('请填写原因').waitFor()
+  await dialog.getByRole('button', { name: '+$10', exact: true }).click()
+  await dialog.getByRole('button', { name: '−$1', exact: true }).click()
+  await dialog.getByText('新额度 $0.00 + $9.00 = $9.00').waitFor()
+  await dialog.getByRole('textbox', { name: '原因' }).fill('补偿')
+  await expectFit(page, 'zh', ['Root User'])
+  await dialog.getByRole('button', { name: '确认调整' }).click()
+  await readMessage(page, 'zh', '额度已调整')
+  await form.getByText('$9.00').waitFor()
+  // What was typed before is still there.
+  expect(await form.getByRole('textbox', { name: '显示名称' }).inputValue()).toBe('Zoë')
+  await form.getByRole('button', { name: '提交' }).click()
+  await readMessage(page, 'zh', '用户信息更新成功！')
+  const saved = () => stage.server.call<User>(`GET /api/user/${id}`)
+  expect(await saved()).toMatchObject({ display_name: 'Zoë', group: 'vip', quota: 4_500_000 })
+
+  await act(page, row, '封禁')
+  expect((await saved()).status).toBe(2)
+  await page.getByRole('combobox', { name: '状态' }).click()
+  await page.getByRole('option', { name: '已激活' }).click()
+  await page.getByText('没有符合条件的结果').waitFor()
+  await page.getByRole('button', { name: '重置' }).first().click()
+  await row.getByRole('button', { name: '更多操作: zoe' }).click()
+  await page.getByRole('menuitem', { name: '启用' }).click()
+  await readMessage(page, 'zh', '操作成功完成！')
+  expect((await saved()).status).toBe(1)
+  await act(page, row, '注销')
+  await row.getByText('已注销').waitFor()
+  expect(await row.getByRole('button').count()).toBe(0)
+  await expectFit(page, 'zh', ['Root User'])
+  expect(problems).toEqual([])
+})
+
+/** Chooses from the menu of a row, and confirms. */
+async function act(page: Page, row: Locator, name: string): Promise<void> {
+  await row.getByRole('button', { name: '更多操作: zoe' }).click()
+  await page.getByRole('menuitem', { name }).click()
+  await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+  await readMessage(page, 'zh', '操作成功完成！')
+}
+
+async function choose(page: Page, select: Locator, option: string): Promise<void> {
+  await select.click()
+  await page.getByRole('option', { name: new RegExp(`^${option}(?: |$)`) }).click()
+}
+
+function rootUser(): Promise<User> {
+  return stage.server.call<User>('GET /api/user/self')
+}
+
+async function addUser(username: string, email: string): Promise<{ id: number }> {
+  const user = await stage.server.call<User>('POST /api/user/', { username, password: userPassword })
+  await stage.server.app.db.updateTable('users').set({ email }).where('id', '=', user.id).execute()
+  return user
+}
