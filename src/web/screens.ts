@@ -66,6 +66,14 @@ export const screens: readonly Screen[] = [
     load: () => import('./screens/login/confirm-reset.tsx'),
   },
   {
+    path: '/oauth/github',
+    also: ['/oauth/linuxdo', '/oauth/oidc', '/oauth/telegram'],
+    access: 'public',
+    label: { zh: '第三方登录', en: 'Outside login' },
+    icon: IconLogin2,
+    load: () => import('./screens/login/come-back.tsx'),
+  },
+  {
     path: '/playground',
     access: 'user',
     label: { zh: '操练场', en: 'Playground' },

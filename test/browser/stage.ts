@@ -99,7 +99,7 @@ export async function logIn(
   await go(page, '/login')
   await page.getByRole('textbox', { name: words.name }).fill(username)
   await page.getByRole('textbox', { name: words.password }).fill(password)
-  await page.getByRole('main').getByRole('button', { name: words.submit }).click()
+  await page.getByRole('main').getByRole('button', { name: words.submit, exact: true }).click()
   await readMessage(page, language, words.done)
   await page.waitForURL('**/token')
 }

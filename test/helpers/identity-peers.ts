@@ -21,6 +21,8 @@ export interface IdentityPeers {
   readonly url: string
   readonly addresses: PeerAddresses
   readonly requests: PeerRequest[]
+  /** Who sits at the pages of the providers, for tests with a browser. */
+  visitor: Readonly<Record<string, unknown>>
   trouble: Trouble | undefined
   /** Claims of identities that are made from now on, in place of the right ones. */
   claims: JWTPayload
@@ -59,6 +61,7 @@ export async function startIdentityPeers(now: () => number): Promise<IdentityPee
       linuxdo: { authorize: `${url}/linuxdo/authorize`, token: `${url}/linuxdo/token`, user: `${url}/linuxdo/user` },
     },
     requests,
+    visitor: {},
     trouble: undefined,
     claims: {},
     foreignKey: false,
@@ -94,6 +97,10 @@ export async function startIdentityPeers(now: () => number): Promise<IdentityPee
     requests.push({ path: request.url ?? '', authorization, form })
     if (peers.trouble && !pathname.startsWith('/.well-known')) return misbehave(response, peers.trouble)
 
+    if (pathname.endsWith('/authorize')) {
+      const home = `${searchParams.get('redirect_uri')}?${new URLSearchParams(peers.approve(`${url}${request.url}`, peers.visitor))}`
+      return void response.writeHead(302, { location: home }).end()
+    }
     const answers: Record<string, () => unknown> = {
       '/github/token': () => ({ access_token: exchange(form), token_type: 'bearer' }),
       '/linuxdo/token': () => ({ access_token: exchange(form) }),

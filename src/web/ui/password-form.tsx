@@ -12,6 +12,7 @@ const texts = defineTexts('password', {
     freshHint: '8 到 20 个字符',
     repeat: '确认新密码',
     change: '修改密码',
+    set: '设置密码',
     changed: '密码修改成功！',
     currentMissing: '请输入当前密码',
     tooShort: '密码长度不得小于 8 位！',
@@ -24,6 +25,7 @@ const texts = defineTexts('password', {
     freshHint: '8 to 20 characters',
     repeat: 'Repeat the new password',
     change: 'Change password',
+    set: 'Set password',
     changed: 'Password changed',
     currentMissing: 'Enter the current password',
     tooShort: 'Password length must not be less than 8',
@@ -32,13 +34,13 @@ const texts = defineTexts('password', {
   },
 })
 
-/** Changes the own password. */
-export function PasswordForm({ onDone }: { onDone: () => void }) {
+/** Changes the own password; who came with an outside account has none yet, and sets a first one. */
+export function PasswordForm({ isFirst = false, onDone }: { isFirst?: boolean; onDone: () => void }) {
   const say = useText(texts)
   const form = useForm({
     initialValues: { current: '', fresh: '', repeat: '' },
     validate: {
-      current: (value) => (value === '' ? say('currentMissing') : null),
+      current: (value) => (value === '' && !isFirst ? say('currentMissing') : null),
       fresh: (value) =>
         value.length < passwordLength.min ? say('tooShort') : value.length > passwordLength.max ? say('tooLong') : null,
       repeat: (value, { fresh }) => (value === fresh ? null : say('mismatch')),
@@ -58,7 +60,14 @@ export function PasswordForm({ onDone }: { onDone: () => void }) {
       noValidate
     >
       <Stack gap="sm">
-        <PasswordField data-autofocus label={say('current')} autoComplete="current-password" {...form.getInputProps('current')} />
+        {!isFirst && (
+          <PasswordField
+            data-autofocus
+            label={say('current')}
+            autoComplete="current-password"
+            {...form.getInputProps('current')}
+          />
+        )}
         <PasswordField
           label={say('fresh')}
           description={say('freshHint')}
@@ -68,7 +77,7 @@ export function PasswordForm({ onDone }: { onDone: () => void }) {
         <PasswordField label={say('repeat')} autoComplete="new-password" {...form.getInputProps('repeat')} />
         <Group justify="flex-end">
           <Button type="submit" loading={change.isPending}>
-            {say('change')}
+            {say(isFirst ? 'set' : 'change')}
           </Button>
         </Group>
       </Stack>

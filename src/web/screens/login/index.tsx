@@ -1,6 +1,7 @@
 import { Anchor, Button, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { Link, Navigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useUrlState } from '../../lib/search-params.ts'
@@ -10,21 +11,34 @@ import { useHumanCheck } from '../../ui/human-check.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
 import { EntryCard } from './entry-card.tsx'
+import { entryTexts } from './entry-texts.ts'
 import styles from './login.module.css'
+import { needsSecondFactor, SecondFactor } from './second-factor.tsx'
 import { texts } from './texts.ts'
+import { ThirdParty } from './third-party.tsx'
 
 export function Screen() {
   const say = useText(texts)
   const user = useSession()
   const { system_name: name, password_login_enabled: withPassword } = useStatus()
   const { values } = useUrlState({ expired: '' })
+  const sayEntry = useText(entryTexts)
+  const [half, setHalf] = useState(false)
   if (user) return <Navigate to="/token" />
+  if (half) {
+    return (
+      <EntryCard title={sayEntry('secondTitle')}>
+        <SecondFactor onLeave={() => setHalf(false)} />
+      </EntryCard>
+    )
+  }
 
   return (
     <EntryCard title={say('welcome', { name })} links={<Links />}>
       {values.expired && <Notice kind="warn">{say('expired')}</Notice>}
       {!withPassword && <Notice kind="warn">{say('passwordLoginOff')}</Notice>}
-      <LoginForm />
+      <LoginForm onSecondFactor={() => setHalf(true)} />
+      <ThirdParty onSecondFactor={() => setHalf(true)} />
     </EntryCard>
   )
 }
@@ -49,11 +63,19 @@ function Links() {
 /** As soon as it is there: nothing else is to be done on this page. */
 const focus = (input: HTMLInputElement | null) => input?.focus()
 
-function LoginForm() {
+function LoginForm({ onSecondFactor }: { onSecondFactor: () => void }) {
   const say = useText(texts)
   const human = useHumanCheck()
   const form = useForm({ initialValues: { username: '', password: '' } })
-  const logIn = useWrite('POST /api/user/login', { success: say('success'), onSuccess: rememberUser })
+  const logIn = useWrite('POST /api/user/login', {
+    success: say('success'),
+    onSuccess: rememberUser,
+    onFailure: (cause) => {
+      if (!needsSecondFactor(cause)) return false
+      onSecondFactor()
+      return true
+    },
+  })
 
   function submit({ username, password }: typeof form.values): void {
     const missing = username.trim() === '' ? 'username' : password === '' ? 'password' : undefined

@@ -15,15 +15,28 @@ import { MailCodeField } from '../../ui/mail-code-field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
 import { EntryCard } from './entry-card.tsx'
+import { entryTexts } from './entry-texts.ts'
 import styles from './login.module.css'
+import { SecondFactor } from './second-factor.tsx'
 import { texts } from './texts.ts'
+import { ThirdParty } from './third-party.tsx'
 
 export function Screen() {
   const say = useText(texts)
   const user = useSession()
   const { system_name: name, register_enabled: open, password_register_enabled: withPassword } = useStatus()
+  const sayEntry = useText(entryTexts)
+  const [half, setHalf] = useState(false)
   useInvite()
   if (user) return <Navigate to="/token" />
+
+  if (half) {
+    return (
+      <EntryCard title={sayEntry('secondTitle')}>
+        <SecondFactor onLeave={() => setHalf(false)} />
+      </EntryCard>
+    )
+  }
 
   return (
     <EntryCard
@@ -41,6 +54,7 @@ export function Screen() {
       ) : (
         <Notice kind="warn">{say('passwordRegisterOff')}</Notice>
       )}
+      {open && <ThirdParty withPasskey={false} onSecondFactor={() => setHalf(true)} />}
     </EntryCard>
   )
 }

@@ -6,6 +6,7 @@ import { useMay } from '../../lib/session.ts'
 import { ErrorView } from '../../ui/error-view.tsx'
 import { AccessToken } from './access-token.tsx'
 import { AccountCard } from './account-card.tsx'
+import { Bindings } from './bindings.tsx'
 import { DeleteCard } from './delete-card.tsx'
 import { EmailCard } from './email-card.tsx'
 import { InviteCard } from './invite-card.tsx'
@@ -14,6 +15,7 @@ import { NamesCard } from './names-card.tsx'
 import { NoticesCard } from './notices-card.tsx'
 import { PasswordCard } from './password-card.tsx'
 import styles from './personal.module.css'
+import { Security } from './security.tsx'
 import { SessionsCard } from './sessions-card.tsx'
 
 /** Everything about the own account. */
@@ -40,11 +42,13 @@ function Cards({ self }: { self: CallReply<'GET /api/user/self'> }) {
         <div className={styles.column}>
           <InviteCard self={self} />
           <EmailCard self={self} />
+          <Bindings />
           <NamesCard self={self} />
           <PasswordCard />
         </div>
         <div className={styles.column}>
           <NoticesCard self={self} />
+          <Security />
           <SessionsCard />
           <AccessToken />
         </div>

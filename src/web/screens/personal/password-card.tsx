@@ -1,4 +1,6 @@
+import { useQuery } from '@tanstack/react-query'
 import { useText } from '../../lib/i18n.ts'
+import { invalidate, queryClient, read } from '../../lib/query.ts'
 import { rememberUser, useSession } from '../../lib/session.ts'
 import { Panel } from '../../ui/panel.tsx'
 import { PasswordForm } from '../../ui/password-form.tsx'
@@ -7,9 +9,16 @@ import { texts } from './texts.ts'
 export function PasswordCard() {
   const say = useText(texts)
   const user = useSession()
+  const security = useQuery(read('GET /api/user/security'))
   return (
     <Panel title={say('password')} description={say('passwordHint')}>
-      <PasswordForm onDone={() => user && rememberUser({ ...user, default_password: false })} />
+      <PasswordForm
+        isFirst={security.data?.password === false}
+        onDone={() => {
+          if (user) rememberUser({ ...user, default_password: false })
+          void invalidate(queryClient, ['GET /api/user/security'])
+        }}
+      />
     </Panel>
   )
 }

@@ -1,0 +1,45 @@
+import type { PublicKeyCredentialCreationOptionsJSON, PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/browser'
+import { defineTexts, textOf } from './i18n.ts'
+
+/** Passkeys in this browser. The library is loaded with the first of them. */
+
+const library = () => import('@simplewebauthn/browser')
+
+/** Whether this browser knows passkeys at all, which it does over https and on localhost alone. */
+export function knowsPasskeys(): boolean {
+  return window.isSecureContext && 'PublicKeyCredential' in window
+}
+
+type Options = Readonly<Record<string, unknown>>
+type Answer = Record<string, unknown>
+
+/** Has the device make a passkey; nothing when the person changed their mind. Throws with words for the person. */
+export async function makePasskey(options: Options): Promise<Answer | undefined> {
+  const { startRegistration } = await library()
+  // The server makes the options with the counterpart of this library.
+  const optionsJSON = options as unknown as PublicKeyCredentialCreationOptionsJSON
+  return answered(startRegistration({ optionsJSON }))
+}
+
+/** Has the device use a passkey; nothing when the person changed their mind. Throws with words for the person. */
+export async function takePasskey(options: Options): Promise<Answer | undefined> {
+  const { startAuthentication } = await library()
+  // As above.
+  const optionsJSON = options as unknown as PublicKeyCredentialRequestOptionsJSON
+  return answered(startAuthentication({ optionsJSON }))
+}
+
+async function answered(work: Promise<object>): Promise<Answer | undefined> {
+  try {
+    return { ...(await work) }
+  } catch (cause) {
+    const name = cause instanceof Error ? cause.name : ''
+    if (name === 'NotAllowedError' || name === 'AbortError') return undefined
+    throw new Error(textOf(texts, name === 'InvalidStateError' ? 'known' : 'failed'), { cause })
+  }
+}
+
+const texts = defineTexts('passkey', {
+  zh: { known: '此设备已添加过通行密钥', failed: '此浏览器无法使用通行密钥' },
+  en: { known: 'This device holds a passkey for you already', failed: 'This browser could not use a passkey' },
+})

@@ -1,0 +1,45 @@
+import { Button, Group, Stack } from '@mantine/core'
+import { IconCopy, IconDownload } from '@tabler/icons-react'
+import { saveFile } from '../../lib/download.ts'
+import { useText } from '../../lib/i18n.ts'
+import { copyText } from '../../ui/copy-text.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import styles from './security.module.css'
+import { securityTexts } from './security-texts.ts'
+
+/** The one time that backup codes are to be seen. */
+export function BackupCodesDialog({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
+  const say = useText(securityTexts)
+  const text = codes.join('\n')
+  return (
+    <Dialog title={say('codesTitle')} size="md" onClose={onClose}>
+      <Stack gap="sm">
+        <p className={styles.words}>{say('codesBody')}</p>
+        <ul className={styles.codes}>
+          {codes.map((code) => (
+            <li key={code}>
+              <code>{code}</code>
+            </li>
+          ))}
+        </ul>
+        <Group justify="flex-end" gap="xs">
+          <Button
+            variant="default"
+            leftSection={<IconCopy size={16} aria-hidden="true" />}
+            onClick={() => void copyText(text, say('codesCopied'))}
+          >
+            {say('codesTitle')}
+          </Button>
+          <Button
+            variant="default"
+            leftSection={<IconDownload size={16} aria-hidden="true" />}
+            onClick={() => saveFile('backup-codes.txt', `${text}\n`)}
+          >
+            {say('codesFile')}
+          </Button>
+          <Button onClick={onClose}>{say('codesDone')}</Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  )
+}

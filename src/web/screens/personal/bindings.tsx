@@ -1,0 +1,151 @@
+import { Button, Skeleton } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
+import type { Binding } from '../../../contract/entities/outside-account.ts'
+import { call } from '../../lib/call.ts'
+import { useText } from '../../lib/i18n.ts'
+import { read, useWrite } from '../../lib/query.ts'
+import { toast } from '../../lib/toast.ts'
+import { visitProvider } from '../../lib/visit.ts'
+import { confirm } from '../../ui/confirm.tsx'
+import { ErrorView } from '../../ui/error-view.tsx'
+import { OutsideIcon, useOutsideNames } from '../../ui/outside-icons.tsx'
+import { Panel } from '../../ui/panel.tsx'
+import styles from './personal.module.css'
+import { securityTexts } from './security-texts.ts'
+
+const WechatDialog = lazy(async () => ({ default: (await import('../../ui/wechat-dialog.tsx')).WechatDialog }))
+const TelegramDialog = lazy(async () => ({ default: (await import('../../ui/telegram-dialog.tsx')).TelegramDialog }))
+
+/** Accounts elsewhere that let in here. Those that the site does not offer are shown while something is bound there. */
+export function Bindings() {
+  const say = useText(securityTexts)
+  // Binding goes on in a window of its own; whoever comes back from there sees what came of it.
+  const bindings = useQuery({ ...read('GET /api/user/binding'), refetchOnWindowFocus: 'always' })
+  const shown = bindings.data?.filter(({ offered, account }) => offered || account !== '')
+
+  return (
+    <Panel title={say('bindings')} description={say('bindingsHint')}>
+      {shown ? (
+        shown.length > 0 ? (
+          <ul className={styles.list}>
+            {shown.map((binding) => (
+              <li key={binding.provider}>
+                <Row binding={binding} />
+              </li>
+            ))}
+          </ul>
+        ) : (
+          <span className={styles.quiet}>{say('bindingsNone')}</span>
+        )
+      ) : bindings.error ? (
+        <ErrorView error={bindings.error} onRetry={() => void bindings.refetch()} />
+      ) : (
+        <Skeleton height={44} />
+      )}
+    </Panel>
+  )
+}
+
+function Row({ binding: { provider, account, offered } }: { binding: Binding }) {
+  const say = useText(securityTexts)
+  const name = useOutsideNames()(provider)
+  const [asking, setAsking] = useState<{ state: string }>()
+  const begin = useMutation({
+    mutationFn: async () => {
+      if (provider === 'wechat') return setAsking({ state: '' })
+      const visit = () => call('POST /api/user/binding', { body: { provider } })
+      if (provider === 'telegram') return setAsking(await visit())
+      await visitProvider(visit)
+    },
+    onError: toast.failure,
+  })
+  const unbind = useWrite('DELETE /api/user/binding/:provider', {
+    invalidates: ['GET /api/user/binding', 'GET /api/user/self'],
+    success: say('unbound'),
+  })
+
+  async function ask(): Promise<void> {
+    const sure = await confirm({
+      title: say('unbindTitle', { name }),
+      object: account,
+      body: say('unbindBody'),
+      confirmLabel: say('unbind'),
+      danger: true,
+    })
+    if (sure) unbind.mutate({ params: { provider } })
+  }
+
+  return (
+    <div className={styles.row}>
+      <OutsideIcon provider={provider} size={20} stroke={1.5} />
+      <span className={styles.words}>
+        <span>{name}</span>
+        <small>{account === '' ? say('notBound') : shownAccount(account)}</small>
+      </span>
+      {offered ? (
+        <Button
+          variant="default"
+          size="compact-md"
+          loading={begin.isPending}
+          aria-label={`${say(account === '' ? 'bind' : 'rebind')}: ${name}`}
+          onClick={() => begin.mutate()}
+        >
+          {say(account === '' ? 'bind' : 'rebind')}
+        </Button>
+      ) : (
+        <span className={styles.quiet}>{say('notOffered')}</span>
+      )}
+      {account !== '' && (
+        <Button
+          variant="subtle"
+          color="red"
+          size="compact-md"
+          loading={unbind.isPending}
+          aria-label={`${say('unbind')}: ${name}`}
+          onClick={() => void ask()}
+        >
+          {say('unbind')}
+        </Button>
+      )}
+      {asking && (
+        <Suspense>
+          {provider === 'wechat' ? (
+            <BindWechat onClose={() => setAsking(undefined)} />
+          ) : (
+            <BindTelegram state={asking.state} onClose={() => setAsking(undefined)} />
+          )}
+        </Suspense>
+      )}
+    </div>
+  )
+}
+
+function BindWechat({ onClose }: { onClose: () => void }) {
+  const say = useText(securityTexts)
+  const bind = useWrite('POST /api/oauth/wechat/bind', {
+    invalidates: ['GET /api/user/binding', 'GET /api/user/self'],
+    success: say('wechatBound'),
+    onSuccess: onClose,
+  })
+  const words = {
+    title: say('wechatTitle'),
+    hint: say('wechatHint'),
+    qr: say('wechatQr'),
+    code: say('code'),
+    missing: say('codeMissing'),
+    submit: say('bind'),
+  }
+  return <WechatDialog words={words} busy={bind.isPending} onCode={(code) => bind.mutate({ body: { code } })} onClose={onClose} />
+}
+
+function BindTelegram({ state, onClose }: { state: string; onClose: () => void }) {
+  const say = useText(securityTexts)
+  const words = { title: say('telegramTitle'), hint: say('telegramHint'), failed: say('telegramFailed') }
+  return <TelegramDialog words={words} state={state} onClose={onClose} />
+}
+
+/** Of an account at an OpenID provider people know the name, not the issuer before it. */
+function shownAccount(account: string): string {
+  return account.split(' ').at(-1) ?? account
+}

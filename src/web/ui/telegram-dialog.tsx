@@ -1,0 +1,50 @@
+import { Stack } from '@mantine/core'
+import { useEffect, useRef, useState } from 'react'
+import { useStatus } from '../lib/status.ts'
+import { Dialog } from './dialog.tsx'
+import { Notice } from './notice.tsx'
+import styles from './outside.module.css'
+
+/** https://core.telegram.org/widgets/login */
+const script = 'https://telegram.org/js/telegram-widget.js?22'
+
+export interface TelegramDialogProps {
+  /** Words of the screen that asks. */
+  readonly words: { title: string; hint: string; failed: string }
+  /** What brings the answer home to this browser alone. */
+  readonly state: string
+  readonly onClose: () => void
+}
+
+/**
+ * The button of Telegram itself. It leads to our own page with what Telegram signed: its way of calling a function would need `eval`,
+ * which our pages do not allow.
+ */
+export function TelegramDialog({ words, state, onClose }: TelegramDialogProps) {
+  const { telegram_bot_name: bot } = useStatus()
+  const place = useRef<HTMLDivElement>(null)
+  const [failed, setFailed] = useState(false)
+
+  useEffect(() => {
+    const element = document.createElement('script')
+    element.async = true
+    element.src = script
+    element.dataset.telegramLogin = bot
+    element.dataset.size = 'large'
+    element.dataset.authUrl = `${location.origin}/oauth/telegram?${new URLSearchParams({ state })}`
+    element.onerror = () => setFailed(true)
+    const holder = place.current
+    holder?.append(element)
+    return () => holder?.replaceChildren()
+  }, [bot, state])
+
+  return (
+    <Dialog title={words.title} size="md" onClose={onClose}>
+      <Stack gap="sm">
+        <p className={styles.hint}>{words.hint}</p>
+        {failed && <Notice kind="warn">{words.failed}</Notice>}
+        <div ref={place} className={styles.widget} />
+      </Stack>
+    </Dialog>
+  )
+}

@@ -1,0 +1,151 @@
+import { existsSync } from 'node:fs'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { periodAt, totpCode } from '../../src/server/lib/totp.ts'
+import { startServer, type TestServer } from '../helpers/app.ts'
+import { launchBrowser, openPage, type PageSettings } from '../helpers/browser.ts'
+import { type IdentityPeers, startIdentityPeers } from '../helpers/identity-peers.ts'
+import { expectFit, go, logIn, readMessage } from './stage.ts'
+
+let server: TestServer
+let browser: Browser
+let peers: IdentityPeers
+let aheadMs = 0
+let home = ''
+const now = () => Date.now() + aheadMs
+const password = 'plain-user-1'
+
+beforeAll(async () => {
+  if (!existsSync(new URL('../../dist/web/index.html', import.meta.url)))
+    throw new Error('The console is not built: npm run build')
+  peers = await startIdentityPeers(now)
+  ;[server, browser] = await Promise.all([startServer('sqlite', { now, peers: { addresses: peers.addresses } }), launchBrowser()])
+  // Browsers offer passkeys to this name alone without https.
+  home = server.url.replace('127.0.0.1', 'localhost')
+  const options = {
+    ServerAddress: home,
+    GitHubClientId: 'github-client',
+    GitHubClientSecret: 'secret',
+    GitHubOAuthEnabled: 'true',
+    WeChatServerAddress: peers.url,
+    WeChatServerToken: 'wechat-secret',
+    WeChatAuthEnabled: 'true',
+  }
+  for (const [key, value] of Object.entries(options)) await server.call('PUT /api/option/', { key, value })
+  for (const username of ['phone', 'finger']) await server.call('POST /api/user/', { username, password })
+})
+afterAll(async () => {
+  await browser.close()
+  await server.stop()
+  await peers.stop()
+})
+
+async function open(settings: PageSettings): Promise<{ page: Page; problems: string[] }> {
+  const { page, problems, close } = await openPage(browser, { baseUrl: home, ...settings })
+  page.setDefaultTimeout(15_000)
+  onTestFinished(close)
+  return { page, problems }
+}
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
+
+it('a second factor is set up with a QR code and asked for at the next login', async () => {
+  const { page, problems } = await open({ language: 'zh' })
+  await logIn(page, { language: 'zh', username: 'phone', password })
+  await go(page, '/setting')
+  await page.getByRole('region', { name: '两步验证' }).getByRole('button', { name: '开启' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('img', { name: '两步验证密钥的二维码' }).waitFor()
+  const secret = (await dialog.locator('code').innerText()).replaceAll(' ', '')
+  const period = periodAt(now() / 1000)
+  await expectFit(page, 'zh', ['Google Authenticator', secret.match(/.{1,4}/g)?.join(' ') ?? ''])
+  await dialog.getByRole('textbox').fill(totpCode(secret, period))
+  await dialog.getByRole('button', { name: '验证并开启' }).click()
+  await dialog.getByText('只显示这一次').waitFor()
+  const codes = await dialog.locator('li').allInnerTexts()
+  expect(codes).toHaveLength(10)
+  await expectFit(page, 'zh', codes)
+  await button(page, '我已保存').click()
+  await page.getByText('剩余 10 个备用验证码').waitFor()
+
+  const next = await open({ language: 'en', width: 390 })
+  await go(next.page, '/login')
+  await next.page.getByRole('textbox', { name: 'Username or e-mail' }).fill('phone')
+  await next.page.getByRole('textbox', { name: 'Password' }).fill(password)
+  await next.page.getByRole('main').getByRole('button', { name: 'Log in', exact: true }).click()
+  await next.page.getByRole('heading', { name: 'Second factor' }).waitFor()
+  await expectFit(next.page, 'en')
+  await next.page.getByRole('textbox', { name: 'Code' }).fill(codes[0] ?? '')
+  await button(next.page, 'Verify and log in').click()
+  await next.page.waitForURL('**/token')
+  expect([...problems, ...next.problems]).toEqual([])
+})
+
+it('a passkey is added, logs in without a password, and proves who it is before it is removed', async () => {
+  const { page, problems } = await open({ language: 'en' })
+  const devices = await page.context().newCDPSession(page)
+  await devices.send('WebAuthn.enable')
+  await devices.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  })
+  await logIn(page, { language: 'en', username: 'finger', password })
+  await go(page, '/setting')
+  const card = page.getByRole('region', { name: 'Passkeys' })
+  await card.getByRole('button', { name: 'Add' }).click()
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('My laptop')
+  await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click()
+  await readMessage(page, 'en', 'Passkey added')
+  await card.getByText('never used').waitFor()
+  await expectFit(page, 'en', ['finger', 'My laptop'])
+
+  await page.context().clearCookies()
+  await page.evaluate(() => localStorage.removeItem('user'))
+  await go(page, '/login')
+  await button(page, 'Log in with a passkey').click()
+  await readMessage(page, 'en', 'Login succeeded')
+  await page.waitForURL('**/token')
+  expect(await page.evaluate(() => JSON.parse(localStorage.getItem('user') ?? '{}').username)).toBe('finger')
+
+  aheadMs += 11 * 60_000
+  await go(page, '/setting')
+  await card.getByText('Last used').waitFor()
+  await card.getByRole('button', { name: 'Remove: My laptop' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+  await button(page, 'Use a passkey').click()
+  await readMessage(page, 'en', 'Passkey removed')
+  await card.getByText('No passkey yet').waitFor()
+  expect(problems).toEqual([])
+})
+
+it('an account elsewhere logs in by a window of its own, is shown as bound, and is the last way in', async () => {
+  peers.visitor = { id: 583231, login: 'octocat', name: 'Octo Cat' }
+  const { page, problems } = await open({ language: 'zh' })
+  await go(page, '/login')
+  await expectFit(page, 'zh')
+  await button(page, '使用微信登录').click()
+  await page.getByRole('dialog').getByRole('textbox', { name: '验证码' }).waitFor()
+  await expectFit(page, 'zh')
+  await page.keyboard.press('Escape')
+
+  const popup = page.waitForEvent('popup')
+  await button(page, '使用 GitHub 登录').click()
+  const opened = await popup
+  await opened.waitForURL('**/token')
+  await page.waitForURL('**/token')
+  await go(page, '/setting')
+  const card = page.getByRole('region', { name: '第三方账户' })
+  await card.getByText('583231').waitFor()
+  await page.getByRole('region', { name: '修改密码' }).getByRole('button', { name: '设置密码' }).waitFor()
+  await expectFit(page, 'zh', ['Octo Cat'])
+  await card.getByRole('button', { name: '解绑: GitHub' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: '解绑' }).click()
+  await readMessage(page, 'zh', '这是你最后的登录方式')
+  expect(problems).toEqual([])
+})
