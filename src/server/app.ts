@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { HumanCheck } from './accounts/human-check.ts'
 import { findImportedCost } from './accounts/imported-passwords.ts'
 import { OidcKeys } from './accounts/outside/oidc-keys.ts'
-import { Peers, type PeerSettings } from './accounts/outside/peers.ts'
+import { type PeerSettings, Peers } from './accounts/outside/peers.ts'
 import { Passwords } from './accounts/passwords.ts'
 import { createRoot } from './accounts/root.ts'
 import { Sessions } from './accounts/sessions.ts'
@@ -75,8 +75,8 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const node = `${process.pid}-${randomBytes(6).toString('hex')}`
   await migrate(database)
 
-  const { key, created } = readMasterKey(env)
-  const secrets = await openSecrets(database, key, now())
+  const { key, previous, created } = readMasterKey(env)
+  const secrets = await openSecrets(database, key, now(), previous)
   const bus = new Bus(logger)
   const base = { env, now, logger, metrics, database, db: database.db, secrets, bus, node }
   const news = await connectBus(base)

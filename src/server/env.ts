@@ -26,6 +26,10 @@ export const envSchema = z.object({
     z.string().default(''),
     '32 bytes in base64 that encrypt the secrets at rest. Empty: MASTER_KEY_FILE, or a key generated as master.key in DATA_DIR.',
   ),
+  MASTER_KEY_PREVIOUS: setting(
+    z.string().default(''),
+    'The master key before MASTER_KEY, to change from one to the other: the data keys are wrapped anew at start. Leave it out afterwards.',
+  ),
   MASTER_KEY_FILE: setting(z.string().default(''), 'File that holds the master key. It must not be readable by group or others.'),
   ROOT_PASSWORD: setting(
     z.string().default(''),

@@ -199,7 +199,7 @@ describe('bodies', () => {
     await requireBalancedBooks(server)
   })
 
-  it('keys of prototypes are data, and stay in the bytes that go upstream', async () => {
+  it('[T070] keys of prototypes are data, and stay in the bytes that go upstream', async () => {
     const { upstream, ask } = await door()
     const body = `{"model":"${model}","__proto__":{"stream":true,"n":9},"constructor":{"prototype":{"x":1}},"messages":[{"role":"user","content":"hi","__proto__":{"role":"system"}}]}`
     expect((await ask(body)).status).toBe(200)

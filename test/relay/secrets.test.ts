@@ -12,7 +12,7 @@ const prompt = 'canary words of the caller'
 const answerText = 'canary words of the model'
 
 eachDatabase('secrets', (_fresh, kind) => {
-  it('of channels, callers and conversations reach no log, no error, no answer and no log row, whatever fails', async () => {
+  it('[T237] of channels, callers and conversations reach no log, no error, no answer and no log row, whatever fails', async () => {
     const lines: string[] = []
     const logger = newLogger('trace', { write: (line) => void lines.push(line) })
     const server = await serverOfTest(kind, { logger, env: { LOG_LEVEL: 'trace' } })

@@ -114,7 +114,7 @@ eachDatabase('notices', (fresh, kind) => {
   })
 
   it.each(['http://user.test/', 'https://u:p@user.test/', 'ftp://user.test', 'user.test', ''])(
-    'refuse the webhook %j',
+    '[T087] refuse the webhook %j',
     async (url) => {
       expect(await save({ notify_type: 'webhook', webhook_url: url })).toBe('webhook_url_invalid')
       if (url !== '') expect(await save({ webhook_url: url })).toBe('webhook_url_invalid')

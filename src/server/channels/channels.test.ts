@@ -294,7 +294,7 @@ eachDatabase('channels', (fresh) => {
       await edit(encrypted, { setting: '{"proxy":"http://other.example:3128"}' })
     })
 
-    it('is checked like a new channel', async () => {
+    it('[T083] is checked like a new channel', async () => {
       const id = await add()
       await expect(edit(id, { name: '' })).rejects.toEqual(code('channel_name_required'))
       await expect(edit(id, { models: '' })).rejects.toEqual(code('channel_models_required'))

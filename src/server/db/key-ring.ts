@@ -4,21 +4,29 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { seconds } from '../lib/clock.ts'
 import { type DataKey, fieldSecrets, newDataKey, type Secrets, unwrapDataKey, wrapDataKey, wrappingKey } from '../lib/secrets.ts'
-import type { Database } from './open.ts'
+import type { Database, Within } from './open.ts'
+import type { Row } from './schema.ts'
 
 /**
  * The master key and the data keys that it wraps. The first start makes one data key; a node whose master key does not open the
- * ring of the database refuses to start, because it could neither read nor write a secret.
+ * ring of the database refuses to start, because it could neither read nor write a secret. With the key before it at hand the ring is
+ * wrapped anew: only what wraps the data keys changes, so nodes that still run with the old master key go on until they are restarted.
  */
-export async function openSecrets({ db, dialect }: Database, masterKey: Buffer, nowMs: number): Promise<Secrets> {
+export async function openSecrets(
+  { db, dialect }: Database,
+  masterKey: Buffer,
+  nowMs: number,
+  previousKey?: Buffer,
+): Promise<Secrets> {
   const wrapping = wrappingKey(masterKey)
+  const before = previousKey && wrappingKey(previousKey)
   const first = newDataKey()
 
   const rows = await db.transaction().execute(async (trx) => {
     // Two nodes may start at once: the second waits and then finds the key of the first.
     if (dialect === 'postgres') await sql`lock table key_ring in exclusive mode`.execute(trx)
     const existing = await trx.selectFrom('key_ring').selectAll().orderBy('created_at').orderBy('id').execute()
-    if (existing.length > 0) return existing
+    if (existing.length > 0) return before ? rewrap(trx, existing, { wrapping, before }) : existing
     const row = { id: first.id, wrapped: wrapDataKey(wrapping, first), created_at: seconds(nowMs) }
     await trx.insertInto('key_ring').values(row).execute()
     return [row]
@@ -30,19 +38,44 @@ export async function openSecrets({ db, dialect }: Database, masterKey: Buffer, 
   return fieldSecrets(keys, newest.id)
 }
 
+type Ring = Row<'key_ring'>[]
+
+async function rewrap(within: Within, rows: Ring, { wrapping, before }: Record<'wrapping' | 'before', Buffer>): Promise<Ring> {
+  const fresh: Ring = []
+  for (const row of rows) {
+    const dataKey = opened(before, row)
+    // Not of the old master key: of the new one already, or of neither, which is told where it is opened.
+    const wrapped = dataKey ? wrapDataKey(wrapping, dataKey) : row.wrapped
+    if (dataKey) await within.updateTable('key_ring').set({ wrapped }).where('id', '=', row.id).execute()
+    fresh.push({ ...row, wrapped })
+  }
+  return fresh
+}
+
+function opened(wrapping: Buffer, { id, wrapped }: Ring[number]): DataKey | undefined {
+  try {
+    return unwrapDataKey(wrapping, id, wrapped)
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * Finds the master key: `MASTER_KEY`, then `MASTER_KEY_FILE`, then `master.key` in the data folder, which the first start makes.
  * `created` tells the caller to print a notice.
  */
-export function readMasterKey(env: { MASTER_KEY: string; MASTER_KEY_FILE: string; DATA_DIR: string }): {
-  key: Buffer
-  created?: string
-} {
-  if (env.MASTER_KEY !== '') return { key: parse(env.MASTER_KEY, 'MASTER_KEY') }
-  if (env.MASTER_KEY_FILE !== '') return { key: readKeyFile(env.MASTER_KEY_FILE) }
+export function readMasterKey(env: {
+  MASTER_KEY: string
+  MASTER_KEY_PREVIOUS: string
+  MASTER_KEY_FILE: string
+  DATA_DIR: string
+}): { key: Buffer; previous?: Buffer; created?: string } {
+  const previous = env.MASTER_KEY_PREVIOUS === '' ? {} : { previous: parse(env.MASTER_KEY_PREVIOUS, 'MASTER_KEY_PREVIOUS') }
+  if (env.MASTER_KEY !== '') return { key: parse(env.MASTER_KEY, 'MASTER_KEY'), ...previous }
+  if (env.MASTER_KEY_FILE !== '') return { key: readKeyFile(env.MASTER_KEY_FILE), ...previous }
 
   const file = join(env.DATA_DIR, 'master.key')
-  if (existsSync(file)) return { key: readKeyFile(file) }
+  if (existsSync(file)) return { key: readKeyFile(file), ...previous }
   mkdirSync(env.DATA_DIR, { recursive: true, mode: 0o700 })
   const key = randomBytes(32)
   writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx' })

@@ -284,7 +284,7 @@ describe('the console', () => {
     await other.stop()
   })
 
-  it('tells of an unknown failure only its request id, and logs it once', async () => {
+  it('[T243] tells of an unknown failure only its request id, and logs it once', async () => {
     const response = await console.call('GET /api/about', { headers: english })
     const id = response.headers['x-oneapi-request-id']
     expect(id).toMatch(/^\d{17}\w{12}$/)
@@ -380,14 +380,14 @@ describe('the console', () => {
     'GET /.git/config',
     'GET /api/../api/status',
     'GET /%2e%2e/status',
-  ])('[T066] answers 404 to %s', async (line) => {
+  ])('[T066] [T086] answers 404 to %s', async (line) => {
     const response = await overSocket(console, line)
     expect(response.statusCode).toBe(404)
     expect(response.headers['x-oneapi-request-id']).toBeDefined()
     if (!line.startsWith('HEAD')) expect(JSON.parse(response.body)).toMatchObject({ success: false, code: 'route_unknown' })
   })
 
-  it('[T045] marks every answer as data that nobody keeps or runs', async () => {
+  it('[T045] [T245] marks every answer as data that nobody keeps or runs', async () => {
     for (const line of ['GET /api/notice', 'GET /api/user/self', 'GET /api/nothing', 'GET /healthz']) {
       expect((await console.call(line)).headers).toMatchObject({
         'cache-control': 'no-store',
@@ -501,7 +501,7 @@ describe('the files of the console', () => {
     expect(await statusOf('/login', 'identity')).toBe(200)
   })
 
-  it('[T045] allows in its policy the origins that the settings name, and never their text', async () => {
+  it('[T045] [T188] [T245] allows in its policy the origins that the settings name, and never their text', async () => {
     const save = (key: string, value: string) => console.app.options.save({ key, value, caller: root })
     await save(
       'Chats',

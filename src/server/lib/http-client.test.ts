@@ -59,7 +59,7 @@ async function read(agents: UpstreamAgents, id: number, origin: string, proxy = 
 }
 
 describe('connections of channels', () => {
-  it('are kept, and never shared between channels', async () => {
+  it('[T203] are kept, and never shared between channels', async () => {
     const upstream = await site()
     const agents = agentsOfTest()
     for (let round = 0; round < 3; round++) await read(agents, 1, upstream.url)
@@ -69,7 +69,7 @@ describe('connections of channels', () => {
     expect(agents.size).toBe(2)
   })
 
-  it('are made anew after the channel was changed, without cutting what runs', async () => {
+  it('[T203] are made anew after the channel was changed, without cutting what runs', async () => {
     const upstream = await site((_request, response) => void setTimeout(() => response.end('late'), 50))
     const agents = agentsOfTest()
     const running = read(agents, 1, upstream.url)
@@ -105,7 +105,7 @@ describe('connections of channels', () => {
     expect(await body.text()).toBe('done')
   })
 
-  it('look up the addresses of a name and use only allowed ones', async () => {
+  it('[T194] look up the addresses of a name and use only allowed ones', async () => {
     const upstream = await site()
     const mixed = agentsOfTest({ resolve: async () => [{ address: '169.254.169.254', family: 4 }, ...(await toLoopback())] })
     expect(await read(mixed, 1, `http://model.test:${upstream.port}`)).toBe('{"ok":true}')
@@ -113,7 +113,7 @@ describe('connections of channels', () => {
     await expect(read(bad, 1, `http://model.test:${upstream.port}`)).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' })
   })
 
-  it('refuse private addresses where the host forbids them', async () => {
+  it('[T200] refuse private addresses where the host forbids them', async () => {
     const upstream = await site()
     const agents = agentsOfTest({ blockPrivate: true, resolve: toLoopback })
     await expect(read(agents, 1, upstream.url)).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' })
@@ -175,7 +175,7 @@ describe('proxies', () => {
     await expect(read(agents, 2, 'http://model.test', `http://127.0.0.1:${port}`)).rejects.toThrow('The proxy answered 407')
   })
 
-  it('cannot be used to reach a forbidden literal address, and may not be one', async () => {
+  it('[T202] cannot be used to reach a forbidden literal address, and may not be one', async () => {
     const upstream = await site()
     const proxy = await startSocks5(upstream.port)
     closers.push(() => proxy.stop())
@@ -206,7 +206,7 @@ describe('proxies', () => {
     }
   })
 
-  it('never show their login in an error', async () => {
+  it('[T202] never show their login in an error', async () => {
     const port = await listen(net.createServer((socket) => void socket.end('nonsense')))
     const agents = agentsOfTest()
     for (const protocol of ['http', 'socks5']) {
@@ -307,7 +307,7 @@ describe('a fetch from an address that somebody else named', () => {
       },
     })
 
-  it('refuses private addresses, literal or behind a name, without connecting', async () => {
+  it('[T192] [T194] refuses private addresses, literal or behind a name, without connecting', async () => {
     const canary = await site()
     const agents = agentsOfTest({ untrusted: { ...publicInternet(), allowsPort: () => true, resolve: toLoopback } })
     const hosts = [
@@ -331,7 +331,7 @@ describe('a fetch from an address that somebody else named', () => {
     expect(canary.connections).toBe(0)
   })
 
-  it('refuses ports that are not of the web, and http unless allowed', async () => {
+  it('[T195] [T196] refuses ports that are not of the web, and http unless allowed', async () => {
     const agents = agentsOfTest()
     for (const port of [22, 25, 3000, 5432, 6379]) {
       await expect(fetchUntrusted(agents, { url: `https://1.1.1.1:${port}/`, ...small })).rejects.toMatchObject({
@@ -364,7 +364,7 @@ describe('a fetch from an address that somebody else named', () => {
     expect(upstream.requests.map((request) => request.headers.authorization)).toEqual(['Bearer x', undefined, undefined])
   })
 
-  it('refuses a redirect to a private address', async () => {
+  it('[T194] refuses a redirect to a private address', async () => {
     const inner = await site()
     const upstream = await site(
       (_request, response) => void response.writeHead(302, { location: `http://inner.test:${inner.port}/` }).end(),
@@ -382,7 +382,7 @@ describe('a fetch from an address that somebody else named', () => {
     expect(inner.connections).toBe(0)
   })
 
-  it('refuses a redirect to another scheme', async () => {
+  it('[T196] refuses a redirect to another scheme', async () => {
     const upstream = await site((_request, response) => void response.writeHead(302, { location: 'file:///etc/passwd' }).end())
     await expect(fetchUntrusted(pretend({}), { url: upstream.url, allowHttp: true, ...small })).rejects.toMatchObject({
       kind: 'bad_url',
@@ -405,7 +405,7 @@ describe('a fetch from an address that somebody else named', () => {
     expect(upstream.requests.length).toBe(1)
   })
 
-  it('has one deadline and one size limit for everything', async () => {
+  it('[T197] has one deadline and one size limit for everything', async () => {
     const slow = await site((_request, response) => void setTimeout(() => response.writeHead(302, { location: '/' }).end(), 80))
     await expect(
       fetchUntrusted(pretend({}), { url: slow.url, allowHttp: true, timeoutMs: 200, redirectsMax: 50, sizeBytesMax: 1000 }),

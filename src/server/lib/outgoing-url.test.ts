@@ -124,7 +124,7 @@ const corpus: readonly { why: string; isPublic: boolean; forbidden: boolean; add
 const cases = corpus.flatMap(({ addresses, ...expected }) => addresses.split(' ').map((address) => ({ address, ...expected })))
 
 describe('addresses', () => {
-  it('are enough to try', () => expect(cases.length).toBeGreaterThanOrEqual(120))
+  it('[T192] are enough to try', () => expect(cases.length).toBeGreaterThanOrEqual(120))
 
   it.each(cases)('$address: $why', ({ address, isPublic, forbidden }) => {
     expect(isPublicAddress(address)).toBe(isPublic)
@@ -188,7 +188,7 @@ describe('hosts as URLs write them', () => {
     expect(() => parseChannelUrl(`https://${host}/v1`, { blockPrivate: true })).toThrow(AppError)
   })
 
-  it.each(metadata)('refuses %s for every channel', (host) => {
+  it.each(metadata)('[T192] refuses %s for every channel', (host) => {
     expect(isPublicAddress(literalHost(new URL(`http://${host}/`).hostname))).toBe(false)
     expect(() => parseChannelUrl(`http://${host}/`)).toThrow(AppError)
   })

@@ -73,7 +73,7 @@ async function hurried(promise: Promise<void>): Promise<string> {
 }
 
 describe('a webhook', () => {
-  it('gets signed JSON with the time, and a name of its own', async () => {
+  it('[T204] gets signed JSON with the time, and a name of its own', async () => {
     const { calls, url } = await receiver()
     await callWebhook(parts(), { webhook: { url, secret: 'canary' }, notice })
     await callWebhook(parts(), { webhook: { url, secret: '' }, notice })
@@ -89,7 +89,7 @@ describe('a webhook', () => {
     expect(JSON.stringify(calls)).not.toContain('canary')
   })
 
-  it('is called again while it fails, three times at most, under one name', async () => {
+  it('[T204] is called again while it fails, three times at most, under one name', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const { calls, url } = await receiver([503, 0, 200])
     expect(await hurried(callWebhook(parts(), { webhook: { url, secret: 's' }, notice }))).toBe('sent')
@@ -117,7 +117,7 @@ describe('a webhook', () => {
     expect(await sending).toContain('webhook_failed')
   })
 
-  it('never reaches plain http or an address of our own network', async () => {
+  it('[T087] [T192] never reaches plain http or an address of our own network', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const plain = await receiver([200], false)
     const inner = await receiver()

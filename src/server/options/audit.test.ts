@@ -49,7 +49,7 @@ eachDatabase('audit', (fresh) => {
     expect(await verifyAudit(core)).toMatchObject({ rows: 1 })
   })
 
-  it('finds the first row that was changed, inserted or removed behind its back', async () => {
+  it('[T242] finds the first row that was changed, inserted or removed behind its back', async () => {
     for (const tamper of ['change', 'remove', 'insert'] as const) {
       const core = await start()
       for (const after of ['a', 'b', 'c', 'd']) await core.record(after)
@@ -68,7 +68,7 @@ eachDatabase('audit', (fresh) => {
     }
   })
 
-  it('cannot be changed through the ordinary database', async () => {
+  it('[T242] cannot be changed through the ordinary database', async () => {
     const core = await start()
     await core.record('a')
     await expect(core.db.updateTable('audit').set({ after: 'b' }).execute()).rejects.toThrow('append-only')

@@ -103,7 +103,7 @@ eachDatabase('options', (fresh, kind) => {
     expect(options.current.QuotaPerUnit).toBe(1_000_000)
   })
 
-  it('seals secrets, leaves them alone without a value and clears them with an empty one', async () => {
+  it('[T190] seals secrets, leaves them alone without a value and clears them with an empty one', async () => {
     const { options, save, row, audit } = await startNode(await freshTest())
     await save('SMTPToken', 'canary-secret')
     expect(options.current.SMTPToken).toBe('canary-secret')
@@ -149,7 +149,7 @@ eachDatabase('options', (fresh, kind) => {
     expect(refusal.text('zh')).toBe('请先填写服务器地址')
   })
 
-  it('runs on good values when the table holds corrupt, unknown and oversized rows, and complains loudly', async () => {
+  it('[T082] runs on good values when the table holds corrupt, unknown and oversized rows, and complains loudly', async () => {
     const test = await freshTest()
     const first = await startNode(test)
     await first.save('RetryTimes', '4')
@@ -177,7 +177,7 @@ eachDatabase('options', (fresh, kind) => {
     expect((await first.row('RetryTimes'))?.value).toBe('0')
   })
 
-  it('brings a change to the other nodes, and the last of two writers wins with both in the audit', async () => {
+  it('[T191] brings a change to the other nodes, and the last of two writers wins with both in the audit', async () => {
     const test = await freshTest()
     const one = await startNode(test)
     const two = kind === 'postgres' ? await startNode(test) : one

@@ -65,7 +65,7 @@ eachDatabase('tokens', (fresh) => {
     expect((await findToken(core, { userId: ada, id: token.id })).key).toBe(token.key)
   })
 
-  it('binds a ciphertext to its row', async () => {
+  it('[T241] binds a ciphertext to its row', async () => {
     const [one, two] = [await make(), await make()]
     await setRow(one.id, { key_sealed: (await rowOf(two.id)).key_sealed })
     await expect(findToken(core, { userId: ada, id: one.id })).rejects.toThrow()

@@ -57,7 +57,7 @@ eachDatabase('redemption codes', (fresh) => {
     })
   })
 
-  it('change only while they are unused, and a used one never becomes usable again', async () => {
+  it('[T061] change only while they are unused, and a used one never becomes usable again', async () => {
     const { core, ledger, user } = await ledgerOf(await fresh())
     const userId = await user(0)
     const [key = ''] = await createRedemptions(core, { input: { name: 'a', quota: 10 }, count: 1, caller: admin })
