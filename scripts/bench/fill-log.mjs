@@ -9,7 +9,7 @@ const atOnce = 500_000
 export async function fillLog({ dialect, run, rows, endSeconds, log }) {
   const indexes = [
     ['logs_created_at_id', '(created_at, id)'],
-    ['logs_user_id_created_at_id', '(user_id, created_at, id)'],
+    ['logs_user_id_created_at_id_token_name', '(user_id, created_at, id, token_name)'],
     ['logs_other_types', '(type, created_at, id) where type <> 2'],
   ]
   for (const [name] of indexes) await run(`drop index ${name}`)

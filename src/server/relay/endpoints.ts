@@ -4,6 +4,7 @@ import { ArrayFraming } from '../protocols/gemini-generate/array-framing.ts'
 import type { CountFormat } from '../protocols/token-counts.ts'
 import type { PathFacts, Reframing } from '../protocols/wire-format.ts'
 import { asksForEvents, decodePath, plainModel, readGeminiPath } from './gemini-paths.ts'
+import type { BillingQuestion } from './billing.ts'
 import type { ResponseAction } from './response-at-upstream.ts'
 import { findTaskCall, isTaskPath, type TaskCall } from './task-paths.ts'
 
@@ -28,6 +29,8 @@ export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
   /** Only as a WebSocket. */
   | { readonly kind: 'socket' }
   | { readonly kind: 'models' }
+  /** A key asks what it has and has used. */
+  | { readonly kind: 'billing'; readonly asks: BillingQuestion }
   | { readonly kind: 'model'; readonly model: string }
   /** A drawing or a piece of music that is ordered, or asked about. */
   | { readonly kind: 'task'; readonly asks: TaskCall }
@@ -56,6 +59,11 @@ const count = (path: string, format: CountFormat, dialect: Dialect): Entry => ({
   endpoint: { path, kind: 'count', format, dialect },
 })
 
+const billing = (path: string, asks: BillingQuestion): Entry => ({
+  method: 'GET',
+  endpoint: { path, kind: 'billing', asks, dialect: 'openai' },
+})
+
 const entries = new Map<string, Entry>(
   [
     relay('/v1/chat/completions', 'openai.chat', 'openai'),
@@ -78,6 +86,12 @@ const entries = new Map<string, Entry>(
     count('/v1/messages/count_tokens', 'anthropic.count_tokens', 'anthropic'),
     count('/v1/responses/input_tokens', 'openai.input_tokens', 'openai'),
     { method: 'GET' as const, endpoint: { path: '/v1/realtime', kind: 'socket' as const, dialect: 'openai' as const } },
+    billing('/dashboard/billing/subscription', 'subscription'),
+    billing('/v1/dashboard/billing/subscription', 'subscription'),
+    billing('/dashboard/billing/usage', 'usage'),
+    billing('/v1/dashboard/billing/usage', 'usage'),
+    billing('/api/usage/token', 'token'),
+    billing('/api/log/token', 'log'),
     { method: 'GET' as const, endpoint: { path: '/v1/models', kind: 'models' as const, dialect: 'openai' as const } },
     { method: 'GET' as const, endpoint: { path: '/v1beta/models', kind: 'models' as const, dialect: 'gemini' as const } },
   ].map((entry) => [entry.endpoint.path, entry]),
@@ -89,7 +103,11 @@ const notOffered =
 
 /** Whether a path belongs to the relay rather than to the console. */
 export function isRelayPath(url: string): boolean {
-  return url.startsWith('/v1') || url.startsWith('/pg/') || /^(\/v2)?\/rerank\b/.test(url) || isTaskPath(url)
+  return url.startsWith('/v1') || url.startsWith('/pg/') || /^(\/v2)?\/rerank\b/.test(url) || isTaskPath(url) || isBillingPath(url)
+}
+
+function isBillingPath(url: string): boolean {
+  return /^\/(dashboard\/billing\/|api\/(usage|log)\/token\b)/.test(url)
 }
 
 /**

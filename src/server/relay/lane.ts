@@ -3,6 +3,7 @@ import { languageOf } from '../../contract/text.ts'
 import type { ClientReader } from '../lib/client-address.ts'
 import { fail } from '../lib/failure.ts'
 import { newRequestId } from '../lib/ids.ts'
+import { handleBilling } from './billing.ts'
 import { Call } from './call.ts'
 import { handleCount } from './count.ts'
 import { type Endpoint, findEndpoint, isRelayPath } from './endpoints.ts'
@@ -112,6 +113,8 @@ function answer(app: RelayParts, endpoint: Exclude<Endpoint, { kind: 'task' }>, 
       return handleResponse(app, endpoint, call)
     case 'socket':
       return refuse(() => fail('upgrade_required'))
+    case 'billing':
+      return handleBilling(app, call, endpoint.asks)
     case 'models':
       return listModels(app, call)
     case 'model':

@@ -456,8 +456,11 @@ describe('a long log', () => {
         { start_timestamp: 1, end_timestamp: 2 },
         /^SEARCH logs USING INDEX logs_created_at_id \(created_at>\? AND created_at<\?\)/,
       ],
-      [{ userId: 3 }, /^SEARCH logs USING INDEX logs_user_id_created_at_id \(user_id=\?\)/],
-      [{ userId: 3, start_timestamp: 1 }, /^SEARCH logs USING INDEX logs_user_id_created_at_id \(user_id=\? AND created_at>\?\)/],
+      [{ userId: 3 }, /^SEARCH logs USING INDEX logs_user_id_created_at_id_token_name \(user_id=\?\)/],
+      [
+        { userId: 3, start_timestamp: 1 },
+        /^SEARCH logs USING INDEX logs_user_id_created_at_id_token_name \(user_id=\? AND created_at>\?\)/,
+      ],
       [{ type: 1 }, /^SEARCH logs USING INDEX logs_other_types \(type=\?\)/],
       [
         { request_id: newRequestId(nowSeconds * 1000) },

@@ -19,7 +19,7 @@ export async function logStatistics(core: Core, filter: LogFilter): Promise<{ qu
 }
 
 async function consumed(db: Queries, filter: ResolvedFilter): Promise<number> {
-  if (filter.token_name || filter.request_id) return sumRows(db, filter)
+  if (filter.token_name || filter.tokenId || filter.request_id) return sumRows(db, filter)
 
   const { whole, edges } = splitByHour(filter.start_timestamp ?? 0, filter.end_timestamp ?? 0)
   let quota = whole ? await sumHours(db, { ...filter, start_timestamp: whole.from, end_timestamp: whole.to }) : 0

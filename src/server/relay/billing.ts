@@ -1,0 +1,101 @@
+import { fail } from '../lib/failure.ts'
+import type { RelayCaller } from '../tokens/authenticate.ts'
+import { listOwnLogs } from '../usage/log.ts'
+import type { Call } from './call.ts'
+import { keysIn } from './identify.ts'
+import type { RelayParts } from './relay-parts.ts'
+
+/**
+ * What a key may ask about its own money, for clients that show a balance: the two calls of the old billing dashboard of OpenAI, and
+ * those that consoles of this family have for keys. Errors are those of the dialect, with true statuses.
+ */
+export type BillingQuestion = 'subscription' | 'usage' | 'token' | 'log'
+
+/** What such clients show as no limit. */
+const unlimited = 100_000_000
+const logRowsMax = 100
+
+/** Answers about the caller's token, or about its owner where the site shows no figures of tokens. Throws as `authenticate`. */
+export async function handleBilling(app: RelayParts, call: Call, asks: BillingQuestion): Promise<void> {
+  const { headers, url } = call.request
+  // Old pages send the key in the address, which is read and then forgotten: nothing here writes addresses down.
+  const inAddress = asks === 'log' ? (new URLSearchParams(url?.split('?')[1]).get('key') ?? '') : ''
+  const caller = await app.authenticator.authenticate([...keysIn(headers, call.dialect), inAddress], call.client.address)
+  const answers = { subscription: readSubscription, usage: readUsage, token: readTokenUsage, log: readLogs }
+  call.answer('application/json; charset=utf-8', Buffer.from(JSON.stringify(await answers[asks](app, caller))))
+}
+
+async function readSubscription(app: RelayParts, caller: RelayCaller) {
+  const { remain, used, isUnlimited, expiresAt } = await readBalance(app, caller)
+  const limit = isUnlimited ? unlimited : shown(app, remain + used)
+  return {
+    object: 'billing_subscription',
+    has_payment_method: true,
+    soft_limit_usd: limit,
+    hard_limit_usd: limit,
+    system_hard_limit_usd: limit,
+    access_until: Math.max(0, expiresAt),
+  }
+}
+
+/** In cents where the site shows dollars. */
+async function readUsage(app: RelayParts, caller: RelayCaller) {
+  return { object: 'list', total_usage: shown(app, (await readBalance(app, caller)).used) * 100 }
+}
+
+async function readTokenUsage(app: RelayParts, caller: RelayCaller) {
+  const token = await readToken(app, caller)
+  return {
+    code: true,
+    message: 'ok',
+    data: {
+      object: 'token_usage',
+      name: token.name,
+      total_granted: token.remain_quota + token.used_quota,
+      total_used: token.used_quota,
+      total_available: token.remain_quota,
+      unlimited_quota: token.unlimited_quota === 1,
+      model_limits: Object.fromEntries([...(caller.modelLimits ?? [])].map((model) => [model, true])),
+      model_limits_enabled: caller.modelLimits !== null,
+      expires_at: Math.max(0, token.expired_time),
+    },
+  }
+}
+
+/** The newest rows of the key under its name of today, which an index knows, as its owner sees them. */
+async function readLogs(app: RelayParts, { userId, tokenId, tokenName }: RelayCaller) {
+  const asked = {
+    userId,
+    filter: { tokenId, token_name: tokenName },
+    page: { offset: 0, limit: logRowsMax },
+    uncounted: true,
+  } as const
+  return { success: true, message: '', data: (await listOwnLogs(app, asked)).items }
+}
+
+async function readBalance(app: RelayParts, caller: RelayCaller) {
+  if (app.options.current.DisplayTokenStatEnabled) {
+    const { remain_quota, used_quota, unlimited_quota, expired_time } = await readToken(app, caller)
+    return { remain: remain_quota, used: used_quota, isUnlimited: unlimited_quota === 1, expiresAt: expired_time }
+  }
+  const { quota, used_quota } = await app.db
+    .selectFrom('users')
+    .select(['quota', 'used_quota'])
+    .where('id', '=', caller.userId)
+    .executeTakeFirstOrThrow()
+  return { remain: quota, used: used_quota, isUnlimited: false, expiresAt: caller.expiresAt }
+}
+
+async function readToken(app: RelayParts, { tokenId }: RelayCaller) {
+  const token = await app.db
+    .selectFrom('tokens')
+    .select(['name', 'remain_quota', 'used_quota', 'unlimited_quota', 'expired_time'])
+    .where('id', '=', tokenId)
+    .executeTakeFirst()
+  return token ?? fail('token_invalid')
+}
+
+function shown(app: RelayParts, units: number): number {
+  const { DisplayInCurrencyEnabled, QuotaPerUnit } = app.options.current
+  return DisplayInCurrencyEnabled ? units / QuotaPerUnit : units
+}
