@@ -311,6 +311,32 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     expect((await as(headers, 'GET /v1/models')).text).not.toContain('"gpt-4o"')
   })
 
+  it('[T035] [T069] lets a stream of somebody who is banned meanwhile go on to its end, charges it, and takes no other', async () => {
+    upstream.program('gpt-4o', { words: 60, pauseMs: 20 })
+    const guest = await member(server, 'guest')
+    await root.call(`POST /api/user/${guest.id}/quota`, { change: 500_000, reason: 'test' })
+    const made = await guest.call('POST /api/token/', { name: 'streams', unlimited_quota: true })
+    const headers = { authorization: `Bearer sk-${(made.json.data as { key: string }).key}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ model: 'gpt-4o', stream: true, messages: [{ role: 'user', content: 'hi' }] })
+    const ask = () => fetch(`${server.url}/v1/chat/completions`, { method: 'POST', headers, body })
+
+    const response = await ask()
+    const parts = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+    let text = (await parts?.read())?.value ?? ''
+    expect((await admin.call('POST /api/user/manage', { id: guest.id, action: 'disable' })).json.success).toBe(true)
+    expect((await ask()).status).toBe(403)
+    for (let part = await parts?.read(); part && !part.done; part = await parts?.read()) text += part.value
+    expect(text).toMatch(/data: \[DONE\]\s*$/)
+    const charged = await server.app.db
+      .selectFrom('logs')
+      .select('quota')
+      .where('user_id', '=', guest.id)
+      .where('type', '=', 2)
+      .execute()
+    expect(charged.map(({ quota }) => quota > 0)).toEqual([true])
+    expect((await rowOf(guest.id)).quota).toBe(500_000 - (charged[0]?.quota ?? 0))
+  })
+
   it('[T065] decides by path and session alone, whatever a request says of hosts', async () => {
     const { hostname, port } = new URL(server.url)
     const raw = (head: string) =>

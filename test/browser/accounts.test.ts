@@ -228,6 +228,16 @@ it('an admin finds a user, changes group and quota, bans and lets in again', { t
   expect(problems).toEqual([])
 })
 
+it('[T048] an address that names where to go next leads nowhere but into the console', async () => {
+  const { page, problems } = await stage.open('user', { language: 'en' })
+  for (const target of ['//evil.test', '/\\evil.test', 'https://evil.test', 'javascript:alert(1)']) {
+    const next = encodeURIComponent(target)
+    await page.goto(`/login?redirect=${next}&next=${next}&return_to=${next}&url=${next}`)
+    await page.waitForURL(/\/token$/)
+  }
+  expect(problems).toEqual([])
+})
+
 /** Chooses from the menu of a row, and confirms. */
 async function act(page: Page, row: Locator, name: string): Promise<void> {
   await row.getByRole('button', { name: '更多操作: zoe' }).click()

@@ -149,7 +149,7 @@ describe('the string form of options', () => {
     expect(decode('gemini.version_settings', '{}')).toEqual({ value: { default: 'v1beta' } })
   })
 
-  it('refuses chat links that could run a script', () => {
+  it('[T048] refuses links that could run a script or lead to another site by a path', () => {
     for (const text of [
       '[{"a":"javascript://%0aalert(1)"}]',
       '[{"a":"data:text/html,x"}]',
@@ -161,7 +161,16 @@ describe('the string form of options', () => {
       expect(refused('Chats', text), text).toBe(true)
     }
     expect(refused('TopUpLink', 'javascript:alert(1)')).toBe(true)
-    expect(refused('TopUpLink', '//evil.example')).toBe(true)
+    for (const link of [
+      '//evil.example',
+      '/\\evil.example',
+      ' javascript:alert(1)',
+      'data:text/html,x',
+      'https:evil.example',
+    ]) {
+      expect(refused('TopUpLink', link), link).toBe(true)
+      expect(refused('ChatLink', link), link).toBe(true)
+    }
     expect(refused('Chats', '[]')).toBe(false)
   })
 

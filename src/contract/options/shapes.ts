@@ -95,7 +95,7 @@ export function link(value = ''): Shape<string> {
     .trim()
     .max(2000)
     .refine(
-      (text) => text === '' || /^(https?:\/\/\S|\/(?!\/))[^\r\n]*$/i.test(text),
+      (text) => text === '' || /^(https?:\/\/\S|\/(?![/\\]))[^\r\n]*$/i.test(text),
       says('须为 http(s) 链接', 'must be an http(s) link'),
     )
   return { default: value, schema, widget: 'url' }
