@@ -37,7 +37,7 @@ export const entryTexts = defineTexts('entry', {
     continueWithWechat: 'Continue with WeChat',
     wechatTitle: 'Log in with WeChat',
     wechatHint:
-      'Scan the QR code with WeChat to follow the account, and send it “验证码” to get a code. It is valid for three minutes.',
+      'Scan the QR code with WeChat, follow the account, and ask it for a verification code. It is valid for three minutes.',
     wechatQr: 'QR code of the official account',
     wechatCode: 'Code',
     wechatCodeMissing: 'Enter the code',

@@ -28,7 +28,7 @@ export function BackupCodesDialog({ codes, onClose }: { codes: readonly string[]
             leftSection={<IconCopy size={16} aria-hidden="true" />}
             onClick={() => void copyText(text, say('codesCopied'))}
           >
-            {say('codesTitle')}
+            {say('codesCopy')}
           </Button>
           <Button
             variant="default"

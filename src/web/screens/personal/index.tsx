@@ -44,13 +44,13 @@ function Cards({ self }: { self: CallReply<'GET /api/user/self'> }) {
           <EmailCard self={self} />
           <Bindings />
           <NamesCard self={self} />
-          <PasswordCard />
+          <AccessToken />
         </div>
         <div className={styles.column}>
           <NoticesCard self={self} />
+          <PasswordCard />
           <Security />
           <SessionsCard />
-          <AccessToken />
         </div>
       </div>
       {!isRoot && <DeleteCard username={self.username} />}

@@ -27,6 +27,7 @@ export const securityTexts = defineTexts('security', {
     codesTitle: '备用验证码',
     codesBody: '每个备用验证码只能使用一次。它们只显示这一次，请妥善保存：手机丢失时，只有它们能让你登录。',
     codesCopied: '备用验证码已复制',
+    codesCopy: '复制',
     codesFile: '下载',
     codesDone: '我已保存',
     passkeys: '通行密钥',
@@ -97,6 +98,7 @@ export const securityTexts = defineTexts('security', {
     codesBody:
       'Each of these codes works once. They are shown this once, so keep them safe: when your phone is lost, they alone let you in.',
     codesCopied: 'Backup codes copied',
+    codesCopy: 'Copy',
     codesFile: 'Download',
     codesDone: 'I have kept them',
     passkeys: 'Passkeys',
@@ -135,7 +137,7 @@ export const securityTexts = defineTexts('security', {
     bindingsNone: 'The admin has not enabled any outside login.',
     wechatTitle: 'Bind a WeChat account',
     wechatHint:
-      'Scan the QR code with WeChat to follow the account, and send it “验证码” to get a code. It is valid for three minutes.',
+      'Scan the QR code with WeChat, follow the account, and ask it for a verification code. It is valid for three minutes.',
     wechatQr: 'QR code of the official account',
     wechatBound: 'WeChat account bound',
     telegramTitle: 'Bind a Telegram account',
