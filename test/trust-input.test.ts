@@ -1,0 +1,386 @@
+import net from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Route } from '../src/contract/route.ts'
+import { allRoutes } from '../src/contract/routes/index.ts'
+import { createUser } from '../src/server/accounts/users.ts'
+import { startServer, type TestServer } from './helpers/app.ts'
+import { addChannel, addToken, requireBalancedBooks } from './helpers/seed.ts'
+
+/** Part D of the trust reference: what is sent to the console, whatever it is, changes nothing that it should not and breaks nothing. */
+
+const meta = [
+  `'`,
+  `"`,
+  `' OR '1'='1`,
+  `'; drop table users; --`,
+  '%',
+  '_',
+  '\\',
+  '%_%',
+  '1) or (1=1',
+  '${x}',
+  '/*',
+  '--',
+  '?',
+  '$1',
+  ':a',
+]
+const oddNumbers = [
+  '9007199254740992',
+  '18446744073686646784',
+  '1e308',
+  '1e400',
+  '-1',
+  '0',
+  '-0',
+  '1.5',
+  '"NaN"',
+  '"1"',
+  'null',
+  '[]',
+  '{}',
+  'true',
+]
+const oddNames = ['\u202eevil', 'a\u200bb', 'nul\u0000', '\ud800', '😀'.repeat(12), ' trailing ', '\u00a0', 'ＡＤＭＩＮ']
+
+let clients = 0
+/** Each call comes from a client of its own: the limits of one client have tests of their own. */
+const client = () => ({ 'x-forwarded-for': `198.18.${Math.floor(++clients / 250) % 250}.${(clients % 250) + 1}` })
+
+describe.each(['sqlite', 'postgres'] as const)('input over %s', (kind) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(kind, { env: { TRUSTED_PROXIES: '127.0.0.1' } })
+    await addToken(server, { name: 'literal' })
+    await addChannel(server, { url: 'http://127.0.0.1:9', models: 'm', name: 'literal' })
+    await server.call('POST /api/redemption/', { name: 'literal', quota: 1, count: 1 })
+  })
+  afterAll(() => server.stop())
+
+  const send = async (line: string, body?: string, headers: Record<string, string> = {}) => {
+    const [method = 'GET', path = ''] = line.split(' ')
+    const auth = await rootHeaders(server)
+    const json: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
+    return fetch(server.url + path, {
+      method,
+      headers: { ...auth, ...client(), ...json, ...headers },
+      ...(body === undefined ? {} : { body }),
+    })
+  }
+  const answerTo = async (line: string, body?: unknown) =>
+    (await (await send(line, body === undefined ? undefined : JSON.stringify(body))).json()) as Record<string, unknown>
+
+  it('[T076] signs with a meaning in SQL find themselves and nothing else, in every list', async () => {
+    const lists = [
+      'user/search?keyword=',
+      'token/search?keyword=',
+      'token/search?token=',
+      'channel/search?keyword=',
+      'channel/search?model=',
+    ]
+    const more = [
+      'redemption/search?keyword=',
+      'log/?username=',
+      'log/?token_name=',
+      'log/?group=',
+      'audit/?target=',
+      'audit/?actor=',
+    ]
+    for (const path of [...lists, ...more]) {
+      for (const sign of meta) {
+        const response = await send(`GET /api/${path}${encodeURIComponent(sign)}&paged=true`)
+        const { success, data } = (await response.json()) as { success: boolean; data: { total: number } }
+        expect([response.status, success, data?.total], `${path} ${sign}`).toEqual([200, true, 0])
+      }
+    }
+    for (const order of ["id'", 'id;drop', 'password_hash', 'constructor']) {
+      expect((await send(`GET /api/user/?sort=${encodeURIComponent(order)}`)).status, order).toBe(200)
+    }
+    expect(await server.app.db.selectFrom('users').select('id').execute()).not.toHaveLength(0)
+  })
+
+  it('[T074] page numbers and sizes that are none are those of a first page, with 1 to 100 rows', async () => {
+    for (const path of ['user/', 'token/', 'channel/', 'redemption/', 'log/', 'audit/', 'mj/', 'task/']) {
+      for (const p of ['-1', '0', '1000000000', '1.5', 'abc', '1e99', '']) {
+        const response = await send(`GET /api/${path}?p=${p}&page_size=${p}&size=${p}`)
+        const { success, data } = (await response.json()) as { success: boolean; data: unknown }
+        const rows = Array.isArray(data) ? data : (data as { items: unknown[] }).items
+        expect([response.status, success, rows.length <= 100], `${path} ${p}`).toEqual([200, true, true])
+      }
+    }
+  })
+
+  it('[T073] numbers that are none of a kind are refused or bounded, and no balance moves by them', async () => {
+    const before = await server.call<{ quota: number }>('GET /api/user/self')
+    const bodies: readonly (readonly [string, (number: string) => string])[] = [
+      ['POST /api/token/', (n) => `{"name":"x","remain_quota":${n},"expired_time":${n}}`],
+      ['POST /api/redemption/', (n) => `{"name":"x","quota":${n},"count":${n}}`],
+      ['POST /api/user/1/quota', (n) => `{"change":${n},"reason":""}`],
+      ['POST /api/user/amount', (n) => `{"amount":${n}}`],
+      ['POST /api/user/pay', (n) => `{"amount":${n},"payment_method":"zfb"}`],
+      ['POST /api/user/aff_transfer', (n) => `{"quota":${n}}`],
+      ['PUT /api/channel/', (n) => `{"id":1,"priority":${n},"weight":${n}}`],
+      ['PUT /api/user/setting', (n) => `{"notify_type":"email","quota_warning_threshold":${n}}`],
+    ]
+    for (const [line, body] of bodies) {
+      for (const number of oddNumbers) {
+        const response = await send(line, body(number))
+        const text = await response.text()
+        expect(response.status, `${line} ${number}: ${text.slice(0, 200)}`).toBeLessThan(500)
+        expect(text).not.toMatch(/SQLITE|syntax error|out of range|violates/i)
+      }
+    }
+    const rows = await server.app.db.selectFrom('tokens').select(['remain_quota']).execute()
+    expect(rows.every(({ remain_quota }) => remain_quota >= 0 && Number.isSafeInteger(remain_quota))).toBe(true)
+    const codes = await server.app.db.selectFrom('redemptions').select('quota').execute()
+    expect(codes.every(({ quota }) => quota > 0 && Number.isSafeInteger(quota))).toBe(true)
+    expect((await server.call<{ quota: number }>('GET /api/user/self')).quota).toBe(before.quota)
+    await requireBalancedBooks(server)
+  })
+
+  it('[T079] names with signs that hide or mislead are refused or tidied, and never break a call', async () => {
+    for (const name of oddNames) {
+      const tries: readonly (readonly [string, unknown])[] = [
+        ['POST /api/user/', { username: name.slice(0, 12), display_name: '', password: 'longpassword' }],
+        ['POST /api/token/', { name }],
+        ['POST /api/redemption/', { name, quota: 1, count: 1 }],
+        ['PUT /api/user/self', { display_name: name }],
+        ['POST /api/user/login', { username: name, password: name }],
+        ['PUT /api/option/', { key: 'SystemName', value: name }],
+      ]
+      for (const [line, body] of tries) {
+        const response = await send(line, JSON.stringify(body))
+        expect(response.status, `${line} ${JSON.stringify(name)}: ${await response.text()}`).toBeLessThan(500)
+      }
+      expect((await send(`GET /api/user/search?keyword=${encodeURIComponent(name.toWellFormed())}`)).status).toBe(200)
+    }
+    const users = await server.app.db.selectFrom('users').select('username').execute()
+    for (const { username } of users) expect(username, JSON.stringify(username)).not.toMatch(/\p{C}|^\s|\s$/u)
+  })
+
+  it('[T070] names of prototypes are data or refused, in bodies, options, maps and queries', async () => {
+    const poison = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'
+    for (const line of [
+      'POST /api/token/',
+      'POST /api/channel/',
+      'POST /api/user/',
+      'PUT /api/user/self',
+      'PUT /api/channel/tag',
+    ]) {
+      expect((await send(line, poison)).status, line).toBeLessThan(500)
+    }
+    for (const key of ['GroupRatio', 'ModelRatio', 'Chats', 'claude.model_headers_settings', '__proto__', 'constructor'])
+      expect(await answerTo('PUT /api/option/', { key, value: poison }), key).toMatchObject({ success: false })
+    const fields = { name: 'x', type: 1, key: 'k', models: 'm', group: 'default' }
+    for (const field of ['model_mapping', 'status_code_mapping', 'setting', 'other_info'])
+      await answerTo('POST /api/channel/', { ...fields, [field]: poison })
+    expect((await send('GET /api/channel/?__proto__[polluted]=1&constructor=1')).status).toBe(200)
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+  })
+
+  it('[T077] no Authorization header, however odd, gets anywhere or breaks anything', async () => {
+    const odd = [
+      "Bearer ' OR '1'='1",
+      `Bearer ${'x'.repeat(8000)}`,
+      'Bearer',
+      'Bearer  ',
+      'Basic cm9vdDpyb290',
+      "' or 1=1 --",
+      'Bearer \u00ff\u00fe',
+      'Bearer /*x*/',
+    ]
+    for (const authorization of odd) {
+      for (const path of ['/api/user/self', '/v1/models', '/api/option/']) {
+        const response = await fetch(server.url + path, { headers: { authorization, 'new-api-user': '1', ...client() } })
+        expect([400, 401, 431], `${path} ${authorization.slice(0, 20)}`).toContain(response.status)
+        expect(await response.text()).not.toMatch(/SQLITE|syntax/i)
+      }
+    }
+  })
+})
+
+describe('bodies', () => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer('sqlite', { env: { TRUSTED_PROXIES: '127.0.0.1' } })
+  })
+  afterAll(() => server.stop())
+
+  it('[T071] are read as JSON by an exact type, or refused, never read unchecked', async () => {
+    const count = () =>
+      server.app.db
+        .selectFrom('tokens')
+        .select('id')
+        .execute()
+        .then((rows) => rows.length)
+    const types: readonly (readonly [string | undefined, boolean])[] = [
+      ['application/json', true],
+      ['application/json; charset=utf-8', true],
+      ['text/plain', false],
+      ['application/x-www-form-urlencoded', false],
+      ['multipart/form-data; boundary=x', false],
+      ['application/jsonx', false],
+      [undefined, false],
+    ]
+    for (const [type, taken] of types) {
+      const before = await count()
+      const status = await rawPost(server, { path: '/api/token/', type, body: '{"name":"typed","unlimited_quota":true}' })
+      expect([status < 500, (await count()) - before], String(type)).toEqual([true, taken ? 1 : 0])
+    }
+    // A wrong field is refused under any type that is read at all.
+    for (const type of ['application/json\ta', 'application/json; charset=utf-7', ' application/json']) {
+      const before = await count()
+      await rawPost(server, { path: '/api/token/', type, body: '{"name":7,"remain_quota":-1}' })
+      expect(await count(), JSON.stringify(type)).toBe(before)
+    }
+  })
+
+  it('[T080] of any shape are refused at their limit without holding up anybody', async () => {
+    const bodies = {
+      large: `{"name":"${'x'.repeat(3_000_000)}"}`,
+      deep: `${'['.repeat(200_000)}${']'.repeat(200_000)}`,
+      wide: `{${Array.from({ length: 60_000 }, (_, index) => `"k${index}":1`).join(',')}}`,
+    }
+    for (const [shape, body] of Object.entries(bodies)) {
+      const refused = fetch(`${server.url}/api/token/`, {
+        method: 'POST',
+        headers: { ...(await rootHeaders(server)), ...client(), 'content-type': 'application/json' },
+        body,
+      }).then(
+        ({ status }) => status,
+        // The connection may end behind the answer, before the whole body was sent.
+        () => 413,
+      )
+      expect((await fetch(`${server.url}/api/status`, { headers: client() })).status, shape).toBe(200)
+      expect(await refused, shape).toBeLessThan(500)
+    }
+    expect(await server.app.db.selectFrom('tokens').where('name', '!=', 'typed').select('id').execute()).toEqual([])
+  })
+
+  it('[T078] what goes into addresses, headers and mails is encoded or refused', async () => {
+    const hostile = ['a\r\nBcc: evil@x.test', 'a&b=c', '../../x', 'x#y']
+    for (const text of hostile) {
+      for (const key of ['SystemName', 'SMTPFrom', 'GitHubClientId', 'TelegramBotName', 'EpayId'])
+        await server.raw('PUT /api/option/', { key, value: text }, client())
+      const response = await server.raw('POST /api/option/test_mail', { email: `${text}@x.test` }, client())
+      expect(((await response.json()) as { success: boolean }).success, text).toBe(false)
+      expect(server.app.options.current.SystemName).not.toMatch(/[\r\n]/)
+      expect(server.app.options.current.SMTPFrom).not.toMatch(/[\r\n]/)
+    }
+  })
+
+  it('[T089] made up at random, for every route and role, break nothing', async () => {
+    const { app } = server
+    const roles = new Map<number, Record<string, string>>()
+    for (const role of [1, 10, 100]) {
+      const user = { username: `fuzz${role}`, displayName: '', password_hash: 'x', role, at: app.now() }
+      const id = await app.db.transaction().execute((within) => createUser(within, user))
+      const token = await app.sessions.create({ userId: id, address: '192.0.2.1', userAgent: 'test' })
+      roles.set(role, { cookie: `session=${token}`, 'new-api-user': String(id) })
+    }
+    const random = generator(7)
+    for (const [line, route] of Object.entries(allRoutes as Readonly<Record<string, Route>>)) {
+      // These would call out, or sign the callers of this test out.
+      if (/logout|DELETE \/api\/user|sessions|oauth|passkey|test_mail|update|stripe/.test(line)) continue
+      const [method = 'GET', path = ''] = line.split(' ')
+      for (const [, headers] of roles) {
+        for (let round = 0; round < 2; round++) {
+          const body = route.body ? { body: JSON.stringify(random.value(3)) } : {}
+          const url = `${server.url}${path.replace(/:\w+/g, () => encodeURIComponent(random.word()))}?${random.query()}`
+          const response = await fetch(url, {
+            method,
+            headers: { ...headers, ...client(), 'content-type': 'application/json' },
+            ...body,
+          })
+          const text = await response.text()
+          expect(response.status, `${line} ${JSON.stringify(body)} ${url}: ${text.slice(0, 200)}`).toBeLessThan(500)
+        }
+      }
+    }
+    expect((await fetch(`${server.url}/readyz`, { headers: client() })).status).toBe(200)
+    await requireBalancedBooks(server)
+  })
+})
+
+let cookies = new WeakMap<TestServer, Record<string, string>>()
+
+async function rootHeaders(server: TestServer): Promise<Record<string, string>> {
+  const known = cookies.get(server)
+  if (known) return known
+  const token = await server.app.sessions.create({ userId: 1, address: '192.0.2.1', userAgent: 'test' })
+  const headers = { cookie: `session=${token}`, 'new-api-user': '1' }
+  cookies = cookies.set(server, headers)
+  return headers
+}
+
+/** A request as no client library would write it. */
+async function rawPost(
+  server: TestServer,
+  { path, type, body }: { path: string; type: string | undefined; body: string },
+): Promise<number> {
+  const { hostname, port } = new URL(server.url)
+  const headers = { ...(await rootHeaders(server)), ...client() }
+  const socket = net.connect(Number(port), hostname)
+  const lines = [
+    `POST ${path} HTTP/1.1`,
+    `host: ${hostname}`,
+    'connection: close',
+    ...(type === undefined ? [] : [`content-type: ${type}`]),
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ]
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
+  let answer = ''
+  for await (const chunk of socket) answer += chunk
+  return Number(answer.split(' ')[1])
+}
+
+/** Values of every kind, the same in each run. */
+function generator(seed: number) {
+  let state = seed
+  const next = (below: number) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return state % below
+  }
+  const words = [...meta, ...oddNames, '', 'id', 'name', '1', '-1', '0', 'x'.repeat(300), '\u0000', '{{', 'null']
+  const fields = [
+    'id',
+    'ids',
+    'name',
+    'key',
+    'value',
+    'quota',
+    'models',
+    'group',
+    'tag',
+    'status',
+    'action',
+    'email',
+    'type',
+    'amount',
+    'username',
+    'password',
+    'code',
+    '__proto__',
+  ]
+  const word = () => (words[next(words.length)] ?? '').toWellFormed()
+  const value = (depth: number): unknown => {
+    const kind = next(depth > 0 ? 9 : 6)
+    if (kind === 0) return null
+    if (kind === 1) return next(2) === 0
+    if (kind === 2) return next(1000) - 500
+    if (kind === 3) return Number.MAX_SAFE_INTEGER
+    if (kind <= 5) return word()
+    if (kind === 6) return Array.from({ length: next(4) }, () => value(depth - 1))
+    return Object.fromEntries(Array.from({ length: next(6) + 1 }, () => [fields[next(fields.length)] ?? 'x', value(depth - 1)]))
+  }
+  return {
+    word,
+    value,
+    query: () =>
+      new URLSearchParams([
+        [fields[next(fields.length)] ?? 'p', word()],
+        ['p', word()],
+      ]).toString(),
+  }
+}
