@@ -23,6 +23,8 @@ export const outsideNames: Readonly<Record<OutsideProvider, Text>> = {
 export const binding = z.object({ provider: outsideProvider, account: z.string(), offered: z.boolean() })
 export type Binding = z.output<typeof binding>
 
+export const telegramFieldNames = ['id', 'first_name', 'last_name', 'username', 'photo_url', 'auth_date', 'hash', 'lang'] as const
+
 /** What the Telegram widget hands over. https://core.telegram.org/widgets/login */
 export const telegramFields = {
   id: z.string().regex(/^\d{1,20}$/),
@@ -33,5 +35,5 @@ export const telegramFields = {
   auth_date: z.string().regex(/^\d{1,12}$/),
   hash: z.string().regex(/^[0-9a-f]{64}$/i),
   lang: z.string().max(20).optional(),
-} as const
+} as const satisfies Readonly<Record<(typeof telegramFieldNames)[number], z.ZodType>>
 export type TelegramFields = z.output<z.ZodObject<typeof telegramFields>>

@@ -1,7 +1,7 @@
 import { Loader } from '@mantine/core'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { telegramFields, type VisitedProvider, visitedProviders } from '../../../contract/entities/outside-account.ts'
+import { telegramFieldNames, type VisitedProvider, visitedProviders } from '../../../contract/entities/outside-account.ts'
 import { call, callWhole } from '../../lib/call.ts'
 import { textOf, useText } from '../../lib/i18n.ts'
 import { inviteCode } from '../../lib/invite.ts'
@@ -74,10 +74,10 @@ async function comeBack(pathname: string, given: Given): Promise<'in' | 'bound'>
 }
 
 async function comeFromTelegram(given: Given): Promise<'in' | 'bound'> {
-  const names = ['state', ...Object.keys(telegramFields)]
+  const names = ['state', ...telegramFieldNames]
   const fields = Object.fromEntries(Object.entries(given).filter(([name]) => names.includes(name)))
   // The server reads each field by its schema.
-  const body = fields as Record<keyof typeof telegramFields, string> & { state: string }
+  const body = fields as Record<(typeof telegramFieldNames)[number], string> & { state: string }
   if (currentUser()) {
     await call('POST /api/oauth/telegram/bind', { body })
     return 'bound'
