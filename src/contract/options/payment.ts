@@ -113,8 +113,8 @@ export const stripe = section(
     tab: 'system',
     label: { zh: 'Stripe 支付设置', en: 'Stripe' },
     help: {
-      zh: 'API 密钥和 Webhook 签名密钥都填写后即开启；需要先填写服务器地址。在 Stripe 后台把 Webhook 指向「服务器地址/api/stripe/webhook」，选择 checkout.session.*、charge.refunded 和 charge.dispute.* 事件。',
-      en: 'On when the API key and the signing secret are set; it needs the server address. Point a webhook of your Stripe account at <server address>/api/stripe/webhook, with the events checkout.session.*, charge.refunded and charge.dispute.*.',
+      zh: 'API 密钥和 Webhook 签名密钥都填写后即开启；需要先填写服务器地址。在 Stripe 后台把 Webhook 指向「{ServerAddress}/api/stripe/webhook」，选择 checkout.session.*、charge.refunded 和 charge.dispute.* 事件。',
+      en: 'On when the API key and the signing secret are set; it needs the server address. Point a webhook of your Stripe account at {ServerAddress}/api/stripe/webhook, with the events checkout.session.*, charge.refunded and charge.dispute.*.',
     },
     writer: 'root',
   },

@@ -1,0 +1,110 @@
+// A process of its own that moves money on the built server: many times at once, or once and killed between two steps.
+// Arguments: a JSON of { move, attempts, users, kill }, where move names one of the moves below with what it needs. It says when it is
+// ready, begins when it is told to, and prints how often each outcome occurred.
+import { once } from 'node:events'
+import { writeSync } from 'node:fs'
+
+const built = new URL('../../dist/server/', import.meta.url)
+const load = (file) => import(new URL(file, built).href)
+const { Bus } = await load('bus/bus.js')
+const { openDatabase } = await load('db/open.js')
+const { openSecrets } = await load('db/key-ring.js')
+const { newLogger } = await load('lib/logger.js')
+const { newMetrics } = await load('lib/metrics.js')
+const { openLedger } = await load('wallet/open-ledger.js')
+const { redeem } = await load('wallet/redeem.js')
+const { takeReport } = await load('wallet/top-ups.js')
+const { takeStripeEvent } = await load('wallet/take-stripe-event.js')
+const { transferEarned } = await load('wallet/transfer.js')
+
+const { move, attempts, users, kill, options: values } = JSON.parse(process.argv[2])
+const database = await openDatabase(process.env)
+const logger = newLogger('error', { write: (line) => writeSync(2, line) })
+const options = { current: { DisplayInCurrencyEnabled: true, QuotaPerUnit: 500_000, ...values } }
+const secrets = await openSecrets(database, Buffer.alloc(32, 7), Date.now())
+const node = `worker-${process.pid}`
+const base = {
+  now: Date.now,
+  logger,
+  metrics: newMetrics(),
+  database,
+  db: database.db,
+  bus: new Bus(logger),
+  options,
+  secrets,
+  node,
+}
+const ledger = await openLedger(base)
+
+const die = (step) => {
+  if (step === kill) process.kill(process.pid, 'SIGKILL')
+}
+/** The same parts, but that the process ends at a step of the transaction, as if the power went out there. */
+const core = {
+  ...base,
+  db: dyingAtCommit(base.db),
+  ledger: {
+    ...ledger,
+    async credit(within, credit) {
+      die('before credit')
+      await ledger.credit(within, credit)
+      die('after credit')
+    },
+    refresh(account) {
+      die('after commit')
+      ledger.refresh(account)
+    },
+  },
+}
+
+function dyingAtCommit(db) {
+  return new Proxy(db, {
+    get(target, name) {
+      if (name !== 'transaction') return Reflect.get(target, name).bind?.(target) ?? Reflect.get(target, name)
+      return () => ({
+        execute: (work) =>
+          target.transaction().execute(async (within) => {
+            die('at begin')
+            const result = await work(within)
+            die('before commit')
+            return result
+          }),
+      })
+    },
+  })
+}
+
+const caller = (index) => ({
+  id: Number(users[index % users.length]),
+  username: 'someone',
+  role: 1,
+  group: 'default',
+  address: '',
+})
+const moves = {
+  redeem: (index) => redeem(core, { key: move.key, caller: caller(index) }),
+  epay: () => takeReport(core, move.report),
+  stripe: () => takeStripeEvent(core, { body: move.body, signature: move.signature }),
+  transfer: (index) => transferEarned(core, { amount: move.amount, caller: caller(index) }),
+}
+
+/** Whoever cannot get a connection comes again, as gateways and people do. */
+async function attempt(index) {
+  for (;;) {
+    try {
+      return String((await moves[move.name](index)) ?? 'ok')
+    } catch (error) {
+      if (!/timeout exceeded when trying to connect|too many clients/.test(String(error))) return error.code ?? String(error)
+    }
+  }
+}
+
+writeSync(1, 'ready\n')
+await once(process.stdin, 'data')
+const outcomes = await Promise.all(Array.from({ length: attempts }, (_, index) => attempt(index)))
+const counts = {}
+for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1
+writeSync(1, `${JSON.stringify(counts)}\n`)
+await ledger.close()
+await database.close()
+process.exit(0)

@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest'
+import { topUpStatus } from '../../src/contract/entities/top-up.ts'
+import { reconcile } from '../../src/server/wallet/reconcile.ts'
+import { createRedemptions } from '../../src/server/wallet/redemptions.ts'
+import { eachDatabase, freshDatabase } from '../helpers/databases.ts'
+import { ledgerOf, type TestLedger } from '../helpers/ledger.ts'
+import { startMoneyWorker } from '../helpers/money-worker.ts'
+import { reportOf } from '../helpers/payment-gateway.ts'
+import { pay, stripeEvent, stripeSignature, webhookSecret } from '../helpers/stripe-server.ts'
+
+/** Once means once: 1,000 attempts over two processes, and processes that are killed between any two steps. */
+const merchantKey = 'merchant-key'
+const options = {
+  ServerAddress: 'https://sluice.example',
+  PayAddress: 'https://pay.example',
+  EpayId: '1001',
+  EpayKey: merchantKey,
+  StripeApiSecret: 'sk_test_1',
+  StripeWebhookSecret: webhookSecret,
+}
+const quota = 6_000_000
+const caller = { id: 1, username: 'root', role: 100, group: 'default', address: '127.0.0.1' }
+
+interface Scene {
+  /** What the workers do. */
+  readonly move: Record<string, unknown>
+  readonly users: readonly number[]
+  /** What the winner of many attempts hears, and the others. */
+  readonly won: string
+  readonly late: string
+  /** How many of `attempts` win: reports of one payment are all acknowledged. */
+  readonly isOnlyOne: boolean
+}
+
+type Stage = (node: TestLedger, number: number) => Promise<Scene>
+
+const orders = (node: TestLedger, row: { userId: number; provider: string; method: string; number: number }) =>
+  node.core.db
+    .insertInto('top_ups')
+    .values({
+      user_id: row.userId,
+      provider: row.provider,
+      method: row.method,
+      trade_no: `USR${row.userId}NO${row.number}`,
+      quota,
+      amount: 12,
+      money_minor: 8760,
+      currency: row.provider === 'stripe' ? 'USD' : 'CNY',
+      status: topUpStatus.pending,
+      created_time: 0,
+    })
+    .execute()
+
+const stages: Record<string, Stage> = {
+  async 'a redemption code'(node) {
+    const users = await Promise.all(Array.from({ length: 50 }, () => node.user(0)))
+    const [key] = await createRedemptions(node.core, { input: { name: 'code', quota }, count: 1, caller })
+    return { move: { name: 'redeem', key }, users, won: String(quota), late: 'redemption_used', isOnlyOne: true }
+  },
+
+  async 'an order paid with epay'(node, number) {
+    const userId = await node.user(0)
+    await orders(node, { userId, provider: 'epay', method: 'alipay', number })
+    const form = { pid: '1001', type: 'alipay', out_trade_no: `USR${userId}NO${number}`, name: 'TUC12', money: '87.60' }
+    const move = { name: 'epay', report: reportOf(form, merchantKey) }
+    return { move, users: [userId], won: 'true', late: 'true', isOnlyOne: false }
+  },
+
+  async 'an order paid with Stripe'(node, number) {
+    const userId = await node.user(0)
+    const tradeNo = `USR${userId}NO${number}`
+    await orders(node, { userId, provider: 'stripe', method: 'stripe', number })
+    const session = pay({
+      id: `cs_test_${number}`,
+      url: '',
+      mode: 'payment',
+      client_reference_id: tradeNo,
+      metadata: { trade_no: tradeNo, user_id: String(userId) },
+      amount_total: 8760,
+      currency: 'usd',
+      payment_status: 'unpaid',
+      status: 'open',
+      payment_intent: null,
+    })
+    const body = stripeEvent('checkout.session.completed', session)
+    const move = { name: 'stripe', body, signature: stripeSignature(body) }
+    return { move, users: [userId], won: 'credited', late: 'credited', isOnlyOne: false }
+  },
+
+  async 'a transfer of everything that was earned'(node) {
+    const userId = await node.user(0)
+    await node.core.db.updateTable('users').set({ aff_quota: quota }).where('id', '=', userId).execute()
+    const move = { name: 'transfer', amount: quota }
+    return { move, users: [userId], won: 'ok', late: 'transfer_exceeds_earned', isOnlyOne: true }
+  },
+}
+
+describe('[T164] [T172] [T152] of 1,000 attempts over two processes', () => {
+  it.each(Object.entries(stages))('%s takes effect once', async (_name, stage) => {
+    const database = await freshDatabase('postgres')
+    const node = await ledgerOf(database)
+    const scene = await stage(node, 1)
+    const workers = await Promise.all([0, 1].map(() => startMoneyWorker(database, { ...scene, options, attempts: 500 })))
+    const counts = await Promise.all(workers.map((worker) => worker.go()))
+
+    const sum = (outcome: string) => counts.reduce((total, each) => total + (each?.[outcome] ?? 0), 0)
+    const expected = scene.isOnlyOne ? { [scene.won]: 1, [scene.late]: 999 } : { [scene.won]: 1000 }
+    for (const [outcome, count] of Object.entries(expected)) expect([outcome, sum(outcome)]).toEqual([outcome, count])
+    expect(await credited(node, scene.users)).toEqual([quota])
+    expect(await reconcile(node.core)).toEqual([])
+  })
+})
+
+const steps = ['at begin', 'before credit', 'after credit', 'before commit', 'after commit']
+
+eachDatabase('[T166] [T174] a process that is killed', (fresh) => {
+  it.each(Object.entries(stages))(
+    'at any step of %s leaves all of it or nothing, and the next attempt ends it',
+    async (_name, stage) => {
+      const database = await fresh()
+      const node = await ledgerOf(database)
+      for (const [index, step] of [...steps, ...steps].entries()) {
+        const scene = await stage(node, index)
+        const worker = await startMoneyWorker(database, { ...scene, options, attempts: 1, kill: step })
+        expect([step, await worker.go()]).toEqual([step, undefined])
+        const isDone = step === 'after commit'
+        expect([step, await credited(node, scene.users)]).toEqual([step, isDone ? [quota] : []])
+
+        const next = await (await startMoneyWorker(database, { ...scene, options, attempts: 1 })).go()
+        expect([step, next]).toEqual([step, { [isDone ? scene.late : scene.won]: 1 }])
+        expect(await credited(node, scene.users)).toEqual([quota])
+      }
+      expect(await reconcile(node.core)).toEqual([])
+    },
+  )
+
+  it('at a random moment of a redemption, a hundred times, has used the code if and only if it is credited', async () => {
+    const database = await fresh()
+    const node = await ledgerOf(database)
+    for (let round = 0; round < 100; round++) {
+      const scene = await (stages['a redemption code'] as Stage)(node, round)
+      const worker = await startMoneyWorker(database, { ...scene, options, attempts: 1 })
+      const running = worker.go()
+      // Moments spread over the few milliseconds that it takes.
+      await new Promise((resolve) => setTimeout(resolve, (round % 25) * 0.6))
+      worker.kill()
+      await running
+      const code = await node.core.db
+        .selectFrom('redemptions')
+        .selectAll()
+        .orderBy('id', 'desc')
+        .limit(1)
+        .executeTakeFirstOrThrow()
+      expect(await credited(node, scene.users)).toEqual(code.status === 3 ? [quota] : [])
+    }
+    expect(await reconcile(node.core)).toEqual([])
+  })
+})
+
+/** The amounts that were credited to any of the users. */
+async function credited({ core }: TestLedger, users: readonly number[]): Promise<number[]> {
+  const rows = await core.db
+    .selectFrom('ledger')
+    .select('amount')
+    .where('user_id', 'in', users)
+    .where('kind', '<>', 'grant')
+    .execute()
+  return rows.map(({ amount }) => amount)
+}
