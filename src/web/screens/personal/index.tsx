@@ -1,5 +1,6 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
 import type { CallReply } from '../../lib/call.ts'
 import { read } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
@@ -12,11 +13,13 @@ import { EmailCard } from './email-card.tsx'
 import { InviteCard } from './invite-card.tsx'
 import { ModelsCard } from './models-card.tsx'
 import { NamesCard } from './names-card.tsx'
-import { NoticesCard } from './notices-card.tsx'
 import { PasswordCard } from './password-card.tsx'
 import styles from './personal.module.css'
 import { Security } from './security.tsx'
 import { SessionsCard } from './sessions-card.tsx'
+
+/** Its fields are heavy, and stand further down. */
+const NoticesCard = lazy(async () => ({ default: (await import('./notices-card.tsx')).NoticesCard }))
 
 /** Everything about the own account. */
 export function Personal() {
@@ -47,7 +50,9 @@ function Cards({ self }: { self: CallReply<'GET /api/user/self'> }) {
           <AccessToken />
         </div>
         <div className={styles.column}>
-          <NoticesCard self={self} />
+          <Suspense fallback={<Skeleton height={400} radius="lg" />}>
+            <NoticesCard self={self} />
+          </Suspense>
           <PasswordCard />
           <Security />
           <SessionsCard />
