@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { option, section } from './define.ts'
-import { content, line, says } from './shapes.ts'
+import { content, line, says, toggle } from './shapes.ts'
 
 const image = z
   .string()
@@ -49,6 +49,11 @@ export const appearance = section(
         zh: '支持 Markdown 和 HTML；若为链接，则嵌入该页面。',
         en: 'Markdown or HTML; a link is shown as an embedded page.',
       },
+    }),
+    PricingPublicEnabled: option({
+      ...toggle(true),
+      label: { zh: '公开模型价格', en: 'Public price list' },
+      help: { zh: '关闭后仅登录用户可以查看模型价格页。', en: 'When off, only members see the price list.' },
     }),
     Footer: option({
       ...content(),

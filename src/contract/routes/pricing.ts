@@ -24,7 +24,35 @@ export const priceProposal = z.object({
 export type PriceProposal = z.output<typeof priceProposal>
 export type TokenPrices = z.output<typeof prices>
 
+/**
+ * A row of the price list. By tokens (`quota_type` 0) a ratio of 1 is two US dollars per million tokens, and the other ratios multiply it
+ * for what they name; by the call (1) `model_price` is in US dollars. The factor of the group comes on top.
+ */
+export const priceRow = z.object({
+  model_name: z.string(),
+  quota_type: z.int(),
+  model_ratio: z.number(),
+  model_price: z.number(),
+  owner_by: z.string(),
+  completion_ratio: z.number(),
+  cache_ratio: z.number(),
+  create_cache_ratio: z.number(),
+  audio_ratio: z.number(),
+  audio_completion_ratio: z.number(),
+  image_ratio: z.number(),
+  image_completion_ratio: z.number(),
+  enable_groups: z.array(z.string()),
+})
+export type PriceRow = z.output<typeof priceRow>
+
 export const pricingRoutes = routes({
+  'GET /api/pricing': {
+    access: 'public',
+    summary:
+      'What every model costs, and the groups that the reader can use; for visitors too unless the site keeps it to members',
+    reply: z.array(priceRow),
+    extra: z.object({ group_ratio: z.record(z.string(), z.number()), usable_group: z.record(z.string(), z.string()) }),
+  },
   'GET /api/pricing/proposals': {
     access: 'admin',
     summary: 'Prices of the public price data that differ from those that are charged',

@@ -1,9 +1,28 @@
 import type { Handlers } from '../../contract/route.ts'
 import type { pricingRoutes } from '../../contract/routes/pricing.ts'
+import { readPriceList } from '../channels/price-list.ts'
+import { fail } from '../lib/failure.ts'
+import { usableGroups } from '../pricing/groups.ts'
 import { acceptPrices, proposePrices } from '../pricing/proposals.ts'
 import { type Context, requireCaller } from './context.ts'
 
 export const pricingHandlers: Handlers<typeof pricingRoutes, Context> = {
+  'GET /api/pricing'({ app, caller }) {
+    const options = app.options.current
+    if (!caller && !options.PricingPublicEnabled) fail('not_signed_in')
+    const groups = Object.entries(usableGroups(options, caller?.group ?? ''))
+    return {
+      data: readPriceList(
+        app,
+        groups.map(([group]) => group),
+      ),
+      extra: {
+        group_ratio: Object.fromEntries(groups.map(([group, { ratio }]) => [group, ratio])),
+        usable_group: Object.fromEntries(groups.map(([group, { desc }]) => [group, desc])),
+      },
+    }
+  },
+
   'GET /api/pricing/proposals': ({ app }) =>
     proposePrices(app, [
       ...Object.keys(app.options.current.ModelRatio),

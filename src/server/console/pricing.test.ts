@@ -1,0 +1,62 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { startServer, type TestServer } from '../../../test/helpers/app.ts'
+import { addChannel } from '../../../test/helpers/seed.ts'
+import type { PriceRow } from '../../contract/routes/pricing.ts'
+
+interface Answer {
+  success: boolean
+  data: PriceRow[]
+  group_ratio: Record<string, number>
+  usable_group: Record<string, string>
+}
+
+describe('the price list', () => {
+  let server: TestServer
+  const ask = async (signedIn: boolean): Promise<{ status: number; answer: Answer }> => {
+    const response = signedIn ? await server.raw('GET /api/pricing') : await fetch(`${server.url}/api/pricing`)
+    return { status: response.status, answer: await response.json() }
+  }
+  const save = (key: string, value: string) => server.call('PUT /api/option/', { key, value })
+
+  beforeAll(async () => {
+    server = await startServer('sqlite')
+    await save('GroupRatio', '{"default":1,"vip":0.5,"secret-partner":2}')
+    await save('UserUsableGroups', '{"default":"Everybody","vip":"Faster"}')
+    await save('ModelPrice', '{"draws":0.04}')
+    await addChannel(server, { url: 'http://127.0.0.1:9', models: 'gpt-4o,draws,unpriced-x', group: 'default,vip' })
+    await addChannel(server, { url: 'http://127.0.0.1:9', models: 'gpt-4o-mini', group: 'secret-partner' })
+    return () => server.stop()
+  })
+
+  it('tells visitors what every priced model costs and which of the open groups have it, and names no other group', async () => {
+    const { answer } = await ask(false)
+    expect(answer).toMatchObject({
+      success: true,
+      group_ratio: { default: 1, vip: 0.5 },
+      usable_group: { default: 'Everybody', vip: 'Faster' },
+    })
+    expect(JSON.stringify(answer)).not.toContain('secret-partner')
+    expect(answer.data.map(({ model_name, quota_type, enable_groups }) => [model_name, quota_type, enable_groups])).toEqual([
+      ['draws', 1, ['default', 'vip']],
+      ['gpt-4o', 0, ['default', 'vip']],
+      ['gpt-4o-mini', 0, []],
+    ])
+    expect(answer.data[0]).toMatchObject({ model_price: 0.04, model_ratio: 0 })
+    expect(answer.data[1]).toMatchObject({ model_ratio: 1.25, completion_ratio: 4, model_price: 0, owner_by: '' })
+  })
+
+  it('is for members alone where the site says so', async () => {
+    await save('PricingPublicEnabled', 'false')
+    expect(await ask(false)).toMatchObject({ status: 401, answer: { success: false, code: 'not_signed_in' } })
+    expect((await ask(true)).answer.data).toHaveLength(3)
+    await save('PricingPublicEnabled', 'true')
+  })
+
+  it('lists what has no price where such models are charged all the same', async () => {
+    await save('SelfUseModeEnabled', 'true')
+    expect((await ask(true)).answer.data.find(({ model_name }) => model_name === 'unpriced-x')).toMatchObject({
+      model_ratio: 37.5,
+    })
+    await save('SelfUseModeEnabled', 'false')
+  })
+})
