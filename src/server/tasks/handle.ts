@@ -1,3 +1,5 @@
+import { isDatabaseFailure } from '../db/open.ts'
+import { AppError } from '../lib/failure.ts'
 import type { Call } from '../relay/call.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import type { TaskCall } from '../relay/task-paths.ts'
@@ -13,7 +15,16 @@ import { submitOrder } from './submit.ts'
  * (`submit.ts`), its state only goes forward (`states.ts`, `advance.ts`), and what fails is refunded with the step that says so. The
  * lane of the relay hands over every call that is about them.
  */
-export function handleTask(app: RelayParts, asks: TaskCall, call: Call): Promise<void> {
+export async function handleTask(app: RelayParts, asks: TaskCall, call: Call): Promise<void> {
+  try {
+    await answer(app, asks, call)
+  } catch (cause) {
+    if (isDatabaseFailure(cause)) throw new AppError('database_unavailable', {}, { cause })
+    throw cause
+  }
+}
+
+function answer(app: RelayParts, asks: TaskCall, call: Call): Promise<void> {
   switch (asks.does) {
     case 'draw':
       return submitOrder(app, call, (body) => readDrawingOrder(asks, body, app.options.current))

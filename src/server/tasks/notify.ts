@@ -1,10 +1,12 @@
 import { fail } from '../lib/failure.ts'
+import type { JsonObject } from '../protocols/wire-format.ts'
 import type { Call } from '../relay/call.ts'
 import { readBody } from '../relay/read-body.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { advanceTask } from './advance.ts'
 import { readLinkKey } from './links.ts'
 import { readNews } from './news.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 import { channelOfTask } from './task-channel.ts'
 import { readTask, selectTasks } from './task-table.ts'
 import { sendJson } from './tell.ts'
@@ -21,13 +23,16 @@ export async function takeNotice(app: RelayParts, call: Call): Promise<void> {
   const id = readLinkKey(app, 'drawing-notice', url.searchParams.get('key') ?? '')
   if (id === undefined) fail('task_notice_refused')
   const { json } = await readBody(call.request, bodyBytesMax)
+  await oneAtATime(id, () => take(app, id, json))
+  sendJson(call, { code: 1, description: 'success' })
+}
+
+async function take(app: RelayParts, id: number, report: JsonObject): Promise<void> {
   const row = await selectTasks(app, 'midjourneys').where('id', '=', id).executeTakeFirst()
   if (!row) fail('task_notice_refused')
   const task = readTask('midjourneys', row)
   if (task.upstreamId === '') fail('server_busy')
-
-  const news = readNews('midjourneys', json, await channelOfTask(app, task))
+  const news = readNews('midjourneys', report, await channelOfTask(app, task))
   if (news.id !== task.upstreamId) fail('task_notice_refused')
   await advanceTask(app, 'midjourneys', { task, seen: news.seen, details: news.details })
-  sendJson(call, { code: 1, description: 'success' })
 }
