@@ -12,7 +12,10 @@ export const drawing = section(
     MjNotifyEnabled: option({
       ...toggle(false),
       label: { zh: '允许回调（会泄露服务器 IP 地址）', en: 'Allow callbacks (reveals the address of the server)' },
-      help: { zh: '把客户端给出的 notifyHook 转发给上游。', en: "Passes the client's notifyHook on to the upstream." },
+      help: {
+        zh: '把客户端给出的 notifyHook 转发给上游；客户端没有给出时，上游直接向本站报告进度（须设置服务器地址）。',
+        en: "Passes the client's notifyHook on to the upstream. Where the client names none, the upstream reports its progress to this site, if that has a server address.",
+      },
     }),
     MjAccountFilterEnabled: option({
       ...toggle(false),
