@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { periodAt, totpCode } from '../../src/server/lib/totp.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { launchBrowser, openPage, type PageSettings } from '../helpers/browser.ts'
-import { type IdentityPeers, startIdentityPeers } from '../helpers/identity-peers.ts'
+import { type IdentityPeers, startIdentityPeers, telegramData } from '../helpers/identity-peers.ts'
 import { expectFit, go, logIn, readMessage } from './stage.ts'
 
 let server: TestServer
@@ -14,6 +14,7 @@ let aheadMs = 0
 let home = ''
 const now = () => Date.now() + aheadMs
 const password = 'plain-user-1'
+const botToken = '123456:bot-token'
 
 beforeAll(async () => {
   if (!existsSync(new URL('../../dist/web/index.html', import.meta.url)))
@@ -30,9 +31,12 @@ beforeAll(async () => {
     WeChatServerAddress: peers.url,
     WeChatServerToken: 'wechat-secret',
     WeChatAuthEnabled: 'true',
+    TelegramBotToken: botToken,
+    TelegramBotName: 'site_bot',
+    TelegramOAuthEnabled: 'true',
   }
   for (const [key, value] of Object.entries(options)) await server.call('PUT /api/option/', { key, value })
-  for (const username of ['phone', 'finger']) await server.call('POST /api/user/', { username, password })
+  for (const username of ['phone', 'finger', 'chat']) await server.call('POST /api/user/', { username, password })
 })
 afterAll(async () => {
   await browser.close()
@@ -42,7 +46,7 @@ afterAll(async () => {
 
 async function open(settings: PageSettings): Promise<{ page: Page; problems: string[] }> {
   const { page, problems, close } = await openPage(browser, { baseUrl: home, ...settings })
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(30_000)
   onTestFinished(close)
   return { page, problems }
 }
@@ -147,5 +151,50 @@ it('an account elsewhere logs in by a window of its own, is shown as bound, and 
   await card.getByRole('button', { name: '解绑: GitHub' }).click()
   await page.getByRole('dialog').getByRole('button', { name: '解绑' }).click()
   await readMessage(page, 'zh', '这是你最后的登录方式')
+  expect(problems).toEqual([])
+})
+
+/** In the place of the widget's script: a button that leads home with what Telegram signs, as the real one does. */
+async function fakeTelegram(page: Page): Promise<void> {
+  let drawn = 0
+  await page.context().route('https://telegram.org/**', async (route) => {
+    const auth_date = String(Math.floor(now() / 1000))
+    const data = telegramData(botToken, { id: '4242', first_name: `Chat ${++drawn}`, auth_date })
+    const body = `const { telegramLogin, authUrl } = document.currentScript.dataset
+      const button = document.createElement('button')
+      button.textContent = 'Log in as ' + telegramLogin
+      button.onclick = () => { location.href = authUrl + '&' + ${JSON.stringify(new URLSearchParams(data).toString())} }
+      document.currentScript.after(button)`
+    await route.fulfill({ contentType: 'text/javascript', body })
+  })
+}
+
+it('Telegram is bound and logs in by its own button, and what it hands over does not stay in the address', async () => {
+  const { page, problems } = await open({ language: 'en' })
+  await fakeTelegram(page)
+  await logIn(page, { language: 'en', username: 'chat', password })
+  await go(page, '/setting')
+  await button(page, 'Bind: Telegram').click()
+  await button(page, 'Log in as site_bot').click()
+  await readMessage(page, 'en', 'Account bound')
+  await page.waitForURL('**/setting')
+  await page.getByRole('region', { name: 'Outside accounts' }).getByText('4242').waitFor()
+
+  await page.context().clearCookies()
+  await page.evaluate(() => localStorage.removeItem('user'))
+  await go(page, '/login')
+  await button(page, 'Continue with Telegram').click()
+  await button(page, 'Log in as site_bot').click()
+  await page.waitForURL('**/token')
+  expect(await page.evaluate(() => JSON.parse(localStorage.getItem('user') ?? '{}').username)).toBe('chat')
+
+  // Somebody else's data in a link are worth nothing without the state of this browser.
+  await page.context().clearCookies()
+  await page.evaluate(() => localStorage.removeItem('user'))
+  const link = telegramData(botToken, { id: '4242', auth_date: String(Math.floor(now() / 1000)) })
+  await page.goto(`/oauth/telegram?${new URLSearchParams(link)}`)
+  await readMessage(page, 'en', 'The login request is invalid or has expired')
+  await page.waitForURL('**/login')
+  expect(page.url()).not.toContain('hash=')
   expect(problems).toEqual([])
 })

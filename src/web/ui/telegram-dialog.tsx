@@ -1,5 +1,5 @@
 import { Stack } from '@mantine/core'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useStatus } from '../lib/status.ts'
 import { Dialog } from './dialog.tsx'
 import { Notice } from './notice.tsx'
@@ -22,10 +22,12 @@ export interface TelegramDialogProps {
  */
 export function TelegramDialog({ words, state, onClose }: TelegramDialogProps) {
   const { telegram_bot_name: bot } = useStatus()
-  const place = useRef<HTMLDivElement>(null)
+  // The dialog draws its content only after it has opened.
+  const [place, setPlace] = useState<HTMLDivElement | null>(null)
   const [failed, setFailed] = useState(false)
 
   useEffect(() => {
+    if (!place) return
     const element = document.createElement('script')
     element.async = true
     element.src = script
@@ -33,17 +35,16 @@ export function TelegramDialog({ words, state, onClose }: TelegramDialogProps) {
     element.dataset.size = 'large'
     element.dataset.authUrl = `${location.origin}/oauth/telegram?${new URLSearchParams({ state })}`
     element.onerror = () => setFailed(true)
-    const holder = place.current
-    holder?.append(element)
-    return () => holder?.replaceChildren()
-  }, [bot, state])
+    place.append(element)
+    return () => place.replaceChildren()
+  }, [bot, state, place])
 
   return (
     <Dialog title={words.title} size="md" onClose={onClose}>
       <Stack gap="sm">
         <p className={styles.hint}>{words.hint}</p>
         {failed && <Notice kind="warn">{words.failed}</Notice>}
-        <div ref={place} className={styles.widget} />
+        <div ref={setPlace} className={styles.widget} />
       </Stack>
     </Dialog>
   )
