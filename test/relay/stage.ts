@@ -112,7 +112,9 @@ export const piece = (content: string, finish: string | null = null) =>
 /** Sends bytes on a connection and collects what comes back. */
 export function speak(server: Pick<TestServer, 'url'>, bytes: string | Buffer) {
   const { port, hostname } = new URL(server.url)
-  const socket = connect(Number(port), hostname, () => socket.write(bytes))
+  const socket = connect(Number(port), hostname)
+  // What is written later, connected or not, comes behind it.
+  socket.write(bytes)
   let got = ''
   let isClosed = false
   const listeners = new Set<() => void>()

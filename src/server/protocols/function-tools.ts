@@ -25,7 +25,7 @@ export interface FunctionTool {
  * Tools as functions: a free-text tool becomes one with the text `input`, a choice of one tool leaves only that one, which then must be
  * called. A later tool of the same name is left out. Source: protocols notes 3.3.
  */
-export function functionTools({ tools, toolChoice, turns }: Dialogue, rule: ToolNameRule): FunctionTools {
+export function functionTools({ tools, toolChoice, turns }: Dialogue, rule: ToolNameRule = openAiNames): FunctionTools {
   const called = turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'tool-call' ? [part.name] : [])))
   const names = nameTools([...tools.map(({ name }) => name), ...called], rule)
   const custom = tools.filter((tool) => tool.custom !== undefined)
@@ -44,6 +44,19 @@ export function functionTools({ tools, toolChoice, turns }: Dialogue, rule: Tool
     names,
     customTools: new Set(custom.map(({ name }) => names.toUpstream(name))),
   }
+}
+
+/** What OpenAI allows, and most vendors after it. */
+const openAiNames: ToolNameRule = { allowed: /[a-zA-Z0-9_-]/, lengthMax: 64 }
+
+/** A tool as OpenAI declares it on Chat, for vendors that took that over. */
+export function writeFunction({ name, description, schema }: FunctionTool): JsonObject {
+  return { type: 'function', function: { name, ...(description === undefined ? {} : { description }), parameters: schema } }
+}
+
+/** A call in the history in the same form. */
+export function writeCall({ names }: FunctionTools, call: ToolCallPart): JsonObject {
+  return { id: call.callId, type: 'function', function: { name: names.toUpstream(call.name), arguments: callText(call) } }
 }
 
 /** The members of `WrittenRequest` that undo the naming in the reply. */

@@ -67,6 +67,14 @@ export function refuseMedia({ from }: Dialogue, { media, source }: MediaPart): n
   })
 }
 
+/** For vendors that take media by their address alone. Throws `untranslatable`. */
+export function refuseBytes({ from }: Dialogue, vendor: string): never {
+  return fail('untranslatable', {
+    field: wordFor(from, 'turns'),
+    reason: { zh: `${vendor} 只接受以网址给出的文件`, en: `${vendor} takes files by their address only` },
+  })
+}
+
 /** For formats that only answer the user: a conversation that ends with the model's own words cannot be meant. Throws `untranslatable`. */
 export function requireLastFromUser({ from }: Dialogue, messages: readonly PlainMessage[]): void {
   const last = messages.at(-1)

@@ -141,6 +141,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Without the members that are undefined. */
+export function definedMembers(members: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}
+
 export function objectAt(value: JsonObject, key: string): JsonObject | undefined {
   const member = value[key]
   return isObject(member) ? member : undefined

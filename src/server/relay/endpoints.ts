@@ -3,8 +3,8 @@ import type { CallerFormat, Dialect } from '../protocols/format.ts'
 import { ArrayFraming } from '../protocols/gemini-generate/array-framing.ts'
 import type { CountFormat } from '../protocols/token-counts.ts'
 import type { PathFacts, Reframing } from '../protocols/wire-format.ts'
-import { asksForEvents, decodePath, plainModel, readGeminiPath } from './gemini-paths.ts'
 import type { BillingQuestion } from './billing.ts'
+import { asksForEvents, decodePath, plainModel, readGeminiPath } from './gemini-paths.ts'
 import type { ResponseAction } from './response-at-upstream.ts'
 import { findTaskCall, isTaskPath, type TaskCall } from './task-paths.ts'
 
@@ -97,13 +97,29 @@ const entries = new Map<string, Entry>(
   ].map((entry) => [entry.endpoint.path, entry]),
 )
 
-/** Calls of the dialects that this program does not answer yet: told plainly, in the dialect. */
-const notOffered =
-  /^\/v1\/(responses\/|realtime|files|uploads|batches|fine-tunes|fine_tuning|assistants|threads|vector_stores|edits|messages\/)/
+/** Calls of the vendors that this program does not answer: told plainly, in the dialect. Of OpenAI, then of Anthropic. */
+const notOffered = new RegExp(
+  `^/v1/(?:(?:${[
+    ...[
+      'assistants',
+      'batches',
+      'chatkit',
+      'containers',
+      'conversations',
+      'edits',
+      'evals',
+      'files',
+      'fine-tunes',
+      'fine_tuning',
+    ],
+    ...['organization', 'realtime', 'threads', 'uploads', 'vector_stores', 'videos'],
+    ...['complete', 'organizations', 'skills'],
+  ].join('|')})(?:/|$)|(?:chat/completions|messages|responses)/)`,
+)
 
 /** Whether a path belongs to the relay rather than to the console. */
 export function isRelayPath(url: string): boolean {
-  return url.startsWith('/v1') || url.startsWith('/pg/') || /^(\/v2)?\/rerank\b/.test(url) || isTaskPath(url) || isBillingPath(url)
+  return /^\/(v1|pg\/|upload\/v1)/.test(url) || /^(\/v2)?\/rerank\b/.test(url) || isTaskPath(url) || isBillingPath(url)
 }
 
 function isBillingPath(url: string): boolean {
@@ -134,7 +150,7 @@ export function findEndpoint(method: string, url: string, headers: IncomingHttpH
   const dialect: Dialect =
     path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined
       ? 'anthropic'
-      : /^\/v1(beta|alpha)/.test(path)
+      : /^(\/upload)?\/v1(beta|alpha)/.test(path)
         ? 'gemini'
         : listDialect(path, headers)
   const model = /^\/v1(?:beta)?\/((?:models|tunedModels)\/.+)$/.exec(path)?.[1]

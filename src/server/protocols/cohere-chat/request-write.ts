@@ -1,24 +1,23 @@
 import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue, MediaPart, TextPart } from '../dialogue.ts'
-import { callText, type FunctionTools, functionTools, undoing } from '../function-tools.ts'
-import { jsonInstruction } from '../json-answer.ts'
+import { type FunctionTools, functionTools, undoing, writeCall, writeFunction } from '../function-tools.ts'
+import { withJsonInstruction } from '../json-answer.ts'
 import { type Field, lose, loseAllBut } from '../lost-fields.ts'
 import { writeDataUrl } from '../media.ts'
 import { mediaOf, type PlainMessage, plainMessages, refuseMedia, replaysReasoning, userText } from '../plain-messages.ts'
 import { budgetOf } from '../reasoning-level.ts'
-import type { JsonObject } from '../wire-format.ts'
+import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { canThink, takesToolChoice, thinkingBudgetMax } from './models.ts'
 
 /** A conversation as Cohere takes it. Throws `untranslatable` for media other than images and plain text. */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   loseAllBut(dialogue, context, carried)
-  const tools = functionTools(dialogue, nameRule)
-  const { output, system } = dialogue
+  const tools = functionTools(dialogue)
+  const { output } = dialogue
   // Cohere refuses JSON answers beside tools.
   const isTold = output !== undefined && tools.offered.length > 0
   if (isTold) lose(dialogue, context, 'output')
-  const told: TextPart[] = isTold ? [{ kind: 'text', text: jsonInstruction(output) }] : []
-  const messages = plainMessages({ ...dialogue, system: [...system, ...told] }, { system: 'anywhere', tools: true })
+  const messages = plainMessages(isTold ? withJsonInstruction(dialogue) : dialogue, { system: 'anywhere', tools: true })
 
   return {
     body: {
@@ -49,8 +48,6 @@ const carried: readonly Field[] = [
   'toolChoice',
 ]
 
-const nameRule = { allowed: /[a-zA-Z0-9_-]/, lengthMax: 64 }
-
 function writeMessage(dialogue: Dialogue, { quirks }: RequestContext, tools: FunctionTools, message: PlainMessage): JsonObject {
   switch (message.role) {
     case 'system':
@@ -66,11 +63,7 @@ function writeMessage(dialogue: Dialogue, { quirks }: RequestContext, tools: Fun
         role: 'assistant',
         ...(text === '' ? {} : { content: text }),
         ...(reasoning !== '' && replaysReasoning(quirks, calls) ? { tool_plan: reasoning } : {}),
-        tool_calls: calls.map((call) => ({
-          id: call.callId,
-          type: 'function',
-          function: { name: tools.names.toUpstream(call.name), arguments: callText(call) },
-        })),
+        tool_calls: calls.map((call) => writeCall(tools, call)),
       }
     }
   }
@@ -91,10 +84,7 @@ function toolsOf(dialogue: Dialogue, context: RequestContext, { offered, choice 
   const isForced = choice === 'required'
   if (isForced && !takesToolChoice(context.model)) lose(dialogue, context, 'toolChoice')
   return {
-    tools: offered.map(({ name, description, schema }) => ({
-      type: 'function',
-      function: { name, ...(description === undefined ? {} : { description }), parameters: schema },
-    })),
+    tools: offered.map(writeFunction),
     ...(isForced && takesToolChoice(context.model) ? { tool_choice: 'REQUIRED' } : {}),
     ...(offered.every(({ strict }) => strict) ? { strict_tools: true } : {}),
   }
@@ -119,7 +109,7 @@ function samplingOf(dialogue: Dialogue, context: RequestContext): JsonObject {
     presence_penalty: penalty('presencePenalty'),
     frequency_penalty: penalty('frequencyPenalty'),
   }
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+  return definedMembers(members)
 }
 
 const stopsMax = 5

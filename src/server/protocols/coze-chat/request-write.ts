@@ -1,9 +1,16 @@
-import { fail } from '../../lib/failure.ts'
 import type { RequestContext, WrittenRequest } from '../codec.ts'
-import type { Dialogue, MediaPart, TextPart } from '../dialogue.ts'
-import { jsonInstruction } from '../json-answer.ts'
-import { loseAllBut, wordFor } from '../lost-fields.ts'
-import { mediaOf, type PlainMessage, plainMessages, refuseMedia, requireLastFromUser, userText } from '../plain-messages.ts'
+import type { Dialogue, MediaPart } from '../dialogue.ts'
+import { withJsonInstruction } from '../json-answer.ts'
+import { loseAllBut } from '../lost-fields.ts'
+import {
+  mediaOf,
+  type PlainMessage,
+  plainMessages,
+  refuseBytes,
+  refuseMedia,
+  requireLastFromUser,
+  userText,
+} from '../plain-messages.ts'
 import { refuseForcedTools } from '../transcript.ts'
 import type { JsonObject } from '../wire-format.ts'
 
@@ -14,8 +21,7 @@ import type { JsonObject } from '../wire-format.ts'
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   refuseForcedTools(dialogue)
   loseAllBut(dialogue, context, ['user'])
-  const told: TextPart[] = dialogue.output ? [{ kind: 'text', text: jsonInstruction(dialogue.output) }] : []
-  const messages = plainMessages({ ...dialogue, system: [...dialogue.system, ...told] }, { system: 'never', tools: false })
+  const messages = plainMessages(withJsonInstruction(dialogue), { system: 'never', tools: false })
   requireLastFromUser(dialogue, messages)
 
   return {
@@ -46,8 +52,5 @@ function writeFile(dialogue: Dialogue, part: MediaPart): JsonObject {
   const { media, source } = part
   if (media === 'video' || source.kind === 'file') return refuseMedia(dialogue, part)
   if (source.kind === 'url') return { type: media === 'document' ? 'file' : media, file_url: source.url }
-  return fail('untranslatable', {
-    field: wordFor(dialogue.from, 'turns'),
-    reason: { zh: 'Coze 只接受以网址给出的文件', en: 'Coze takes files by their address only' },
-  })
+  return refuseBytes(dialogue, 'Coze')
 }

@@ -1,23 +1,22 @@
 import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue, MediaPart, TextPart } from '../dialogue.ts'
-import { callText, type FunctionTools, functionTools, undoing } from '../function-tools.ts'
-import { jsonInstruction, mentionsJson } from '../json-answer.ts'
+import { type FunctionTools, functionTools, undoing, writeCall } from '../function-tools.ts'
+import { mentionsJson, withJsonInstruction } from '../json-answer.ts'
 import { type Field, lose, loseAllBut } from '../lost-fields.ts'
 import { writeDataUrl } from '../media.ts'
 import { mediaOf, type PlainMessage, plainMessages, refuseMedia, userText } from '../plain-messages.ts'
 import { budgetOf } from '../reasoning-level.ts'
-import type { JsonObject } from '../wire-format.ts'
+import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { isMultimodal } from './models.ts'
 
 /** A conversation as DashScope takes it. Throws `untranslatable` for documents, and for media with models that read text alone. */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   loseAllBut(dialogue, context, carried)
   const { output } = dialogue
-  const tools = functionTools(dialogue, nameRule)
+  const tools = functionTools(dialogue)
   if (output?.kind === 'schema') lose(dialogue, context, 'output')
   const needsTelling = output !== undefined && (output.kind === 'schema' || !mentionsJson(dialogue))
-  const told: TextPart[] = needsTelling ? [{ kind: 'text', text: jsonInstruction(output) }] : []
-  const messages = plainMessages({ ...dialogue, system: [...dialogue.system, ...told] }, { system: 'anywhere', tools: true })
+  const messages = plainMessages(needsTelling ? withJsonInstruction(dialogue) : dialogue, { system: 'anywhere', tools: true })
 
   return {
     body: {
@@ -51,8 +50,6 @@ const carried: readonly Field[] = [
   'parallelTools',
 ]
 
-const nameRule = { allowed: /[a-zA-Z0-9_-]/, lengthMax: 64 }
-
 function writeMessage(dialogue: Dialogue, { model }: RequestContext, tools: FunctionTools, message: PlainMessage): JsonObject {
   const said = (text: string) => (isMultimodal(model) ? [{ text }] : text)
   switch (message.role) {
@@ -76,12 +73,7 @@ function writeMessage(dialogue: Dialogue, { model }: RequestContext, tools: Func
         content: said(message.text),
         ...(message.calls.length > 0
           ? {
-              tool_calls: message.calls.map((call, index) => ({
-                index,
-                id: call.callId,
-                type: 'function',
-                function: { name: tools.names.toUpstream(call.name), arguments: callText(call) },
-              })),
+              tool_calls: message.calls.map((call, index) => ({ index, ...writeCall(tools, call) })),
             }
           : {}),
       }
@@ -110,7 +102,7 @@ function samplingOf({ sampling, stop, outputTokensMax }: Dialogue): JsonObject {
     seed: sampling.seed,
     stop: stop.length > 0 ? stop : undefined,
   }
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+  return definedMembers(members)
 }
 
 /** One tool can be demanded, but not any of several. */

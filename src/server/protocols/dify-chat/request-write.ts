@@ -1,9 +1,8 @@
-import { fail } from '../../lib/failure.ts'
 import type { RequestContext, WrittenRequest } from '../codec.ts'
-import type { Dialogue, MediaPart, TextPart } from '../dialogue.ts'
-import { jsonInstruction } from '../json-answer.ts'
-import { loseAllBut, wordFor } from '../lost-fields.ts'
-import { mediaOf, plainMessages, refuseMedia } from '../plain-messages.ts'
+import type { Dialogue, MediaPart } from '../dialogue.ts'
+import { withJsonInstruction } from '../json-answer.ts'
+import { loseAllBut } from '../lost-fields.ts'
+import { mediaOf, plainMessages, refuseBytes, refuseMedia } from '../plain-messages.ts'
 import { refuseForcedTools, transcript } from '../transcript.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { appKindOf } from './models.ts'
@@ -15,8 +14,7 @@ import { appKindOf } from './models.ts'
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   refuseForcedTools(dialogue)
   loseAllBut(dialogue, context, ['user'])
-  const told: TextPart[] = dialogue.output ? [{ kind: 'text', text: jsonInstruction(dialogue.output) }] : []
-  const messages = plainMessages({ ...dialogue, system: [...dialogue.system, ...told] }, { system: 'head', tools: false })
+  const messages = plainMessages(withJsonInstruction(dialogue), { system: 'head', tools: false })
   const query = transcript(messages)
   const files = messages
     .flatMap((message) => (message.role === 'user' ? mediaOf(message.parts) : []))
@@ -40,8 +38,5 @@ function writeFile(dialogue: Dialogue, part: MediaPart): JsonObject {
   const { media, source } = part
   if (source.kind === 'url') return { type: media, transfer_method: 'remote_url', url: source.url }
   if (source.kind === 'file') return refuseMedia(dialogue, part)
-  return fail('untranslatable', {
-    field: wordFor(dialogue.from, 'turns'),
-    reason: { zh: 'Dify 只接受以网址给出的文件', en: 'Dify takes files by their address only' },
-  })
+  return refuseBytes(dialogue, 'Dify')
 }

@@ -1,7 +1,7 @@
 import type { RequestContext, WrittenRequest } from '../codec.ts'
-import type { Dialogue, TextPart, ToolCallPart } from '../dialogue.ts'
+import type { Dialogue, ToolCallPart } from '../dialogue.ts'
 import { callText, type FunctionTools, functionTools, undoing } from '../function-tools.ts'
-import { jsonInstruction } from '../json-answer.ts'
+import { withJsonInstruction } from '../json-answer.ts'
 import { type Field, lose, loseAllBut } from '../lost-fields.ts'
 import {
   apartFromTools,
@@ -14,7 +14,7 @@ import {
   userText,
 } from '../plain-messages.ts'
 import { refuseForcedTools } from '../transcript.ts'
-import type { JsonObject } from '../wire-format.ts'
+import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { outputTokensMaxOf, outputTokensMin, takesFunctions } from './models.ts'
 
 /**
@@ -25,12 +25,11 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
   const hasFunctions = takesFunctions(context.model)
   if (!hasFunctions) refuseForcedTools(dialogue)
   loseAllBut(dialogue, context, hasFunctions ? [...carried, 'tools', 'toolChoice'] : carried)
-  const tools = functionTools(dialogue, nameRule)
+  const tools = functionTools(dialogue)
   const { output } = dialogue
   const isTold = output !== undefined && (output.kind === 'schema' || !hasFunctions)
   if (isTold) lose(dialogue, context, 'output')
-  const told: TextPart[] = isTold ? [{ kind: 'text', text: jsonInstruction(output) }] : []
-  const plain = plainMessages({ ...dialogue, system: [...dialogue.system, ...told] }, { system: 'head', tools: hasFunctions })
+  const plain = plainMessages(isTold ? withJsonInstruction(dialogue) : dialogue, { system: 'head', tools: hasFunctions })
   requireLastFromUser(dialogue, plain)
   const [first, ...rest] = plain
   const system = first?.role === 'system' ? first.text : undefined
@@ -51,8 +50,6 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
 }
 
 const carried: readonly Field[] = ['temperature', 'topP', 'stop', 'outputTokensMax', 'output', 'user']
-
-const nameRule = { allowed: /[a-zA-Z0-9_-]/, lengthMax: 64 }
 
 /** Baidu knows one call at a time: several of one turn become turns of their own, each with its answer behind it. */
 function oneByOne(messages: readonly PlainMessage[]): PlainMessage[] {
@@ -122,7 +119,7 @@ function samplingOf(dialogue: Dialogue, context: RequestContext): JsonObject {
     stop: fit.length > 0 ? fit : undefined,
     max_output_tokens: outputTokensMax === undefined ? undefined : Math.min(Math.max(outputTokensMax, outputTokensMin), limit),
   }
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+  return definedMembers(members)
 }
 
 const stopsMax = 4

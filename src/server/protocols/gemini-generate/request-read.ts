@@ -1,7 +1,7 @@
 import { fail } from '../../lib/failure.ts'
 import type { Dialogue, OutputForm, Sampling, Search, TextPart, Tool, ToolChoice } from '../dialogue.ts'
 import { requireArray } from '../read-request.ts'
-import { isObject, type JsonObject, type PathFacts } from '../wire-format.ts'
+import { definedMembers, isObject, type JsonObject, type PathFacts } from '../wire-format.ts'
 import { camelCase, either, eitherList, eitherObject, eitherText } from './members.ts'
 import { readOpenApiSchema } from './openapi-schema.ts'
 import { readTurns, refuse, untold } from './read-contents.ts'
@@ -121,7 +121,7 @@ function readSampling(config: JsonObject): Sampling {
     frequencyPenalty: numberIn(config, 'frequencyPenalty'),
     seed: numberIn(config, 'seed'),
   }
-  return Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined))
+  return definedMembers(read)
 }
 
 function readOutput(config: JsonObject): OutputForm | undefined {

@@ -2,7 +2,7 @@ import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue, Sampling } from '../dialogue.ts'
 import { jsonInstruction } from '../json-answer.ts'
 import { type Field, lose, loseAllBut } from '../lost-fields.ts'
-import type { JsonObject } from '../wire-format.ts'
+import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { type GeminiModel, geminiModel } from './models.ts'
 import { writeOpenApiSchema } from './openapi-schema.ts'
 import { writeSafety } from './safety.ts'
@@ -98,7 +98,7 @@ function writeNumbers(sampling: Sampling, { penalties }: GeminiModel): JsonObjec
     presencePenalty: penalty(sampling.presencePenalty),
     frequencyPenalty: penalty(sampling.frequencyPenalty),
   }
-  return Object.fromEntries(Object.entries(written).filter(([, value]) => value !== undefined))
+  return definedMembers(written)
 }
 
 function between(value: number, min: number, max: number): number {

@@ -1,7 +1,7 @@
 import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue, MediaPart, TextPart, ToolCallPart } from '../dialogue.ts'
 import { callText, type FunctionTool, type FunctionTools, functionTools, undoing } from '../function-tools.ts'
-import { jsonInstruction } from '../json-answer.ts'
+import { withJsonInstruction } from '../json-answer.ts'
 import { type Field, lose, loseAllBut } from '../lost-fields.ts'
 import { writeDataUrl } from '../media.ts'
 import {
@@ -14,7 +14,7 @@ import {
   requireLastFromUser,
   userText,
 } from '../plain-messages.ts'
-import type { JsonObject } from '../wire-format.ts'
+import { definedMembers, type JsonObject } from '../wire-format.ts'
 
 /**
  * A conversation as Tencent takes it: instructions only at the head, then user and model in turn, with the answers of tools in the
@@ -22,9 +22,8 @@ import type { JsonObject } from '../wire-format.ts'
  */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   loseAllBut(dialogue, context, carried)
-  const tools = functionTools(dialogue, nameRule)
-  const told: TextPart[] = dialogue.output ? [{ kind: 'text', text: jsonInstruction(dialogue.output) }] : []
-  const messages = plainMessages({ ...dialogue, system: [...dialogue.system, ...told] }, { system: 'head', tools: true })
+  const tools = functionTools(dialogue)
+  const messages = plainMessages(withJsonInstruction(dialogue), { system: 'head', tools: true })
   requireLastFromUser(dialogue, messages)
 
   return {
@@ -41,8 +40,6 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
 }
 
 const carried: readonly Field[] = ['temperature', 'topP', 'seed', 'stop', 'reasoning', 'tools', 'toolChoice']
-
-const nameRule = { allowed: /[a-zA-Z0-9_-]/, lengthMax: 64 }
 
 function writeMessage(dialogue: Dialogue, tools: FunctionTools, message: PlainMessage): JsonObject {
   switch (message.role) {
@@ -103,7 +100,7 @@ function samplingOf(dialogue: Dialogue, context: RequestContext): JsonObject {
     Seed: isSeedTaken ? sampling.seed : undefined,
     Stop: stop.length > 0 ? stop : undefined,
   }
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+  return definedMembers(members)
 }
 
 const seedMax = 10_000

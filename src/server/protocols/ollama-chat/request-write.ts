@@ -1,10 +1,10 @@
 import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue, MediaPart } from '../dialogue.ts'
-import { callObject, type FunctionTools, functionTools, undoing } from '../function-tools.ts'
+import { callObject, type FunctionTools, functionTools, undoing, writeFunction } from '../function-tools.ts'
 import { type Field, lose, loseAllBut } from '../lost-fields.ts'
 import { mediaOf, type PlainMessage, plainMessages, refuseMedia, replaysReasoning, userText } from '../plain-messages.ts'
 import { levelOf } from '../reasoning-level.ts'
-import type { JsonObject } from '../wire-format.ts'
+import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { canThink, thinksInLevels } from './models.ts'
 
 /** A conversation as Ollama takes it. Throws `untranslatable` for media other than images. */
@@ -20,7 +20,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
       model: context.model,
       messages: messages.map((message) => writeMessage(dialogue, context, tools, message)),
       stream: dialogue.stream,
-      ...(tools.offered.length > 0 ? { tools: tools.offered.map(writeTool) } : {}),
+      ...(tools.offered.length > 0 ? { tools: tools.offered.map(writeFunction) } : {}),
       ...(dialogue.output ? { format: dialogue.output.kind === 'json' ? 'json' : dialogue.output.schema } : {}),
       ...(Object.keys(options).length > 0 ? { options } : {}),
       ...thinkOf(dialogue, context),
@@ -79,10 +79,6 @@ function imageBytes(dialogue: Dialogue, part: MediaPart): string {
   return part.media === 'image' && part.source.kind === 'base64' ? part.source.data : refuseMedia(dialogue, part)
 }
 
-function writeTool({ name, description, schema }: FunctionTools['offered'][number]): JsonObject {
-  return { type: 'function', function: { name, ...(description === undefined ? {} : { description }), parameters: schema } }
-}
-
 function optionsOf({ sampling, outputTokensMax, stop }: Dialogue): JsonObject {
   const options = {
     num_predict: outputTokensMax,
@@ -94,7 +90,7 @@ function optionsOf({ sampling, outputTokensMax, stop }: Dialogue): JsonObject {
     seed: sampling.seed,
     stop: stop.length > 0 ? stop : undefined,
   }
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+  return definedMembers(options)
 }
 
 function thinkOf(dialogue: Dialogue, context: RequestContext): JsonObject {

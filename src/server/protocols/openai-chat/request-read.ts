@@ -4,7 +4,7 @@ import type { Dialogue, OutputForm, Sampling, Search } from '../dialogue.ts'
 import type { Format } from '../format.ts'
 import { outputTokensLimit, readCount, readFlag, readModel, requireArray } from '../read-request.ts'
 import { repairToolResults } from '../turns.ts'
-import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { arrayAt, definedMembers, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { readMessages } from './read-messages.ts'
 import { readReasoning, reasoningMembers } from './read-reasoning.ts'
 import { readToolChoice, readTools } from './read-tools.ts'
@@ -124,7 +124,7 @@ function readSampling(body: JsonObject): Sampling {
     frequencyPenalty: readNumber(body, 'frequency_penalty'),
     seed: readNumber(body, 'seed'),
   }
-  return Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined))
+  return definedMembers(read)
 }
 
 function readNumber(body: JsonObject, field: string): number | undefined {

@@ -3,7 +3,7 @@ import { shortHash } from '../call-ids.ts'
 import type { Codec } from '../codec.ts'
 import type { Dialogue } from '../dialogue.ts'
 import { type Field, wordFor } from '../lost-fields.ts'
-import type { JsonObject } from '../wire-format.ts'
+import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { adjustForModel } from './models.ts'
 import { writeMessages } from './write-messages.ts'
 import { writeOutput } from './write-output.ts'
@@ -163,5 +163,5 @@ function hasCacheMarks({ system, turns, tools }: Dialogue): boolean {
 }
 
 function compact(members: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+  return definedMembers(members)
 }

@@ -6,7 +6,7 @@ import { jsonInstruction, mentionsJson } from '../json-answer.ts'
 import { type Field, loseAllBut, wordFor } from '../lost-fields.ts'
 import { type EffortWord, effortOf, nearestEffort } from '../openai-chat/models.ts'
 import { fitsStrict } from '../openai-chat/strict-schema.ts'
-import type { JsonObject } from '../wire-format.ts'
+import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { writeInput } from './input-write.ts'
 import { writeTools } from './tools-write.ts'
 import { beginWriting, type Writing } from './writing.ts'
@@ -190,5 +190,5 @@ function nonEmpty(members: JsonObject): JsonObject | undefined {
 }
 
 function compact(members: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+  return definedMembers(members)
 }

@@ -1,12 +1,12 @@
 import type { RequestContext, WrittenRequest } from '../codec.ts'
-import type { Dialogue, MediaPart, TextPart } from '../dialogue.ts'
-import { jsonInstruction } from '../json-answer.ts'
+import type { Dialogue, MediaPart } from '../dialogue.ts'
+import { withJsonInstruction } from '../json-answer.ts'
 import { type Field, lose, loseAllBut } from '../lost-fields.ts'
 import { writeDataUrl } from '../media.ts'
 import { mediaOf, type PlainMessage, plainMessages, refuseMedia } from '../plain-messages.ts'
 import { levelOf } from '../reasoning-level.ts'
 import { refuseForcedTools, transcript } from '../transcript.ts'
-import type { JsonObject } from '../wire-format.ts'
+import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { type InputNames, inputNamesOf, versionOf } from './models.ts'
 
 /**
@@ -17,8 +17,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
   const names = inputNamesOf(context.model)
   refuseForcedTools(dialogue)
   loseAllBut(dialogue, context, carriedBy(names))
-  const told: TextPart[] = dialogue.output ? [{ kind: 'text', text: jsonInstruction(dialogue.output) }] : []
-  const messages = plainMessages({ ...dialogue, system: [...dialogue.system, ...told] }, { system: 'head', tools: false })
+  const messages = plainMessages(withJsonInstruction(dialogue), { system: 'head', tools: false })
   const [first, ...rest] = messages
   const system = first?.role === 'system' ? first.text : undefined
   const version = versionOf(context.model)
@@ -72,7 +71,7 @@ function samplingOf(dialogue: Dialogue, context: RequestContext, names: InputNam
     [names.outputLimit]: outputTokensMax === undefined ? undefined : Math.max(outputTokensMax, names.outputLimitMin),
     ...(names.stop && stop.length > 0 ? { [names.stop]: stop.join(',') } : {}),
   }
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+  return definedMembers(members)
 }
 
 function reasoningOf({ reasoning }: Dialogue, { reasoningEffort }: InputNames): JsonObject {

@@ -1,7 +1,7 @@
 import type { RequestContext, WrittenRequest } from '../codec.ts'
-import type { Dialogue, TextPart } from '../dialogue.ts'
+import type { Dialogue } from '../dialogue.ts'
 import { type FunctionTools, functionTools, undoing } from '../function-tools.ts'
-import { jsonInstruction } from '../json-answer.ts'
+import { withJsonInstruction } from '../json-answer.ts'
 import { type Field, lose, loseAllBut } from '../lost-fields.ts'
 import {
   beganByUser,
@@ -13,7 +13,7 @@ import {
   userText,
 } from '../plain-messages.ts'
 import { refuseForcedTools } from '../transcript.ts'
-import type { JsonObject } from '../wire-format.ts'
+import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { type SparkVersion, sparkVersionOf } from './models.ts'
 
 /**
@@ -24,12 +24,10 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
   const version = sparkVersionOf(context.model)
   if (!version.functions) refuseForcedTools(dialogue)
   loseAllBut(dialogue, context, version.functions ? [...carried, 'tools', 'toolChoice'] : carried)
-  const tools = functionTools(dialogue, nameRule)
+  const tools = functionTools(dialogue)
   const { offered, choice } = version.functions ? tools : { offered: [], choice: undefined }
   if (choice === 'required') lose(dialogue, context, 'toolChoice')
-  const told: TextPart[] = dialogue.output ? [{ kind: 'text', text: jsonInstruction(dialogue.output) }] : []
-  const system = [...dialogue.system, ...told]
-  const messages = plainMessages({ ...dialogue, system }, { system: version.system ? 'head' : 'never', tools: false })
+  const messages = plainMessages(withJsonInstruction(dialogue), { system: version.system ? 'head' : 'never', tools: false })
   requireLastFromUser(dialogue, messages)
 
   return {
@@ -46,8 +44,6 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
 }
 
 const carried: readonly Field[] = ['temperature', 'topK', 'outputTokensMax', 'user']
-
-const nameRule = { allowed: /[a-zA-Z0-9_-]/, lengthMax: 64 }
 
 const uidLengthMax = 32
 
@@ -70,5 +66,5 @@ function samplingOf(dialogue: Dialogue, context: RequestContext, { outputTokensM
     top_k: sampling.topK === undefined ? undefined : Math.min(Math.max(Math.round(sampling.topK), 1), 6),
     max_tokens: outputTokensMax === undefined ? undefined : Math.min(outputTokensMax, limit),
   }
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+  return definedMembers(members)
 }
