@@ -317,6 +317,56 @@ it('the name of the site says when it is for self-use or a demonstration, and th
   await stage.server.call('PUT /api/option/', { key: 'DemoSiteEnabled', value: 'false' })
 })
 
+it('[T024] the human check comes before a form that anyone can send, and each solution is sent once', async () => {
+  const set = (key: string, value: string) => stage.server.call('PUT /api/option/', { key, value })
+  await set('TurnstileSiteKey', 'site-key')
+  await set('TurnstileSecretKey', 'secret-key')
+  await set('TurnstileCheckEnabled', 'true')
+  const { page } = await stage.open('nobody', { language: 'en' })
+  await page.route('https://challenges.cloudflare.com/**', (route) =>
+    route.fulfill({ contentType: 'text/javascript', body: fakeTurnstile }),
+  )
+  const sent: (string | null)[] = []
+  await page.route('**/api/user/login**', (route) => {
+    sent.push(new URL(route.request().url()).searchParams.get('turnstile'))
+    return route.fulfill({ json: { success: false, code: 'human_check_failed', message: 'The human check failed, try again' } })
+  })
+
+  await go(page, '/login')
+  await page.getByRole('textbox', { name: 'Username or e-mail' }).fill('ada')
+  await page.getByRole('textbox', { name: 'Password' }).fill('a good pass 9')
+  const submit = page.getByRole('main').getByRole('button', { name: 'Log in', exact: true })
+  for (const token of ['solved-1', 'solved-2']) {
+    await page.getByRole('button', { name: 'solve' }).waitFor()
+    await submit.click()
+    await readMessage(page, 'en', 'Retry in a few seconds, Turnstile is checking')
+    await page.getByRole('button', { name: 'solve' }).click()
+    await submit.click()
+    await readMessage(page, 'en', 'The human check failed, try again')
+    expect(sent.at(-1)).toBe(token)
+  }
+  expect(sent).toHaveLength(2)
+  for (const path of ['/register', '/reset']) {
+    await go(page, path)
+    await page.getByRole('button', { name: 'solve' }).waitFor()
+  }
+  await set('TurnstileCheckEnabled', 'false')
+})
+
+/** Draws a button in the place of the check, whose every press solves it. */
+const fakeTurnstile = `{
+  let solved = 0
+  window.turnstile = {
+    render(place, { callback }) {
+      const button = Object.assign(document.createElement('button'), { type: 'button', textContent: 'solve' })
+      button.onclick = () => callback('solved-' + ++solved)
+      place.replaceChildren(button)
+      return 'id'
+    },
+    remove() {},
+  }
+}`
+
 it('[T048] an address that names where to go next leads nowhere but into the console', async () => {
   const { page, problems } = await stage.open('user', { language: 'en' })
   for (const target of ['//evil.test', '/\\evil.test', 'https://evil.test', 'javascript:alert(1)']) {
