@@ -83,7 +83,7 @@ it('a second factor is set up with a QR code and asked for at the next login', a
   await button(next.page, 'Verify and log in').click()
   await next.page.waitForURL('**/token')
   expect([...problems, ...next.problems]).toEqual([])
-})
+}, 90_000)
 
 it('a passkey is added, logs in without a password, and proves who it is before it is removed', async () => {
   const { page, problems } = await open({ language: 'en' })
@@ -126,7 +126,7 @@ it('a passkey is added, logs in without a password, and proves who it is before 
   await readMessage(page, 'en', 'Passkey removed')
   await card.getByText('No passkey yet').waitFor()
   expect(problems).toEqual([])
-})
+}, 90_000)
 
 it('an account elsewhere logs in by a window of its own, is shown as bound, and is the last way in', async () => {
   peers.visitor = { id: 583231, login: 'octocat', name: 'Octo Cat' }
@@ -152,7 +152,7 @@ it('an account elsewhere logs in by a window of its own, is shown as bound, and 
   await page.getByRole('dialog').getByRole('button', { name: '解绑' }).click()
   await readMessage(page, 'zh', '这是你最后的登录方式')
   expect(problems).toEqual([])
-})
+}, 90_000)
 
 /** In the place of the widget's script: a button that leads home with what Telegram signs, as the real one does. */
 async function fakeTelegram(page: Page): Promise<void> {
@@ -197,4 +197,4 @@ it('Telegram is bound and logs in by its own button, and what it hands over does
   await page.waitForURL('**/login')
   expect(page.url()).not.toContain('hash=')
   expect(problems).toEqual([])
-})
+}, 90_000)
