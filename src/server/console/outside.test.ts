@@ -444,12 +444,15 @@ describe.each(['sqlite', 'postgres'] as const)('outside accounts over %s', (kind
   })
 
   it('[T023] keeps secrets, codes, states and tokens out of the log and out of every answer', async () => {
+    const wrong = await begin('oidc')
+    peers.claims = { aud: 'other', email: 'canary@example.com' }
+    await back('oidc', peers.approve(wrong.url, person()), { cookie: wrong.cookie })
     const { cookie, url } = await begin('oidc')
     const answer = peers.approve(url, person())
     peers.trouble = 'failing'
     const response = await back('oidc', answer, { cookie })
     const all = console.logged.join('') + response.body
-    for (const word of [...secrets, answer.state, answer.code, 'access-']) expect(all).not.toContain(word)
+    for (const word of [...secrets, answer.state, answer.code, 'access-', 'canary@example.com']) expect(all).not.toContain(word)
     const states = await console.app.db.selectFrom('login_steps').selectAll().execute()
     expect(JSON.stringify(states)).not.toContain(answer.state)
   })

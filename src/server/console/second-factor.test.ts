@@ -175,6 +175,14 @@ describe.each(['sqlite', 'postgres'] as const)('the second factor over %s', (kin
     expect((await verifyAudit(console.app)).brokenAt).toBeUndefined()
   })
 
+  it('leaves nothing behind of logins that were never ended', async () => {
+    await guarded('left')
+    await halfIn('left')
+    console.clock.passSeconds(301)
+    await console.app.sessions.purge()
+    expect(await console.app.db.selectFrom('login_steps').selectAll().execute()).toEqual([])
+  })
+
   it('[T039] writes no code and no secret to the log', async () => {
     const { secret, codes } = await guarded('quiet')
     const cookie = await halfIn('quiet')
