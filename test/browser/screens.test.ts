@@ -41,6 +41,9 @@ describe.each(everyone)('for $who', ({ who, level, language, scheme, width }) =>
         await refused.waitFor()
       } else if (['/login', '/register'].includes(of) && level > 0) {
         await page.waitForURL('**/token')
+      } else if (of.startsWith('/oauth/')) {
+        // Nobody has sent us there.
+        await page.waitForURL(level > 0 ? '**/setting' : '**/login')
       } else {
         await page.getByRole('heading', { level: 1 }).waitFor()
         expect(await refused.count(), path).toBe(0)

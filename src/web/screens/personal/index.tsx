@@ -47,6 +47,7 @@ function Cards({ self }: { self: CallReply<'GET /api/user/self'> }) {
           <EmailCard self={self} />
           <Bindings />
           <NamesCard self={self} />
+          <SessionsCard />
           <AccessToken />
         </div>
         <div className={styles.column}>
@@ -55,7 +56,6 @@ function Cards({ self }: { self: CallReply<'GET /api/user/self'> }) {
           </Suspense>
           <PasswordCard />
           <Security />
-          <SessionsCard />
         </div>
       </div>
       {!isRoot && <DeleteCard username={self.username} />}

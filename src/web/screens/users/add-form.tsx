@@ -33,6 +33,7 @@ export function AddForm({ onDone }: { onDone: () => void }) {
   return (
     <DrawerForm busy={save.isPending} dirty={form.isDirty()} onSubmit={form.onSubmit((body) => save.mutate({ body }))}>
       <TextInput
+        autoFocus
         data-autofocus
         label={say('username')}
         withAsterisk
