@@ -290,10 +290,13 @@ describe('several nodes on one PostgreSQL', () => {
 
 describe('time', () => {
   it('an upstream that fails after heartbeats ends the stream with an error, and costs nothing', async () => {
+    // Five real seconds, after which the server looks for silent streams, are fifty of its clock.
+    const startMs = Date.now()
+    const now = () => startMs + (Date.now() - startMs) * 10
     const upstream = await upstreamOfTest()
-    upstream.program(model, { delayMs: 11_500, status: 500 })
+    upstream.program(model, { delayMs: 5_500, status: 500 })
     const other = await upstreamOfTest()
-    const { server, ask } = await stage('sqlite', upstream.url, { channel: { priority: 9 } })
+    const { server, ask } = await stage('sqlite', upstream.url, { channel: { priority: 9 }, server: { now } })
     await addChannel(server, { url: other.url, models: model })
     await server.call('PUT /api/option/', { key: 'RetryTimes', value: '3' })
     const answer = await ask(chat({ stream: true }))
