@@ -30,7 +30,7 @@ export interface FakeStripe {
   close(): Promise<void>
 }
 
-export const apiSecret = 'sk_test_4eC39HqLyjWDarjtT1zdp7dc'
+export const apiSecret = 'sk_test_of_a_stripe_on_loopback'
 export const webhookSecret = 'whsec_test_secret_of_the_webhook'
 
 /** The header that proves a body: Stripe's scheme, apart from the server's. */
