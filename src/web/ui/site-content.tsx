@@ -6,14 +6,7 @@ import { SafeHtml } from './safe-html-view.tsx'
 export function SiteContent({ text, title }: { text: string; title: string }) {
   const trimmed = text.trim()
   if (/^https:\/\/\S+$/.test(trimmed)) {
-    return (
-      <iframe
-        className={styles.frame}
-        src={trimmed}
-        title={title}
-        sandbox="allow-scripts allow-same-origin allow-forms allow-popups"
-      />
-    )
+    return <iframe className={styles.frame} src={trimmed} title={title} sandbox="allow-scripts allow-forms allow-popups" />
   }
   if (/<[a-z][^>]*>/i.test(trimmed)) return <SafeHtml html={trimmed} />
   return <Markdown text={trimmed} />

@@ -1,6 +1,7 @@
 import { Button, Progress } from '@mantine/core'
 import { IconPlayerPlay } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import type { SystemJob } from '../../../../contract/entities/system.ts'
 import { type Say, useLocal, useText } from '../../../lib/i18n.ts'
 import { read, useWrite } from '../../../lib/query.ts'
@@ -14,13 +15,19 @@ import { texts } from './texts.ts'
 
 const colors = { never: 'gray', running: 'sluice', ok: 'green', failed: 'red', timeout: 'orange' } as const
 const pollMs = { running: 1000, resting: 15_000 }
+/** A job that was just started may be over before it is seen to run. */
+const watchedMs = 20_000
 
 /** The jobs of the server: when they run, how far they are, how they ended; and to start one. */
 export function JobsPanel() {
   const say = useText(texts)
+  const [startedMs, setStartedMs] = useState(0)
   const jobs = useQuery({
     ...read('GET /api/job/'),
-    refetchInterval: ({ state }) => (state.data?.some(({ outcome }) => outcome === 'running') ? pollMs.running : pollMs.resting),
+    refetchInterval: ({ state }) =>
+      Date.now() - startedMs < watchedMs || state.data?.some(({ outcome }) => outcome === 'running')
+        ? pollMs.running
+        : pollMs.resting,
   })
   return (
     <Panel title={say('jobs')} description={say('jobsHint')}>
@@ -30,7 +37,7 @@ export function JobsPanel() {
         columns={useColumns()}
         list={jobs}
         rowKey={({ name }) => name}
-        rowActions={(job) => job.on_demand && <RunButton job={job} />}
+        rowActions={(job) => job.on_demand && <RunButton job={job} onStart={() => setStartedMs(Date.now())} />}
       />
     </Panel>
   )
@@ -106,10 +113,14 @@ function Detail({ job: { progress, detail } }: { job: SystemJob }) {
   )
 }
 
-function RunButton({ job }: { job: SystemJob }) {
+function RunButton({ job, onStart }: { job: SystemJob; onStart: () => void }) {
   const say = useText(texts)
   const local = useLocal()
-  const run = useWrite('POST /api/job/:name/run', { invalidates: ['GET /api/job/'], success: say('runStarted') })
+  const run = useWrite('POST /api/job/:name/run', {
+    invalidates: ['GET /api/job/'],
+    success: say('runStarted'),
+    onSuccess: onStart,
+  })
   return (
     <Button
       size="compact-sm"

@@ -1,0 +1,147 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { expectFit, go, openStage, readMessage, type Stage } from './stage.ts'
+
+/** What operators do in the settings and on the first day. */
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+})
+afterAll(() => stage.stop())
+
+async function optionOf(key: string): Promise<Record<string, number>> {
+  const options = await stage.server.call<{ key: string; value: string }[]>('GET /api/option/')
+  return JSON.parse(options.find((option) => option.key === key)?.value ?? '{}')
+}
+
+it('the first day leads from nothing to a channel, a token and an answer', async () => {
+  const { page, problems } = await stage.open('root', { language: 'en' })
+  await go(page, '/')
+  const guide = page.getByRole('region', { name: 'Getting started' })
+  await guide.getByText('Add a channel first.').waitFor()
+  await expectFit(page, 'en')
+
+  const { url } = stage.upstream
+  await stage.server.call('POST /api/channel/', {
+    type: 1,
+    name: 'First',
+    key: 'sk-first',
+    base_url: url,
+    models: 'gpt-4o-mini,unpriced-one',
+  })
+  await stage.server.call('POST /api/token/', { name: 'first', unlimited_quota: true })
+  await page.reload()
+  await guide
+    .getByRole('combobox', { name: 'Choose a model' })
+    .or(guide.getByRole('textbox', { name: 'Choose a model' }))
+    .first()
+    .waitFor()
+  await guide.getByRole('button', { name: 'Send' }).click()
+  await guide.locator('blockquote').waitFor()
+  expect((await guide.locator('blockquote').textContent())?.trim()).not.toBe('')
+  await guide.getByText('All done. It is ready to be used.').waitFor()
+  await expectFit(page, 'en')
+  expect(problems).toEqual([])
+
+  // A site that is in use needs no guide.
+  await page.reload()
+  await page.getByRole('link', { name: 'Open the console' }).waitFor()
+  expect(await guide.count()).toBe(0)
+})
+
+it('a notice is shown once, and again when it is another one', async () => {
+  await stage.server.call('PUT /api/option/', { key: 'Notice', value: '# 维护\n\n今晚 **22:00** 停机。' })
+  const { page, problems } = await stage.open('nobody', { language: 'zh', width: 390, height: 844 })
+  await go(page, '/')
+  const dialog = page.getByRole('dialog', { name: '公告' })
+  await dialog.getByText('22:00').waitFor()
+  await expectFit(page, 'zh')
+  await dialog.getByRole('button', { name: '知道了' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await page.reload()
+  await page.getByRole('region', { name: '公告' }).waitFor()
+  expect(await dialog.count()).toBe(0)
+  await stage.server.call('PUT /api/option/', { key: 'Notice', value: '另一条' })
+  await page.reload()
+  await dialog.getByText('另一条').waitFor()
+  await stage.server.call('PUT /api/option/', { key: 'Notice', value: '' })
+  expect(problems).toEqual([])
+})
+
+it('prices are edited in dollars, filled in for several models, and charged once they are applied', async () => {
+  const { page, problems } = await stage.open('root', { language: 'en' })
+  await go(page, '/setting?tab=prices')
+  await page.getByRole('searchbox', { name: 'Search model names' }).fill('gpt-4o-mini')
+  const input = page.getByRole('textbox', { name: 'Input: gpt-4o-mini', exact: true })
+  await input.fill('0.60')
+  await page.getByRole('textbox', { name: 'Output: gpt-4o-mini', exact: true }).fill('2.4')
+  expect((await optionOf('ModelRatio'))['gpt-4o-mini']).not.toBe(0.3)
+  await page.getByText('1 models changed and not applied').waitFor()
+  await expectFit(page, 'en')
+  await page.getByRole('button', { name: 'Apply changes' }).click()
+  await readMessage(page, 'en', 'Save succeeded')
+  expect([(await optionOf('ModelRatio'))['gpt-4o-mini'], (await optionOf('CompletionRatio'))['gpt-4o-mini']]).toEqual([0.3, 4])
+
+  await page.getByRole('button', { name: 'Apply changes' }).click()
+  await readMessage(page, 'en', 'You seem to have changed nothing')
+  await input.fill('x')
+  await page.getByText('Please enter a number').waitFor()
+  await page.getByRole('button', { name: 'Undo' }).click()
+
+  await page.getByText('Models without a price (1)').click()
+  const row = page.getByRole('row').filter({ hasText: 'unpriced-one' })
+  await row.getByRole('checkbox').check()
+  await page.getByRole('button', { name: 'Set together (1)' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Set 1 models together' })
+  await dialog.getByRole('radio', { name: 'Model ratio and completion ratio' }).check()
+  await dialog.getByRole('textbox', { name: 'Model ratio' }).fill('2')
+  await dialog.getByRole('button', { name: 'Fill in' }).click()
+  await readMessage(page, 'en', 'Enter the model ratio and the completion ratio')
+  await dialog.getByRole('textbox', { name: 'Completion ratio' }).fill('3')
+  await expectFit(page, 'en')
+  await dialog.getByRole('button', { name: 'Fill in' }).click()
+  await page.getByRole('button', { name: 'Apply changes' }).click()
+  await page.getByText('No model lacks a price').waitFor()
+  expect([(await optionOf('ModelRatio'))['unpriced-one'], (await optionOf('CompletionRatio'))['unpriced-one']]).toEqual([2, 3])
+  expect(problems).toEqual([])
+})
+
+it('jobs are started, the audit log is searched and verified', async () => {
+  const { page, problems } = await stage.open('root', { language: 'zh', scheme: 'dark' })
+  await go(page, '/setting?tab=runtime')
+  await page.getByRole('button', { name: '立即执行: 核对余额与账本' }).click()
+  await readMessage(page, 'zh', '任务已开始')
+  await page.getByRole('row').filter({ hasText: 'reconcile-ledger' }).getByText('成功').waitFor()
+
+  await go(page, '/setting?tab=audit&target=option:ModelRatio')
+  await page.getByRole('row').filter({ hasText: 'option:ModelRatio' }).first().waitFor()
+  await page.getByRole('button', { name: '校验完整性' }).click()
+  await page.getByText(/完整：共 \d+ 行/).waitFor()
+  await expectFit(page, 'zh')
+  expect(problems).toEqual([])
+})
+
+it('[T186] the notes of a newer version are text, whatever they hold', async () => {
+  const notes = '<script>window.hostile=1</script> **bold** [x](javascript:alert(1)) <img src=x onerror=alert(1)>'
+  const feed = createServer((_request, response) =>
+    response.end(JSON.stringify({ tag_name: 'v99.0', body: notes, html_url: 'https://code.test/releases/99' })),
+  )
+  await new Promise<void>((resolve) => feed.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void feed.close())
+  const { page, problems } = await stage.open('root', { language: 'en' })
+  await go(page, '/setting?tab=other')
+  await page.getByRole('button', { name: 'Check for updates' }).click()
+  await readMessage(page, 'en', 'No release feed is set; enter one under Settings › Other')
+
+  // The server listens on TCP, so its address has this form.
+  const { port } = feed.address() as AddressInfo
+  await stage.server.call('PUT /api/option/', { key: 'ReleaseFeedUrl', value: `http://127.0.0.1:${port}/latest` })
+  await page.getByRole('button', { name: 'Check for updates' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New version: 99.0' })
+  expect(await dialog.locator('pre').textContent()).toBe(notes)
+  expect(await dialog.getByRole('link', { name: 'Details' }).getAttribute('href')).toBe('https://code.test/releases/99')
+  expect(await page.evaluate('window.hostile')).toBeUndefined()
+  await expectFit(page, 'en')
+  expect(problems).toEqual([])
+})
