@@ -9,10 +9,20 @@ export interface NameServer {
   readonly address: string
   /** Every question: name and kind. */
   readonly asked: { readonly name: string; readonly family: 4 | 6 }[]
+  stop(): void
 }
 
-/** A DNS server over UDP on loopback that says what `answer` says, with a time to live of zero. It stops with the test. */
-export async function nameServerOfTest(answer: (name: string, family: 4 | 6) => Said): Promise<NameServer> {
+/** As `startNameServer`, until the end of the test. */
+export async function nameServerOfTest(answer: Answerer): Promise<NameServer> {
+  const server = await startNameServer(answer)
+  onTestFinished(() => server.stop())
+  return server
+}
+
+type Answerer = (name: string, family: 4 | 6) => Said
+
+/** A DNS server over UDP on loopback that says what `answer` says, with a time to live of zero. */
+export async function startNameServer(answer: Answerer): Promise<NameServer> {
   const socket = createSocket({ type: 'udp4', recvBufferSize: 4 * 1024 * 1024 })
   const asked: NameServer['asked'] = []
   socket.on('message', (question, from) => {
@@ -23,8 +33,7 @@ export async function nameServerOfTest(answer: (name: string, family: 4 | 6) => 
     if (said !== 'silence') socket.send(reply(question.subarray(0, end), said, family), from.port, from.address)
   })
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
-  onTestFinished(() => void socket.close())
-  return { address: `127.0.0.1:${socket.address().port}`, asked }
+  return { address: `127.0.0.1:${socket.address().port}`, asked, stop: () => void socket.close() }
 }
 
 function readQuestion(message: Buffer): { name: string; type: number; end: number } {

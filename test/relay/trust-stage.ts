@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from 'vitest'
-import { startServer, type TestServer } from '../helpers/app.ts'
+import { type ServerSettings, startServer, type TestServer } from '../helpers/app.ts'
 import type { DatabaseKind } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { type FakeUpstream, startFakeUpstream } from '../helpers/upstream.ts'
@@ -48,7 +48,7 @@ const casesMax = 2000
  * One server for all cases of a suite, with a healthy upstream of either format. Every model costs one unit for each token, so that
  * every charge can be told by counting words.
  */
-export function trustOfSuite(kind: DatabaseKind) {
+export function trustOfSuite(kind: DatabaseKind, settings: () => Promise<ServerSettings> = async () => ({})) {
   let server: TestServer
   let healthy: FakeUpstream
   let load: { key: string; models: Record<Tongue, string> }
@@ -57,7 +57,7 @@ export function trustOfSuite(kind: DatabaseKind) {
   const set = new Map([['RetryTimes', '0']])
 
   beforeAll(async () => {
-    server = fromManyAddresses(await startServer(kind, { env: { TRUSTED_PROXIES: '127.0.0.1' } }))
+    server = fromManyAddresses(await startServer(kind, { env: { TRUSTED_PROXIES: '127.0.0.1' }, ...(await settings()) }))
     healthy = await startFakeUpstream()
     const models = { openai: 'load-chat', anthropic: 'load-messages' }
     const names = [...Object.values(models), ...Array.from({ length: casesMax }, (_, index) => `case-${index}`)]

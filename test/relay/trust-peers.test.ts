@@ -1,0 +1,228 @@
+import type { ServerResponse } from 'node:http'
+import https from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { systemResolve } from '../../src/server/lib/resolve-name.ts'
+import { authority, certificates, leafKey } from '../helpers/certificates-of-upstreams.ts'
+import { type NameServer, startNameServer } from '../helpers/name-server.ts'
+import { hasNginx, type Nginx, startNginx } from '../helpers/nginx.ts'
+import { upstreamOfTest } from '../helpers/upstream.ts'
+import { httpUpstream, requestBytes, speak } from './stage.ts'
+import { healthyAnswer, paths, post, readAnswer, reported, streams, trustOfSuite, type Way, ways } from './trust-stage.ts'
+
+// Names, certificates and proxies around the server: parts E and F of the reference about trust, where no database plays a part.
+
+const usual = [{ ...reported, quota: reported.prompt + reported.completion }]
+
+describe('peers, beside ordinary requests', () => {
+  let names: NameServer
+  let settled: () => void = () => {}
+  const trust = trustOfSuite('sqlite', async () => {
+    names = await startNameServer((name, family) => {
+      if (name.startsWith('slow')) return 'silence'
+      if (name.startsWith('broken')) return 'SERVFAIL'
+      if (name.startsWith('unknown')) return 'NXDOMAIN'
+      return family === 4 ? ['127.0.0.1'] : []
+    })
+    const system = () => Promise.reject(Object.assign(new Error('There is no such name'), { code: 'EAI_NONAME' }))
+    const resolve = systemResolve({ servers: [names.address], hostsFile: '/nowhere/hosts', system, deadlineMs: 1200 })
+    return { upstream: { resolve, certificates: authority } }
+  })
+  afterAll(() => names.stop())
+
+  const answering = (way: Way) => (response: ServerResponse, body: { stream?: boolean }) => {
+    const answer = healthyAnswer(way.speaks, body, 'four five six')
+    response.writeHead(200, { 'content-type': answer.type }).end(answer.body)
+  }
+
+  it('[T120] names that are unknown, broken or never told end in time, and hold up nobody else', () =>
+    trust.underLoad(async () => {
+      const lanes = await Promise.all(
+        ['unknown.test', 'broken.test', 'slow.test'].flatMap((name) =>
+          ways.map((way) => trust.lane(way, `http://${name}`, { setting: { connect_timeout_ms: 3000 } })),
+        ),
+      )
+      const way = ways[0] as Way
+      const named = await httpUpstream((request, response) => {
+        request.resume()
+        answering(way)(response, {})
+      })
+      const good = await trust.lane(way, named.replace('127.0.0.1', 'model.test'))
+      let ended = 0
+      const asked = Array.from({ length: 200 }, async (_, index) => {
+        // The remainder is within the list.
+        const lane = lanes[index % lanes.length] as (typeof lanes)[number]
+        const answer = await lane.ask(index % 2 === 0)
+        if (lane.model === slowest?.model) ended++
+        expect([answer.status, readAnswer(lane.way.asks, answer).ending]).toEqual([502, 'error'])
+      })
+      const slowest = lanes.at(-1)
+      expect(readAnswer('openai', await good.ask(false))).toMatchObject({ said: 'four five six', ending: 'done' })
+      expect(ended).toBe(0)
+      await Promise.all(asked)
+      for (const lane of lanes) expect(await lane.charged()).toEqual([])
+      expect(await good.charged()).toMatchObject(usual)
+    }))
+
+  it('[T113] a certificate that is expired, of another name, or signed by nobody known, and old TLS, never see the key', () =>
+    trust.underLoad(async () => {
+      const cases: [string, https.ServerOptions, number][] = [
+        ['good', { cert: certificates.good }, 200],
+        ['expired', { cert: certificates.expired }, 502],
+        ['of another name', { cert: certificates.otherName }, 502],
+        ['signed by itself', { cert: certificates.selfSigned }, 502],
+        ['TLS 1.0', { cert: certificates.good, minVersion: 'TLSv1', maxVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' }, 502],
+        [
+          'TLS 1.1',
+          { cert: certificates.good, minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
+          502,
+        ],
+      ]
+      for (const [name, options, status] of cases) {
+        for (const way of ways.slice(0, 2)) {
+          let requests = 0
+          const server = https.createServer({ key: leafKey, ...options }, (request, response) => {
+            requests++
+            request.resume()
+            answering(way)(response, {})
+          })
+          await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+          onTestFinished(() => {
+            server.closeAllConnections()
+            server.close()
+          })
+          // A server that listens on a port has addresses of this kind.
+          const { port } = server.address() as AddressInfo
+          const lane = await trust.lane(way, `https://upstream.test:${port}`)
+          expect([name, (await lane.ask(false)).status, requests]).toEqual([name, status, status === 200 ? 1 : 0])
+          expect(await lane.charged()).toMatchObject(status === 200 ? usual : [])
+        }
+      }
+    }))
+
+  describe.runIf(hasNginx)('behind nginx', () => {
+    let buffering: Nginx
+    let streaming: Nginx
+    beforeAll(async () => {
+      buffering = await startNginx(trust.server.url)
+      streaming = await startNginx(trust.server.url, 'proxy_request_buffering off;')
+      return () => Promise.all([buffering.stop(), streaming.stop()])
+    })
+
+    it('[T131] both read the same requests out of the same bytes, or refuse them, and nobody gets the answer of another', () =>
+      trust.underLoad(async () => {
+        const upstream = await upstreamOfTest()
+        const lane = await trust.lane(ways[0] as Way, upstream.url)
+        const inner = requestBytes(
+          lane.key,
+          JSON.stringify({ ...lane.body(false), messages: [{ role: 'user', content: 'smuggled' }] }),
+        )
+        const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${lane.key}\r\ncontent-type: application/json\r\n`
+        const chunk = (bytes: string) => `${Buffer.byteLength(bytes).toString(16)}\r\n${bytes}\r\n0\r\n\r\n`
+        const body = JSON.stringify(lane.body(false))
+        const cases: [string, string][] = [
+          ['CL.TE', `${head}content-length: 6\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n${inner}`],
+          ['TE.CL', `${head}transfer-encoding: chunked\r\ncontent-length: 4\r\n\r\n${chunk(inner)}`],
+          ['TE.TE', `${head}transfer-encoding: chunked\r\ntransfer-encoding: identity\r\n\r\n0\r\n\r\n${inner}`],
+          ['TE with a tab', `${head}transfer-encoding:\tchunked\r\n\r\n${chunk(body)}${inner}`],
+          [
+            'TE with a vertical tab',
+            `${head}transfer-encoding: \x0bchunked\r\ncontent-length: ${body.length}\r\n\r\n${body}${inner}`,
+          ],
+          [
+            'TE on a folded line',
+            `${head}transfer-encoding:\r\n chunked\r\ncontent-length: ${body.length}\r\n\r\n${body}${inner}`,
+          ],
+          ['TE xchunked', `${head}transfer-encoding: xchunked\r\ncontent-length: ${body.length}\r\n\r\n${body}${inner}`],
+          ['two lengths', `${head}content-length: 0\r\ncontent-length: ${inner.length}\r\n\r\n${inner}`],
+          ['a length with a sign', `${head}content-length: +${inner.length}\r\n\r\n${inner}`],
+          ['a list of lengths', `${head}content-length: 0, ${inner.length}\r\n\r\n${inner}`],
+          [
+            'a space before the colon',
+            `${head}transfer-encoding : chunked\r\ncontent-length: ${body.length}\r\n\r\n${body}${inner}`,
+          ],
+          ['bare line feeds', `${head.replaceAll('\r\n', '\n')}content-length: ${body.length}\n\n${body}${inner}`],
+          [
+            'a bare carriage return',
+            `${head}x-a: b\rtransfer-encoding: chunked\r\ncontent-length: ${body.length}\r\n\r\n${body}${inner}`,
+          ],
+          ['a chunk extension with a line feed', `${head}transfer-encoding: chunked\r\n\r\n2;a\nxx\r\n0\r\n\r\n${inner}`],
+          ['chunks with leading zeros', `${head}transfer-encoding: chunked\r\n\r\n000${chunk(body)}${inner}`],
+          [
+            'a header with an underscore',
+            `${head}transfer_encoding: chunked\r\ncontent-length: ${body.length}\r\n\r\n${body}${inner}`,
+          ],
+          ['a trailer', `${head}transfer-encoding: chunked\r\n\r\n${chunk(body).slice(0, -2)}content-length: 9\r\n\r\n${inner}`],
+          [
+            'a body of a GET',
+            `GET /v1/models HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${lane.key}\r\ncontent-length: ${inner.length}\r\n\r\n${inner}`,
+          ],
+          [
+            'an upgrade',
+            `${head}connection: upgrade\r\nupgrade: websocket\r\ncontent-length: ${body.length}\r\n\r\n${body}${inner}`,
+          ],
+          [
+            'an absolute path that is another',
+            `POST http://x/v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${lane.key}\r\ncontent-length: ${body.length}\r\n\r\n${body}${inner}`,
+          ],
+        ]
+        for (const nginx of [buffering, streaming]) {
+          for (const [name, bytes] of cases) {
+            const before = upstream.journal.length
+            // Said by the attacker, so that the connection ends however the bytes were read.
+            const attacker = speak(
+              nginx,
+              Buffer.from(`${bytes}GET /v1/models HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`, 'latin1'),
+            )
+            const got = await Promise.race([
+              attacker.until(() => false),
+              new Promise<string>((resolve) => setTimeout(resolve, 3000, 'open')),
+            ])
+            attacker.socket.destroy()
+            for (const words of ['victim one', 'victim two']) {
+              const victim = await post(nginx, lane.key, 'openai', {
+                ...lane.body(false),
+                messages: [{ role: 'user', content: words }],
+              })
+              expect([name, readAnswer('openai', victim).said]).toEqual([name, `You said: ${words}`])
+            }
+            // Whatever reached the upstream was answered to the one who sent it.
+            const answered = (got.match(/You said: /g) ?? []).length
+            expect([name, got.slice(0, 20), upstream.journal.length - before - 2]).toEqual([name, got.slice(0, 20), answered])
+            expect([name, answered <= 2]).toEqual([name, true])
+          }
+        }
+      }))
+
+    it('[T140] a stream passes nginx with its default buffering, word by word', () =>
+      trust.underLoad(async () => {
+        for (const way of ways) {
+          const { head, text, tail } = streams[way.speaks]
+          const url = await httpUpstream((request, response) => {
+            request.resume()
+            response.writeHead(200, { 'content-type': 'text/event-stream' }).write(head + text('four '))
+            settled = () => response.end(text('five') + tail)
+          })
+          const lane = await trust.lane(way, url)
+          const response = await fetch(buffering.url + paths[way.asks], {
+            method: 'POST',
+            headers: { authorization: `Bearer ${lane.key}`, 'content-type': 'application/json' },
+            body: JSON.stringify(lane.body(true)),
+          })
+          const decoder = new TextDecoder()
+          let got = ''
+          // As the types of the browser have it, a body cannot be iterated.
+          for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) {
+            got += decoder.decode(piece, { stream: true })
+            // The upstream goes on only when its first word has come through.
+            if (got.includes('four')) settled()
+          }
+          expect(readAnswer(way.asks, { status: 200, headers: response.headers, text: got })).toMatchObject({
+            said: 'four five',
+            ending: 'done',
+          })
+          expect(await lane.charged()).toMatchObject(usual)
+        }
+      }))
+  })
+})
