@@ -58,7 +58,7 @@ eachDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: 
           const caller = raw(bytesOf(lane, stream))
           await eventually('the upstream is asked', () => upstream.journal.length === 1)
           caller.socket.destroy()
-          const rows = await lane.charged()
+          const rows = await lane.settled()
           expect(rows).toHaveLength(1)
           expect(rows[0]).toMatchObject({ completion: 0, other: { interrupted: 'client' } })
           expect(rows[0]?.prompt).toBeGreaterThan(0)
@@ -77,7 +77,7 @@ eachDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: 
             const caller = raw(bytesOf(lane, true))
             await caller.until((text) => text.includes(leaveAfter))
             caller.socket.destroy()
-            const rows = await lane.charged()
+            const rows = await lane.settled()
             expect(rows).toHaveLength(1)
             const [row] = rows
             expect(row?.quota).toBe((row?.prompt ?? 0) + (row?.completion ?? 0))
@@ -102,7 +102,7 @@ eachDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: 
         const sent = sentBytes.splice(0)
         expect(Math.max(...sent.map((some) => some.bytes))).toBeLessThan(events * 1_000_000)
         for (const { socket } of callers) socket.destroy()
-        const rows = await lane.charged()
+        const rows = await lane.settled()
         expect(rows).toHaveLength(20)
         for (const row of rows) expect(row.quota).toBe(row.prompt + row.completion)
       }))
@@ -138,7 +138,7 @@ eachDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: 
         Object.assign(server, { requestTimeout, headersTimeout })
       }
       expect(upstream.journal).toHaveLength(0)
-      expect(await lane.charged()).toEqual([])
+      expect(await lane.settled()).toEqual([])
     }))
 
   it('[T127] heads that come a byte at a time are cut at their deadline, and are in nobody’s way', () =>
@@ -219,7 +219,7 @@ eachDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: 
         expect(await unknown.until((text) => text.includes('\r\n\r\n'))).toMatch(/^HTTP\/1\.1 401/)
       }
       expect(upstream.journal).toHaveLength(0)
-      expect(await lane.charged()).toEqual([])
+      expect(await lane.settled()).toEqual([])
     }))
 
   it('[T130] packed bodies are inflated up to the limit and no further, and only once', () =>
@@ -248,7 +248,7 @@ eachDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: 
           expect([encoding, await send(encoding, gzipSync(gzipSync('{}')))]).toEqual([encoding, 415])
         expect(await send('gzip', gzipSync(gzipSync('{}')))).toBe(400)
         expect(upstream.journal).toHaveLength(0)
-        expect(await lane.charged()).toEqual([])
+        expect(await lane.settled()).toEqual([])
       }
     }))
 
@@ -287,7 +287,7 @@ eachDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: 
         }
       }
       expect(upstream.journal).toHaveLength(0)
-      expect(await lane.charged()).toEqual([])
+      expect(await lane.settled()).toEqual([])
     }))
 
   it('[T133] [T134] names of headers are names, however many, long or odd', () =>
@@ -336,7 +336,7 @@ eachDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: 
         const address = raw(`POST /${'a'.repeat(17_000)} HTTP/1.1\r\nhost: x\r\n\r\n`)
         expect(await address.until((text) => text.includes('\r\n\r\n'))).toMatch(/^HTTP\/1\.1 4\d\d/)
         expect(upstream.journal).toHaveLength(1)
-        expect(await lane.charged()).toHaveLength(1)
+        expect(await lane.settled()).toHaveLength(1)
       }
     }))
 
@@ -388,7 +388,7 @@ eachDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: 
         if (!caller.isClosed) caller.socket.write(Buffer.alloc(100_000, 0x81))
         caller.socket.destroy()
       }
-      expect((await lane.charged()).length).toBeLessThanOrEqual(1)
+      expect((await lane.settled()).length).toBeLessThanOrEqual(1)
       expect(upstream.journal.length).toBeLessThanOrEqual(1)
     }))
 
@@ -425,7 +425,7 @@ eachDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: 
       expect((await (lanes[0] as CaseLane).ask(true)).status).toBe(200)
       for (const socket of idle) socket.destroy()
       await eventually('the connections are gone', async () => (await openConnections()) <= before + 20)
-      for (const lane of lanes) for (const row of await lane.charged()) expect(row.quota).toBe(row.prompt + row.completion)
+      for (const lane of lanes) for (const row of await lane.settled()) expect(row.quota).toBe(row.prompt + row.completion)
     }))
 })
 

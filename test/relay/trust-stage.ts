@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect } from 'vitest'
+import { logType } from '../../src/contract/entities/log.ts'
 import { type ServerSettings, startServer, type TestServer } from '../helpers/app.ts'
 import type { DatabaseKind } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
@@ -38,8 +39,19 @@ export interface CaseLane {
   readonly way: Way
   body(stream: boolean, more?: Record<string, unknown>): Record<string, unknown>
   ask(stream: boolean, more?: Record<string, unknown>): Promise<Answer>
-  /** What was charged through the token of this lane, after everything has ended. */
-  charged(): Promise<{ prompt: number; completion: number; quota: number; other: Record<string, unknown> }[]>
+  /** What was charged through the token of this lane: for who has had an answer, all of it. */
+  charged(): Promise<Charged[]>
+  /** The same after everything on the server has ended. */
+  settled(): Promise<Charged[]>
+  /** Forgets that the channel failed, so that one lane can do for many failures. */
+  forgive(): void
+}
+
+export interface Charged {
+  readonly prompt: number
+  readonly completion: number
+  readonly quota: number
+  readonly other: Record<string, unknown>
 }
 
 const casesMax = 2000
@@ -98,6 +110,7 @@ export function trustOfSuite(kind: DatabaseKind, settings: () => Promise<ServerS
         ...rest,
       })
       const token = beside ? { id: beside.tokenId, key: beside.key } : await addToken(server)
+      const charged = () => chargedTo(server, token.id)
       const body = (stream: boolean, other: Record<string, unknown> = {}) => bodyOf(model, 'one two three', { stream, ...other })
       return {
         channelId,
@@ -107,17 +120,11 @@ export function trustOfSuite(kind: DatabaseKind, settings: () => Promise<ServerS
         way,
         body,
         ask: (stream, other) => post(server, token.key, way.asks, body(stream, other)),
-        async charged() {
+        charged,
+        forgive: () => server.app.traffic.forgive(server.app.channels.current.keysOf(channelId)),
+        async settled() {
           await idle(server)
-          const { logs } = await books(server)
-          return logs
-            .filter((row) => row.token_id === token.id)
-            .map((row) => ({
-              prompt: row.prompt_tokens,
-              completion: row.completion_tokens,
-              quota: row.quota,
-              other: JSON.parse(row.other) as Record<string, unknown>,
-            }))
+          return charged()
         },
       }
     },
@@ -205,12 +212,43 @@ export async function post(server: { url: string }, key: string, asks: Tongue, b
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
+async function chargedTo(server: TestServer, tokenId: number): Promise<Charged[]> {
+  const rows = await server.app.db
+    .selectFrom('logs')
+    .selectAll()
+    .where('token_id', '=', tokenId)
+    .where('type', '=', logType.consume)
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => ({
+    prompt: row.prompt_tokens,
+    completion: row.completion_tokens,
+    quota: row.quota,
+    other: JSON.parse(row.other),
+  }))
+}
+
+/** Does the same in each way at once. */
+export async function inEachWay(work: (way: Way, stream: Stream) => Promise<void>, some = ways): Promise<void> {
+  const inWay = async (way: Way) => {
+    try {
+      await work(way, streams[way.speaks])
+    } catch (cause) {
+      throw new Error(`${way.name}: ${cause instanceof Error ? cause.message : cause}`, { cause })
+    }
+  }
+  await Promise.all(some.map(inWay))
+}
+
 /** Waits until no exchange of the relay is open and nothing is held. */
 export async function idle(server: TestServer): Promise<void> {
   await eventually('the relay is idle', async () =>
     (await server.app.metrics.relayOpen.get()).values.every(({ value }) => value === 0),
   )
-  await eventually('nothing is held', async () => (await books(server)).users.every((user) => user.held === 0))
+  await eventually('nothing is held', async () => {
+    const users = await server.app.db.selectFrom('users').select('held').execute()
+    return users.every((user) => user.held === 0)
+  })
 }
 
 export interface Read {

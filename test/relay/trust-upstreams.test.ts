@@ -5,18 +5,33 @@ import { describe, expect, it } from 'vitest'
 import { type DatabaseKind, eachDatabase } from '../helpers/databases.ts'
 import { books } from '../helpers/seed.ts'
 import { answerBytes, eventually, httpUpstream, tcpUpstream, upstreamKey } from './stage.ts'
-import { healthyAnswer, readAnswer, reported, streams, trustOfSuite, type Way, ways, wholeOf } from './trust-stage.ts'
+import {
+  type CaseLane,
+  healthyAnswer,
+  inEachWay,
+  readAnswer,
+  reported,
+  trustOfSuite,
+  type Way,
+  ways,
+  wholeOf,
+} from './trust-stage.ts'
+import { mixedToolCalls, readToolCalls } from './trust-tools.ts'
 
 // What upstreams may do wrong, part E of the reference about trust. Its letters and numbers name the cases.
 
 const sse = 'text/event-stream'
 const nowhere = 'http://127.0.0.1:1'
-const eachWay = ways.map((way) => [way.name, way] as const)
-const eachWayAndForm = ways.flatMap((way) => [true, false].map((stream) => [way.name, stream, way] as const))
+const inEachWayAndForm = (work: (way: Way, stream: boolean) => Promise<void>) =>
+  inEachWay(async (way) => {
+    await Promise.all([true, false].map((stream) => work(way, stream)))
+  })
 const usual = [{ ...reported, quota: reported.prompt + reported.completion }]
 
+type Answering = (response: ServerResponse, body: { stream?: boolean }, request: IncomingMessage) => void
+
 /** Answers as `write` says, after the request was read. */
-const answering = (write: (response: ServerResponse, body: { stream?: boolean }, request: IncomingMessage) => void) =>
+const answering = (write: Answering) =>
   httpUpstream((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -29,6 +44,21 @@ const healthy = ({ speaks }: Way, said = 'four five six') =>
     const answer = healthyAnswer(speaks, body, said)
     response.writeHead(200, { 'content-type': answer.type }).end(answer.body)
   })
+
+/** Answers as it was told last. */
+async function changing() {
+  let write: Answering = (response) => response.end()
+  const url = await answering((...asked) => write(...asked))
+  return {
+    url,
+    will(next: Answering) {
+      write = next
+    },
+    says(body: string | Buffer, headers: Record<string, string> = {}, status = 200) {
+      write = (response) => response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
+    },
+  }
+}
 
 const saying = (body: string | Buffer, headers: Record<string, string> = {}, status = 200) =>
   answering((response) => response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body))
@@ -81,35 +111,35 @@ eachDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Dat
       (_name, open, setting) =>
         trust.underLoad(async () => {
           const url = await open()
-          for (const way of ways) {
-            for (const stream of [true, false]) {
-              await retries(0)
-              const alone = await trust.lane(way, url, { setting })
-              const answer = await alone.ask(stream)
-              expect(answer.status).toBeGreaterThanOrEqual(500)
-              expect(readAnswer(way.asks, answer).ending).toBe('error')
-              expect(answer.text).not.toContain('127.0.0.1')
-
-              await retries(2)
-              const first = await trust.lane(way, url, { setting, priority: 9 })
-              const second = await trust.lane(way, await healthy(way), {}, first)
-              const good = await first.ask(stream)
-              expect(readAnswer(way.asks, good)).toMatchObject({ said: 'four five six', ending: 'done' })
-              expect(await alone.charged()).toEqual([])
-              const [charge, ...more] = await first.charged()
-              expect([charge, more]).toMatchObject([usual[0], []])
-              expect(charge?.other.admin_info).toMatchObject({ use_channel: [first.channelId, second.channelId].map(String) })
-            }
-          }
+          const alone: CaseLane[] = []
+          await retries(0)
+          await inEachWayAndForm(async (way, stream) => {
+            const lane = await trust.lane(way, url, { setting })
+            const answer = await lane.ask(stream)
+            expect(answer.status).toBeGreaterThanOrEqual(500)
+            expect(readAnswer(way.asks, answer).ending).toBe('error')
+            expect(answer.text).not.toContain('127.0.0.1')
+            alone.push(lane)
+          })
+          await retries(2)
+          await inEachWayAndForm(async (way, stream) => {
+            const first = await trust.lane(way, url, { setting, priority: 9 })
+            const second = await trust.lane(way, await healthy(way), {}, first)
+            const good = await first.ask(stream)
+            expect(readAnswer(way.asks, good)).toMatchObject({ said: 'four five six', ending: 'done' })
+            const [charge, ...more] = await first.charged()
+            expect([charge, more]).toMatchObject([usual[0], []])
+            expect(charge?.other.admin_info).toMatchObject({ use_channel: [first.channelId, second.channelId].map(String) })
+          })
+          for (const lane of alone) expect(await lane.charged()).toEqual([])
         }),
     )
   })
 
-  describe.each(eachWay)('%s', (_name, way) => {
-    const { head, text, tail, error } = streams[way.speaks]
-
-    it('[T093] a whole answer that stalls or breaks in its middle ends in time, and what came is paid once, or the one that followed', () =>
-      trust.underLoad(async () => {
+  it('[T093] a whole answer that stalls or breaks in its middle ends in time, and what came is paid once, or the one that followed', () =>
+    trust.underLoad(async () => {
+      await retries(2)
+      await inEachWay(async (way) => {
         const body = wholeOf(way.speaks, 'four five six')
         const begun = body.slice(0, body.indexOf(' six'))
         let closed = 0
@@ -131,7 +161,6 @@ eachDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Dat
           expect([answer.status, readAnswer(way.asks, answer).ending]).toEqual([502, 'error'])
           return lane.charged()
         }
-        await retries(0)
         for (const rows of await Promise.all([ask(stalling), ask(breaking)])) {
           expect(rows).toMatchObject([{ completion: 2, other: { interrupted: 'upstream', estimated: true } }])
           expect(rows[0]?.prompt).toBeGreaterThan(0)
@@ -142,15 +171,16 @@ eachDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Dat
         expect(await ask(speechless)).toEqual([])
         await eventually('the upstream is let go', () => closed === 1)
 
-        await retries(2)
         const first = await trust.lane(way, stalling, { setting, priority: 9 })
         await trust.lane(way, await healthy(way), {}, first)
         expect(readAnswer(way.asks, await first.ask(false))).toMatchObject({ said: 'four five six', ending: 'done' })
         expect(await first.charged()).toMatchObject(usual)
-      }))
+      })
+    }))
 
-    it('[T094] [T096] [T097] what goes on for ever, silent, in comments or in words, ends at its deadline, paid by what came', () =>
-      trust.underLoad(async () => {
+  it('[T094] [T096] [T097] what goes on for ever, silent, in comments or in words, ends at its deadline, paid by what came', () =>
+    trust.underLoad(() =>
+      inEachWay(async (way, { head, text }) => {
         let closed = 0
         const ever = (begin: string, piece: string) =>
           streaming(begin, (response) => {
@@ -190,10 +220,12 @@ eachDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Dat
           }
         }
         await eventually('the upstreams are let go', () => closed === cases.length)
-      }))
+      }),
+    ))
 
-    it('[T098] who says the end but keeps the socket open keeps nobody waiting, and is let go', () =>
-      trust.underLoad(async () => {
+  it('[T098] who says the end but keeps the socket open keeps nobody waiting, and is let go', () =>
+    trust.underLoad(() =>
+      inEachWay(async (way, { head, text, tail }) => {
         let closed = 0
         const url = await streaming(head + text('four five six') + tail, (response) => response.once('close', () => closed++))
         const lane = await trust.lane(way, url)
@@ -203,84 +235,12 @@ eachDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Dat
         expect(readAnswer(way.asks, answer)).toMatchObject({ said: 'four five six', ending: 'done' })
         await eventually('the socket is released', () => closed === 1)
         expect(await lane.charged()).toMatchObject(usual)
-      }))
+      }),
+    ))
 
-    it('[T100] however a stream is framed and cut, its text arrives whole', () =>
-      trust.underLoad(async () => {
-        const said = 'vier 五 🙂 \u2028 "six"\\n'
-        const plain = head + text('vier 五 ') + text('🙂 ') + text('\u2028 "six"\\n') + tail
-        const framings: [string, string, number][] = [
-          ['as it is', plain, 0],
-          ['byte by byte', plain, 1],
-          ['in threes, through the letters', plain, 3],
-          ['CRLF', plain.replaceAll('\n', '\r\n'), 7],
-          ['LF and CRLF mixed', plain.replace(/\n\n/g, '\n\r\n'), 5],
-          ['a byte order mark', `\ufeff${plain}`, 1],
-          ['no space behind the colon', plain.replaceAll('data: ', 'data:'), 11],
-          ['id and retry', plain.replaceAll('data: ', 'id: 7\nretry: 10\nfoo: bar\nfoo\ndata: '), 13],
-          ['comments between', plain.replaceAll('\n\n', '\n\n: hello\n\n:\n\n'), 0],
-          ['data of several lines', plain.replaceAll('data: {', 'data: {\ndata: '), 0],
-          ['ten thousand empty lines', `${'\n'.repeat(10_000)}${plain.replaceAll('\n\n', `\n\n${'\n'.repeat(2000)}`)}`, 0],
-        ]
-        for (const [name, framed, size] of framings) {
-          const bytes = Buffer.from(framed)
-          const url = await answering((response) => {
-            response.socket?.setNoDelay(true)
-            response.writeHead(200, { 'content-type': sse })
-            if (size === 0) return void response.end(bytes)
-            let at = 0
-            const next = () => {
-              if (at >= bytes.length) return void response.end()
-              response.write(bytes.subarray(at, at + size))
-              at += size
-              setImmediate(next)
-            }
-            next()
-          })
-          const lane = await trust.lane(way, url)
-          const answer = await lane.ask(true)
-          expect([name, readAnswer(way.asks, answer)]).toEqual([name, { said, ending: 'done', message: '' }])
-          expect([name, await lane.charged()]).toMatchObject([name, usual])
-        }
-      }))
-
-    it('[T102] [T104] [T108] an answer that is none, or an error that claims success, is an error and free', () =>
-      trust.underLoad(async () => {
-        const whole = wholeOf(way.speaks, 'four five six')
-        const zip = { 'content-encoding': 'gzip' }
-        const cases: [string, string | Buffer, Record<string, string>][] = [
-          ['HTML', '<!doctype html><h1>hello</h1>', { 'content-type': 'text/html' }],
-          ['nothing', '', {}],
-          ['null', 'null', {}],
-          ['a list', '[]', {}],
-          ['a number', '7', {}],
-          ['half of a JSON', whole.slice(0, 60), {}],
-          ['binary', Buffer.from([0, 159, 146, 150, 255, 10, 10]), { 'content-type': 'application/octet-stream' }],
-          ['another charset', Buffer.from(`${whole}`, 'utf16le'), { 'content-type': 'application/json; charset=utf-16' }],
-          ['half of a gzip', gzipSync(whole).subarray(0, 40), zip],
-          ['no gzip', whole, zip],
-          ['gzip in gzip', gzipSync(gzipSync(whole)), { 'content-encoding': 'gzip, gzip' }],
-          ['brotli that says gzip', brotliCompressSync(whole), zip],
-          ['gzip that says nothing', gzipSync(whole), {}],
-          ['an error in the body', error('overloaded').replace(/^[\s\S]*?data: /, ''), {}],
-          ['an error in the events', error('overloaded'), { 'content-type': sse }],
-          ['an error behind the head', head + error('overloaded'), { 'content-type': sse }],
-          ['a head and the end', head, { 'content-type': sse }],
-        ]
-        for (const [name, body, headers] of cases) {
-          const url = await saying(body, headers)
-          for (const stream of [true, false]) {
-            const lane = await trust.lane(way, url)
-            const answer = await lane.ask(stream)
-            expect([name, stream, answer.status >= 500, answer.text]).toEqual([name, stream, true, answer.text])
-            expect(readAnswer(way.asks, answer).ending).toBe('error')
-            expect([name, await lane.charged()]).toEqual([name, []])
-          }
-        }
-      }))
-
-    it('[T108] an error behind the first words is told in the words of the caller, and what came is paid', () =>
-      trust.underLoad(async () => {
+  it('[T108] an error behind the first words is told in the words of the caller, and what came is paid', () =>
+    trust.underLoad(() =>
+      inEachWay(async (way, { head, text, error }) => {
         const url = await saying(head + text('four five ') + error('overloaded') + text('six'), { 'content-type': sse })
         const lane = await trust.lane(way, url)
         const read = readAnswer(way.asks, await lane.ask(true))
@@ -289,147 +249,271 @@ eachDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Dat
         expect(row?.other.interrupted).toBe('upstream')
         expect(row?.completion).toBeLessThan(7)
         expect(row?.quota).toBe((row?.prompt ?? 0) + (row?.completion ?? 0))
-      }))
+      }),
+    ))
 
-    it('[T105] no redirect is followed, and no other host sees the key', () =>
-      trust.underLoad(async () => {
-        const seen: string[] = []
-        const canary = await httpUpstream((request, response) => {
-          seen.push(`${request.url} ${request.headers.authorization ?? request.headers['x-api-key'] ?? ''}`)
-          response.end(wholeOf(way.speaks, 'stolen'))
-        })
-        for (const status of [300, 301, 302, 303, 307, 308]) {
-          for (const location of [canary, canary.replace('127.0.0.1', 'localhost'), `//${canary.slice(7)}/v1`]) {
-            const lane = await trust.lane(way, await saying('', { location }, status))
-            const answer = await lane.ask(status % 2 === 0)
-            expect([answer.status, readAnswer(way.asks, answer).ending]).toEqual([502, 'error'])
-            expect(answer.headers.get('location')).toBeNull()
-            expect(await lane.charged()).toEqual([])
-          }
-        }
-        expect(seen).toEqual([])
-      }))
-
-    it('[T111] headers of the upstream that would steer the caller go no further', () =>
-      trust.underLoad(async () => {
-        const steering = {
-          'www-authenticate': 'Bearer realm="http://evil.test"',
-          'proxy-authenticate': 'Basic realm="evil"',
-          'alt-svc': 'h2="evil.test:443"',
-          refresh: '0; url=http://evil.test',
-          'set-cookie': 'evil=1',
-          'access-control-allow-credentials': 'true',
-          link: '<http://evil.test>; rel=preload',
-          'x-accel-redirect': '/etc/passwd',
-        }
-        for (const status of [200, 401, 407, 500]) {
-          const url = await answering((response, body) => {
-            const answer = healthyAnswer(way.speaks, body, 'four')
-            response.writeHead(status, { 'content-type': answer.type, ...steering }).end(status === 200 ? answer.body : '{}')
-          })
-          for (const stream of [true, false]) {
-            const answer = await (await trust.lane(way, url, { auto_ban: 0 })).ask(stream)
-            expect(answer.status === 200).toBe(status === 200)
-            expect([...answer.headers.keys()].filter((name) => name in steering)).toEqual([])
-            expect(JSON.stringify([...answer.headers])).not.toContain('evil')
-          }
-        }
-      }))
-
-    it('[T112] a key, an address or an organisation that the upstream repeats is told to nobody', () =>
-      trust.underLoad(async () => {
-        const said: ((lane: { url: string }) => string)[] = [
-          ({ url }) =>
-            JSON.stringify({
-              error: { message: `Bad key ${upstreamKey} of org-canary-7 at ${url}`, type: upstreamKey, code: upstreamKey },
-            }),
-          ({ url }) => error(`Bad key ${upstreamKey} of org-canary-7 at ${url}`).replace(/^[\s\S]*?data: /, ''),
-          ({ url }) => `plain words: ${upstreamKey} org-canary-7 ${url}`,
-        ]
-        const secrets = new RegExp(`${upstreamKey}|org-canary-7|127\\.0\\.0\\.1`)
-        for (const status of [200, 400, 401, 403, 429, 500]) {
-          for (const write of said) {
-            const own = { url: '' }
-            own.url = await answering((response) =>
-              response.writeHead(status, { 'content-type': 'application/json' }).end(write(own)),
-            )
-            const lane = await trust.lane(way, own.url, { openai_organization: 'org-canary-7', auto_ban: 0 })
-            for (const stream of [true, false]) {
-              const answer = await lane.ask(stream)
-              expect(answer.status).toBeGreaterThanOrEqual(400)
-              expect(answer.text).not.toMatch(secrets)
+  // Where the database plays no part, one will do.
+  if (kind === 'sqlite')
+    describe('in whatever database', () => {
+      it('[T100] however a stream is framed and cut, its text arrives whole', () =>
+        trust.underLoad(() =>
+          inEachWay(async (way, { head, text, tail }) => {
+            const said = 'vier 五 🙂 \u2028 "six"\\n'
+            const plain = head + text('vier 五 ') + text('🙂 ') + text('\u2028 "six"\\n') + tail
+            const framings: [string, string, number][] = [
+              ['as it is', plain, 0],
+              ['byte by byte', plain, 1],
+              ['in threes, through the letters', plain, 3],
+              ['CRLF', plain.replaceAll('\n', '\r\n'), 7],
+              ['LF and CRLF mixed', plain.replace(/\n\n/g, '\n\r\n'), 5],
+              ['a byte order mark', `\ufeff${plain}`, 1],
+              ['no space behind the colon', plain.replaceAll('data: ', 'data:'), 11],
+              ['id and retry', plain.replaceAll('data: ', 'id: 7\nretry: 10\nfoo: bar\nfoo\ndata: '), 13],
+              ['comments between', plain.replaceAll('\n\n', '\n\n: hello\n\n:\n\n'), 0],
+              ['data of several lines', plain.replaceAll('data: {', 'data: {\ndata: '), 0],
+              ['ten thousand empty lines', `${'\n'.repeat(10_000)}${plain.replaceAll('\n\n', `\n\n${'\n'.repeat(2000)}`)}`, 0],
+            ]
+            for (const [name, framed, size] of framings) {
+              const bytes = Buffer.from(framed)
+              const url = await answering((response) => {
+                response.socket?.setNoDelay(true)
+                response.writeHead(200, { 'content-type': sse })
+                if (size === 0) return void response.end(bytes)
+                let at = 0
+                const next = () => {
+                  if (at >= bytes.length) return void response.end()
+                  response.write(bytes.subarray(at, at + size))
+                  at += size
+                  setImmediate(next)
+                }
+                next()
+              })
+              const lane = await trust.lane(way, url)
+              const answer = await lane.ask(true)
+              expect([name, readAnswer(way.asks, answer)]).toEqual([name, { said, ending: 'done', message: '' }])
+              expect([name, await lane.charged()]).toMatchObject([name, usual])
             }
-          }
-        }
-        const own = { url: '' }
-        own.url = await answering((response) =>
-          response
-            .writeHead(200, { 'content-type': sse })
-            .end(head + text('four ') + error(`Bad key ${upstreamKey} at ${own.url}`)),
-        )
-        const lane = await trust.lane(way, own.url)
-        const answer = await lane.ask(true)
-        expect(readAnswer(way.asks, answer)).toMatchObject({ said: 'four ', ending: 'error' })
-        expect(answer.text).not.toMatch(secrets)
-        expect(JSON.stringify(await lane.charged())).not.toContain(new URL(own.url).host)
-        expect(JSON.stringify(await trust.server.app.db.selectFrom('logs').selectAll().execute())).not.toContain(upstreamKey)
-      }))
-  })
+          }),
+        ))
 
-  it(
-    '[T106] what a status means for the caller, the next channel and this one',
-    () =>
-      trust.underLoad(async () => {
-        await trust.setOption('AutomaticDisableChannelEnabled', 'true')
-        // Status of the upstream, of the answer without another channel, whether another is asked, whether the channel is disabled.
-        const table: [number, number, boolean, boolean][] = [
-          [400, 400, false, false],
-          [401, 503, true, true],
-          [403, 503, true, false],
-          [404, 503, true, false],
-          [408, 504, true, false],
-          [429, 429, true, false],
-          [500, 502, true, false],
-          [502, 502, true, false],
-          [503, 503, true, false],
-          [504, 504, true, false],
-          [524, 504, true, false],
-        ]
-        for (const way of ways.filter(({ asks }) => asks === 'openai')) {
-          for (const [status, told, isRetried, isDisabled] of table) {
-            for (const auto_ban of [1, 0]) {
-              await retries(0)
-              const url = await saying('{"error":{"message":"no","type":"x"}}', { 'retry-after': '99999999' }, status)
-              const lane = await trust.lane(way, url, { auto_ban, priority: 9 })
-              const answer = await lane.ask(auto_ban === 1)
-              expect([status, answer.status]).toEqual([status, told])
-              expect(Number(answer.headers.get('retry-after') ?? 0)).toBeLessThanOrEqual(3600)
-              if (isDisabled && auto_ban)
-                await eventually('the channel is disabled', async () => (await statusOf(lane.channelId)) === 3)
+      it('[T102] [T104] [T108] an answer that is none, or an error that claims success, is an error and free', () =>
+        trust.underLoad(() =>
+          inEachWay(async (way, { head, error }) => {
+            const whole = wholeOf(way.speaks, 'four five six')
+            const zip = { 'content-encoding': 'gzip' }
+            const cases: [string, string | Buffer, Record<string, string>][] = [
+              ['HTML', '<!doctype html><h1>hello</h1>', { 'content-type': 'text/html' }],
+              ['nothing', '', {}],
+              ['null', 'null', {}],
+              ['a list', '[]', {}],
+              ['a number', '7', {}],
+              ['half of a JSON', whole.slice(0, 60), {}],
+              ['binary', Buffer.from([0, 159, 146, 150, 255, 10, 10]), { 'content-type': 'application/octet-stream' }],
+              ['another charset', Buffer.from(`${whole}`, 'utf16le'), { 'content-type': 'application/json; charset=utf-16' }],
+              ['half of a gzip', gzipSync(whole).subarray(0, 40), zip],
+              ['no gzip', whole, zip],
+              ['gzip in gzip', gzipSync(gzipSync(whole)), { 'content-encoding': 'gzip, gzip' }],
+              ['brotli that says gzip', brotliCompressSync(whole), zip],
+              ['gzip that says nothing', gzipSync(whole), {}],
+              ['an error in the body', error('overloaded').replace(/^[\s\S]*?data: /, ''), {}],
+              ['an error in the events', error('overloaded'), { 'content-type': sse }],
+              ['an error behind the head', head + error('overloaded'), { 'content-type': sse }],
+              ['a head and the end', head, { 'content-type': sse }],
+            ]
+            const inForm = async (stream: boolean) => {
+              const upstream = await changing()
+              const lane = await trust.lane(way, upstream.url)
+              for (const [name, body, headers] of cases) {
+                upstream.says(body, headers)
+                lane.forgive()
+                const answer = await lane.ask(stream)
+                expect([name, stream, answer.status >= 500, answer.text]).toEqual([name, stream, true, answer.text])
+                expect(readAnswer(way.asks, answer).ending).toBe('error')
+                expect([name, await lane.charged()]).toEqual([name, []])
+              }
+            }
+            await Promise.all([inForm(true), inForm(false)])
+          }),
+        ))
+
+      it('[T105] no redirect is followed, and no other host sees the key', () =>
+        trust.underLoad(() =>
+          inEachWay(async (way) => {
+            const seen: string[] = []
+            const canary = await httpUpstream((request, response) => {
+              seen.push(`${request.url} ${request.headers.authorization ?? request.headers['x-api-key'] ?? ''}`)
+              response.end(wholeOf(way.speaks, 'stolen'))
+            })
+            const upstream = await changing()
+            const lane = await trust.lane(way, upstream.url)
+            for (const status of [300, 301, 302, 303, 307, 308]) {
+              for (const location of [canary, canary.replace('127.0.0.1', 'localhost'), `//${canary.slice(7)}/v1`]) {
+                upstream.says('', { location }, status)
+                lane.forgive()
+                const answer = await lane.ask(status % 2 === 0)
+                expect([answer.status, readAnswer(way.asks, answer).ending]).toEqual([502, 'error'])
+                expect(answer.headers.get('location')).toBeNull()
+                expect(await lane.charged()).toEqual([])
+              }
+            }
+            expect(seen).toEqual([])
+          }),
+        ))
+
+      it('[T111] headers of the upstream that would steer the caller go no further', () =>
+        trust.underLoad(() =>
+          inEachWay(async (way) => {
+            const steering = {
+              'www-authenticate': 'Bearer realm="http://evil.test"',
+              'proxy-authenticate': 'Basic realm="evil"',
+              'alt-svc': 'h2="evil.test:443"',
+              refresh: '0; url=http://evil.test',
+              'set-cookie': 'evil=1',
+              'access-control-allow-credentials': 'true',
+              link: '<http://evil.test>; rel=preload',
+              'x-accel-redirect': '/etc/passwd',
+            }
+            const upstream = await changing()
+            const lane = await trust.lane(way, upstream.url, { auto_ban: 0 })
+            for (const status of [200, 401, 407, 500]) {
+              upstream.will((response, body) => {
+                const answer = healthyAnswer(way.speaks, body, 'four')
+                response.writeHead(status, { 'content-type': answer.type, ...steering }).end(status === 200 ? answer.body : '{}')
+              })
+              for (const stream of [true, false]) {
+                lane.forgive()
+                const answer = await lane.ask(stream)
+                expect(answer.status === 200).toBe(status === 200)
+                expect([...answer.headers.keys()].filter((name) => name in steering)).toEqual([])
+                expect(JSON.stringify([...answer.headers])).not.toContain('evil')
+              }
+            }
+          }),
+        ))
+
+      it('[T112] a key, an address or an organisation that the upstream repeats is told to nobody', () =>
+        trust.underLoad(() =>
+          inEachWay(async (way, { head, text, error }) => {
+            const said: ((lane: { url: string }) => string)[] = [
+              ({ url }) =>
+                JSON.stringify({
+                  error: { message: `Bad key ${upstreamKey} of org-canary-7 at ${url}`, type: upstreamKey, code: upstreamKey },
+                }),
+              ({ url }) => error(`Bad key ${upstreamKey} of org-canary-7 at ${url}`).replace(/^[\s\S]*?data: /, ''),
+              ({ url }) => `plain words: ${upstreamKey} org-canary-7 ${url}`,
+            ]
+            const secrets = new RegExp(`${upstreamKey}|org-canary-7|127\\.0\\.0\\.1`)
+            const own = await changing()
+            const lane = await trust.lane(way, own.url, { openai_organization: 'org-canary-7', auto_ban: 0 })
+            for (const status of [200, 400, 401, 403, 429, 500]) {
+              for (const write of said) {
+                own.says(write(own), {}, status)
+                for (const stream of [true, false]) {
+                  lane.forgive()
+                  const answer = await lane.ask(stream)
+                  expect(answer.status).toBeGreaterThanOrEqual(400)
+                  expect(answer.text).not.toMatch(secrets)
+                }
+              }
+            }
+            own.says(head + text('four ') + error(`Bad key ${upstreamKey} at ${own.url}`), { 'content-type': sse })
+            lane.forgive()
+            const answer = await lane.ask(true)
+            expect(readAnswer(way.asks, answer)).toMatchObject({ said: 'four ', ending: 'error' })
+            expect(answer.text).not.toMatch(secrets)
+            expect(JSON.stringify(await lane.charged())).not.toContain(new URL(own.url).host)
+            expect(JSON.stringify(await trust.server.app.db.selectFrom('logs').selectAll().execute())).not.toContain(upstreamKey)
+          }),
+        ))
+
+      it('[T109] pieces of tool calls that come mixed, with gaps and in thousands arrive as they were meant', () =>
+        trust.underLoad(() =>
+          inEachWay(async (way) => {
+            const events = mixedToolCalls(way.speaks)
+            const url = await saying(events, { 'content-type': sse })
+            const lane = await trust.lane(way, url)
+            const { text } = await lane.ask(true, way.asks === 'openai' ? { stream_options: { include_usage: true } } : {})
+            if (way.asks === way.speaks) expect(text).toBe(events)
+            expect(readToolCalls(way.asks, text)).toEqual([
+              { id: 'call_a', name: 'first', input: { n: 'x'.repeat(10_000) } },
+              { id: 'call_c', name: 'third', input: { k: 1 } },
+            ])
+            expect(await lane.charged()).toMatchObject(usual)
+          }),
+        ))
+
+      it('[T106] what a status means for the caller, the next channel and this one', () =>
+        trust.underLoad(async () => {
+          await trust.setOption('AutomaticDisableChannelEnabled', 'true')
+          // Status of the upstream, of the answer without another channel, whether another is asked, whether the channel is disabled.
+          const table: [number, number, boolean, boolean][] = [
+            [400, 400, false, false],
+            [401, 503, true, true],
+            [403, 503, true, false],
+            [404, 503, true, false],
+            [408, 504, true, false],
+            [429, 429, true, false],
+            [500, 502, true, false],
+            [502, 502, true, false],
+            [503, 503, true, false],
+            [504, 504, true, false],
+            [524, 504, true, false],
+          ]
+          const inOurWays = (work: (way: Way) => Promise<void>) =>
+            inEachWay(
+              work,
+              ways.filter(({ asks }) => asks === 'openai'),
+            )
+          const no = '{"error":{"message":"no","type":"x"}}'
+          const later = { 'retry-after': '99999999' }
+
+          await retries(0)
+          await inOurWays(async (way) => {
+            const upstream = await changing()
+            const unbanned = await trust.lane(way, upstream.url, { auto_ban: 0 })
+            const mapping = JSON.stringify(Object.fromEntries(table.map(([status]) => [status, '418'])))
+            const mapped = await trust.lane(way, upstream.url, { auto_ban: 0, status_code_mapping: mapping })
+            for (const [status, told, , isDisabled] of table) {
+              upstream.says(no, later, status)
+              const lane = await trust.lane(way, upstream.url)
+              for (const one of [lane, unbanned]) {
+                one.forgive()
+                const answer = await one.ask(one === lane)
+                expect([status, answer.status]).toEqual([status, told])
+                expect(Number(answer.headers.get('retry-after') ?? 0)).toBeLessThanOrEqual(3600)
+              }
+              if (isDisabled) await eventually('the channel is disabled', async () => (await statusOf(lane.channelId)) === 3)
               else expect([status, await statusOf(lane.channelId)]).toEqual([status, 1])
-
-              await retries(1)
-              const first = await trust.lane(way, url, { auto_ban: 0, priority: 9 })
-              await trust.lane(way, await healthy(way), {}, first)
-              expect([status, (await first.ask(false)).status]).toEqual([status, isRetried ? 200 : told])
-              expect(await lane.charged()).toEqual([])
-
-              const mapped = await trust.lane(way, url, { auto_ban: 0, status_code_mapping: JSON.stringify({ [status]: '418' }) })
+              expect([status, await statusOf(unbanned.channelId)]).toEqual([status, 1])
+              mapped.forgive()
               expect([status, (await mapped.ask(false)).status]).toEqual([status, 418])
             }
-          }
-        }
-      }),
-    90_000,
-  )
+            for (const lane of [unbanned, mapped]) expect(await lane.charged()).toEqual([])
+          })
+
+          await retries(1)
+          await inOurWays(async (way) => {
+            const upstream = await changing()
+            const first = await trust.lane(way, upstream.url, { auto_ban: 0, priority: 9 })
+            await trust.lane(way, await healthy(way), {}, first)
+            let answered = 0
+            for (const [status, told, isRetried] of table) {
+              upstream.says(no, later, status)
+              first.forgive()
+              expect([status, (await first.ask(false)).status]).toEqual([status, isRetried ? 200 : told])
+              if (isRetried) answered++
+              expect([status, await first.charged()]).toMatchObject([status, Array(answered).fill(usual[0])])
+            }
+          })
+        }))
+    })
 
   const statusOf = async (id: number) => (await books(trust.server)).channels.find((row) => row.id === id)?.status
 
-  it.each(eachWayAndForm)(
-    '[T115] %s, stream %s: when all channels fail, tries are bounded and nothing is owed',
-    (_name, stream, way) =>
-      trust.underLoad(async () => {
-        await retries(3)
+  it('[T115] when all channels fail, tries are bounded and nothing is owed', () =>
+    trust.underLoad(async () => {
+      await retries(3)
+      await inEachWayAndForm(async (way, stream) => {
         let hits = 0
         const url = await answering((response) => {
           hits++
@@ -437,15 +521,11 @@ eachDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Dat
         })
         const first = await trust.lane(way, url)
         for (let more = 0; more < 7; more++) await trust.lane(way, url, {}, first)
-        const before = await quotaOf()
         const answer = await first.ask(stream)
         expect([answer.status >= 500, readAnswer(way.asks, answer).ending, hits]).toEqual([true, 'error', 4])
         expect(await first.charged()).toEqual([])
-        expect(before).toBeGreaterThan(0)
-      }),
-  )
-
-  const quotaOf = async () => (await books(trust.server)).users[0]?.quota ?? 0
+      })
+    }))
 
   it('[T117] of many failures at once one disables the channel and tells of it, and others stay', () =>
     trust.underLoad(async () => {
@@ -474,7 +554,7 @@ eachDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Dat
   it('[T116] four channels that each fail half of the time answer nearly all requests, each charged once', () =>
     trust.underLoad(async () => {
       await retries(3)
-      for (const way of ways) {
+      await inEachWay(async (way) => {
         let seed = 7
         const random = () => {
           seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
@@ -500,18 +580,18 @@ eachDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Dat
         const rows = await first.charged()
         expect(rows).toHaveLength(good)
         for (const row of rows) expect(row).toMatchObject(usual[0] ?? {})
-      }
+      })
     }))
 
   it('[T091] a socket that hangs up inside the chunks of an answer leaves nothing behind', () =>
-    trust.underLoad(async () => {
-      for (const way of ways) {
+    trust.underLoad(() =>
+      inEachWay(async (way) => {
         const url = await tcpUpstream((socket: Socket) =>
           socket.once('data', () => socket.write(answerBytes('{"a":', { 'content-length': '900' }), () => socket.destroy())),
         )
         const lane = await trust.lane(way, url)
         expect((await lane.ask(false)).status).toBe(502)
         expect(await lane.charged()).toEqual([])
-      }
-    }))
+      }),
+    ))
 })
