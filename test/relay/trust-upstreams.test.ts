@@ -2,8 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import type { WebSocket } from 'ws'
 import { type DatabaseKind, eachDatabase } from '../helpers/databases.ts'
 import { books } from '../helpers/seed.ts'
+import { answering as answeringTurns, caller, realtimeUpstream } from './realtime-stage.ts'
 import { answerBytes, eventually, httpUpstream, tcpUpstream, upstreamKey } from './stage.ts'
 import {
   type CaseLane,
@@ -251,6 +253,66 @@ eachDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Dat
         expect(row?.quota).toBe((row?.prompt ?? 0) + (row?.completion ?? 0))
       }),
     ))
+
+  it('[T121] a realtime upstream that refuses, vanishes or floods is bounded, and each turn is paid once', () =>
+    trust.underLoad(async () => {
+      const path = (lane: CaseLane) => ({ path: `/v1/realtime?model=${lane.model}` })
+      const way = ways[0] as Way
+      const usage = { input_tokens: reported.prompt, output_tokens: reported.completion, total_tokens: 18 }
+      const refusing = await realtimeUpstream(undefined, { refuses: { status: 403, body: { error: { message: 'no' } } } })
+      const refused = await trust.lane(way, refusing.url)
+      const turnedAway = caller(trust.server.url, refused.key, path(refused))
+      expect((await turnedAway.refused()).status).toBe(503)
+      expect(await refused.settled()).toEqual([])
+
+      const answers = answeringTurns({ usage })
+      const misdeeds: Record<string, (socket: WebSocket) => void> = {
+        vanishes: (socket) => socket.terminate(),
+        'sends what is too large': (socket) => socket.send(`{"type":"${'x'.repeat(25 * 1024 * 1024)}"}`),
+        'sends in crumbs': (socket) => {
+          for (let count = 0; count < 5000; count++) socket.send('x', { fin: false })
+        },
+        'pings without end': (socket) => {
+          for (let count = 0; count < 10_000; count++) socket.ping()
+        },
+        'sends no frames at all': (socket) => {
+          // What is below a WebSocket is a connection.
+          ;(socket as unknown as { _socket: Socket })._socket.write(Buffer.alloc(100_000, 0xff))
+        },
+      }
+      for (const [name, misdeed] of Object.entries(misdeeds)) {
+        const upstream = await realtimeUpstream((talk, event) => {
+          answers(talk, event)
+          if (event.type === 'input_audio_buffer.clear') misdeed(talk.socket)
+        })
+        const lane = await trust.lane(way, upstream.url)
+        const client = caller(trust.server.url, lane.key, path(lane))
+        await client.hears('session.created')
+        client.say({ type: 'response.create' })
+        await client.hears('response.done')
+        expect([name, await lane.charged()]).toMatchObject([name, usual])
+        client.say({ type: 'input_audio_buffer.clear' })
+        expect([name, (await client.closed()).code]).toEqual([name, 1011])
+        await eventually(`the upstream that ${name} is let go`, () => upstream.talks[0]?.socket.readyState === 3)
+        expect([name, await lane.settled()]).toMatchObject([name, usual])
+      }
+
+      // Sixteen megabytes in a frame are sound.
+      const loud = await realtimeUpstream((talk, event) => {
+        answers(talk, event)
+        if (event.type === 'input_audio_buffer.clear')
+          talk.say({ type: 'response.output_audio.delta', response_id: 'none', delta: 'A'.repeat(16 * 1024 * 1024) })
+      })
+      const lane = await trust.lane(way, loud.url)
+      const client = caller(trust.server.url, lane.key, path(lane))
+      await client.hears('session.created')
+      client.say({ type: 'input_audio_buffer.clear' })
+      expect((await client.hears('response.output_audio.delta')).delta).toHaveLength(16 * 1024 * 1024)
+      client.say({ type: 'response.create' })
+      await client.hears('response.done')
+      client.socket.close(1000)
+      expect((await lane.settled()).filter((row) => row.quota === 18)).toHaveLength(1)
+    }))
 
   // Where the database plays no part, one will do.
   if (kind === 'sqlite')
