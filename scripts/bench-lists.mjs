@@ -6,7 +6,9 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpus, release, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import pg from 'pg'
 import { fillLog, spanSeconds } from './bench/fill-log.mjs'
 import { buildWhenStale } from './build.mjs'
 import { installWhenNeeded, requireNode } from './lib/install.mjs'
@@ -56,9 +58,10 @@ async function measure(target) {
     ...readEnv({ TRUSTED_PROXIES: '127.0.0.1', ROOT_PASSWORD: 'only for this run' }),
     PORT: 0,
     DATA_DIR: join(folder, target),
-    DATABASE_URL: postgres?.url ?? '',
+    DATABASE_URL: postgres ? `${postgres.url}/postgres` : '',
     LOG_LEVEL: 'error',
   }
+  if (postgres) await untilReady(env.DATABASE_URL)
   const open = await openApp(env)
   const server = await listen(open.app)
   const endSeconds = Math.floor(Date.now() / 1000)
@@ -72,6 +75,20 @@ async function measure(target) {
   } finally {
     await server.stop(1000)
     await open.close()
+  }
+}
+
+/** Its port is open before it takes questions. */
+async function untilReady(connectionString) {
+  for (let turn = 0; ; turn++) {
+    const client = new pg.Client({ connectionString })
+    const failure = await client.connect().then(
+      () => client.end(),
+      (error) => error,
+    )
+    if (!failure) return
+    if (turn === 50) throw failure
+    await setTimeout(200)
   }
 }
 

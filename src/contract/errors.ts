@@ -260,6 +260,7 @@ export const errors = {
   // Logs
   log_time_required: kind(400, '请选择日志记录时间', 'Please choose log time'),
   log_purge_running: kind(409, '日志清理正在进行中', 'The log is being cleaned already'),
+  prices_for_members: kind(403, '模型价格仅对登录用户开放', 'Prices are for members'),
   data_span_too_long: kind(400, '时间跨度不能超过 {days} 天', 'The span must not be longer than {days} days'),
 
   // Relay and money

@@ -1,4 +1,5 @@
 import {
+  IconChartBar,
   IconHome,
   IconInfoCircle,
   IconKey,
@@ -11,6 +12,7 @@ import {
   IconReceipt2,
   IconServer2,
   IconSettings,
+  IconTag,
   IconTicket,
   IconUserCircle,
   IconUserPlus,
@@ -28,6 +30,14 @@ export const screens: readonly Screen[] = [
     icon: IconHome,
     top: true,
     load: () => import('./screens/home/index.tsx'),
+  },
+  {
+    path: '/pricing',
+    access: 'public',
+    label: { zh: '定价', en: 'Pricing' },
+    icon: IconTag,
+    top: true,
+    load: () => import('./screens/pricing/index.tsx'),
   },
   {
     path: '/about',
@@ -80,6 +90,14 @@ export const screens: readonly Screen[] = [
     icon: IconMessageCircle,
     nav: { group: 'work' },
     load: () => import('./screens/playground/index.tsx'),
+  },
+  {
+    path: '/detail',
+    access: 'user',
+    label: { zh: '数据看板', en: 'Dashboard' },
+    icon: IconChartBar,
+    nav: { group: 'work', flag: (status) => status.enable_data_export },
+    load: () => import('./screens/dashboard/index.tsx'),
   },
   {
     path: '/log',

@@ -47,7 +47,7 @@ describe('the price list', () => {
 
   it('is for members alone where the site says so', async () => {
     await save('PricingPublicEnabled', 'false')
-    expect(await ask(false)).toMatchObject({ status: 401, answer: { success: false, code: 'not_signed_in' } })
+    expect(await ask(false)).toMatchObject({ status: 200, answer: { success: false, code: 'prices_for_members' } })
     expect((await ask(true)).answer.data).toHaveLength(3)
     await save('PricingPublicEnabled', 'true')
   })

@@ -9,7 +9,7 @@ import { type Context, requireCaller } from './context.ts'
 export const pricingHandlers: Handlers<typeof pricingRoutes, Context> = {
   'GET /api/pricing'({ app, caller }) {
     const options = app.options.current
-    if (!caller && !options.PricingPublicEnabled) fail('not_signed_in')
+    if (!caller && !options.PricingPublicEnabled) fail('prices_for_members')
     const groups = Object.entries(usableGroups(options, caller?.group ?? ''))
     return {
       data: readPriceList(

@@ -109,21 +109,17 @@ async function readAlong(
 
 interface Cell {
   readonly hour: number
-  readonly user_id: number
   readonly count: number
 }
 
-/** The newest hours of users in which something matches; one more than are worth a visit each. */
+/** The newest cells of the roll-up that match, along an index; one more than are worth a visit each. */
 function newestCells(db: Queries, filter: ResolvedFilter): Promise<Cell[]> {
   const { start_timestamp: start = 0 } = filter
   return db
     .selectFrom('quota_data')
-    .select(['quota_data.created_at as hour', 'quota_data.user_id'])
-    .select((eb) => eb.fn.sum<number>('count').as('count'))
+    .select(['quota_data.created_at as hour', 'quota_data.count'])
     .where(matchingHours({ ...filter, start_timestamp: start - (start % hourSeconds) }))
-    .groupBy(['quota_data.created_at', 'quota_data.user_id'])
     .orderBy('quota_data.created_at', 'desc')
-    .orderBy('quota_data.user_id', 'desc')
     .limit(cellsMax + 1)
     .execute()
 }

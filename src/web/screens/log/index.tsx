@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Skeleton, Switch, Tooltip } from '@mantine/core'
-import { IconDownload, IconReceipt, IconRefresh } from '@tabler/icons-react'
+import { IconEraser, IconReceipt, IconRefresh } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { logsCountedAhead } from '../../../contract/entities/log.ts'
@@ -7,14 +7,12 @@ import type { CallReply } from '../../lib/call.ts'
 import { useText } from '../../lib/i18n.ts'
 import { invalidate, read } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
-import { useStatus } from '../../lib/status.ts'
-import { formatTime, nowSeconds, startOfDay } from '../../lib/times.ts'
+import { startOfDay } from '../../lib/times.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import type { EmptyProps } from '../../ui/empty.tsx'
 import { ListFilters } from '../../ui/list-filters.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { useColumns } from './columns.tsx'
-import { csvOf, download } from './csv.ts'
 import { withFactors } from './factors.ts'
 import { useFilterInputs, useLogFilters, useLogQuery } from './filters.ts'
 import styles from './log.module.css'
@@ -24,7 +22,10 @@ import { texts } from './texts.ts'
 
 const RowDetails = lazy(async () => ({ default: (await import('./row-details.tsx')).RowDetails }))
 
-const liveEveryMs = 5000
+const ExportMenu = lazy(async () => ({ default: (await import('./export-menu.tsx')).ExportMenu }))
+const PurgeDialog = lazy(async () => ({ default: (await import('./purge-dialog.tsx')).PurgeDialog }))
+
+const liveEveryMs = 3000
 
 export function Screen() {
   const say = useText(texts)
@@ -45,6 +46,11 @@ export function Screen() {
     placeholderData: (before) => before,
     select: withRows,
   })
+  /** What is new comes on the first page of an open span. */
+  const follow = (on: boolean) => {
+    setLive(on)
+    if (on) change({ page: 1, to: 0 })
+  }
   const refresh = () => invalidate(client, ['GET /api/log/', 'GET /api/log/self', 'GET /api/log/stat', 'GET /api/log/self/stat'])
 
   return (
@@ -55,14 +61,17 @@ export function Screen() {
           <div className={styles.head}>
             <Statistics isAdmin={isAdmin} filter={filter} every={every} />
             <Tooltip label={say('liveHint')}>
-              <Switch label={say('live')} checked={live} onChange={(event) => setLive(event.currentTarget.checked)} />
+              <Switch label={say('live')} checked={live} onChange={(event) => follow(event.currentTarget.checked)} />
             </Tooltip>
             <Tooltip label={say('refresh')}>
               <ActionIcon variant="default" size={34} aria-label={say('refresh')} onClick={() => void refresh()}>
                 <IconRefresh size={17} stroke={1.6} />
               </ActionIcon>
             </Tooltip>
-            <ExportButton rows={logs.data?.items ?? []} />
+            <Suspense fallback={<Skeleton width={34} height={34} />}>
+              <ExportMenu isAdmin={isAdmin} filter={filter} />
+            </Suspense>
+            {isAdmin && <PurgeButton />}
           </div>
         }
       />
@@ -93,22 +102,22 @@ function withRows(page: CallReply<'GET /api/log/'>) {
   return { ...page, items: page.items.map(withFactors) }
 }
 
-function ExportButton({ rows }: { rows: Parameters<typeof csvOf>[0] }) {
+function PurgeButton() {
   const say = useText(texts)
-  const { quota_per_unit: perUsd } = useStatus()
-  const name = () => `log-${formatTime(nowSeconds()).replace(/\D+/g, '-')}.csv`
+  const [opened, setOpened] = useState(false)
   return (
-    <Tooltip label={say('export')}>
-      <ActionIcon
-        variant="default"
-        size={34}
-        aria-label={say('export')}
-        disabled={rows.length === 0}
-        onClick={() => download(name(), csvOf(rows, perUsd))}
-      >
-        <IconDownload size={17} stroke={1.6} />
-      </ActionIcon>
-    </Tooltip>
+    <>
+      <Tooltip label={say('purge')}>
+        <ActionIcon variant="default" size={34} aria-label={say('purge')} onClick={() => setOpened(true)}>
+          <IconEraser size={17} stroke={1.6} />
+        </ActionIcon>
+      </Tooltip>
+      {opened && (
+        <Suspense>
+          <PurgeDialog onClose={() => setOpened(false)} />
+        </Suspense>
+      )}
+    </>
   )
 }
 

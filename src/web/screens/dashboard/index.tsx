@@ -1,0 +1,229 @@
+import { ActionIcon, Button, SegmentedControl, Skeleton, Tooltip } from '@mantine/core'
+import { IconChartBar, IconDownload, IconRefresh } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
+import { type Grain, grains, type SumsBy, sumsBy, type UsageSums } from '../../../contract/entities/usage-sum.ts'
+import { formatNumber } from '../../../contract/quota.ts'
+import { csvText } from '../../lib/csv.ts'
+import { saveFile } from '../../lib/download.ts'
+import { useQuotaFormat } from '../../lib/format.ts'
+import { useText } from '../../lib/i18n.ts'
+import { read } from '../../lib/query.ts'
+import { useUrlState } from '../../lib/search-params.ts'
+import { useMay } from '../../lib/session.ts'
+import { useStatus } from '../../lib/status.ts'
+import { formatTime, nowSeconds, startOfDay, timeZoneName } from '../../lib/times.ts'
+import { Disclosure } from '../../ui/disclosure.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { ErrorView } from '../../ui/error-view.tsx'
+import { type Filter, ListFilters } from '../../ui/list-filters.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { Panel } from '../../ui/panel.tsx'
+import { Cards } from './cards.tsx'
+import styles from './dashboard.module.css'
+import { figureOf, type Metric, metrics, othersKey, seriesOf, stepsOf } from './series.ts'
+import { SharesTable, StepsTable } from './tables.tsx'
+import { texts } from './texts.ts'
+
+const UsageBars = lazy(async () => ({ default: (await import('./charts.tsx')).UsageBars }))
+const ShareRing = lazy(async () => ({ default: (await import('./charts.tsx')).ShareRing }))
+
+const hoursMaxSeconds = 31 * 86_400
+
+export function Screen() {
+  const say = useText(texts)
+  const { values, change, reset, filtered, asked, isAdmin, to } = useAsked()
+  const query = { ...asked, ...(isAdmin ? { username: values.username } : {}) }
+  const line = isAdmin ? 'GET /api/data/sums' : 'GET /api/data/self/sums'
+  const sums = useQuery({ ...read(line, { query }), placeholderData: (before) => before })
+  const inputs: Filter[] = [
+    { kind: 'time', from: 'from', to: 'to', label: say('timeRange') },
+    {
+      kind: 'select',
+      name: 'grain',
+      label: say('grain'),
+      choices: grains.map((value) => ({ value, label: say(value) })),
+      width: 110,
+    },
+    ...(isAdmin ? [{ kind: 'text' as const, name: 'username', label: say('username'), width: 140 }] : []),
+  ]
+  const title = !isAdmin ? say('mine') : values.username ? say('ofUser', { name: values.username }) : say('everybody')
+
+  return (
+    <>
+      <PageHeader
+        title={say('title')}
+        actions={
+          <>
+            <Tooltip label={say('refresh')}>
+              <ActionIcon variant="default" size={34} aria-label={say('refresh')} onClick={() => void sums.refetch()}>
+                <IconRefresh size={17} stroke={1.6} />
+              </ActionIcon>
+            </Tooltip>
+            <ExportButton sums={sums.data} />
+          </>
+        }
+      />
+      <div className={styles.filters}>
+        <ListFilters filters={inputs} values={values} onChange={change} onReset={reset} filtered={filtered} />
+      </div>
+      <Cards title={title} total={sums.data?.total} seconds={Math.max(60, to - asked.start_timestamp)} />
+      {sums.data ? (
+        <Charts sums={sums.data} view={{ ...values, ...asked, isAdmin, to }} change={change} />
+      ) : sums.error ? (
+        <ErrorView error={sums.error} onRetry={() => void sums.refetch()} />
+      ) : (
+        <Skeleton height={480} radius="md" />
+      )}
+    </>
+  )
+}
+
+/** The filters as they stand in the address, and what the server is asked. Without any it is the last three days. */
+function useAsked() {
+  const { data_export_default_time } = useStatus()
+  const isAdmin = useMay('admin')
+  const state = useUrlState({
+    from: startOfDay(2),
+    to: 0,
+    grain: String(data_export_default_time),
+    by: 'model',
+    metric: 'quota',
+    username: '',
+  })
+  const { values } = state
+  // Rounded, so that the question stays the same while the screen is drawn again.
+  const to = values.to || Math.ceil(nowSeconds() / 300) * 300
+  const wanted = grains.find((grain) => grain === values.grain) ?? 'hour'
+  const grain: Grain = wanted === 'hour' && to - values.from > hoursMaxSeconds ? 'day' : wanted
+  const by: SumsBy = sumsBy.find((side) => side === values.by && (isAdmin || side === 'model' || side === 'group')) ?? 'model'
+  const asked = {
+    start_timestamp: Math.max(values.from, to - 366 * 86_400),
+    end_timestamp: to,
+    grain,
+    offset_minutes: -new Date().getTimezoneOffset(),
+  }
+  return { ...state, isAdmin, to, asked: { ...asked, by: by as 'model' | 'group' } }
+}
+
+interface View {
+  readonly metric: string
+  readonly by: SumsBy
+  readonly grain: Grain
+  readonly start_timestamp: number
+  readonly to: number
+  readonly isAdmin: boolean
+}
+
+function Charts({ sums, view, change }: { sums: UsageSums; view: View; change: ReturnType<typeof useAsked>['change'] }) {
+  const say = useText(texts)
+  const formatQuota = useQuotaFormat()
+  const nameOf = useNames(sums, view.by)
+  const metric: Metric = metrics.find((name) => name === view.metric) ?? 'quota'
+  const format = (value: number) => (metric === 'quota' ? formatQuota(value) : formatNumber(value))
+  const series = seriesOf(sums)
+  const steps = stepsOf(sums, { metric, grain: view.grain, from: view.start_timestamp, to: view.to })
+  const labels = { model: say('byModel'), user: say('byUser'), channel: say('byChannel'), group: say('byGroup') }
+  const sides = sumsBy.filter((side) => view.isAdmin || side === 'model' || side === 'group')
+  const total = say('total', { value: format(figureOf(sums.total, metric)) })
+
+  return (
+    <div className={styles.panels}>
+      <div className={styles.filters} style={{ marginBottom: 0 }}>
+        <SegmentedControl
+          aria-label={say('by')}
+          data={sides.map((value) => ({ value, label: labels[value] }))}
+          value={view.by}
+          onChange={(by) => change({ by })}
+        />
+        <SegmentedControl
+          aria-label={say('metric')}
+          data={metrics.map((value) => ({ value, label: say(value) }))}
+          value={metric}
+          onChange={(next) => change({ metric: next })}
+        />
+      </div>
+      {sums.keys.length === 0 ? (
+        <Empty
+          icon={<IconChartBar />}
+          title={say('empty')}
+          hint={say('emptyHint')}
+          action={
+            <Button variant="default" onClick={() => change({ from: startOfDay(29), to: 0, grain: 'day' })}>
+              {say('showMonth')}
+            </Button>
+          }
+        />
+      ) : (
+        <>
+          <Panel title={say('distribution')} description={`${total} · ${say('distributionHint', { zone: timeZoneName() })}`}>
+            <Suspense fallback={<Skeleton height={340} />}>
+              <UsageBars
+                label={`${say('distribution')}, ${total}`}
+                series={series}
+                steps={steps}
+                nameOf={nameOf}
+                format={format}
+              />
+            </Suspense>
+            <Disclosure title={say('asTable')}>
+              <StepsTable series={series} steps={steps} nameOf={nameOf} format={format} />
+            </Disclosure>
+          </Panel>
+          <Panel title={say('shares')} description={total}>
+            <div className={styles.shares}>
+              <Suspense fallback={<Skeleton height={210} />}>
+                <ShareRing
+                  label={`${say('shares')}, ${total}`}
+                  series={series}
+                  values={new Map(sums.keys.map((sum) => [sum.key, figureOf(sum, metric)]))}
+                  nameOf={nameOf}
+                  format={format}
+                />
+              </Suspense>
+              <SharesTable sums={sums} series={series} metric={metric} nameOf={nameOf} />
+            </div>
+          </Panel>
+        </>
+      )}
+    </div>
+  )
+}
+
+/** Names as people know them; what is gone is shown by its number. */
+function useNames(sums: UsageSums, by: SumsBy): (key: string) => string {
+  const say = useText(texts)
+  const names = new Map(sums.keys.map(({ key, name }) => [key, name]))
+  return (key) => {
+    if (key === othersKey) return say('others')
+    const name = names.get(key) ?? ''
+    if (name !== '') return by === 'channel' ? `${key} · ${name}` : name
+    return by === 'user' || by === 'channel' ? (key === '0' ? say('noName') : say('gone', { id: key })) : key || say('noName')
+  }
+}
+
+function ExportButton({ sums }: { sums: UsageSums | undefined }) {
+  const say = useText(texts)
+  const { quota_per_unit: perUsd } = useStatus()
+  const save = ({ points, keys }: UsageSums) => {
+    const names = new Map(keys.map(({ key, name }) => [key, name]))
+    const lines = points.map(({ at, key, quota, count, token_used }) => {
+      return [formatTime(at), names.get(key) || key, quota, (quota / perUsd).toFixed(6), count, token_used]
+    })
+    const head = [`time (${timeZoneName()})`, 'name', 'quota', 'usd', 'calls', 'tokens']
+    saveFile(`usage-${formatTime(nowSeconds()).replace(/\D+/g, '-')}.csv`, csvText([head, ...lines]))
+  }
+  return (
+    <Tooltip label={say('export')}>
+      <ActionIcon
+        variant="default"
+        size={34}
+        aria-label={say('export')}
+        disabled={!sums || sums.points.length === 0}
+        onClick={() => sums && save(sums)}
+      >
+        <IconDownload size={17} stroke={1.6} />
+      </ActionIcon>
+    </Tooltip>
+  )
+}

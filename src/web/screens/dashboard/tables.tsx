@@ -1,0 +1,96 @@
+import type { UsageSums } from '../../../contract/entities/usage-sum.ts'
+import { formatCount } from '../../lib/format.ts'
+import { useText } from '../../lib/i18n.ts'
+import { QuotaText } from '../../ui/quota-text.tsx'
+import styles from './dashboard.module.css'
+import { figureOf, type Metric, type Series, type Step } from './series.ts'
+import { texts } from './texts.ts'
+
+interface SharesProps {
+  readonly sums: UsageSums
+  readonly series: readonly Series[]
+  readonly metric: Metric
+  readonly nameOf: (key: string) => string
+}
+
+/** Every key with all of its figures, and its share of the one that is chosen. */
+export function SharesTable({ sums, series, metric, nameOf }: SharesProps) {
+  const say = useText(texts)
+  const total = figureOf(sums.total, metric)
+  return (
+    // Scrolls by itself, so that the keyboard must reach it.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls has to be reached by keyboard
+    <section className={styles.scroll} tabIndex={0} aria-label={say('shares')}>
+      <table className={styles.table}>
+        <thead>
+          <tr>
+            <th scope="col">{say('name')}</th>
+            <th scope="col">{say('share')}</th>
+            <th scope="col">{say('quota')}</th>
+            <th scope="col">{say('count')}</th>
+            <th scope="col">{say('tokens')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sums.keys.map((sum, index) => (
+            <tr key={sum.key}>
+              <td>
+                <span className={styles.key}>
+                  <span className={styles.dot} style={{ background: colorOf(series[index]?.color) }} />
+                  {nameOf(sum.key)}
+                </span>
+              </td>
+              <td>{total === 0 ? '–' : `${((figureOf(sum, metric) / total) * 100).toFixed(1)}%`}</td>
+              <td>
+                <QuotaText units={sum.quota} />
+              </td>
+              <td>{formatCount(sum.count)}</td>
+              <td>{formatCount(sum.token_used)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+function colorOf(color = 'gray.5'): string {
+  return `var(--mantine-color-${color.replace('.', '-')})`
+}
+
+interface StepsProps extends Omit<SharesProps, 'sums' | 'metric'> {
+  readonly steps: readonly Step[]
+  readonly format: (value: number) => string
+}
+
+/** What the bars show, as figures. */
+export function StepsTable({ series, steps, nameOf, format }: StepsProps) {
+  const say = useText(texts)
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls has to be reached by keyboard
+    <section className={styles.scroll} tabIndex={0} aria-label={say('distribution')}>
+      <table className={styles.table}>
+        <thead>
+          <tr>
+            <th scope="col">{say('time')}</th>
+            {series.map(({ id, key }) => (
+              <th key={id} scope="col">
+                {nameOf(key)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {steps.map(({ at, label, values }) => (
+            <tr key={at}>
+              <td>{label}</td>
+              {series.map(({ id, key }) => (
+                <td key={id}>{values.has(key) ? format(values.get(key) ?? 0) : '–'}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}

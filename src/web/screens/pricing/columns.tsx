@@ -1,0 +1,116 @@
+import { UnstyledButton } from '@mantine/core'
+import { IconCheck, IconMinus } from '@tabler/icons-react'
+import type { PriceRow } from '../../../contract/routes/pricing.ts'
+import { colorOf } from '../../lib/format.ts'
+import { useText } from '../../lib/i18n.ts'
+import { CopyText } from '../../ui/copy-text.tsx'
+import type { Column } from '../../ui/listing.ts'
+import { Tag } from '../../ui/tag.tsx'
+import { pricesOf, usdText } from './prices.ts'
+import styles from './pricing.module.css'
+import { texts } from './texts.ts'
+
+export interface Shown {
+  readonly group: string
+  readonly ratio: number
+  readonly perUsd: number
+  readonly onGroup: (group: string) => void
+}
+
+export function usePriceColumns({ group, ratio, perUsd, onGroup }: Shown): readonly Column<PriceRow>[] {
+  const say = useText(texts)
+  const prices = (row: PriceRow) => pricesOf(row, ratio, perUsd)
+  const usd = (value: number | undefined) => (value === undefined ? null : <span className={styles.price}>{usdText(value)}</span>)
+  return [
+    {
+      key: 'model',
+      title: say('model'),
+      heads: true,
+      sortKey: 'model',
+      cell: (row) => <CopyText text={row.model_name} />,
+    },
+    {
+      key: 'available',
+      title: say('available'),
+      width: 90,
+      align: 'center',
+      cell: (row) => {
+        const has = row.enable_groups.includes(group)
+        const Sign = has ? IconCheck : IconMinus
+        return <Sign size={16} role="img" aria-label={say(has ? 'yes' : 'no')} className={has ? styles.yes : styles.no} />
+      },
+    },
+    {
+      key: 'billing',
+      title: say('billing'),
+      hideable: true,
+      cell: (row) => (
+        <Tag color={row.quota_type === 1 ? 'teal' : 'violet'}>{say(row.quota_type === 1 ? 'byCall' : 'byTokens')}</Tag>
+      ),
+    },
+    {
+      key: 'input',
+      title: say('input'),
+      align: 'right',
+      sortKey: 'input',
+      cell: (row) => {
+        const price = prices(row)
+        return price.isPerCall ? (
+          <span className={styles.price}>{`${usdText(price.call)} / ${say('byCall')}`}</span>
+        ) : (
+          usd(price.input)
+        )
+      },
+    },
+    {
+      key: 'output',
+      title: say('output'),
+      align: 'right',
+      sortKey: 'output',
+      cell: (row) => (prices(row).isPerCall ? null : usd(prices(row).output)),
+    },
+    { key: 'cacheRead', title: say('cacheRead'), align: 'right', hideable: true, cell: (row) => usd(prices(row).cacheRead) },
+    {
+      key: 'cacheWrite',
+      title: say('cacheWrite'),
+      align: 'right',
+      hideable: true,
+      hidden: true,
+      cell: (row) => usd(prices(row).cacheWrite),
+    },
+    {
+      key: 'groups',
+      title: say('groups'),
+      hideable: true,
+      cell: (row) =>
+        row.enable_groups.length === 0 ? null : (
+          <span className={styles.groups}>
+            {row.enable_groups.map((name) => (
+              <UnstyledButton
+                key={name}
+                aria-label={say('switchTo', { group: name })}
+                aria-pressed={name === group}
+                onClick={() => onGroup(name)}
+              >
+                <Tag color={name === group ? 'sluice' : colorOf(name)}>{name}</Tag>
+              </UnstyledButton>
+            ))}
+          </span>
+        ),
+    },
+    {
+      key: 'ratios',
+      title: say('ratios'),
+      hideable: true,
+      hidden: true,
+      cell: (row) =>
+        row.quota_type === 1
+          ? null
+          : say('ratiosOf', {
+              model: Number(row.model_ratio.toFixed(4)),
+              completion: Number(row.completion_ratio.toFixed(3)),
+              group: ratio,
+            }),
+    },
+  ]
+}

@@ -1,0 +1,62 @@
+import { NumberInput } from '@mantine/core'
+import { useState } from 'react'
+import type { PriceRow } from '../../../contract/routes/pricing.ts'
+import { formatCount } from '../../lib/format.ts'
+import { useText } from '../../lib/i18n.ts'
+import { Panel } from '../../ui/panel.tsx'
+import { pricesOf, usdText } from './prices.ts'
+import styles from './pricing.module.css'
+import { texts } from './texts.ts'
+
+/** What a request of a model costs, worked out with figures that the reader may change. */
+export function WorkedExample({ row, ratio, perUsd }: { row: PriceRow; ratio: number; perUsd: number }) {
+  const say = useText(texts)
+  const [input, setInput] = useState(1000)
+  const [output, setOutput] = useState(500)
+  const price = pricesOf(row, ratio, perUsd)
+  const usd = price.isPerCall ? price.call : (input * price.input + output * price.output) / 1_000_000
+  const units = Math.ceil(Number((usd * perUsd).toPrecision(12)))
+
+  return (
+    <Panel title={say('example')}>
+      {!price.isPerCall && (
+        <div className={styles.figures}>
+          <NumberInput
+            label={say('inputTokens')}
+            min={0}
+            max={100_000_000}
+            thousandSeparator=","
+            value={input}
+            onChange={(value) => setInput(Number(value) || 0)}
+          />
+          <NumberInput
+            label={say('outputTokens')}
+            min={0}
+            max={100_000_000}
+            thousandSeparator=","
+            value={output}
+            onChange={(value) => setOutput(Number(value) || 0)}
+          />
+        </div>
+      )}
+      <p className={styles.words}>
+        {price.isPerCall
+          ? say('exampleCall', { model: row.model_name })
+          : say('exampleTokens', { model: row.model_name, input: formatCount(input), output: formatCount(output) })}{' '}
+        <strong>{usdText(usd)}</strong>
+      </p>
+      {!price.isPerCall && (
+        <p className={styles.sum}>
+          {say('exampleSum', {
+            input: formatCount(input),
+            output: formatCount(output),
+            inputPrice: usdText(price.input),
+            outputPrice: usdText(price.output),
+            sum: usdText(usd),
+          })}
+        </p>
+      )}
+      <p className={styles.quiet}>{say('exampleUnits', { units: formatCount(units), ratio })}</p>
+    </Panel>
+  )
+}

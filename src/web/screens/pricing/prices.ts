@@ -1,0 +1,65 @@
+import { ratioToUsdPerMillion } from '../../../contract/quota.ts'
+import type { PriceRow } from '../../../contract/routes/pricing.ts'
+
+/** Prices as people read them: US dollars per million tokens or per call, with the ratio of a group. */
+export interface Prices {
+  readonly isPerCall: boolean
+  readonly call: number
+  readonly input: number
+  readonly output: number
+  /** Undefined where a cache costs what other input does. */
+  readonly cacheRead: number | undefined
+  readonly cacheWrite: number | undefined
+}
+
+export function pricesOf(row: PriceRow, groupRatio: number, perUsd: number): Prices {
+  const input = ratioToUsdPerMillion(row.model_ratio, perUsd) * groupRatio
+  const isPerCall = row.quota_type === 1
+  return {
+    isPerCall,
+    call: row.model_price * groupRatio,
+    input,
+    output: input * row.completion_ratio,
+    cacheRead: isPerCall || row.cache_ratio === 1 ? undefined : input * row.cache_ratio,
+    cacheWrite: isPerCall || row.cache_ratio === 1 ? undefined : input * row.create_cache_ratio,
+  }
+}
+
+/** $2.5, $0.00015: six significant digits, never a raw float. */
+export function usdText(usd: number): string {
+  return `$${Number(usd.toPrecision(6)).toLocaleString('en-US', { maximumFractionDigits: 10 })}`
+}
+
+export interface Wanted {
+  readonly search: string
+  readonly type: string
+  readonly available: string
+  readonly group: string
+  readonly sort: string
+  readonly down: boolean
+}
+
+/** The rows that are asked for. Without a sort those of the group come first, by name. */
+export function wantedRows(rows: readonly PriceRow[], { search, type, available, group, sort, down }: Wanted): PriceRow[] {
+  const words = search.trim().toLowerCase().split(/\s+/)
+  const has = (row: PriceRow) => row.enable_groups.includes(group)
+  const found = rows.filter(
+    (row) =>
+      words.every((word) => row.model_name.toLowerCase().includes(word)) &&
+      (type === '' || (type === 'call') === (row.quota_type === 1)) &&
+      (available === '' || (available === 'yes') === has(row)),
+  )
+  const order = (one: PriceRow, other: PriceRow): number => {
+    if (sort === 'input') return priceOf(one) - priceOf(other)
+    if (sort === 'output') return priceOf(one) * one.completion_ratio - priceOf(other) * other.completion_ratio
+    if (sort === 'model') return one.model_name.localeCompare(other.model_name)
+    return Number(has(other)) - Number(has(one)) || one.model_name.localeCompare(other.model_name)
+  }
+  const sorted = found.sort(order)
+  return down ? sorted.reverse() : sorted
+}
+
+/** What is paid by the call comes after what is paid by tokens. */
+function priceOf({ quota_type, model_ratio, model_price }: PriceRow): number {
+  return quota_type === 1 ? 1e6 + model_price : model_ratio
+}
