@@ -7,7 +7,6 @@ import { useMay } from '../../lib/session.ts'
 import { ErrorView } from '../../ui/error-view.tsx'
 import { AccessToken } from './access-token.tsx'
 import { AccountCard } from './account-card.tsx'
-import { Bindings } from './bindings.tsx'
 import { DeleteCard } from './delete-card.tsx'
 import { EmailCard } from './email-card.tsx'
 import { InviteCard } from './invite-card.tsx'
@@ -15,11 +14,12 @@ import { ModelsCard } from './models-card.tsx'
 import { NamesCard } from './names-card.tsx'
 import { PasswordCard } from './password-card.tsx'
 import styles from './personal.module.css'
-import { Security } from './security.tsx'
 import { SessionsCard } from './sessions-card.tsx'
 
-/** Its fields are heavy, and stand further down. */
+/** These are heavy and stand further down: they come a moment later, so that the first visit stays light. */
 const NoticesCard = lazy(async () => ({ default: (await import('./notices-card.tsx')).NoticesCard }))
+const Bindings = lazy(async () => ({ default: (await import('./bindings.tsx')).Bindings }))
+const Security = lazy(async () => ({ default: (await import('./security.tsx')).Security }))
 
 /** Everything about the own account. */
 export function Personal() {
@@ -45,7 +45,9 @@ function Cards({ self }: { self: CallReply<'GET /api/user/self'> }) {
         <div className={styles.column}>
           <InviteCard self={self} />
           <EmailCard self={self} />
-          <Bindings />
+          <Suspense fallback={<Skeleton height={220} radius="lg" />}>
+            <Bindings />
+          </Suspense>
           <NamesCard self={self} />
           <SessionsCard />
           <AccessToken />
@@ -55,7 +57,9 @@ function Cards({ self }: { self: CallReply<'GET /api/user/self'> }) {
             <NoticesCard self={self} />
           </Suspense>
           <PasswordCard />
-          <Security />
+          <Suspense fallback={<Skeleton height={260} radius="lg" />}>
+            <Security />
+          </Suspense>
         </div>
       </div>
       {!isRoot && <DeleteCard username={self.username} />}
