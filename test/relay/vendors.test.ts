@@ -391,3 +391,20 @@ function unmasked(frame: Buffer): string {
   const mask = frame.subarray(start, start + 4)
   return Buffer.from(frame.subarray(start + 4, start + 4 + length).map((byte, at) => byte ^ (mask[at % 4] ?? 0))).toString()
 }
+
+describe('an error under a status of success, on a channel that passes through', () => {
+  const minimax = (status_code: number) => ({ id: 'x', choices: null, base_resp: { status_code, status_msg: 'vendor says no' } })
+
+  it.each([
+    ['[247] MiniMax, too many requests', 35, minimax(1002), 429],
+    ['[247] MiniMax, what the caller may not ask', 35, minimax(2013), 400],
+    ['[254] Cloudflare', 39, { success: false, errors: [{ code: 5006, message: 'vendor says no' }], result: null }, 502],
+  ])('%s: has its own status, and nothing is charged', async (_name, type, body, status) => {
+    const { url } = await upstream(() => ({ body }))
+    const { server, ask } = await stage('sqlite', url, { channel: { type, ...(type === 39 ? { other: 'account' } : {}) } })
+    const answer = await ask(chat())
+    expect([answer.status, answer.text]).toEqual([status, expect.stringMatching(status === 400 ? /vendor says no/ : /error/)])
+    expect(await settledCharges(server)).toEqual([])
+    await requireBalancedBooks(server)
+  })
+})

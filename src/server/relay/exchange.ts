@@ -7,7 +7,6 @@ import { wasKeptTooLong } from '../lib/http-client.ts'
 import type { Deadline, Deadlines } from '../lib/timer-wheel.ts'
 import { readGoogleDetails } from '../protocols/gemini-generate/errors.ts'
 import { readOpenAiError } from '../protocols/openai-chat/errors.ts'
-import { isObject } from '../protocols/wire-format.ts'
 import { UpstreamFailure } from './failure.ts'
 import { readRetryAfter } from './retry-after.ts'
 
@@ -290,22 +289,4 @@ function parse(bytes: Buffer): unknown {
 
 function isHtml(text: string): boolean {
   return /^\s*</.test(text)
-}
-
-/** An error object inside an answer that claims success. */
-export function readHiddenError(reply: unknown): ReturnType<typeof readOpenAiError> | undefined {
-  const outer = Array.isArray(reply) ? reply[0] : reply
-  if (!isObject(outer)) return undefined
-  if (outer.error || outer.type === 'error') return readOpenAiError(outer)
-  const base = outer.base_resp
-  if (isObject(base) && typeof base.status_code === 'number' && base.status_code !== 0) {
-    return {
-      message: String(base.status_msg ?? ''),
-      type: 'upstream_error',
-      code: String(base.status_code),
-      param: null,
-      status: 0,
-    }
-  }
-  return undefined
 }

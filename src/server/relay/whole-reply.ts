@@ -1,7 +1,8 @@
 import { closeJson } from '../lib/close-json.ts'
 import { entriesOf, membersOf, memberValue } from '../lib/splice-json.ts'
+import { readErrorInReply } from '../protocols/openai-chat/errors.ts'
 import { isObject, type JsonObject, type RequestFacts, type WireFormat } from '../protocols/wire-format.ts'
-import { type Receiver, readHiddenError } from './exchange.ts'
+import type { Receiver } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { Came, Passage, Whole } from './passage.ts'
 
@@ -102,7 +103,7 @@ export function requireNoError(body: Buffer): void {
 }
 
 function refuseError(reply: JsonObject): void {
-  const error = readHiddenError(reply)
+  const error = readErrorInReply(reply)
   if (error) throw new UpstreamFailure('status', { status: error.status || 502, facts: error })
 }
 
