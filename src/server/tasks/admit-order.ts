@@ -31,7 +31,7 @@ export async function admitOrder(app: RelayParts, caller: RelayCaller, order: Or
   if (caller.modelLimits && !models.some((name) => caller.modelLimits?.has(name))) fail('token_model_forbidden', { model })
   const { channelId, keyId } = task
   const channel: RunningChannel | undefined = app.channels.current.byId.get(channelId)
-  if (!channel) fail('channel_disabled')
+  if (channel?.provider.tasks !== order.format) fail('channel_disabled')
   const groups = groupsToTry(app.options.current, caller)
   const group = groups.find((each) => channel.groups.has(each))
   if (group === undefined) fail('no_channel', { model, group: groups[0] ?? caller.userGroup })

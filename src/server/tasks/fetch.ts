@@ -40,7 +40,7 @@ export async function fetchSeed(app: RelayParts, call: Call, id: string): Promis
   const task = await ownTask(app, 'midjourneys', { userId, id })
   if (!task) fail('task_unknown', { id: id.slice(0, 100) })
   const channel = await channelOfTask(app, task)
-  if (!channel) fail('channel_disabled')
+  if (channel?.provider.tasks !== 'drawing') fail('channel_disabled')
   const path = `/mj/task/${encodeURIComponent(id)}/image-seed`
   const answer = await askUpstream(app.upstream, channel, { method: 'GET', path, timeoutMs: 60_000, sizeBytesMax: 64 * 1024 })
   if (answer instanceof UpstreamFailure) return call.sendError(answer.forCaller())

@@ -11,8 +11,8 @@ import { eitherOf, readTask, selectTasks, type TaskRow, type TaskTable } from '.
 
 /** How the two kinds are asked for, and how long anybody waits for one. */
 const ways = {
-  midjourneys: { path: '/mj/task/list-by-condition', togetherMax: 50, agesSecondsMax: 3600 },
-  tasks: { path: '/suno/fetch', togetherMax: 20, agesSecondsMax: 3 * 3600 },
+  midjourneys: { format: 'drawing', path: '/mj/task/list-by-condition', togetherMax: 50, agesSecondsMax: 3600 },
+  tasks: { format: 'music', path: '/suno/fetch', togetherMax: 20, agesSecondsMax: 3 * 3600 },
 } as const
 
 const dueMax = 500
@@ -77,7 +77,9 @@ async function pollChannel(app: RelayParts, table: TaskTable, tasks: readonly Ta
   try {
     const [first] = tasks
     const channel = first && (await channelOfTask(app, first))
-    if (channel) await askFor(app, table, channel, tasks, signal)
+    // One that was made another kind of channel gets no question that it does not know, and none of its tasks is lost by a slip.
+    if (channel && channel.provider.tasks !== ways[table].format) await closeOld(app, table, tasks)
+    else if (channel) await askFor(app, table, channel, tasks, signal)
     else for (const task of tasks) await failTask(app, table, task, '渠道已被删除 / The channel was removed')
   } catch (error) {
     app.logger.error({ error, channel: tasks[0]?.channelId }, 'the tasks of a channel could not be asked for')
