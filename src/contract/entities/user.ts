@@ -20,6 +20,8 @@ export const user = z.object({
   id: z.int(),
   username: z.string(),
   display_name: z.string(),
+  /** Always blank: consoles send back what they read, and blank keeps the one that is stored. */
+  password: z.literal(''),
   role: z.int(),
   status: z.int(),
   email: z.string(),

@@ -323,6 +323,23 @@ eachDatabase('user management', (fresh, kind) => {
     expect([page.total, page.items.map(({ username }) => username)]).toEqual([5, ['ada', 'peer']])
   })
 
+  it('lists users in the order of a figure, the same on every page, and finds deleted ones by themselves', async () => {
+    const names = async (search: object, page = { offset: 0, limit: 100 }) =>
+      (await listUsers(node, { caller: root.caller, search, page })).items.map(({ username }) => username)
+    const set = (id: number, values: { used_quota?: number; deleted_at?: number }) =>
+      node.db.updateTable('users').set(values).where('id', '=', id).execute()
+    await set(ada.id, { used_quota: 7 })
+    await set(admin.id, { used_quota: 9 })
+    expect(await names({ sort: 'used_quota' })).toEqual(['admin', 'ada', 'peer', 'root'])
+    expect(await names({ sort: 'used_quota', ascending: true })).toEqual(['peer', 'root', 'ada', 'admin'])
+    const pages = await Promise.all([0, 1, 2, 3].map((offset) => names({ sort: 'request_count' }, { offset, limit: 1 })))
+    expect(pages.flat()).toEqual(await names({}))
+    expect(await names({ sort: 'password_hash' })).toEqual(await names({}))
+
+    await set(ada.id, { deleted_at: 5 })
+    expect([await names({ deleted: true }), await names({ status: 1 })]).toEqual([['ada'], ['peer', 'admin', 'root']])
+  })
+
   it('[T055] shows a user without any secret', async () => {
     await makeAccessToken(node, { userId: ada.id })
     const shown = JSON.stringify(await findUserFor(node, admin.caller, ada.id))

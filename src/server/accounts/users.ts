@@ -112,6 +112,7 @@ export function presentUser(row: Row<'users'>): User {
     id: row.id,
     username: row.username,
     display_name: row.display_name,
+    password: '',
     role: row.role,
     status: row.status,
     email: row.email,

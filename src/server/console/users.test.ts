@@ -87,9 +87,9 @@ describe.each(['sqlite', 'postgres'] as const)('users over %s', (kind) => {
     expect(await server.call('POST /api/user/manage', { id: ada.id, action: 'promote' })).toMatchObject({ role: 10, status: 1 })
     expect(await server.call('POST /api/user/manage', { id: ada.id, action: 'demote' })).toMatchObject({ role: 1 })
     const loaded = await server.call<User>(`GET /api/user/${ada.id}`)
+    expect(loaded.password).toBe('')
     const saved = await server.call('PUT /api/user/', {
       ...loaded,
-      password: '',
       quota: 500_000,
       verification_code: '',
       access_token: null,
