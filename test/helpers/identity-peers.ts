@@ -28,6 +28,8 @@ export interface IdentityPeers {
   claims: JWTPayload
   /** Signs with a key that the provider does not publish. */
   foreignKey: boolean
+  /** Publishes and uses a new key from now on. */
+  rotateKey(): Promise<void>
   /** The page of the provider: somebody says yes, and the browser comes back with a code. */
   approve(visitUrl: string, user: Readonly<Record<string, unknown>>): { code: string; state: string }
   /** A code that was asked for without a challenge, as by older clients. */
@@ -45,8 +47,8 @@ export async function startIdentityPeers(now: () => number): Promise<IdentityPee
   const codes = new Map<string, Approved>()
   const tokens = new Map<string, Approved>()
   const requests: PeerRequest[] = []
-  const [own, foreign] = await Promise.all([generateKeyPair('ES256'), generateKeyPair('ES256')])
-  const key = { ...(await exportJWK(own.publicKey)), kid: 'one', alg: 'ES256', use: 'sig' }
+  const foreign = await generateKeyPair('ES256')
+  let own = await newKey('one')
   let drawn = 0
 
   const server = createServer((request, response) => void serve(request, response).catch(() => response.destroy()))
@@ -65,6 +67,9 @@ export async function startIdentityPeers(now: () => number): Promise<IdentityPee
     trouble: undefined,
     claims: {},
     foreignKey: false,
+    async rotateKey() {
+      own = await newKey('two')
+    },
     approve(visitUrl, user) {
       const { searchParams: asked } = new URL(visitUrl)
       const code = approved({
@@ -119,7 +124,7 @@ export async function startIdentityPeers(now: () => number): Promise<IdentityPee
         token_endpoint: `${url}/oidc/token`,
         jwks_uri: `${url}/oidc/keys`,
       }),
-      '/oidc/keys': () => ({ keys: [key] }),
+      '/oidc/keys': () => ({ keys: [own.published] }),
     }
     const answer = pathname === '/oidc/token' ? await identity(form) : answers[pathname]?.()
     response.writeHead(answer ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(answer ?? {}))
@@ -146,9 +151,17 @@ export async function startIdentityPeers(now: () => number): Promise<IdentityPee
     if (!given) return undefined
     const at = Math.floor(now() / 1000)
     const right = { iss: url, aud: 'oidc-client', iat: at, exp: at + 300, nonce: given.nonce }
-    const token = new SignJWT({ ...right, ...given.user, ...peers.claims }).setProtectedHeader({ alg: 'ES256', kid: 'one' })
-    return { access_token: 'x', id_token: await token.sign((peers.foreignKey ? foreign : own).privateKey) }
+    const token = new SignJWT({ ...right, ...given.user, ...peers.claims }).setProtectedHeader({
+      alg: 'ES256',
+      kid: own.published.kid,
+    })
+    return { access_token: 'x', id_token: await token.sign(peers.foreignKey ? foreign.privateKey : own.privateKey) }
   }
+}
+
+async function newKey(kid: string) {
+  const { publicKey, privateKey } = await generateKeyPair('ES256')
+  return { privateKey, published: { ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' } }
 }
 
 function misbehave(response: ServerResponse, trouble: Trouble): void {

@@ -340,6 +340,33 @@ describe.each(['sqlite', 'postgres'] as const)('outside accounts over %s', (kind
     expect((await back('oidc', peers.approve(url, person()), { cookie })).json().code).toBe('outside_failed')
   })
 
+  it('reads the keys of the provider anew when it signs with another, but not for everybody who says so', async () => {
+    expect((await comeIn('oidc', person())).success).toBe(true)
+    const reads = () => peers.requests.filter(({ path }) => path === '/oidc/keys').length
+    await peers.rotateKey()
+    const before = reads()
+    expect([(await comeIn('oidc', person())).code, (await comeIn('oidc', person())).code]).toEqual([
+      'outside_failed',
+      'outside_failed',
+    ])
+    expect(reads()).toBe(before)
+    console.clock.passSeconds(61)
+    expect((await comeIn('oidc', person())).success).toBe(true)
+    expect(reads()).toBe(before + 1)
+  })
+
+  it('asks nobody who calls himself otherwise than by the address that was saved', async () => {
+    const asked = async (address: string) => {
+      await set({ 'oidc.well_known': address })
+      return (await json('POST /api/oauth/state', { body: { provider: 'oidc', aff: null } })).code
+    }
+    expect(await asked(peers.url.replace('127.0.0.1', 'localhost'))).toBe('outside_failed')
+    expect(await asked(`${peers.url}/elsewhere`)).toBe('outside_failed')
+    expect(await asked('http://169.254.169.254')).toBe('outside_failed')
+    expect(await asked(`${peers.url}/.well-known/openid-configuration`)).toBeUndefined()
+    await set({ 'oidc.well_known': peers.url })
+  })
+
   it('lets clients of their own make the address, with a state that is bound like any other, but not for OpenID', async () => {
     const response = await raw('GET /api/oauth/state?aff=')
     const state: string = response.json().data

@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest'
+import { addUser, startAccounts } from '../../../test/helpers/accounts.ts'
+import { freshDatabase } from '../../../test/helpers/databases.ts'
+import { AppError } from '../lib/failure.ts'
+import { periodAt, totpCode } from '../lib/totp.ts'
+import { enter, enterWithCode } from './enter.ts'
+import { beginTwoFactor, confirmTwoFactor, requireSecondFactor } from './two-factor.ts'
+import { findUser } from './users.ts'
+
+const place = { address: '192.0.2.9', userAgent: 'test' }
+
+it('takes one code once on two nodes together, and ends on one what was begun on the other', async () => {
+  const test = await freshDatabase('postgres')
+  const one = await startAccounts(test)
+  const two = await startAccounts(test, { clock: one.clock })
+  try {
+    const { id, caller } = await addUser(one, 'ada')
+    const { secret } = await beginTwoFactor(one, caller)
+    const codeNow = (ahead = 0) => totpCode(secret, periodAt(one.clock.now() / 1000) + ahead)
+    const [backup = ''] = await confirmTwoFactor(two, caller, codeNow())
+
+    for (const code of [codeNow(1), backup]) {
+      const uses = Array.from({ length: 20 }, (_, n) => outcome(requireSecondFactor(n % 2 === 0 ? one : two, caller, code)))
+      const outcomes = await Promise.all(uses)
+      expect(outcomes.filter((text) => text === 'ok')).toHaveLength(1)
+      expect(outcomes.filter((text) => !/^(ok|second_factor_wrong|login_throttled)$/.test(text))).toEqual([])
+      one.clock.passSeconds(3700)
+    }
+
+    const user = await findUser(one.db, id)
+    let browserToken = ''
+    const keepBrowser = (token: string) => {
+      browserToken = token
+    }
+    expect(await outcome(enter(one, user, { ...place, keepBrowser }))).toBe('second_factor_required')
+    const { token } = await enterWithCode(two, { ...place, code: codeNow(), browserToken })
+    expect((await one.sessions.find(token))?.account.id).toBe(id)
+  } finally {
+    await one.close()
+    await two.close()
+    await test.drop()
+  }
+})
+
+async function outcome(work: Promise<unknown>): Promise<string> {
+  try {
+    await work
+    return 'ok'
+  } catch (error) {
+    return error instanceof AppError ? error.code : String(error)
+  }
+}
