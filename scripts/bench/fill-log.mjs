@@ -32,7 +32,7 @@ const floor = (dialect, expression) =>
   dialect === 'postgres' ? `floor(${expression})::bigint` : `cast(${expression} as integer)`
 const series = (dialect, first, last) =>
   dialect === 'postgres'
-    ? `select n from generate_series(${first}, ${last}) as s (n)`
+    ? `select n from generate_series(${first}::bigint, ${last}::bigint) as s (n)`
     : `with recursive s (n) as (select ${first} union all select n + 1 from s where n < ${last}) select n from s`
 
 function userRows(dialect) {

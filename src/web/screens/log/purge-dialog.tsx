@@ -27,17 +27,18 @@ export function PurgeDialog({ onClose }: { onClose: () => void }) {
   })
   const running = purge.data?.finished_at === 0 ? purge.data : undefined
   const invalidates = ['GET /api/log/purge'] as const
-  const start = useWrite('POST /api/log/purge', { invalidates })
+  // Said once, by the dialog that began it or saw it run.
+  const [watched, setWatched] = useState<number>()
+  const start = useWrite('POST /api/log/purge', { invalidates, onSuccess: ({ id }) => setWatched(id) })
   const stop = useWrite('DELETE /api/log/purge', { invalidates })
 
-  // Said once, by the dialog that saw it run.
-  const [watched, setWatched] = useState<number>()
   if (running && running.id !== watched) setWatched(running.id)
   const ended = purge.data && purge.data.id === watched && purge.data.finished_at > 0 ? purge.data : undefined
   const endedId = ended?.id
   const endedCount = ended?.removed ?? 0
   useEffect(() => {
     if (endedId === undefined) return
+    setWatched(undefined)
     toast.success(say('purged', { count: formatCount(endedCount) }))
     void invalidate(client, ['GET /api/log/', 'GET /api/log/stat'])
   }, [endedId, endedCount, client, say])

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { addChannel } from '../helpers/seed.ts'
+import { expectFit, go, openStage, readMessage, type Stage, settled } from './stage.ts'
+
+const hour = 3600
+const models = ['gpt-4o', 'gpt-4.1', 'claude-3-5-sonnet-20241022', 'deepseek-chat', 'gpt-4o-mini', 'gemini-2.0-flash']
+const data = [...models, 'Everybody', 'Faster', 'default', 'vip', 'root', 'user', 'admin', 'main']
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+  const { server } = stage
+  await addChannel(server, { url: 'http://127.0.0.1:9', models: 'gpt-4o,gpt-4o-mini,dall-e-3', group: 'default,vip' })
+  await server.call('PUT /api/option/', { key: 'UserUsableGroups', value: '{"default":"Everybody","vip":"Faster"}' })
+  await server.call('PUT /api/option/', { key: 'GroupRatio', value: '{"default":1,"vip":2}' })
+  const now = Math.floor(Date.now() / 1000 / hour) * hour
+  const sums = Array.from({ length: 120 }, (_, index) => ({
+    created_at: now - (index % 48) * hour,
+    user_id: 1 + (index % 2),
+    username: 'root',
+    model_name: models[index % models.length] ?? '',
+    channel_id: index % 3,
+    group: index % 2 ? 'vip' : 'default',
+    token_used: 5000 + index,
+    count: 3,
+    quota: 40_000 + index * 100,
+  }))
+  const merged = new Map(
+    sums.map((sum) => [[sum.created_at, sum.user_id, sum.model_name, sum.channel_id, sum.group].join(), sum]),
+  )
+  await server.app.db
+    .insertInto('quota_data')
+    .values([...merged.values()])
+    .execute()
+  const row = { user_id: 1, type: 2, username: 'root', token_name: 'main', model_name: 'gpt-4o', group: 'default', quota: 4000 }
+  const old = { ...row, created_at: now - 100 * 86_400, content: '' }
+  await server.app.db
+    .insertInto('logs')
+    .values([{ ...row, created_at: now, content: '' }, old, old])
+    .execute()
+})
+afterAll(() => stage.stop())
+
+const words = {
+  zh: {
+    table: '以表格查看',
+    byUser: '按用户',
+    tokens: 'Tokens',
+    group: '分组',
+    export: '导出',
+    purge: '清理日志',
+    title: '清理历史日志',
+    sure: '删除历史日志？',
+    done: '已清理 2 条日志！',
+    picked: '计费示例',
+  },
+  en: {
+    table: 'Show as a table',
+    byUser: 'User',
+    tokens: 'Tokens',
+    group: 'Group',
+    export: 'Export',
+    purge: 'Clean the log',
+    title: 'Clean the log',
+    sure: 'Delete old logs?',
+    done: '2 logs cleaned',
+    picked: 'Worked example',
+  },
+} as const
+
+it.each([
+  { language: 'zh', scheme: 'light', width: 1440 },
+  { language: 'en', scheme: 'dark', width: 390 },
+] as const)('the dashboard shows charts and their tables, in $language, $scheme, $width wide', async (look) => {
+  const say = words[look.language]
+  const { page, problems } = await stage.open('root', { ...look, height: 900 })
+  await go(page, '/detail')
+  await page.locator('.recharts-bar').first().waitFor()
+  await page.getByText(say.byUser, { exact: true }).click()
+  await page.getByText(say.tokens, { exact: true }).first().click()
+  await page.waitForURL(/by=user/)
+  await page.getByText(say.table).click()
+  await page.getByRole('table').nth(1).waitFor()
+  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/detail-${look.width}.png`, fullPage: true })
+  await expectFit(page, look.language, data)
+  expect(problems).toEqual([])
+})
+
+it.each([
+  { language: 'en', scheme: 'dark', width: 1440 },
+  { language: 'zh', scheme: 'light', width: 390 },
+] as const)('a visitor reads prices and switches the group, in $language, $scheme, $width wide', async (look) => {
+  const { page, problems } = await stage.open('nobody', { ...look, height: 900 })
+  await go(page, '/pricing')
+  await page.getByText('$2.5', { exact: true }).waitFor()
+  await page.getByRole('combobox', { name: words[look.language].group, exact: true }).click()
+  await page.getByRole('option', { name: /vip/ }).click()
+  await page.getByText('$5', { exact: true }).waitFor()
+  await page.waitForURL(/group=vip/)
+  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/pricing-${look.width}.png`, fullPage: true })
+  await expectFit(page, look.language, data)
+  expect(problems).toEqual([])
+})
+
+it('an admin exports what matches and cleans what is old', async () => {
+  const look = { language: 'zh', scheme: 'dark', width: 1440 } as const
+  const say = words.zh
+  const { page, problems } = await stage.open('root', { ...look, height: 900 })
+  await go(page, '/log')
+  await page.getByRole('button', { name: say.export, exact: true }).click()
+  const downloading = page.waitForEvent('download')
+  await page.getByRole('menuitem', { name: /CSV/ }).click()
+  expect((await downloading).suggestedFilename()).toMatch(/^log-.*\.csv$/)
+
+  await page.getByRole('button', { name: say.purge, exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: say.title })
+  await dialog.getByRole('button', { name: say.purge, exact: true }).waitFor()
+  await settled(page)
+  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/purge.png` })
+  await expectFit(page, look.language, data)
+  await dialog.getByRole('button', { name: say.purge, exact: true }).click()
+  await page.getByRole('dialog', { name: say.sure }).getByRole('button', { name: say.purge, exact: true }).click()
+  await readMessage(page, look.language, say.done)
+  expect(await stage.server.app.db.selectFrom('logs').select('id').where('type', '=', 2).execute()).toHaveLength(1)
+  expect(problems).toEqual([])
+})
