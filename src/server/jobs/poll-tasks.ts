@@ -4,6 +4,7 @@ import type { Job } from './runner.ts'
 /** Asks upstreams how far drawings and music are, and gives back what those cost that failed. */
 export const pollUpstreamTasks: Job = {
   name: 'poll-tasks',
+  label: { zh: '查询异步任务进度', en: 'Ask how drawings and songs are getting on' },
   on: 'one-node',
   everyMs: () => 15_000,
   deadlineMs: 120_000,

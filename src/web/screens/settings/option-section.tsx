@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { IconLock } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Section } from '../../../contract/options/define.ts'
 import { textOf, useLocal, useText } from '../../lib/i18n.ts'
@@ -63,6 +64,11 @@ export function OptionSection({ section, saved, secrets, drafts }: OptionSection
           !locked && (
             <>
               {place.name === 'prices' && <ResetRatios />}
+              {place.name === 'logs' && (
+                <Button component={Link} to="/log" variant="subtle" className={styles.first ?? ''}>
+                  {say('purgeLogs')}
+                </Button>
+              )}
               {changed.length > 0 && <span className={styles.unsaved}>{say('unsaved', { count: changed.length })}</span>}
               {changed.length > 0 && (
                 <Button variant="default" onClick={() => drafts.drop(changed)} disabled={saving}>

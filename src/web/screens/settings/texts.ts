@@ -38,6 +38,7 @@ export const texts = defineTexts('settings', {
     passwordLoginOffConfirm: '关闭密码登录',
 
     publicPrices: '公开价格对照',
+    purgeLogs: '前往日志页清除历史日志',
     resetRatios: '重置模型倍率',
     resetRatiosBody: '所有模型倍率将恢复为内置默认值，此修改不可逆。',
     resetRatiosDone: '模型倍率已重置',
@@ -86,6 +87,7 @@ export const texts = defineTexts('settings', {
     passwordLoginOffConfirm: 'Turn it off',
 
     publicPrices: 'Public prices',
+    purgeLogs: 'Remove old logs on the log page',
     resetRatios: 'Reset model ratios',
     resetRatiosBody: 'All model ratios go back to the built-in ones. This cannot be undone.',
     resetRatiosDone: 'Model ratios were reset',
