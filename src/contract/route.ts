@@ -24,7 +24,11 @@ export interface Route {
    * The answer is text of this type and no envelope, sent as its pieces come; a `fileName` makes it a download. `refusal` is the whole
    * text of every answer that is none, for peers that would misread an envelope.
    */
-  readonly text?: { readonly type: 'text/csv' | 'text/plain' | 'application/x-ndjson'; readonly fileName?: string; readonly refusal?: string }
+  readonly text?: {
+    readonly type: 'text/csv' | 'text/plain' | 'application/x-ndjson'
+    readonly fileName?: string
+    readonly refusal?: string
+  }
 }
 
 export type Routes = Readonly<Record<string, Route>>

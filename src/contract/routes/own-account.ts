@@ -20,7 +20,8 @@ export const ownAccountRoutes = routes({
   },
   'POST /api/user/verify': {
     access: 'user',
-    summary: 'Prove again who is behind the session, with the password or a code of the second factor: a fresh login, for ten minutes',
+    summary:
+      'Prove again who is behind the session, with the password or a code of the second factor: a fresh login, for ten minutes',
     limit: 'critical',
     body: z.object({ password: z.string().max(100).optional(), code: z.string().trim().max(40).optional() }),
     reply: z.null(),
