@@ -109,6 +109,7 @@ function Fixed({ user }: { user: User }) {
     { label: 'LinuxDO', id: user.linux_do_id },
     { label: say('wechat'), id: user.wechat_id },
     { label: 'Telegram', id: user.telegram_id },
+    { label: 'OIDC', id: user.oidc_id },
   ]
   return (
     <section aria-label={say('fixed')}>
