@@ -46,7 +46,7 @@ it('makes the same tables on SQLite and on PostgreSQL, and they are those of sch
   expect(columnsOfTypes()).toEqual(sqlite)
 })
 
-it('lets one of several nodes that start together migrate, while the others wait', async () => {
+it('[T226] lets one of several nodes that start together migrate, while the others wait', async () => {
   const test = await freshDatabase('postgres', 'empty')
   const nodes = await Promise.all(Array.from({ length: 4 }, () => openDatabase(test.env)))
   await Promise.all(nodes.map(migrate))
@@ -56,7 +56,7 @@ it('lets one of several nodes that start together migrate, while the others wait
 })
 
 eachDatabase('migrations', (fresh) => {
-  it('refuse a schema that is newer than the program', async () => {
+  it('[T226] refuse a schema that is newer than the program', async () => {
     const test = await fresh()
     const database = await test.open()
     await sql`insert into kysely_migration (name, timestamp) values ('9999-later', '2099-01-01T00:00:00.000Z')`.execute(

@@ -175,7 +175,7 @@ eachDatabase('a request that goes wrong', (_fresh, kind) => {
     })
   })
 
-  it('tries other channels by priority, never the same twice, and charges once at the end', async () => {
+  it('[T148] tries other channels by priority, never the same twice, and charges once at the end', async () => {
     const { server, token, upstream } = await stage([{ status: 500 }], { priority: 10 })
     const second = await upstreamOfTest()
     second.program(model, [{ hangUp: true }])

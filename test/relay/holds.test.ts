@@ -233,7 +233,7 @@ async function operator(url: string): Promise<pg.Client> {
 const cutAll = 'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1'
 
 describe('several nodes on one PostgreSQL', () => {
-  it('200 requests on two nodes for a balance of 10: at most 10 pass, and nothing goes below zero', async () => {
+  it('[T144] 200 requests on two nodes for a balance of 10: at most 10 pass, and nothing goes below zero', async () => {
     const upstream = await upstreamOfTest()
     upstream.program(model, { words: 1000 })
     const { server: a } = await stage('postgres', upstream.url)
@@ -259,7 +259,7 @@ describe('several nodes on one PostgreSQL', () => {
     await requireBalancedBooks(a)
   })
 
-  it('connections of the database that are cut while 40 streams run: who saw the end was charged once, and nothing stays held', async () => {
+  it('[T215] connections of the database that are cut while 40 streams run: who saw the end was charged once, and nothing stays held', async () => {
     const upstream = await upstreamOfTest()
     upstream.program(model, { words: 40, pauseMs: 10 })
     const { server, ask } = await stage('postgres', upstream.url)

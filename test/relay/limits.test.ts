@@ -88,7 +88,7 @@ eachDatabase('limits of model requests', (_fresh, kind) => {
     expect(await statuses(5, () => ask(chat()))).toEqual([200, 200, 200, 200, 200])
   })
 
-  it('of 1,000 requests that come together exactly as many pass as the limit says', async () => {
+  it('[T205] of 1,000 requests that come together exactly as many pass as the limit says', async () => {
     const { server, ask } = await stage(kind, await answering())
     await limitModels(server, { successes: 40 })
     const all = await Promise.all(Array.from({ length: 1000 }, () => ask(chat())))

@@ -15,7 +15,7 @@ const ask = (url: string, key: string, body: Record<string, unknown>) =>
   })
 
 eachDatabase('money under load and death', (fresh, kind) => {
-  it('200 requests at once on a balance for 10: at most 10 pass and nothing goes below zero', async () => {
+  it('[T145] 200 requests at once on a token for 10: at most 10 pass and nothing goes below zero', async () => {
     const upstream = await upstreamOfTest()
     upstream.program(model, { words: 1000 })
     const server = await serverOfTest(kind)
@@ -44,7 +44,7 @@ eachDatabase('money under load and death', (fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('kill -9 during 50 streams: whoever saw the end was charged once, nobody twice, and no hold is left', async () => {
+  it('[T142] kill -9 during 50 streams: whoever saw the end was charged once, nobody twice, and no hold is left', async () => {
     const upstream = await upstreamOfTest()
     upstream.program(model, (entry) => ({ words: 5 + (Number(entry.json?.seed) % 40), pauseMs: 10 }))
     const database = await fresh()

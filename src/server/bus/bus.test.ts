@@ -314,7 +314,7 @@ describe('Redis', () => {
     return () => redis?.stop()
   })
 
-  it('carries news between nodes that have no other way, and its loss loses nothing', async ({ skip }) => {
+  it('[T223] carries news between nodes that have no other way, and its loss loses nothing', async ({ skip }) => {
     if (!redis) return skip('redis-server is not installed')
     const test = await fresh('sqlite')
     const a = await startNode(test, 'a', redis.url)
@@ -357,7 +357,7 @@ describe('Redis', () => {
     await b.hears('user', [1, 0], 2000)
   })
 
-  it('is shared by two installations that do not hear each other', async ({ skip }) => {
+  it('[T224] is shared by two installations that do not hear each other', async ({ skip }) => {
     if (!redis) return skip('redis-server is not installed')
     const a = await startNode(await fresh('sqlite'), 'a', redis.url)
     const stranger = await startNode(await fresh('sqlite'), 'b', redis.url)

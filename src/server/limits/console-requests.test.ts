@@ -27,7 +27,7 @@ it('lets exactly the limit through', async () => {
   expect(await passes('203.0.113.9', 1000, 'every')).toBe(600)
 })
 
-it('counts the addresses of one IPv6 network, and the two writings of an IPv4 address, as one client', async () => {
+it('[T205] counts the addresses of one IPv6 network, and the two writings of an IPv4 address, as one client', async () => {
   const { passes } = limiter()
   expect((await passes('2001:db8::1', 15)) + (await passes('2001:db8::2', 15)) + (await passes('2001:db8:0:0:ffff::1', 15))).toBe(
     20,

@@ -37,7 +37,7 @@ function counters() {
 }
 
 describe('a limit of requests', () => {
-  it('lets exactly that many of 1,000 requests through, and all of them again after the window', () => {
+  it('[T205] lets exactly that many of 1,000 requests through, and all of them again after the window', () => {
     const { clock, passed } = counters()
     const rules = [rule({ requests: 30 })]
     expect(passed(rules, 1000)).toBe(30)

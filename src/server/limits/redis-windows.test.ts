@@ -58,7 +58,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     return { take, passed, end, logged, connected, close: () => counters.close() }
   }
 
-  it('1,000 requests that come together on two nodes pass exactly as often as the limit says', async () => {
+  it('[T205] 1,000 requests that come together on two nodes pass exactly as often as the limit says', async () => {
     const [a, b] = await Promise.all([node(), node()])
     const rules = [rule({ requests: 300 }), rule({ key: 'group:default', whose: 'group', requests: 5000 })]
     const counts = await Promise.all([a.passed(rules, 500), b.passed(rules, 500)])
@@ -144,7 +144,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     await eventually(async () => (await b.take([rule({ concurrency: 2 })])).refusal?.measure === 'concurrency')
   })
 
-  it('without Redis each node counts on its own, with what it let in before, and says so once', async () => {
+  it('[T223] without Redis each node counts on its own, with what it let in before, and says so once', async () => {
     const [a, b] = await Promise.all([node({ waitMs: 200 }), node({ waitMs: 200 })])
     const rules = [rule({ requests: 10 })]
     expect((await a.passed(rules, 4)) + (await b.passed(rules, 2))).toBe(6)
@@ -160,7 +160,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     expect(a.logged.filter((line) => line.includes('Redis is back')).length).toBe(1)
   })
 
-  it('while Redis hangs one request waits a bounded time, and the others not at all', async () => {
+  it('[T223] while Redis hangs one request waits a bounded time, and the others not at all', async () => {
     const a = await node({ waitMs: 100, pauseMs: 60_000 })
     await server.kill('SIGSTOP')
     onTestFinished(() => server.kill('SIGCONT'))
@@ -176,7 +176,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     expect(await a.passed([rule({ requests: 1000 })], 2000)).toBe(1000 - count)
   })
 
-  it('installations that share a Redis count apart', async () => {
+  it('[T224] installations that share a Redis count apart', async () => {
     const [a, b] = await Promise.all([node({}, 'one'), node({}, 'two')])
     const rules = [rule({ requests: 5 })]
     expect([await a.passed(rules, 9), await b.passed(rules, 9)]).toEqual([5, 5])

@@ -92,7 +92,7 @@ describe('the cost of a call', () => {
     expect(costOf(price({ quotaPerUnit: 1 }), usage({ input: 10 }))).toBe(10)
   })
 
-  it('is refused for counts and costs that are out of range', () => {
+  it('[T155] is refused for counts and costs that are out of range', () => {
     for (const count of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 1_000_000_001]) {
       expect(() => costOf(price(), usage({ input: count })), String(count)).toThrow('out of range: input')
       expect(() => costOf(price(), usage({ output: count })), String(count)).toThrow('out of range: output')
@@ -115,7 +115,7 @@ describe('the cost of a call', () => {
 describe('any cost', () => {
   const seed = Number(process.env.SEED ?? randomInt(2 ** 31))
 
-  it(`equals that of an independent exact calculator in 100,000 cases (SEED=${seed})`, () => {
+  it(`[T154] equals that of an independent exact calculator in 100,000 cases (SEED=${seed})`, () => {
     console.info(`pricing property test: SEED=${seed}`)
     const random = mulberry32(seed)
     const ratio = () => Number((random() * 10 ** Math.floor(random() * 4)).toPrecision(1 + Math.floor(random() * 16)))

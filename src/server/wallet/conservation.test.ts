@@ -156,7 +156,7 @@ eachDatabase('books of the ledger', (fresh, kind) => {
     expect(await outcome(() => ledger.hold(aHold(userId, 0, 10)))).toBe('ok')
   })
 
-  it('show a balance that someone changed by hand', async () => {
+  it('[T161] show a balance that someone changed by hand', async () => {
     const { core, user } = await ledgerOf(await fresh())
     const userId = await user(100)
     await user(200)

@@ -25,7 +25,7 @@ async function settleAndKill(env: Record<string, string>, args: readonly string[
 }
 
 eachDatabase('ledger of a process that is killed', (fresh) => {
-  it('has every acknowledged charge exactly once', async () => {
+  it('[T142] [T220] has every acknowledged charge exactly once', async () => {
     const database = await fresh()
     const before = await ledgerOf(database)
     const userId = await before.user(1_000_000_000)

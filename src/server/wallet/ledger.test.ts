@@ -6,7 +6,7 @@ import { reconcile } from './reconcile.ts'
 
 eachDatabase('ledger', (fresh) => {
   describe('hold', () => {
-    it('lets exactly ten of 200 parallel holds pass on a user with quota for ten', async () => {
+    it('[T144] lets exactly ten of 200 parallel holds pass on a user with quota for ten', async () => {
       const { ledger, user, token, userRow } = await ledgerOf(await fresh())
       const userId = await user(1005)
       const tokenId = await token(userId, 'unlimited')
@@ -21,7 +21,7 @@ eachDatabase('ledger', (fresh) => {
       expect(await userRow(userId)).toEqual({ quota: 5, held: 0, used_quota: 1000, request_count: 10 })
     })
 
-    it('lets exactly ten of 200 parallel holds pass on a token with quota for ten', async () => {
+    it('[T145] lets exactly ten of 200 parallel holds pass on a token with quota for ten', async () => {
       const { ledger, user, token, tokenRow } = await ledgerOf(await fresh())
       const userId = await user(1_000_000)
       const tokenId = await token(userId, 1000)
@@ -35,7 +35,7 @@ eachDatabase('ledger', (fresh) => {
       expect(await tokenRow(tokenId)).toMatchObject({ remain_quota: 10, held: 0, used_quota: 990 })
     })
 
-    it('holds nothing on the user when the token lacks quota, and nothing on the token when the user does', async () => {
+    it('[T147] holds nothing on the user when the token lacks quota, and nothing on the token when the user does', async () => {
       const { ledger, user, token } = await ledgerOf(await fresh())
       const rich = await user(100)
       const poor = await user(50)
@@ -179,7 +179,7 @@ eachDatabase('ledger', (fresh) => {
       expect(await core.db.selectFrom('quota_data').selectAll().execute()).toHaveLength(texts.length)
     })
 
-    it('goes through when it exceeds the hold, and the next request is refused', async () => {
+    it('[T146] goes through when it exceeds the hold, and the next request is refused', async () => {
       const { ledger, user, token, userRow, tokenRow } = await ledgerOf(await fresh())
       const userId = await user(100)
       const tokenId = await token(userId, 100)
@@ -239,7 +239,7 @@ eachDatabase('ledger', (fresh) => {
       expect(news).toEqual([used, disabled])
     })
 
-    it('keeps amounts near 2^31 and 2^50 exact', async () => {
+    it('[T155] keeps amounts near 2^31 and 2^50 exact', async () => {
       const { core, ledger, user, token, channel, userRow, tokenRow } = await ledgerOf(await fresh())
       const quota = 2 ** 51
       const userId = await user(quota)
@@ -260,7 +260,7 @@ eachDatabase('ledger', (fresh) => {
   })
 
   describe('release', () => {
-    it('gives back the hold once', async () => {
+    it('[T149] gives back the hold once', async () => {
       const { core, ledger, user, token, userRow } = await ledgerOf(await fresh())
       const userId = await user(100)
       const tokenId = await token(userId, 100)

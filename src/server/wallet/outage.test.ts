@@ -16,7 +16,7 @@ async function eventually(check: () => Promise<void>): Promise<void> {
 }
 
 eachDatabase('ledger without its database', (fresh) => {
-  it('refuses holds, reports what is not durable, and writes it when the database is back', async () => {
+  it('[T214] refuses holds, reports what is not durable, and writes it when the database is back', async () => {
     const node = await ledgerOf(await fresh())
     const userId = await node.user(1000)
     const holds = Array.from({ length: 5 }, () => aHold(userId, 0, 100))
