@@ -79,7 +79,7 @@ function useColumns(): Column<SystemJob>[] {
       cell: ({ started_at, finished_at }) =>
         finished_at >= started_at && finished_at > 0 ? say('seconds', { count: finished_at - started_at }) : null,
     },
-    { key: 'detail', title: say('detail'), cell: (job) => <Detail job={job} /> },
+    { key: 'detail', title: say('detail'), cell: (job) => (job.progress || job.detail ? <Detail job={job} /> : null) },
   ]
 }
 
