@@ -125,7 +125,15 @@ eachDatabase('payments with Stripe', (fresh) => {
       expect(await take(completed, { ...session, ...other })).toBe('flagged')
     expect([await quota(), (await order())?.status]).toEqual([0, 'flagged'])
     expect((await verifyAudit(core)).brokenAt).toBeUndefined()
-    expect(await take(completed, session)).toBe('credited')
+    // The buyer was shown yen; what was asked for stands beside it.
+    const shown = { amount_total: 1900, currency: 'jpy' }
+    const asked = (amount_total: number) => ({
+      ...session,
+      ...shown,
+      currency_conversion: { amount_total, source_currency: 'usd' },
+    })
+    expect(await take(completed, asked(1199))).toBe('flagged')
+    expect(await take(completed, asked(1200))).toBe('credited')
   })
 
   it('[T175] records refunds and chargebacks once, takes nothing by itself, and lets an admin take back once', async () => {

@@ -37,12 +37,16 @@ export async function takeStripeEvent(core: WithLedger, given: { body: string; s
 export function paidBySession(session: CheckoutSession): Paid | undefined {
   const tradeNo = session.metadata?.trade_no ?? ''
   if (session.mode !== 'payment' || tradeNo === '' || session.client_reference_id !== tradeNo) return undefined
+  const { amount_total, source_currency: currency } = session.currency_conversion ?? {
+    amount_total: session.amount_total,
+    source_currency: session.currency,
+  }
   return {
     provider: 'stripe',
     tradeNo,
     method: 'stripe',
-    moneyMinor: session.amount_total ?? undefined,
-    currency: (session.currency ?? '').toUpperCase(),
+    moneyMinor: amount_total ?? undefined,
+    currency: (currency ?? '').toUpperCase(),
     providerId: session.id,
     paymentId: session.payment_intent ?? '',
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { ledgerOf, outcome, type TestLedger } from '../../../test/helpers/ledger.ts'
+import { patiently } from '../../../test/helpers/patiently.ts'
 import { reportOf, signed } from '../../../test/helpers/payment-gateway.ts'
 import { moneyText } from '../../contract/money.ts'
 import { UpstreamAgents } from '../lib/http-client.ts'
@@ -121,7 +122,9 @@ eachDatabase('online top-up', (fresh, kind) => {
     const { userId, order, take } = await shop(a)
     const nodes = kind === 'postgres' ? [a, await ledgerOf(database, 'b')] : [a]
     const report = reportOf({ ...(await order()).fields }, key)
-    const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => take(report, nodes[index % nodes.length])))
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => patiently(() => take(report, nodes[index % nodes.length]))),
+    )
     expect(answers.every(Boolean)).toBe(true)
     expect(await take(report)).toBe(true)
     expect(await a.userRow(userId)).toMatchObject({ quota: 6_000_000 })
