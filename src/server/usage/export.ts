@@ -7,7 +7,7 @@ import type { Caller, Core } from '../options/core.ts'
 import { type LogFilter, matchingHours, type ResolvedFilter, resolveFilter } from './filter.ts'
 import { hourSeconds, type Span } from './hours.ts'
 import { forOwner, presentLog } from './log.ts'
-import { isLocated, newestLogs } from './rows.ts'
+import { daysOf, isLocated, newestLogs } from './rows.ts'
 
 export interface Export {
   readonly filter: LogFilter
@@ -19,7 +19,6 @@ export interface Export {
 }
 
 const rowsAtOnce = 500
-const daySeconds = 86_400
 
 /**
  * All matching rows, newest first, as the pieces of a file. Some hundred rows are read at a time and only when the ones before were
@@ -82,21 +81,6 @@ async function* hoursOf(db: Queries, filter: ResolvedFilter): AsyncGenerator<Spa
     .orderBy('quota_data.created_at', 'desc')
     .execute()
   for (const { created_at } of hours) yield { from: created_at, to: created_at + hourSeconds - 1 }
-}
-
-async function* daysOf(db: Queries, filter: ResolvedFilter): AsyncGenerator<Span> {
-  const ends = { start_timestamp: filter.start_timestamp ?? 0, end_timestamp: filter.end_timestamp ?? 0 }
-  const mine = filter.userId ? { ...ends, userId: filter.userId } : ends
-  for (let end = ends.end_timestamp; ; ) {
-    const newest = await newestLogs(db, { ...mine, end_timestamp: end })
-      .limit(1)
-      .executeTakeFirst()
-    if (!newest) return
-    const from = newest.created_at - daySeconds + 1
-    yield { from, to: newest.created_at }
-    end = from - 1
-    if (end < ends.start_timestamp || end <= 0) return
-  }
 }
 
 interface Shown {

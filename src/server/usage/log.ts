@@ -1,10 +1,11 @@
+import { setImmediate } from 'node:timers/promises'
 import { type SqlBool, sql } from 'kysely'
 import type { Log, logType } from '../../contract/entities/log.ts'
 import type { Queries } from '../db/open.ts'
 import { type PageOf, startingWith } from '../db/page.ts'
 import type { Core } from '../options/core.ts'
 import { type LogFilter, resolveFilter } from './filter.ts'
-import { countRows, type LogRow, newestLogs, type Place, readRows } from './rows.ts'
+import { countRows, daysOf, type LogRow, newestLogs, type Place, readRows } from './rows.ts'
 
 /**
  * The usage log: what happened to a user's quota and account, for people to read. Consume rows are written by `wallet/ledger.ts` in
@@ -48,13 +49,20 @@ export async function listOwnLogs(core: Core, { userId, filter, ...asked }: Aske
   return { ...listed, items: forOwner(listed.items) }
 }
 
-/** The newest 100 rows whose content begins with `keyword`. */
+/** The newest 100 rows whose content begins with `keyword`. A word that is seldom is looked for day by day, so that others come between. */
 export async function searchLogs(core: Core, { keyword, userId }: { keyword: string; userId?: number }): Promise<Log[]> {
-  const rows = await newestLogs(core.db, userId === undefined ? {} : { userId })
-    .where(sql<SqlBool>`content like ${startingWith(keyword)} escape '\\'`)
-    .limit(searchedMax)
-    .execute()
-  return rows.map(presentLog)
+  const mine = userId === undefined ? {} : { userId }
+  const found: Log[] = []
+  for await (const { from, to } of daysOf(core.db, mine)) {
+    const rows = await newestLogs(core.db, { ...mine, start_timestamp: from, end_timestamp: to })
+      .where(sql<SqlBool>`content like ${startingWith(keyword)} escape '\\'`)
+      .limit(searchedMax - found.length)
+      .execute()
+    found.push(...rows.map(presentLog))
+    if (found.length === searchedMax) break
+    await setImmediate()
+  }
+  return found
 }
 
 export async function searchOwnLogs(core: Core, { keyword, userId }: { keyword: string; userId: number }): Promise<Log[]> {

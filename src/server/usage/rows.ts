@@ -3,7 +3,7 @@ import { logsCountedAhead, logType } from '../../contract/entities/log.ts'
 import type { Queries } from '../db/open.ts'
 import type { Row, Tables } from '../db/schema.ts'
 import { matching, matchingHours, type ResolvedFilter } from './filter.ts'
-import { hourSeconds, splitByHour } from './hours.ts'
+import { hourSeconds, type Span, splitByHour } from './hours.ts'
 
 /**
  * How rows of a log of any length are found: along an index from the newest on. Filters that no index of `logs` knows are looked up in
@@ -23,6 +23,7 @@ export interface Place {
 type LogQuery = SelectQueryBuilder<Tables, 'logs', LogRow>
 
 const cellsMax = 2000
+const daySeconds = 86_400
 
 /** Matching rows with the names of their channels, newest first. Every order and range is one of an index of `logs`. */
 export function newestLogs(db: Queries, filter: ResolvedFilter): LogQuery {
@@ -66,6 +67,22 @@ export async function countRows(db: Queries, filter: ResolvedFilter, offset: num
     if (count < limit) count += await countAlong(db, { ...filter, start_timestamp: from, end_timestamp: to }, limit - count)
   }
   return Math.min(count, limit)
+}
+
+/** The days in which there are rows, the newest first, so that no single query has to go through the whole log. */
+export async function* daysOf(db: Queries, filter: ResolvedFilter): AsyncGenerator<Span> {
+  const ends = { start_timestamp: filter.start_timestamp ?? 0, end_timestamp: filter.end_timestamp ?? 0 }
+  const mine = filter.userId ? { ...ends, userId: filter.userId } : ends
+  for (let end = ends.end_timestamp; ; ) {
+    const newest = await newestLogs(db, { ...mine, end_timestamp: end })
+      .limit(1)
+      .executeTakeFirst()
+    if (!newest) return
+    const from = newest.created_at - daySeconds + 1
+    yield { from, to: newest.created_at }
+    end = from - 1
+    if (end < ends.start_timestamp || end <= 0) return
+  }
 }
 
 /** Only charges have a model, a channel and a group, and each is counted in the roll-up of its hour. */
