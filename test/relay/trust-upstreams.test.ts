@@ -231,9 +231,9 @@ eachDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Dat
         let closed = 0
         const url = await streaming(head + text('four five six') + tail, (response) => response.once('close', () => closed++))
         const lane = await trust.lane(way, url)
-        const startedMs = Date.now()
         const answer = await lane.ask(true)
-        expect(Date.now() - startedMs).toBeLessThan(1000)
+        // The upstream is let go a second later, so that the answer has come within it.
+        expect(closed).toBe(0)
         expect(readAnswer(way.asks, answer)).toMatchObject({ said: 'four five six', ending: 'done' })
         await eventually('the socket is released', () => closed === 1)
         expect(await lane.charged()).toMatchObject(usual)
