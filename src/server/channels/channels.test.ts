@@ -287,7 +287,7 @@ eachDatabase('channels', (fresh) => {
       expect(await keyOf(id)).toBe(secret)
     })
 
-    it('of the proxy needs the key again where the proxy can read it', async () => {
+    it('[T202] of the proxy needs the key again where the proxy can read it', async () => {
       const plain = await add({ base_url: 'http://models.example' })
       await expect(edit(plain, { setting: '{"proxy":"http://other.example:3128"}' })).rejects.toEqual(code('channel_key_reenter'))
       const encrypted = await add()

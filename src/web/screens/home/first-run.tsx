@@ -20,7 +20,7 @@ export function FirstRun() {
   const { data: state } = useQuery({ ...read('GET /api/system/first_run'), enabled: !isHidden })
   // A site that was in use when the page was opened needs no guide; one that got there meanwhile may see that it is done.
   const [isNew, setIsNew] = useState<boolean>()
-  const isDone = state !== undefined && state.has_channel && state.has_token && state.has_call
+  const isDone = Boolean(state?.has_channel && state.has_token && state.has_call)
   if (state !== undefined && isNew === undefined) setIsNew(!isDone)
   if (isHidden || !state || !isNew) return null
 
