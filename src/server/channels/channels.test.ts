@@ -273,7 +273,7 @@ eachDatabase('channels', (fresh) => {
       ['another port', { base_url: 'https://api.openai.com:444' }],
       ['another scheme', { base_url: 'http://api.openai.com' }],
       ['another vendor', { type: 43 }],
-    ])('to %s needs the key again', async (_what, given) => {
+    ])('[T201] to %s needs the key again', async (_what, given) => {
       const id = await add()
       await expect(edit(id, given)).rejects.toEqual(code('channel_key_reenter'))
       expect(await rowOf(id)).toMatchObject({ base_url: '', type: 1 })
