@@ -47,11 +47,11 @@ export interface Replaceable {
   /** Certificates of the mail server, in place of those that the system trusts. */
   readonly mailCertificates?: string
   /** Address of the verifier of human checks. */
-  /** Where Stripe is. */
-  readonly stripeAddress?: string
   readonly humanVerifier?: string
   /** Where the providers of outside accounts are. */
   readonly peers?: PeerSettings
+  /** Where Stripe is. */
+  readonly stripeAddress?: string
   /** How names of channels are looked up, and whose certificates they trust. */
   readonly upstream?: Pick<UpstreamSettings, 'resolve' | 'certificates'>
 }

@@ -9,9 +9,9 @@ import type { StripeCalls } from './wallet/stripe-calls.ts'
 /** All parts of a running server, built by hand in `app.ts` in the order of the import list. */
 export interface App extends RelayParts {
   readonly mailer: Mailer
-  readonly stripe: StripeCalls
   readonly human: HumanCheck
   readonly outside: OutsideParts
+  readonly stripe: StripeCalls
   readonly passwords: Passwords
   readonly counters: Counters
   readonly version: string
