@@ -10,6 +10,9 @@ import { type FakeUpstream, startFakeUpstream } from '../helpers/upstream.ts'
 import { strayWords } from './words.ts'
 
 export type Language = NonNullable<PageSettings['language']>
+/** The heavy run repeats journeys in every language, theme and width; the ordinary one in those that differ most. */
+export const everyLook = process.env.EVERY_LOOK === '1'
+
 export type Who = 'nobody' | 'user' | 'admin' | 'root'
 
 export const userPassword = 'plain-user-1'

@@ -84,6 +84,13 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
       caller.socket.destroy()
     })
     await Promise.all(callers)
+    // A request may still be on its way to the server when its caller is gone.
+    const isBalanced = () =>
+      requireBalancedBooks(server).then(
+        () => true,
+        () => false,
+      )
+    await eventually('every request has come to its end', isBalanced)
     const charges = await settledCharges(server)
     expect(charges.length).toBeLessThanOrEqual(first.journal.length)
     expect(new Set(charges.map(({ id }) => id)).size).toBe(charges.length)

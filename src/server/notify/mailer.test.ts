@@ -117,7 +117,16 @@ describe('mail', () => {
   })
 
   it.each(Object.keys(mails) as (keyof typeof mails)[])('%s fills every place and escapes what is put in', (kind) => {
-    const params = { site: '<Site>', username: '<img>', minutes: 3, left: '$1', threshold: '$2' }
+    const params = {
+      site: '<Site>',
+      username: '<img>',
+      minutes: 3,
+      left: '$1',
+      threshold: '$2',
+      channel: '<img>',
+      id: 7,
+      reason: '$3',
+    }
     for (const language of ['zh', 'en'] as const) {
       const mail = writeMail(kind, { to: 'a@b.test', language, params, code: '<c>', link: 'https://x.test/?a=1&b="' })
       expect([mail.subject, mail.text, mail.html].join(' ')).not.toMatch(/\{\w+\}/)
