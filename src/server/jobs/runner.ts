@@ -160,11 +160,14 @@ export class JobRunner<Parts extends Core> {
     else await releaseLease(this.#parts, lease)
   }
 
-  /** Does nothing when the job runs already, here or elsewhere. */
-  async #runAlone(job: Job<Parts>, onStart: () => void = () => {}): Promise<void> {
-    await withLease(this.#parts, { name: runLease(job.name), ms: runLeaseMs }, () => {
-      onStart()
-      return this.#run(job)
+  /** Does nothing when the job runs already, here or elsewhere. Who started it sees it run, not how it ended the last time. */
+  async #runAlone(job: Job<Parts>, onStart?: () => void): Promise<void> {
+    const { now, node } = this.#parts
+    await withLease(this.#parts, { name: runLease(job.name), ms: runLeaseMs }, async () => {
+      const run = { name: job.name, holder: node, started_at: seconds(now()) }
+      if (onStart) await this.#note({ ...run, finished_at: 0, outcome: 'running', detail: '' })
+      onStart?.()
+      await this.#run(job)
     })
   }
 
