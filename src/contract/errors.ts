@@ -137,6 +137,8 @@ export const errors = {
   ),
   passkeys_too_many: kind(400, '最多可添加 {max} 个通行密钥', 'At most {max} passkeys can be added'),
   passkey_refused: kind(403, '通行密钥验证失败，请重试', 'The passkey was not accepted, try again'),
+  view_name_taken: kind(409, '已有同名视图', 'There is a view of this name already'),
+  views_too_many: kind(400, '每个列表最多保存 {max} 个视图', 'At most {max} views of a list can be kept'),
   passkey_known: kind(409, '该通行密钥已添加过', 'This passkey was added already'),
   outside_off: kind(403, '管理员未开启此登录方式', 'The admin has not enabled this way to log in'),
   outside_failed: kind(502, '第三方登录失败，请稍后重试', 'The outside login failed, try again later', { onConsole: undefined }),

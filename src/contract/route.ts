@@ -31,6 +31,9 @@ export interface Route {
   }
 }
 
+/** Who asks, in the address of a link that downloads a file: links send no headers. */
+export const userOfLink = 'new_api_user'
+
 export type Routes = Readonly<Record<string, Route>>
 
 export function routes<const T extends Routes>(table: T): T {

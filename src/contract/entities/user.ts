@@ -89,3 +89,21 @@ export type UserEdit = z.output<typeof userEdit>
 
 export const manageActions = ['enable', 'disable', 'promote', 'demote', 'delete', 'sign_out', 'unlock', 'reset_factors'] as const
 export type ManageAction = (typeof manageActions)[number]
+
+/** What can be done to several users at once. */
+export const userBatch = z.object({
+  ids: z.array(z.int().positive()).min(1).max(1000),
+  action: z.enum(['enable', 'disable', 'delete', 'group']),
+  /** The group that they get, with the action of that name. */
+  group: z.string().trim().max(64).default(''),
+})
+export type UserBatch = z.output<typeof userBatch>
+
+/** What became of one of them. */
+export const userBatchResult = z.object({
+  id: z.int(),
+  done: z.boolean(),
+  /** Why not, in the language of the caller; '' when it is done. */
+  message: z.string(),
+})
+export type UserBatchResult = z.output<typeof userBatchResult>

@@ -9,6 +9,7 @@ import { passkeyRoutes } from './passkeys.ts'
 import { pricingRoutes } from './pricing.ts'
 import { redemptionRoutes } from './redemptions.ts'
 import { registrationRoutes } from './registration.ts'
+import { savedViewRoutes } from './saved-views.ts'
 import { secondFactorRoutes } from './second-factor.ts'
 import { sessionRoutes } from './session.ts'
 import { siteRoutes } from './site.ts'
@@ -25,6 +26,7 @@ export const allRoutes = {
   ...sessionRoutes,
   ...registrationRoutes,
   ...ownAccountRoutes,
+  ...savedViewRoutes,
   ...secondFactorRoutes,
   ...passkeyRoutes,
   ...outsideRoutes,

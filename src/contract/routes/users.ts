@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { displayNameLengthMax, manageActions, user, userEdit } from '../entities/user.ts'
+import { displayNameLengthMax, manageActions, user, userBatch, userBatchResult, userEdit } from '../entities/user.ts'
 import { idParams, oneBasedPage, page, queryFlag, queryInt, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
 
+const search = { keyword: queryText, group: queryText, role: queryInt, status: queryInt, deleted: queryFlag }
 const managed = user.pick({ id: true, username: true, role: true, status: true, DeletedAt: true })
 
 export const userRoutes = routes({
@@ -16,17 +17,15 @@ export const userRoutes = routes({
     access: 'admin',
     summary:
       'Users by part of name, shown name or address, by id, group, role or status, or deleted ones, in the order of a figure',
-    query: z.object({
-      keyword: queryText,
-      group: queryText,
-      role: queryInt,
-      status: queryInt,
-      deleted: queryFlag,
-      sort: queryText,
-      ascending: queryFlag,
-      ...oneBasedPage,
-    }),
+    query: z.object({ ...search, sort: queryText, ascending: queryFlag, ...oneBasedPage }),
     reply: page(user),
+  },
+  'GET /api/user/export.csv': {
+    access: 'admin',
+    summary: 'The users that match, as CSV, newest first; the audit tells who took them',
+    query: z.object(search),
+    reply: z.string(),
+    text: { type: 'text/csv', fileName: 'users.csv' },
   },
   'GET /api/user/:id': { access: 'admin', summary: 'One user of a lower role', params: idParams, reply: user },
   'POST /api/user/': {
@@ -57,6 +56,12 @@ export const userRoutes = routes({
     summary: 'Enable, disable, promote, demote, sign out or delete a user of a lower role',
     body: z.object({ id: z.int().positive(), action: z.enum(manageActions) }),
     reply: managed,
+  },
+  'POST /api/user/batch': {
+    access: 'admin',
+    summary: 'Enable, disable or delete users of lower roles, or set their group, each by itself; answers what became of each',
+    body: userBatch,
+    reply: z.array(userBatchResult),
   },
   'DELETE /api/user/:id': {
     access: 'admin',

@@ -29,12 +29,7 @@ export async function listUsers(
   core: Core,
   { caller, search, page }: { caller: Caller; search: UserSearch; page: PageOf },
 ): Promise<{ items: User[]; total: number }> {
-  const found = core.db
-    .selectFrom('users')
-    .$if(!isRoot(caller.role), (query) =>
-      query.where((row) => row.or([row('role', '<', caller.role), row('id', '=', caller.id)])),
-    )
-    .where(matching(search))
+  const found = usersFor(core, caller, search)
   const sort = userSorts.find((name) => name === search.sort) ?? 'id'
   const rows = await found
     .selectAll()
@@ -46,6 +41,16 @@ export async function listUsers(
     .execute()
   const { total } = await found.select((row) => row.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
   return { items: rows.map(presentUser), total }
+}
+
+/** The matching users that the caller may see. */
+export function usersFor({ db }: Core, caller: Caller, search: UserSearch) {
+  return db
+    .selectFrom('users')
+    .$if(!isRoot(caller.role), (query) =>
+      query.where((row) => row.or([row('role', '<', caller.role), row('id', '=', caller.id)])),
+    )
+    .where(matching(search))
 }
 
 /** Throws `not_found`, `user_protected`. */

@@ -19,4 +19,5 @@ export async function removeUser(core: Pick<Core, 'now'>, within: Within, userId
   if (numUpdatedRows === 0n) fail('not_found')
   await deleteSessions(within, userId)
   await dropCodes(within, userId)
+  await within.deleteFrom('saved_views').where('user_id', '=', userId).execute()
 }

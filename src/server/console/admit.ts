@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { isRoot, mayAccess } from '../../contract/roles.ts'
-import type { Route } from '../../contract/route.ts'
+import { type Route, userOfLink } from '../../contract/route.ts'
 import type { Line } from '../../contract/routes/index.ts'
 import { type Identity, identify, requireChangedPassword, requireIdentity, requireOwnOrigin } from '../accounts/identify.ts'
 import { isDatabaseFailure } from '../db/open.ts'
@@ -51,10 +51,21 @@ export async function admit(
     return { client, identity: await identifyVisitor(app, request.headers) }
   }
 
-  const identity = await requireIdentity(app, request.headers)
+  const identity = await requireIdentity(app, headersOf(route, request))
   if (!mayAccess(identity.account.role, route.access)) fail('permission_denied')
   if (!passwordLines.includes(line)) requireChangedPassword(identity, client)
   return { client, identity }
+}
+
+/**
+ * A link that downloads a file has no header to say who asks, and says it in the address. That counts when the browser vouches that a
+ * page of ours has the link, which it does as it does for the header: on sites over https, and on this machine.
+ */
+function headersOf({ text }: Route, { headers, query }: FastifyRequest): IncomingHttpHeaders {
+  if (text?.fileName === undefined || headers['new-api-user'] !== undefined || headers['sec-fetch-site'] !== 'same-origin')
+    return headers
+  const asking = typeof query === 'object' && query !== null && userOfLink in query ? String(query[userOfLink]) : undefined
+  return { ...headers, 'new-api-user': asking }
 }
 
 /** On a demo site nothing changes, but that people sign in and out, and that the super admin ends the demonstration. */

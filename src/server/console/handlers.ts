@@ -11,6 +11,7 @@ import { passkeyHandlers } from './passkeys.ts'
 import { pricingHandlers } from './pricing.ts'
 import { redemptionHandlers } from './redemptions.ts'
 import { registrationHandlers } from './registration.ts'
+import { savedViewHandlers } from './saved-views.ts'
 import { secondFactorHandlers } from './second-factor.ts'
 import { sessionHandlers } from './session.ts'
 import { siteHandlers } from './site.ts'
@@ -27,6 +28,7 @@ export const allHandlers: Handlers<AllRoutes, Context> = {
   ...sessionHandlers,
   ...registrationHandlers,
   ...ownAccountHandlers,
+  ...savedViewHandlers,
   ...secondFactorHandlers,
   ...passkeyHandlers,
   ...outsideHandlers,

@@ -1,12 +1,14 @@
 import { describe, expect, it, vi } from 'vitest'
 import { serverOfTest, type TestServer } from '../../../test/helpers/app.ts'
 import { requireBalancedBooks } from '../../../test/helpers/seed.ts'
-import type { User } from '../../contract/entities/user.ts'
+import type { User, UserBatchResult } from '../../contract/entities/user.ts'
 
 const password = 'correct horse 7'
 
 interface Member {
   readonly id: number
+  /** Follows a link of the browser in which this user is signed in. */
+  fetch(server: TestServer, path: string, headers: Record<string, string>): Promise<Response>
   /** Calls the console as this user, on any node. */
   call(server: TestServer, line: string, body?: unknown): Promise<{ status: number; json: Answer }>
 }
@@ -29,6 +31,7 @@ async function member(server: TestServer, username: string): Promise<Member> {
   const cookie = response.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
   return {
     id,
+    fetch: (node, path, headers) => fetch(node.url + path, { headers: { cookie, ...headers } }),
     async call(node, line, body) {
       const [method = '', path = ''] = line.split(' ')
       const answer = await fetch(node.url + path, {
@@ -140,5 +143,81 @@ describe.each(['sqlite', 'postgres'] as const)('users over %s', (kind) => {
       aff_quota: 0,
     })
     await requireBalancedBooks(server)
+  })
+})
+
+describe.each(['sqlite', 'postgres'] as const)('several users over %s', (kind) => {
+  it('are changed each by the rules of one, and the caller is told what became of each', async () => {
+    const server = await serverOfTest(kind)
+    const [ada, bob, eve] = [await member(server, 'ada'), await member(server, 'bob'), await member(server, 'eve')]
+    await server.call('POST /api/user/manage', { id: eve.id, action: 'promote' })
+    const batch = (body: object) => server.call<UserBatchResult[]>('POST /api/user/batch', body)
+    const usersNow = async () => {
+      const { items } = await server.call<{ items: User[] }>('GET /api/user/search?sort=id&ascending=true')
+      return items.map(({ status, group, DeletedAt }) => [status, group, DeletedAt !== null])
+    }
+
+    expect(await batch({ ids: [ada.id, ada.id, 1, 999], action: 'disable' })).toEqual([
+      { id: ada.id, done: true, message: '' },
+      { id: 1, done: false, message: expect.stringContaining('无法禁用') },
+      { id: 999, done: false, message: expect.any(String) },
+    ])
+    await batch({ ids: [ada.id, bob.id], action: 'group', group: 'vip' })
+    await batch({ ids: [bob.id], action: 'delete' })
+    await batch({ ids: [ada.id], action: 'enable' })
+    expect(await usersNow()).toEqual([
+      [1, 'default', false],
+      [1, 'vip', false],
+      [1, 'vip', true],
+      [1, 'default', false],
+    ])
+    const refused = await batch({ ids: [ada.id], action: 'group', group: 'no such' })
+    expect(refused).toEqual([{ id: ada.id, done: false, message: expect.any(String) }])
+    expect(await (await server.raw('POST /api/user/batch', { ids: [ada.id], action: 'group' })).json()).toMatchObject({
+      code: 'group_unknown',
+    })
+
+    // Who is no super admin changes nobody of their own rank, and ordinary users change nobody.
+    const zoe = await member(server, 'zoe')
+    await server.call('POST /api/user/manage', { id: zoe.id, action: 'promote' })
+    const { json } = await zoe.call(server, 'POST /api/user/batch', { ids: [ada.id, eve.id, zoe.id, 1], action: 'disable' })
+    expect((json.data as UserBatchResult[]).map(({ done }) => done)).toEqual([true, false, false, false])
+    const dan = await member(server, 'dan')
+    expect((await dan.call(server, 'POST /api/user/batch', { ids: [zoe.id], action: 'disable' })).json.success).toBe(false)
+  })
+
+  it('leave as CSV, whom the caller may see alone, and the audit tells who took them', async () => {
+    const server = await serverOfTest(kind)
+    const zoe = await member(server, 'zoe')
+    await server.call('POST /api/user/manage', { id: zoe.id, action: 'promote' })
+    await server.call('POST /api/user/', { username: '=ada', display_name: 'Ada, "the first"', password })
+    const lines = (await (await server.raw('GET /api/user/export.csv?keyword=a')).text()).split('\r\n')
+    expect(lines[0]).toBe(
+      'id,username,display_name,email,group,role,status,quota,used_quota,request_count,aff_count,inviter_id,created',
+    )
+    expect(lines.slice(1)).toEqual([
+      expect.stringMatching(/^3,'=ada,"Ada, ""the first""",,default,1,active,0,0,0,0,0,\d{4}-.*Z$/),
+      '',
+    ])
+
+    const link = (path: string, headers: Record<string, string>) => zoe.fetch(server, path, headers)
+    const page = { 'sec-fetch-site': 'same-origin' }
+    const asked = await link(`/api/user/export.csv?new_api_user=${zoe.id}`, page)
+    expect([asked.status, (await asked.text()).split('\r\n').map((line) => line.split(',')[1])]).toEqual([
+      200,
+      ['username', "'=ada", 'zoe', undefined],
+    ])
+    // The address says who asks only where the browser vouches for the page, and only for files.
+    for (const [path, headers] of [
+      [`/api/user/export.csv?new_api_user=${zoe.id}`, {}],
+      [`/api/user/export.csv?new_api_user=${zoe.id}`, { 'sec-fetch-site': 'cross-site' }],
+      [`/api/user/export.csv?new_api_user=${zoe.id}`, { 'sec-fetch-site': 'none' }],
+      ['/api/user/export.csv?new_api_user=1', page],
+      ['/api/user/export.csv', page],
+      [`/api/user/self?new_api_user=${zoe.id}`, page],
+    ] as const)
+      expect((await link(path, headers)).headers.get('content-type')).toContain('application/json')
+    const { items } = await server.call<{ items: { actor_name: string }[] }>('GET /api/audit/?action=user.export')
+    expect(items.map(({ actor_name }) => actor_name)).toEqual(['zoe', 'root'])
   })
 })

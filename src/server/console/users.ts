@@ -2,8 +2,10 @@ import type { Handlers } from '../../contract/route.ts'
 import type { userRoutes } from '../../contract/routes/users.ts'
 import { adjustQuota } from '../accounts/adjust-quota.ts'
 import { createByAdmin, editByAdmin } from '../accounts/edit-user.ts'
+import { exportUsers } from '../accounts/export-users.ts'
 import { findUserFor, listUsers } from '../accounts/find-users.ts'
 import { manageUser } from '../accounts/manage-user.ts'
+import { manageUsers } from '../accounts/manage-users.ts'
 import { presentUser } from '../accounts/users.ts'
 import { oneBased } from '../db/page.ts'
 import { type Context, requireCaller } from './context.ts'
@@ -11,6 +13,7 @@ import { type Context, requireCaller } from './context.ts'
 export const userHandlers: Handlers<typeof userRoutes, Context> = {
   'GET /api/user/': (context, { query }) => list(context, query),
   'GET /api/user/search': (context, { query }) => list(context, query),
+  'GET /api/user/export.csv': (context, { query }) => exportUsers(context.app, { caller: requireCaller(context), search: query }),
   'GET /api/user/:id': (context, { params }) => findUserFor(context.app, requireCaller(context), params.id),
   'POST /api/user/': (context, { body }) => createByAdmin(context.app, requireCaller(context), body),
   'PUT /api/user/': (context, { body }) => editByAdmin(context.app, requireCaller(context), body),
@@ -19,6 +22,9 @@ export const userHandlers: Handlers<typeof userRoutes, Context> = {
     adjustQuota(context.app, requireCaller(context), { id: params.id, ...body }),
 
   'POST /api/user/manage': async (context, { body }) => presentUser(await manageUser(context.app, requireCaller(context), body)),
+
+  'POST /api/user/batch': (context, { body }) =>
+    manageUsers(context.app, requireCaller(context), { batch: body, language: context.language }),
 
   async 'DELETE /api/user/:id'(context, { params }) {
     await manageUser(context.app, requireCaller(context), { id: params.id, action: 'delete' })

@@ -15,6 +15,7 @@ export interface Tables {
   two_factor: TwoFactorTable
   backup_codes: { user_id: number; code_mac: string }
   passkeys: PasskeysTable
+  saved_views: { id: Generated<number>; user_id: number; list: string; name: string; shows: string; is_default: number }
   tokens: TokensTable
   channels: ChannelsTable
   channel_keys: ChannelKeysTable
@@ -27,8 +28,12 @@ export interface Tables {
   sealed_states: SealedStatesTable
   kept_responses: KeptResponsesTable
   open_responses: OpenResponsesTable
+  own_responses: OwnResponsesTable
+  own_response_events: OwnResponseEventsTable
   logs: LogsTable
   quota_data: QuotaDataTable
+  usage_hours: UsageHoursTable
+  token_hours: { user_id: number; token_name: string; hour: number; count: number; quota: number }
   log_purges: LogPurgesTable
   midjourneys: MidjourneysTable
   tasks: TasksTable
@@ -336,6 +341,42 @@ interface OpenResponsesTable {
   created_at: number
 }
 
+/** Responses that this server keeps itself, for channels that keep none. Only `relay/own-responses` writes it. */
+interface OwnResponsesTable {
+  user_id: number
+  response_id: string
+  token_id: number
+  /** As the caller named it. */
+  model: string
+  /** As the vendor names it: queued, in_progress, completed, incomplete, failed, cancelled. */
+  status: string
+  /** The first response of the conversation. */
+  thread: string
+  /** The response that this one goes on from; empty for none. */
+  previous_id: string
+  is_background: Generated<number>
+  /** What was asked and what was answered: sealed JSON of `relay/own-responses` Content. */
+  content_sealed: string
+  bytes: number
+  /** While it is being made: by which node, until when nobody else may call it lost, and whether it is to stop. 0 when it has ended. */
+  node: Generated<string>
+  lease_until: Generated<number>
+  is_cancelled: Generated<number>
+  created_at: number
+  expires_at: number
+}
+
+/** The stream of a response that was made in the background, some events a row. */
+interface OwnResponseEventsTable {
+  user_id: number
+  response_id: string
+  /** Of the last event of the row. */
+  number: number
+  events_sealed: string
+  bytes: number
+  expires_at: number
+}
+
 interface LogsTable {
   id: Generated<number>
   user_id: number
@@ -368,6 +409,13 @@ interface QuotaDataTable {
   token_used: number
   count: number
   quota: number
+}
+
+/** `quota_data` of an hour that is over, by one side: JSON of `usage/folded` Sums. Only `usage/fold` writes it, and `token_hours`. */
+interface UsageHoursTable {
+  side: string
+  hour: number
+  sums: string
 }
 
 /** Cleanings of the log that were asked for. Only `usage/purge` writes it. */

@@ -513,7 +513,7 @@ describe('the files of the console', () => {
     )
     await save('About', 'https://about.example/page')
     const policy = String((await console.call('GET /')).headers['content-security-policy'])
-    expect(policy).toContain('frame-src https://chat.example https://x.example https://about.example;')
+    expect(policy).toContain("frame-src 'self' https://chat.example https://x.example https://about.example;")
     expect(policy).not.toContain('unsafe-eval')
   })
 })

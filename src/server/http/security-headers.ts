@@ -32,7 +32,8 @@ export function pageHeaders(options: OptionValues): Record<string, string> {
     'style-src': ["'self'", "'unsafe-inline'"],
     'img-src': ["'self'", 'data:', 'blob:', 'https:'],
     'connect-src': ["'self'"],
-    'frame-src': unique([...checks, ...telegramFrame, ...frames]),
+    // Our own files are downloaded through frames; our own pages and data let nobody frame them.
+    'frame-src': unique(["'self'", ...checks, ...telegramFrame, ...frames]),
     'object-src': ["'none'"],
     'base-uri': ["'none'"],
     'form-action': ["'self'", ...payment],

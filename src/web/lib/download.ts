@@ -1,7 +1,9 @@
-import { parseLine } from '../../contract/route.ts'
+import { parseLine, userOfLink } from '../../contract/route.ts'
 import { addressOf } from './address.ts'
 import { ApiError, callerHeaders } from './call.ts'
 import type { ReadLine } from './query.ts'
+import { currentUser } from './session.ts'
+import { toast } from './toast.ts'
 
 /** Hands a text to the browser as a file. */
 export function saveFile(name: string, content: string | Blob): void {
@@ -12,7 +14,34 @@ export function saveFile(name: string, content: string | Blob): void {
   setTimeout(() => URL.revokeObjectURL(address))
 }
 
-/** Saves what a line answers that sends a file. A link could not say who asks, which the server wants to know. Throws `ApiError`. */
+/**
+ * Has the browser download what a line answers that sends a file, piece by piece onto the disk. Browsers vouch for our own links only
+ * on sites over https; elsewhere the file goes through memory.
+ */
+export function download(line: ReadLine, name: string, query: Record<string, unknown> = {}): void {
+  const fetched = () => void saveAnswer(line, name, query).catch(toast.failure)
+  if (!window.isSecureContext) {
+    fetched()
+    return
+  }
+
+  const { path } = parseLine(line)
+  const frame = document.createElement('iframe')
+  frame.hidden = true
+  frame.src = addressOf(path, undefined, { ...query, [userOfLink]: currentUser()?.id })
+  // A file is not shown in the frame; what is shown there is a refusal, and asked for again it says why.
+  frame.addEventListener('load', () => {
+    frame.remove()
+    fetched()
+  })
+  document.body.append(frame)
+  setTimeout(() => frame.remove(), frameLifeMs)
+}
+
+/** Until a file has long begun, or never will. */
+const frameLifeMs = 10 * 60_000
+
+/** Throws `ApiError`. */
 export async function saveAnswer(line: ReadLine, name: string, query: Record<string, unknown> = {}): Promise<void> {
   const { path } = parseLine(line)
   const response = await fetch(addressOf(path, undefined, query), { headers: callerHeaders(), cache: 'no-store' })

@@ -1,0 +1,52 @@
+import { z } from 'zod'
+
+/** Lists of the console of which views are kept. */
+export const viewedLists = [
+  'channels',
+  'tokens',
+  'users',
+  'redemptions',
+  'top-ups',
+  'log',
+  'drawings',
+  'tasks',
+  'statement',
+  'audit',
+] as const
+export type ViewedList = (typeof viewedLists)[number]
+
+export const savedViewLimits = { nameLengthMax: 40, perListMax: 30 } as const
+
+/** What a view shows of its list, in the words of the list's address; what is absent is as the list begins. */
+const search = z
+  .record(z.string().max(40), z.string().max(300))
+  .refine((values) => Object.keys(values).length <= 30, 'at most 30 values')
+/** Columns that are not shown; null is as the list begins. */
+const hidden = z.array(z.string().max(40)).max(60).nullable()
+
+/** A named arrangement of a list: filters, sorting and columns. It belongs to an account and follows it to every browser. */
+export const savedView = z.object({
+  id: z.int(),
+  list: z.enum(viewedLists),
+  name: z.string(),
+  search,
+  hidden,
+  /** The list opens with it. At most one view of a list. */
+  is_default: z.boolean(),
+})
+export type SavedView = z.output<typeof savedView>
+
+const name = z.string().trim().min(1).max(savedViewLimits.nameLengthMax)
+
+export const savedViewInput = z.object({
+  list: z.enum(viewedLists),
+  name,
+  search,
+  hidden,
+  is_default: z.boolean().default(false),
+})
+export type SavedViewInput = z.output<typeof savedViewInput>
+
+/** What is absent stays. */
+export const savedViewChange = savedViewInput.omit({ list: true }).partial().extend({ is_default: z.boolean().optional() })
+export type SavedViewChange = z.output<typeof savedViewChange>
