@@ -10,6 +10,7 @@ import type { TestDatabase } from './databases.ts'
 export interface TestLedger {
   readonly core: Core
   readonly ledger: Ledger
+  readonly database: TestDatabase
   /** Adds a user whose quota is a grant in the ledger, and answers the id. */
   user(quota: number): Promise<number>
   token(userId: number, remain: number | 'unlimited'): Promise<number>
@@ -41,6 +42,7 @@ export async function ledgerOf(database: TestDatabase, node?: string): Promise<T
   return {
     core,
     ledger,
+    database,
     close,
     async user(quota) {
       const name = newName()

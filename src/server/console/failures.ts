@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Envelope } from '../../contract/envelope.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
 import { languageOf } from '../../contract/text.ts'
+import { isContention } from '../db/contention.ts'
 import { isDatabaseFailure } from '../db/open.ts'
 import { AppError } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
@@ -32,7 +33,7 @@ export function failureEnvelope(failure: AppError, request: FastifyRequest): Env
 
 function toAppError(error: unknown, request: FastifyRequest): AppError {
   if (error instanceof AppError) return error
-  if (isDatabaseFailure(error)) return new AppError('database_unavailable', {}, { cause: error })
+  if (isDatabaseFailure(error) || isContention(error)) return new AppError('database_unavailable', {}, { cause: error })
   return refusedByServer(error, request) ?? new AppError('internal', { request: request.id }, { cause: error })
 }
 

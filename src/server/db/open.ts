@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
-import { Kysely, type Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type pg from 'pg'
+import { PatientQueries } from './contention.ts'
 import type { Tables } from './schema.ts'
 import { sqliteDialect } from './sqlite.ts'
 import { openSqlite } from './sqlite-file.ts'
@@ -33,14 +34,15 @@ export async function openDatabase(
     const { openPostgres, postgresDialect } = await import('./postgres.ts')
     const pool = openPostgres(env.DATABASE_URL)
     pool.on('error', onPoolError)
-    const db = new Kysely<Tables>({ dialect: postgresDialect(pool) })
+    const db = new PatientQueries({ dialect: postgresDialect(pool) })
     return { dialect: 'postgres', db, url: env.DATABASE_URL, pool, close: () => db.destroy() }
   }
 
   mkdirSync(env.DATA_DIR, { recursive: true, mode: 0o700 })
   const file = join(env.DATA_DIR, 'app.db')
-  const raw = openSqlite(file)
-  const db = new Kysely<Tables>({ dialect: sqliteDialect(raw) })
+  // This thread has requests to serve: it comes again for a lock, and never stands still for it.
+  const raw = openSqlite(file, 0)
+  const db = new PatientQueries({ dialect: sqliteDialect(raw) })
   return { dialect: 'sqlite', db, file, raw, close: () => db.destroy() }
 }
 
@@ -58,7 +60,7 @@ export function isUniqueViolation(error: unknown, column?: string): boolean {
 const failureCodes = /^(08|53|57|58)\w{3}$|^25006$|^E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|NOTFOUND|HOSTUNREACH)$|^EAI_AGAIN$/
 /** Failures that carry no code: of SQLite, of the PostgreSQL client, and of a database that we have closed ourselves. */
 const failureTexts =
-  /database is locked|disk is full|readonly database|disk I\/O error|unable to open database|exceeded when trying to connect|Connection terminated|is not queryable|database is not open|driver has already been destroyed/
+  /database is locked|disk is full|readonly database|disk I\/O error|unable to open database|exceeded when trying to connect|wait for a connection|database did not answer|Query read timeout|Connection terminated|is not queryable|database is not open|driver has already been destroyed/
 
 /** Whether a failure means that the database cannot be asked now: gone, busy, full or read-only. Asking again later may help. */
 export function isDatabaseFailure(error: unknown): boolean {

@@ -1,8 +1,15 @@
-import { PostgresDialect } from 'kysely'
+import { PostgresDialect, type PostgresPoolClient } from 'kysely'
 import pg from 'pg'
 
 const int8 = 20
 const numeric = 1700
+/** Who would wait for a connection behind so many others is refused at once. */
+const waitingMax = 2000
+/** How long a statement waits for rows and tables that others have locked. */
+const lockMs = 1000
+const statementMs = 30_000
+/** When even the refusal of a statement that takes too long has not come, the connection leads nowhere. */
+const silenceMs = statementMs + 1000
 
 /** 64-bit integers arrive as numbers; a value that a number cannot hold exactly is an error, never a rounded amount. */
 function exactNumber(text: string): number {
@@ -21,7 +28,9 @@ export function openPostgres(url: string, connectionsMax = 10, more: pg.PoolConf
     max: connectionsMax,
     types,
     connectionTimeoutMillis: 2000,
-    statement_timeout: 30_000,
+    statement_timeout: statementMs,
+    query_timeout: silenceMs,
+    lock_timeout: lockMs,
     idle_in_transaction_session_timeout: 30_000,
     application_name: 'sluice',
     ...more,
@@ -32,5 +41,24 @@ export function openPostgres(url: string, connectionsMax = 10, more: pg.PoolConf
 }
 
 export function postgresDialect(pool: pg.Pool): PostgresDialect {
-  return new PostgresDialect({ pool })
+  return new PostgresDialect({ pool: { connect: async () => watched(await connect(pool)), end: () => pool.end() } })
+}
+
+function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  if (pool.waitingCount >= waitingMax) throw new Error(`${pool.waitingCount} wait for a connection`)
+  return pool.connect()
+}
+
+/** A connection that has fallen silent is asked nothing more, and not used again. */
+function watched(client: pg.PoolClient): PostgresPoolClient {
+  let silent: Error | undefined
+  const query = (sql: string, parameters: unknown[]) =>
+    silent
+      ? Promise.reject(silent)
+      : client.query(sql, parameters).catch((error: Error) => {
+          if (error.message === 'Query read timeout') silent = error
+          throw error
+        })
+  // The other form of `query`, with a cursor, is for dialects that were given one.
+  return { query: query as unknown as PostgresPoolClient['query'], release: () => client.release(silent) }
 }

@@ -6,14 +6,16 @@ const require = createRequire(import.meta.url)
 /**
  * Opens a connection to a SQLite file. Imports nothing else, so that a worker thread stays small.
  * The `node:sqlite` API: the builtin where Node has it without a flag (22.13 and later), else the package with the same API.
+ * `lockWaitMs` is how long a statement may hold up its thread for the write lock; opening the file may take as long as it takes.
  */
-export function openSqlite(file: string): DatabaseSyncInstance {
+export function openSqlite(file: string, lockWaitMs = 5000): DatabaseSyncInstance {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   const builtin = major > 22 || (major === 22 && minor >= 13)
   const api: typeof import('@photostructure/sqlite') = require(builtin ? 'node:sqlite' : '@photostructure/sqlite')
   const database = new api.DatabaseSync(file)
   database.exec(
-    'pragma journal_mode = wal; pragma synchronous = full; pragma busy_timeout = 5000; pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -16000',
+    'pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -16000',
   )
+  database.exec(`pragma busy_timeout = ${lockWaitMs}`)
   return database
 }

@@ -1,12 +1,26 @@
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
-import { SqliteDialect } from 'kysely'
+import { SqliteDialect, type SqliteDialectConfig } from 'kysely'
 import { LRUCache } from 'lru-cache'
+import { PatientSqliteDriver } from './contention.ts'
+
+class PatientSqliteDialect extends SqliteDialect {
+  readonly #config: SqliteDialectConfig
+
+  constructor(config: SqliteDialectConfig) {
+    super(config)
+    this.#config = config
+  }
+
+  override createDriver(): PatientSqliteDriver {
+    return new PatientSqliteDriver(this.#config)
+  }
+}
 
 /** Kysely over a `node:sqlite` database. Transactions take the write lock at once, so that they never fail half-way on upgrade. */
 export function sqliteDialect(database: DatabaseSyncInstance): SqliteDialect {
   const statements = new LRUCache<string, Prepared>({ max: 500 })
 
-  return new SqliteDialect({
+  return new PatientSqliteDialect({
     database: {
       close: () => database.close(),
       prepare(text) {

@@ -2,6 +2,7 @@ import type { RequestLimit } from '../../contract/entities/request-limit.ts'
 import { tokenStatus } from '../../contract/entities/token.ts'
 import { userStatus } from '../../contract/entities/user.ts'
 import { isAdmin } from '../../contract/roles.ts'
+import { promptly } from '../db/promptly.ts'
 import type { Row } from '../db/schema.ts'
 import { type AddressList, readAddressList } from '../lib/addresses.ts'
 import { seconds } from '../lib/clock.ts'
@@ -147,7 +148,7 @@ function readKey(text: string): Key | undefined {
 
 /** Null when no living token of a living user has this key. Throws `database_unavailable`. */
 async function loadToken(core: Core, hash: string): Promise<Known | null> {
-  const row = await core.db
+  const found = core.db
     .selectFrom('tokens')
     .innerJoin('users', 'users.id', 'tokens.user_id')
     .selectAll('tokens')
@@ -156,7 +157,7 @@ async function loadToken(core: Core, hash: string): Promise<Known | null> {
     .where('tokens.deleted_at', 'is', null)
     .where('users.deleted_at', 'is', null)
     .executeTakeFirst()
-    .catch((cause: unknown) => fail('database_unavailable', {}, { cause }))
+  const row = await promptly(found).catch((cause: unknown) => fail('database_unavailable', {}, { cause }))
   if (!row) return null
 
   return {

@@ -21,6 +21,7 @@ function committerOf(fault: (batch: readonly Work[]) => 'refused' | 'away' | und
     },
     refused: (error) => error instanceof Error && error.message === 'refused',
     owner: ({ owner }) => owner,
+    lighten: () => false,
     describe: (work) => work,
   })
   onTestFinished(() => void committer.close(0))

@@ -9,6 +9,8 @@ export interface Writer<Work> {
   refused(error: unknown): boolean
   /** Work of the same owner waits together when one piece of it is refused, as behind the same locked row. */
   owner(work: Work): number
+  /** Leaves out of work that was refused by itself what can do without. Answers whether there was something. */
+  lighten(work: Work, error: unknown): boolean
   /** What the log says of work that cannot be written. */
   describe(work: Work): object
 }
@@ -167,7 +169,11 @@ export class Committer<Work> {
     this.#answered()
     const [only, ...others] = batch
     if (!only) return
-    if (others.length === 0) return this.#park(only, error)
+    if (others.length === 0) {
+      if (this.#writer.lighten(only.work, error)) this.#queue.unshift(only)
+      else this.#park(only, error)
+      return
+    }
     for (const item of batch) item.alone = true
     this.#queue.unshift(...batch)
     this.#logger.warn({ error, batch: batch.length }, 'a ledger batch was refused; writing it one by one')

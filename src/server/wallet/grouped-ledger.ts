@@ -1,3 +1,4 @@
+import { isContention } from '../db/contention.ts'
 import type { Within } from '../db/open.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
@@ -5,6 +6,7 @@ import { Committer, type Queued } from './committer.ts'
 import { credit } from './credit.ts'
 import type { Charge, Credit, Hold, Ledger } from './ledger.ts'
 import { type Entry, type Expired, requireUnits, type Store } from './store.ts'
+import { UnloggedCharges } from './unlogged.ts'
 
 /** Charges that may wait for the database before no more requests are admitted. */
 const queueMax = 10_000
@@ -26,6 +28,7 @@ export class GroupedLedger implements Ledger {
   readonly #charges = new Map<string, Queued<Entry>>()
   /** Users who were charged since somebody last asked. */
   readonly #spenders = new Set<number>()
+  readonly #unlogged: UnloggedCharges
   readonly #unsubscribe: readonly (() => void)[]
   readonly #renewal: NodeJS.Timeout
   #closing = false
@@ -37,8 +40,10 @@ export class GroupedLedger implements Ledger {
       write: (batch) => this.#write(batch),
       refused: (error) => store.refused(error),
       owner: (entry) => entry.hold.userId,
+      lighten,
       describe: (entry) => ({ entry }),
     })
+    this.#unlogged = new UnloggedCharges(core)
     this.#unsubscribe = [
       core.bus.on('user', (userId) => store.refresh({ userId })),
       core.bus.on('token', (tokenId) => store.refresh({ tokenId })),
@@ -111,6 +116,9 @@ export class GroupedLedger implements Ledger {
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
     const lost = await this.#committer.close(closeMs)
     if (lost.length > 0) this.#core.logger.fatal({ lost }, `${lost.length} ledger entries could not be written before the stop`)
+    await this.#unlogged.write()
+    const { left } = this.#unlogged
+    if (left.length > 0) this.#core.logger.fatal({ left }, `${left.length} charges stand without their log rows`)
     await this.#store.close()
   }
 
@@ -162,11 +170,13 @@ export class GroupedLedger implements Ledger {
       if (entry.kind !== 'charge') continue
       this.#charges.delete(entry.hold.requestId)
       this.#spenders.add(entry.hold.userId)
+      if (entry.unlogged) this.#unlogged.add(entry.unlogged)
     }
     for (const tokenId of exhausted) bus.publish('token', tokenId)
   }
 
   async #renew(): Promise<void> {
+    await this.#unlogged.write()
     try {
       await this.#store.keep(this.#inUse())
     } catch (error) {
@@ -178,4 +188,12 @@ export class GroupedLedger implements Ledger {
   #inUse(): string[] {
     return [...this.#open.keys(), ...this.#charges.keys()]
   }
+}
+
+/** A charge is money, its log row is for people to read: what the schema refuses of the row must not hold up the charge. */
+function lighten(entry: Entry, error: unknown): boolean {
+  if (entry.kind !== 'charge' || entry.charge.log === null || isContention(error)) return false
+  entry.unlogged = entry.charge.log
+  entry.charge = { ...entry.charge, log: null }
+  return true
 }

@@ -1,7 +1,9 @@
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { eachDatabase, freshDatabase } from '../../../test/helpers/databases.ts'
+import { type DatabaseKind, eachDatabase, freshDatabase } from '../../../test/helpers/databases.ts'
 import { aCharge, aHold, ledgerOf, outcome } from '../../../test/helpers/ledger.ts'
 import { takeAway } from '../../../test/helpers/outage.ts'
+import type { Core } from '../options/core.ts'
 import { reconcile } from './reconcile.ts'
 
 async function eventually(check: () => Promise<void>): Promise<void> {
@@ -53,6 +55,41 @@ eachDatabase('ledger without its database', (fresh) => {
     expect(await refused).toBe('database_unavailable')
   })
 })
+
+eachDatabase('a charge whose log row the database refuses', (fresh, kind) => {
+  it('[T159] stands at once, and has its one row as soon as there can be one', async () => {
+    const node = await ledgerOf(await fresh())
+    const userId = await node.user(1000)
+    const holds = Array.from({ length: 10 }, () => aHold(userId, 0, 100))
+    for (const hold of holds) await node.ledger.hold(hold)
+    const accept = await refuseLogs(node.core, kind)
+
+    expect(await Promise.all(holds.map((hold) => outcome(() => node.ledger.settle(hold, aCharge(hold, 70)))))).toEqual(
+      Array(10).fill('ok'),
+    )
+    expect(await node.userRow(userId)).toMatchObject({ quota: 300, held: 0, request_count: 10 })
+    expect(await node.core.db.selectFrom('logs').select('id').execute()).toEqual([])
+
+    await accept()
+    await node.close()
+    const again = await ledgerOf(node.database)
+    const rows = await again.core.db.selectFrom('logs').selectAll().execute()
+    expect(rows.map((row) => [row.request_id, row.quota]).sort()).toEqual(holds.map(({ requestId }) => [requestId, 70]).sort())
+    expect(await reconcile(again.core)).toEqual([])
+  })
+})
+
+/** Answers how to end it. */
+async function refuseLogs({ db }: Core, kind: DatabaseKind): Promise<() => Promise<unknown>> {
+  const run = (text: string) => sql.raw(text).execute(db)
+  if (kind === 'sqlite') {
+    await run(`create trigger no_logs before insert on logs begin select raise(abort, 'no room for logs'); end`)
+    return () => run('drop trigger no_logs')
+  }
+  await run(`create function no_logs() returns trigger language plpgsql as $$ begin raise exception 'no room for logs'; end $$`)
+  await run('create trigger no_logs before insert on logs for each row execute function no_logs()')
+  return () => run('drop trigger no_logs on logs')
+}
 
 describe('a locked row on PostgreSQL', () => {
   it('holds up its own user and nobody else', async () => {

@@ -1,4 +1,4 @@
-import type { Row } from '../db/schema.ts'
+import type { NewRow, Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
 import type { Charge, Hold } from './ledger.ts'
 
@@ -31,7 +31,8 @@ export interface Store {
 /** One piece of a batch. */
 export type Entry =
   /** `hasRow`: there may be a row in `holds` to delete. */
-  | { readonly kind: 'charge'; readonly hold: Hold; readonly charge: Charge; readonly hasRow: boolean }
+  /** `unlogged`: the log row that the database refused, so that the charge goes without it. */
+  | { readonly kind: 'charge'; readonly hold: Hold; charge: Charge; readonly hasRow: boolean; unlogged?: NewRow<'logs'> }
   | { readonly kind: 'release'; readonly hold: Hold }
   | { readonly kind: 'checkpoint'; readonly hold: Hold; charge: Charge }
 

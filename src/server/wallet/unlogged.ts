@@ -1,0 +1,55 @@
+import type { NewRow } from '../db/schema.ts'
+import type { Core } from '../options/core.ts'
+
+type LogRow = NewRow<'logs'>
+
+const rowsMax = 10_000
+
+/**
+ * Log rows that the database refused when their charges were written. A charge stands without its row; the row is made again from what
+ * the charge says, until it is there.
+ */
+export class UnloggedCharges {
+  readonly #core: Core
+  #rows: LogRow[] = []
+  #isWriting = false
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  add(row: LogRow): void {
+    this.#core.logger.error({ request: row.request_id, quota: row.quota }, 'a charge stands without its log row')
+    if (this.#rows.length < rowsMax) this.#rows.push(row)
+  }
+
+  /** Tries once for each row. */
+  async write(): Promise<void> {
+    if (this.#isWriting) return
+    this.#isWriting = true
+    try {
+      const waiting = this.#rows.splice(0)
+      for (const row of waiting) if (!(await this.#insert(row)) && !(await this.#insert(plain(row)))) this.#rows.push(row)
+    } finally {
+      this.#isWriting = false
+    }
+  }
+
+  /** What is still not there. */
+  get left(): readonly LogRow[] {
+    return this.#rows
+  }
+
+  #insert(row: LogRow): Promise<boolean> {
+    const inserted = this.#core.db.insertInto('logs').values(row).execute()
+    return inserted.then(
+      () => true,
+      () => false,
+    )
+  }
+}
+
+/** What the ledger knows: who paid how much, when and for which request. */
+function plain({ user_id, token_id, created_at, type, quota, channel_id, request_id }: LogRow): LogRow {
+  return { user_id, token_id, created_at, type, quota, channel_id, request_id, other: '{"rebuilt":true}' }
+}

@@ -1,0 +1,61 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+/** A TCP peer in front of another that goes on, falls silent or hangs up as it is told. */
+export interface FaultProxy {
+  readonly port: number
+  /** Takes connections and bytes, and passes on nothing, as a network does that swallows packets. */
+  silence(): void
+  /** Passes on what it has kept back, and all that follows. */
+  heal(): void
+  /** Hangs up on everybody, and on whoever comes, until it is healed. */
+  cut(): void
+}
+
+/** Ends with the test. */
+export async function faultProxy(target: { host: string; port: number }): Promise<FaultProxy> {
+  const pairs = new Set<readonly [Socket, Socket]>()
+  let mode: 'passes' | 'silent' | 'cut' = 'passes'
+  const server = createServer((client) => {
+    client.on('error', () => {})
+    if (mode === 'cut') return client.destroy()
+    const peer = connect(target)
+    const pair = [client, peer] as const
+    pairs.add(pair)
+    for (const [from, to] of [pair, [peer, client]] as const) {
+      from.on('error', () => {})
+      from.on('data', (data) => to.write(data))
+      from.on('close', () => {
+        to.destroy()
+        pairs.delete(pair)
+      })
+    }
+    if (mode === 'silent') for (const socket of pair) socket.pause()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const each = (act: (socket: Socket) => void) => {
+    for (const pair of pairs) for (const socket of pair) act(socket)
+  }
+  const hangUp = () => each((socket) => socket.destroy())
+  onTestFinished(() => {
+    hangUp()
+    server.close()
+  })
+
+  return {
+    // It listens on a port, not on a pipe.
+    port: (server.address() as AddressInfo).port,
+    silence() {
+      mode = 'silent'
+      each((socket) => socket.pause())
+    },
+    heal() {
+      mode = 'passes'
+      each((socket) => socket.resume())
+    },
+    cut() {
+      mode = 'cut'
+      hangUp()
+    },
+  }
+}
