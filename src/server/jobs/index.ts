@@ -9,6 +9,7 @@ import { purgeSessions } from './purge-sessions.ts'
 import { readSpending } from './read-spending.ts'
 import { reconcileLedger } from './reconcile-ledger.ts'
 import { refreshBalances } from './refresh-balances.ts'
+import { rollUpUsage } from './roll-up.ts'
 import type { Job } from './runner.ts'
 import { settleResponses } from './settle-responses.ts'
 import { tellOfDisabledChannels } from './tell-disabled-channels.ts'
@@ -23,6 +24,7 @@ export const jobs: readonly Job[] = [
   reconcileLedger,
   purgeSessions,
   warnOfLowQuota,
+  rollUpUsage,
   purgeLogs,
   purgeSealedStates,
   purgeKeptResponses,

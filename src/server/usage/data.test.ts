@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { aCharge, aHold, ledgerOf } from '../../../test/helpers/ledger.ts'
+import type { Grain, SumsBy } from '../../contract/entities/usage-sum.ts'
+import type { Core } from '../options/core.ts'
 import { listQuotaData, spanMaxDays } from './data.ts'
+import type { LogFilter } from './filter.ts'
+import { foldUsage } from './fold.ts'
 import { splitByHour } from './hours.ts'
 import { logStatistics } from './stats.ts'
 import { readSums } from './sums.ts'
@@ -36,7 +40,16 @@ eachDatabase('sums of charges', (fresh) => {
     expect(ofLedger(ada) + ofLedger(bob)).toBe(charged)
 
     const filter = { start_timestamp: monday, end_timestamp: monday + 13 * day }
+    const foldedAt = (at: number) => foldUsage({ ...core, now: () => at * 1000 })
+    const before = await readAll(core, filter, ada)
+    expect(await foldedAt(monday + 6 * day)).toBe(29)
+    expect(await readAll(core, filter, ada)).toEqual(before)
+    expect(await foldedAt(monday + 14 * day)).toBe(31)
+    expect(await foldedAt(monday + 14 * day)).toBe(0)
+    expect(await readAll(core, filter, ada)).toEqual(before)
+
     expect((await logStatistics(core, filter)).quota).toBe(charged)
+    expect((await logStatistics(core, {})).quota).toBe(charged)
     expect((await logStatistics(core, { ...filter, userId: ada })).quota).toBe(ofLedger(ada))
     for (const by of ['model', 'user', 'channel', 'group'] as const) {
       for (const [grain, offsetMinutes] of [
@@ -85,6 +98,35 @@ eachDatabase('sums of charges', (fresh) => {
     })
   })
 
+  it('take in what was charged late, after its hour was folded', async () => {
+    const books = await ledgerOf(await fresh())
+    const { core, ledger } = books
+    const user = await books.user(1_000_000)
+    const charge = async (at: number, model: string) => {
+      const hold = aHold(user, 0, 5000)
+      await ledger.hold(hold)
+      await ledger.settle(hold, aCharge(hold, 100, { at, model }))
+    }
+    const later = { ...core, now: () => (monday + day) * 1000 }
+    const read = async () => {
+      const filter = { start_timestamp: monday, end_timestamp: monday + day }
+      const { points } = await readSums(core, { filter, by: 'model', grain: 'hour', offsetMinutes: 0 })
+      return points.map(({ at, key, quota }) => [(at - monday) / hour, key, quota])
+    }
+    await charge(monday, 'early')
+    await charge(monday + 3 * hour, 'last')
+    expect(await foldUsage(later)).toBe(2)
+    await charge(monday, 'early')
+    await charge(monday + hour, 'late')
+    expect(await foldUsage(later)).toBe(2)
+    expect(await read()).toEqual([
+      [0, 'early', 200],
+      [1, 'late', 100],
+      [3, 'last', 100],
+    ])
+    expect((await logStatistics(core, { model_name: 'late' })).quota).toBe(100)
+  })
+
   it('refuse a span that is too long', async () => {
     const { core } = await ledgerOf(await fresh())
     const tooLong = { code: 'data_span_too_long' }
@@ -94,6 +136,25 @@ eachDatabase('sums of charges', (fresh) => {
     expect((await readSums(core, { filter, by: 'model', grain: 'day', offsetMinutes: 0 })).total.count).toBe(0)
   })
 })
+
+async function readAll(core: Core, filter: LogFilter, userId: number) {
+  const sums = (more: LogFilter, by: SumsBy, grain: Grain) =>
+    readSums(core, { filter: { ...filter, ...more }, by, grain, offsetMinutes: 345 })
+  return {
+    sums: [
+      await sums({}, 'user', 'day'),
+      await sums({ model_name: 'model-1' }, 'model', 'hour'),
+      await sums({}, 'group', 'week'),
+    ],
+    crossed: [await sums({ model_name: 'model-1' }, 'user', 'day'), await sums({ channel: 1, userId }, 'channel', 'day')],
+    data: [await listQuotaData(core, filter, 366), await listQuotaData(core, { ...filter, userId }, 366)],
+    statistics: [
+      await logStatistics(core, filter),
+      await logStatistics(core, { ...filter, model_name: '%1%' }),
+      await logStatistics(core, { start_timestamp: filter.start_timestamp ?? 0, channel: 1 }),
+    ],
+  }
+}
 
 describe('a span', () => {
   it('is whole hours and what is left of an hour at either end', () => {

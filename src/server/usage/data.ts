@@ -2,7 +2,8 @@ import type { QuotaData } from '../../contract/entities/usage-sum.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
-import { type LogFilter, matchingHours, resolveFilter } from './filter.ts'
+import { type LogFilter, resolveFilter } from './filter.ts'
+import { eachSum, hourSums } from './folded.ts'
 import { hourSeconds } from './hours.ts'
 
 /**
@@ -23,20 +24,14 @@ export async function listQuotaData(core: Core, filter: LogFilter, maxDays: numb
   const user = found.userId
     ? await core.db.selectFrom('users').select(['id', 'username']).where('id', '=', found.userId).executeTakeFirst()
     : undefined
-  const rows = await core.db
-    .selectFrom('quota_data')
-    .select(['quota_data.model_name', 'quota_data.created_at'])
-    .select(({ fn }) => [
-      fn.sum<number>('token_used').as('token_used'),
-      fn.sum<number>('count').as('count'),
-      fn.sum<number>('quota').as('quota'),
-    ])
-    .where(matchingHours(found))
-    .groupBy(['quota_data.created_at', 'quota_data.model_name'])
-    .orderBy('quota_data.created_at')
-    .orderBy('quota_data.model_name')
-    .execute()
-  return rows.map((row) => ({ id: 0, user_id: user?.id ?? 0, username: user?.username ?? '', ...row }))
+  const of = { id: 0, user_id: user?.id ?? 0, username: user?.username ?? '' }
+  const rows: QuotaData[] = []
+  for await (const piece of hourSums(core.db, found, 'model')) {
+    for (const { hour, sums } of piece) {
+      eachSum(sums, (key, sum) => rows.push({ ...of, created_at: hour, model_name: String(key), ...sum }))
+    }
+  }
+  return rows
 }
 
 /** The filter with its beginning at that of an hour, and an end where it had none. Throws `data_span_too_long`. */

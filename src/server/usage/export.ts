@@ -4,7 +4,8 @@ import { csvLine } from '../lib/csv.ts'
 import { zoneClock } from '../lib/zone-clock.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
-import { type LogFilter, matchingHours, type ResolvedFilter, resolveFilter } from './filter.ts'
+import { matchingHoursOf } from './cells.ts'
+import { type LogFilter, type ResolvedFilter, resolveFilter } from './filter.ts'
 import { hourSeconds, type Span } from './hours.ts'
 import { forOwner, presentLog } from './log.ts'
 import { daysOf, isLocated, newestLogs } from './rows.ts'
@@ -72,15 +73,7 @@ async function* chunks(db: Queries, filter: ResolvedFilter) {
 }
 
 async function* hoursOf(db: Queries, filter: ResolvedFilter): AsyncGenerator<Span> {
-  const { start_timestamp: start = 0 } = filter
-  const hours = await db
-    .selectFrom('quota_data')
-    .select('quota_data.created_at')
-    .distinct()
-    .where(matchingHours({ ...filter, start_timestamp: start - (start % hourSeconds) }))
-    .orderBy('quota_data.created_at', 'desc')
-    .execute()
-  for (const { created_at } of hours) yield { from: created_at, to: created_at + hourSeconds - 1 }
+  for (const hour of await matchingHoursOf(db, filter)) yield { from: hour, to: hour + hourSeconds - 1 }
 }
 
 interface Shown {

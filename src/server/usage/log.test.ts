@@ -10,6 +10,7 @@ import { verifyAudit } from '../options/audit.ts'
 import type { Core } from '../options/core.ts'
 import { type Export, exportLogs } from './export.ts'
 import { type LogFilter, resolveFilter } from './filter.ts'
+import { foldUsage } from './fold.ts'
 import { hourSeconds } from './hours.ts'
 import { listLogs, listOwnLogs, recordLog, searchLogs, searchOwnLogs } from './log.ts'
 import { askForPurge, purgeLogs, readPurge, runPurges, stopPurge } from './purge.ts'
@@ -51,7 +52,8 @@ eachDatabase('logs', (fresh) => {
     return opened.close
   })
   beforeEach(async () => {
-    for (const table of ['logs', 'quota_data', 'channels', 'log_purges'] as const) await core.db.deleteFrom(table).execute()
+    for (const table of ['logs', 'quota_data', 'usage_hours', 'token_hours', 'channels', 'log_purges'] as const)
+      await core.db.deleteFrom(table).execute()
   })
 
   /** A row, and what the commit of a charge adds to the roll-up. */
@@ -326,6 +328,42 @@ eachDatabase('logs', (fresh) => {
     expect(await found({ group: 'vip', end_timestamp: nowSeconds - 7 * hourSeconds - 1 })).toEqual([['7', '14'], 4])
     expect(await found({ model_name: 'rare', start_timestamp: nowSeconds - 7 * hourSeconds })).toEqual([['0'], 2])
     expect(await found({ model_name: 'never' })).toEqual([[], 0])
+  })
+
+  it('finds what a token was used for, and what it cost, before and after its hours are folded', async () => {
+    const hours = (count: number) => nowSeconds - count * hourSeconds
+    for (let hour = 0; hour < 30; hour++) {
+      await add({ created_at: hours(hour), token_name: 'often', quota: 1 })
+      if (hour % 7 > 0) continue
+      await add({ created_at: hours(hour), token_name: 'rare', model_name: `m${hour % 2}`, content: String(hour), quota: 10 })
+      await add({ created_at: hours(hour), token_name: 'rare', user_id: bob, content: `bob ${hour}`, quota: 1000 })
+    }
+    const read = async (filter: LogFilter, offset = 0) => {
+      const { items, total } = await listLogs(core, { filter: { token_name: 'rare', ...filter }, page: { offset, limit: 2 } })
+      const { quota } = await logStatistics(core, { token_name: 'rare', ...filter })
+      return [items.map(({ content }) => content), total, quota]
+    }
+    const exported = async (filter: LogFilter) => {
+      let lines = 0
+      for await (const piece of exportLogs(core, { filter, format: 'jsonl', timeZone: '' })) lines += piece.split('\n').length - 1
+      return lines
+    }
+    const check = async () => {
+      expect(await read({ userId: ada })).toEqual([['0', '7'], 5, 50])
+      expect(await read({ userId: ada }, 4)).toEqual([['28'], 5, 50])
+      expect(await read({})).toEqual([['bob 0', '0'], 10, 5050])
+      expect(await read({ userId: ada, model_name: 'm1' })).toEqual([['7', '21'], 2, 20])
+      expect(await read({ userId: ada, start_timestamp: hours(21), end_timestamp: hours(7) })).toEqual([['7', '14'], 3, 30])
+      expect(await read({ userId: ada, start_timestamp: hours(20), end_timestamp: hours(7) - 1 })).toEqual([['14'], 1, 10])
+      expect(await read({ token_name: 'never' })).toEqual([[], 0, 0])
+      expect(await exported({ token_name: 'rare' })).toBe(10)
+    }
+    await check()
+    const at = (time: number) => ({ ...core, now: () => time * 1000 })
+    expect(await foldUsage(at(hours(10)))).toBe(18)
+    await check()
+    expect(await foldUsage(at(hours(-2)))).toBe(12)
+    await check()
   })
 
   it('[T063] shows owners no number that counts the rows of others', async () => {

@@ -1,14 +1,15 @@
-import type { SelectQueryBuilder } from 'kysely'
+import { type SelectQueryBuilder, sql } from 'kysely'
 import { logsCountedAhead, logType } from '../../contract/entities/log.ts'
 import type { Queries } from '../db/open.ts'
 import type { Row, Tables } from '../db/schema.ts'
-import { matching, matchingHours, type ResolvedFilter } from './filter.ts'
-import { hourSeconds, type Span, splitByHour } from './hours.ts'
+import { type Cell, firstHour, knownSums, newestCells, payersSince } from './cells.ts'
+import { matching, type ResolvedFilter } from './filter.ts'
+import { foldedUntil } from './folded.ts'
+import { hourSeconds, type Span } from './hours.ts'
 
 /**
  * How rows of a log of any length are found: along an index from the newest on. Filters that no index of `logs` knows are looked up in
- * the roll-up first, which tells in which hours of which users there is something to find. An index of their own would cost every
- * charge more than they save.
+ * `cells` first.
  */
 
 /** `channel_name` is null when the channel is gone. */
@@ -39,7 +40,7 @@ export async function readRows(
   const until = at === 0 ? filter : { ...filter, end_timestamp: Math.min(at, filter.end_timestamp || at) }
   if (!isLocated(filter)) return readAlong(db, until, { skip, limit })
 
-  const cells = await newestCells(db, until)
+  const cells = await newestCells(db, until, cellsMax + 1)
   const newestHour = cells[0]?.hour
   if (newestHour === undefined) return []
   // So many that a walk from the newest on finds them by the way.
@@ -60,13 +61,23 @@ export async function countRows(db: Queries, filter: ResolvedFilter, offset: num
 
   const oldest = await db.selectFrom('logs').select('created_at').orderBy('created_at').limit(1).executeTakeFirst()
   if (!oldest) return 0
-  const start = Math.max(filter.start_timestamp ?? 0, oldest.created_at - (oldest.created_at % hourSeconds))
-  const { whole, edges } = splitByHour(start, filter.end_timestamp ?? 0)
-  let count = whole ? await countHours(db, { ...filter, start_timestamp: whole.from, end_timestamp: whole.to }) : 0
-  for (const { from, to } of edges) {
+  const since = Math.max(filter.start_timestamp ?? 0, oldest.created_at - (oldest.created_at % hourSeconds))
+  const known = await knownSums(db, { ...filter, start_timestamp: since })
+  if (!known) return countOf(db, await rowsSince(db, filter, firstHour(filter)), limit)
+  let { count } = known.sum
+  for (const { from, to } of known.left) {
     if (count < limit) count += await countAlong(db, { ...filter, start_timestamp: from, end_timestamp: to }, limit - count)
   }
   return Math.min(count, limit)
+}
+
+/** The quota of all rows that match, by way of the cells. */
+export async function sumLocated(db: Queries, filter: ResolvedFilter): Promise<number> {
+  const rows = await rowsSince(db, filter, firstHour(filter))
+  const { quota } = await rows
+    .select(({ fn, lit }) => fn.coalesce(fn.sum<number>('logs.quota'), lit(0)).as('quota'))
+    .executeTakeFirstOrThrow()
+  return quota
 }
 
 /** The days in which there are rows, the newest first, so that no single query has to go through the whole log. */
@@ -85,9 +96,9 @@ export async function* daysOf(db: Queries, filter: ResolvedFilter): AsyncGenerat
   }
 }
 
-/** Only charges have a model, a channel and a group, and each is counted in the roll-up of its hour. */
-export function isLocated({ models, channel, group, type, request_id }: ResolvedFilter): boolean {
-  return Boolean(models || channel || group) && (!type || type === logType.consume) && !request_id
+/** Only charges have a model, a channel, a group and a token, and each is counted in the roll-up of its hour. */
+export function isLocated({ models, channel, group, token_name, type, request_id }: ResolvedFilter): boolean {
+  return Boolean(models || channel || group || token_name) && (!type || type === logType.consume) && !request_id
 }
 
 function newest<Joined extends Tables & { logs: Tables['logs'] }, From extends keyof Joined>(
@@ -124,23 +135,6 @@ async function readAlong(
     .execute()
 }
 
-interface Cell {
-  readonly hour: number
-  readonly count: number
-}
-
-/** The newest cells of the roll-up that match, along an index; one more than are worth a visit each. */
-function newestCells(db: Queries, filter: ResolvedFilter): Promise<Cell[]> {
-  const { start_timestamp: start = 0 } = filter
-  return db
-    .selectFrom('quota_data')
-    .select(['quota_data.created_at as hour', 'quota_data.count'])
-    .where(matchingHours({ ...filter, start_timestamp: start - (start % hourSeconds) }))
-    .orderBy('quota_data.created_at', 'desc')
-    .limit(cellsMax + 1)
-    .execute()
-}
-
 /** Visits as many hours as promise the page; and more when some kept no rows. */
 async function readCells(
   db: Queries,
@@ -151,7 +145,7 @@ async function readCells(
   let promised = 0
   for (let wanted = skip + limit; ; wanted *= 4) {
     for (; visited < cells.length && promised < wanted; visited++) promised += cells[visited]?.count ?? 0
-    const rows = await rowsSince(db, filter, cells[visited - 1]?.hour ?? 0)
+    const rows = await newest(await rowsSince(db, filter, cells[visited - 1]?.hour ?? 0))
       .offset(skip)
       .limit(limit)
       .execute()
@@ -159,38 +153,31 @@ async function readCells(
   }
 }
 
-/** Rows of the hours since this one that the roll-up names; the order of the join is the one that it is written in. */
-function rowsSince(db: Queries, filter: ResolvedFilter, hour: number): LogQuery {
-  const cells = db
-    .selectFrom('quota_data')
-    .select(['quota_data.created_at as hour', 'quota_data.user_id as payer'])
-    .distinct()
-    .where(matchingHours({ ...filter, start_timestamp: hour }))
-    .as('cells')
-  const joined = db
-    .selectFrom(cells)
+/** Rows of the cells since this hour; the order of the join is the one that it is written in. */
+async function rowsSince(db: Queries, filter: ResolvedFilter, hour: number) {
+  const mark = filter.token_name ? await foldedUntil(db) : 0
+  return db
+    .selectFrom(payersSince(db, filter, { hour, mark }))
     .crossJoin('logs')
     .whereRef('logs.user_id', '=', 'cells.payer')
     .whereRef('logs.created_at', '>=', 'cells.hour')
     .where((eb) => eb('logs.created_at', '<', eb('cells.hour', '+', hourSeconds)))
     .where('logs.type', '=', logType.consume)
     .where(matching(filter))
-  return newest(joined)
 }
 
 async function countAlong(db: Queries, filter: ResolvedFilter, limit: number): Promise<number> {
-  const { count } = await db
-    .selectFrom(db.selectFrom('logs').select('logs.id').where(matching(filter)).limit(limit).as('counted'))
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  return countOf(db, db.selectFrom('logs').where(matching(filter)), limit)
 }
 
-async function countHours(db: Queries, filter: ResolvedFilter): Promise<number> {
+async function countOf<Joined extends Tables, From extends keyof Joined>(
+  db: Queries,
+  rows: SelectQueryBuilder<Joined, From, object>,
+  limit: number,
+): Promise<number> {
   const { count } = await db
-    .selectFrom('quota_data')
-    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('count'), eb.lit(0)).as('count'))
-    .where(matchingHours(filter))
+    .selectFrom(rows.select(sql`1`.as('one')).limit(limit).as('counted'))
+    .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return count
 }

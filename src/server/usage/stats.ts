@@ -2,15 +2,16 @@ import { logType } from '../../contract/entities/log.ts'
 import type { Queries } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
-import { type LogFilter, matching, matchingHours, type ResolvedFilter, resolveFilter } from './filter.ts'
-import { splitByHour } from './hours.ts'
+import { knownSums } from './cells.ts'
+import { type LogFilter, matching, type ResolvedFilter, resolveFilter } from './filter.ts'
+import { isLocated, sumLocated } from './rows.ts'
 
 const rateSeconds = 60
 
 /**
  * What was consumed: `quota` in units within the filter; `rpm` and `tpm`, requests and tokens (input and output), of the last minute
  * with the same filter but its times. The filter's type plays no part. Whole hours come from the roll-up, so that cleaning the log
- * changes no sum; only what the roll-up does not know, tokens and requests, is summed up over rows.
+ * changes no sum; only what no roll-up knows, such as a model of a token, is summed up over rows.
  */
 export async function logStatistics(core: Core, filter: LogFilter): Promise<{ quota: number; rpm: number; tpm: number }> {
   const found = await resolveFilter(core.db, { ...filter, type: logType.consume })
@@ -19,20 +20,10 @@ export async function logStatistics(core: Core, filter: LogFilter): Promise<{ qu
 }
 
 async function consumed(db: Queries, filter: ResolvedFilter): Promise<number> {
-  if (filter.token_name || filter.tokenId || filter.request_id) return sumRows(db, filter)
-
-  const { whole, edges } = splitByHour(filter.start_timestamp ?? 0, filter.end_timestamp ?? 0)
-  let quota = whole ? await sumHours(db, { ...filter, start_timestamp: whole.from, end_timestamp: whole.to }) : 0
-  for (const { from, to } of edges) quota += await sumRows(db, { ...filter, start_timestamp: from, end_timestamp: to })
-  return quota
-}
-
-async function sumHours(db: Queries, filter: ResolvedFilter): Promise<number> {
-  const { quota } = await db
-    .selectFrom('quota_data')
-    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('quota'), eb.lit(0)).as('quota'))
-    .where(matchingHours(filter))
-    .executeTakeFirstOrThrow()
+  const known = await knownSums(db, filter)
+  if (!known) return isLocated(filter) ? sumLocated(db, filter) : sumRows(db, filter)
+  let { quota } = known.sum
+  for (const { from, to } of known.left) quota += await sumRows(db, { ...filter, start_timestamp: from, end_timestamp: to })
   return quota
 }
 

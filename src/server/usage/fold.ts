@@ -1,0 +1,125 @@
+import { setTimeout } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { logType } from '../../contract/entities/log.ts'
+import { type SumsBy, sumsBy } from '../../contract/entities/usage-sum.ts'
+import type { Queries } from '../db/open.ts'
+import type { NewRow, Row } from '../db/schema.ts'
+import { seconds } from '../lib/clock.ts'
+import type { Core } from '../options/core.ts'
+import { add, eachSum, flatten, foldedUntil, type Key, type Sum, type Sums, sideColumns } from './folded.ts'
+import { hourSeconds } from './hours.ts'
+
+/** A charge that commits late has this long to get into its own hour before that is folded. */
+const slackSeconds = 120
+/** For this long an hour is looked at again, and folded anew when charges came to it later still. */
+const watchedSeconds = 3 * 86_400
+const pauseMs = 5
+
+/**
+ * Folds the hours that are over into sums by each side, and notes which tokens were used in them; oldest first, each in a transaction.
+ * Any number of runs at a time come to the same. Answers how many hours it folded.
+ */
+export async function foldUsage(core: Core, signal?: AbortSignal): Promise<number> {
+  const now = seconds(core.now())
+  const end = now - slackSeconds - hourSeconds
+  const mark = await foldedUntil(core.db)
+  let folded = 0
+  for (const hour of await changedHours(core.db, { from: Math.max(0, mark - watchedSeconds), to: mark - 1 })) {
+    await foldHour(core, hour)
+    folded++
+  }
+  for (let hour = await nextHour(core.db, mark); hour !== undefined && hour <= end && !signal?.aborted; ) {
+    await foldHour(core, hour)
+    folded++
+    await setTimeout(pauseMs)
+    hour = await nextHour(core.db, hour + hourSeconds)
+  }
+  return folded
+}
+
+async function nextHour(db: Queries, from: number): Promise<number | undefined> {
+  const next = await db
+    .selectFrom('quota_data')
+    .select('created_at')
+    .where('created_at', '>=', from)
+    .orderBy('created_at')
+    .limit(1)
+    .executeTakeFirst()
+  return next?.created_at
+}
+
+async function foldHour(core: Core, hour: number): Promise<void> {
+  await core.db.transaction().execute(async (within) => {
+    const rows = await within.selectFrom('quota_data').selectAll().where('created_at', '=', hour).execute()
+    await within
+      .insertInto('usage_hours')
+      .values(sumsBy.map((side): NewRow<'usage_hours'> => ({ side, hour, sums: JSON.stringify(sumsOf(rows, side)) })))
+      .onConflict((conflict) => conflict.columns(['side', 'hour']).doUpdateSet({ sums: sql`excluded.sums` }))
+      .execute()
+    await within
+      .insertInto('token_hours')
+      .columns(['user_id', 'token_name', 'hour', 'count', 'quota'])
+      .expression((eb) =>
+        eb
+          .selectFrom('logs')
+          .select(['user_id', 'token_name', eb.val(hour).as('hour')])
+          .select(({ fn }) => [fn.countAll<number>().as('count'), fn.sum<number>('quota').as('quota')])
+          .where('created_at', '>=', hour)
+          .where('created_at', '<', hour + hourSeconds)
+          .where('type', '=', logType.consume)
+          .where('token_name', '<>', '')
+          .groupBy(['user_id', 'token_name']),
+      )
+      .onConflict((conflict) =>
+        conflict
+          .columns(['user_id', 'token_name', 'hour'])
+          .doUpdateSet({ count: sql`excluded.count`, quota: sql`excluded.quota` }),
+      )
+      .execute()
+  })
+}
+
+function sumsOf(rows: readonly Row<'quota_data'>[], side: SumsBy): Sums {
+  const sums = new Map<Key, Sum>()
+  for (const row of rows) {
+    const key = row[sideColumns[side]]
+    const sum = sums.get(key) ?? { quota: 0, count: 0, token_used: 0 }
+    add(sum, row)
+    sums.set(key, sum)
+  }
+  return flatten([...sums].sort(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+/** Hours whose folded sums are no longer those of the roll-up. */
+async function changedHours(db: Queries, { from, to }: { from: number; to: number }): Promise<number[]> {
+  const folded = await db
+    .selectFrom('usage_hours')
+    .select(['hour', 'sums'])
+    .where('side', '=', 'group')
+    .where('hour', '>=', from)
+    .where('hour', '<=', to)
+    .execute()
+  const known = new Map(folded.map(({ hour, sums }) => [hour, totalsOf(sums)]))
+  const rolled = await db
+    .selectFrom('quota_data')
+    .select('created_at as hour')
+    .select(({ fn }) => [
+      fn.sum<number>('quota').as('quota'),
+      fn.sum<number>('count').as('count'),
+      fn.sum<number>('token_used').as('token_used'),
+    ])
+    .where('created_at', '>=', from)
+    .where('created_at', '<=', to)
+    .groupBy('created_at')
+    .execute()
+  return rolled
+    .filter(({ hour, quota, count, token_used }) => known.get(hour) !== `${quota}:${count}:${token_used}`)
+    .map(({ hour }) => hour)
+}
+
+function totalsOf(text: string): string {
+  const total = { quota: 0, count: 0, token_used: 0 }
+  // Written by `foldHour`.
+  eachSum(JSON.parse(text) as Sums, (_key, sum) => add(total, sum))
+  return `${total.quota}:${total.count}:${total.token_used}`
+}

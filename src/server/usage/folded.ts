@@ -1,0 +1,191 @@
+import type { SumsBy } from '../../contract/entities/usage-sum.ts'
+import type { Queries } from '../db/open.ts'
+import { matchingHours, type ResolvedFilter } from './filter.ts'
+import { hourSeconds, type Span } from './hours.ts'
+
+/**
+ * Sums of charges by one side, hour by hour. The roll-up has a row for each user, model, channel and group of an hour; `fold` makes of
+ * them one row for each side of an hour that is over, so that a month of everybody is some hundred rows. Hours that are not folded yet,
+ * and filters that name another side too, are read from the roll-up itself.
+ */
+
+export interface Sum {
+  quota: number
+  count: number
+  token_used: number
+}
+
+/** A name, or the number of a user or channel. */
+export type Key = string | number
+
+/** What a row of `usage_hours` holds: key, quota, count and tokens used, and so on for each key. So flat because a month has many. */
+export type Sums = readonly Key[]
+
+export interface HourSums {
+  readonly hour: number
+  readonly sums: Sums
+}
+
+export const sideColumns = { model: 'model_name', user: 'user_id', channel: 'channel_id', group: 'group' } as const
+
+const rowsAtOnce = 48
+const daySeconds = 86_400
+
+/** Where the hours begin that are not folded yet; 0 while none is. */
+export async function foldedUntil(db: Queries): Promise<number> {
+  const last = await db
+    .selectFrom('usage_hours')
+    .select('hour')
+    .where('side', '=', 'group')
+    .orderBy('hour', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return last ? last.hour + hourSeconds : 0
+}
+
+/** The one side that a filter names, the narrowest if it names none; undefined when the folded sums cannot answer it. */
+export function sideOf(filter: ResolvedFilter): SumsBy | undefined {
+  const named = sidesNamed(filter)
+  return named.length > 1 ? undefined : (named[0] ?? 'group')
+}
+
+/**
+ * Charges of whole hours by one side, in pieces, oldest first; between two pieces others may come in. `start_timestamp` is the beginning
+ * of an hour, and hours that begin until `end_timestamp` count; 0 is no bound.
+ */
+export async function* hourSums(db: Queries, filter: ResolvedFilter, by: SumsBy): AsyncGenerator<HourSums[]> {
+  const from = filter.start_timestamp ?? 0
+  const to = filter.end_timestamp || Number.MAX_SAFE_INTEGER
+  const folds = sidesNamed(filter).every((side) => side === by)
+  const mark = folds ? await foldedUntil(db) : 0
+  if (mark > from) yield* foldedSums(db, filter, { by, span: { from, to: Math.min(to, mark - 1) } })
+  if (mark <= to) yield* rolledSums(db, filter, { by, span: { from: Math.max(from, mark), to } })
+}
+
+/** The sum over whole hours; `filter` is as for `hourSums`. */
+export async function sumHours(db: Queries, filter: ResolvedFilter): Promise<Sum> {
+  const side = sideOf(filter)
+  if (!side || side === 'user') return sumRolled(db, filter)
+
+  const sum = { quota: 0, count: 0, token_used: 0 }
+  const mark = await foldedUntil(db)
+  const from = filter.start_timestamp ?? 0
+  const to = filter.end_timestamp || Number.MAX_SAFE_INTEGER
+  const span = { from, to: Math.min(to, mark - 1) }
+  if (mark > from) {
+    for await (const piece of foldedSums(db, filter, { by: side, span })) {
+      for (const { sums } of piece) eachSum(sums, (_key, one) => add(sum, one))
+    }
+  }
+  if (mark <= to) add(sum, await sumRolled(db, { ...filter, start_timestamp: Math.max(from, mark) }))
+  return sum
+}
+
+export function eachSum(sums: Sums, take: (key: Key, sum: Readonly<Sum>) => void): void {
+  for (let index = 0; index + 3 < sums.length; index += 4) {
+    const [key = '', quota, count, tokens] = [sums[index], sums[index + 1], sums[index + 2], sums[index + 3]]
+    take(key, { quota: Number(quota), count: Number(count), token_used: Number(tokens) })
+  }
+}
+
+/** Sums of an hour in the form in which they are stored. */
+export function flatten(sums: Iterable<readonly [Key, Readonly<Sum>]>): Sums {
+  return [...sums].flatMap(([key, { quota, count, token_used }]) => [key, quota, count, token_used])
+}
+
+export function add(sum: Sum, { quota, count, token_used }: Readonly<Sum>): void {
+  sum.quota += quota
+  sum.count += count
+  sum.token_used += token_used
+}
+
+function sidesNamed({ models, userId, channel, group }: ResolvedFilter): SumsBy[] {
+  const named = { model: models, user: userId, channel, group }
+  // The keys are those that are written a line above.
+  return (Object.keys(named) as SumsBy[]).filter((side) => named[side])
+}
+
+interface Part {
+  readonly by: SumsBy
+  readonly span: Span
+}
+
+async function* foldedSums(db: Queries, filter: ResolvedFilter, { by, span }: Part): AsyncGenerator<HourSums[]> {
+  const wanted = keysOf(filter, by)
+  for (let from = span.from; from <= span.to; ) {
+    const rows = await db
+      .selectFrom('usage_hours')
+      .select(['hour', 'sums'])
+      .where('side', '=', by)
+      .where('hour', '>=', from)
+      .where('hour', '<=', span.to)
+      .orderBy('hour')
+      .limit(rowsAtOnce)
+      .execute()
+    yield rows.map(({ hour, sums }) => ({ hour, sums: parseSums(sums, wanted) }))
+    const last = rows.at(-1)
+    if (!last || rows.length < rowsAtOnce) return
+    from = last.hour + 1
+  }
+}
+
+function parseSums(text: string, wanted: ReadonlySet<Key> | undefined): Sums {
+  // Written by `fold`.
+  const sums = JSON.parse(text) as Sums
+  return wanted ? sums.filter((_, index) => wanted.has(sums[index - (index % 4)] ?? '')) : sums
+}
+
+function keysOf(filter: ResolvedFilter, by: SumsBy): ReadonlySet<Key> | undefined {
+  const { models, userId, channel, group } = filter
+  if (by === 'model') return models && new Set(models)
+  const key = { user: userId, channel, group }[by]
+  return key ? new Set([key]) : undefined
+}
+
+/** Day by day: a long span must not keep others from the one connection that SQLite has. */
+async function* rolledSums(db: Queries, filter: ResolvedFilter, { by, span }: Part): AsyncGenerator<HourSums[]> {
+  const ends = await endsOf(db, filter, span)
+  if (!ends) return
+  for (let from = ends.from; from <= ends.to; from += daySeconds) {
+    const rows = await db
+      .selectFrom('quota_data')
+      .select(['quota_data.created_at as hour', `quota_data.${sideColumns[by]} as key`])
+      .select(({ fn }) => [
+        fn.sum<number>('quota').as('quota'),
+        fn.sum<number>('count').as('count'),
+        fn.sum<number>('token_used').as('token_used'),
+      ])
+      .where(matchingHours({ ...filter, start_timestamp: from, end_timestamp: Math.min(ends.to, from + daySeconds - 1) }))
+      .groupBy(['quota_data.created_at', `quota_data.${sideColumns[by]}`])
+      .orderBy('quota_data.created_at')
+      .orderBy('key')
+      .execute()
+    const hours = [...new Set(rows.map(({ hour }) => hour))]
+    yield hours.map((hour) => ({ hour, sums: flatten(rows.flatMap((row) => (row.hour === hour ? [[row.key, row]] : []))) }))
+  }
+}
+
+/** From the first hour to the last in which the roll-up has something at all. */
+async function endsOf(db: Queries, filter: ResolvedFilter, span: Span): Promise<Span | undefined> {
+  const query = db
+    .selectFrom('quota_data')
+    .select('quota_data.created_at as hour')
+    .where(matchingHours({ ...filter, start_timestamp: span.from, end_timestamp: span.to }))
+    .limit(1)
+  const oldest = await query.orderBy('quota_data.created_at').executeTakeFirst()
+  if (!oldest) return undefined
+  const newest = await query.orderBy('quota_data.created_at', 'desc').executeTakeFirst()
+  return { from: oldest.hour, to: newest?.hour ?? oldest.hour }
+}
+
+async function sumRolled(db: Queries, filter: ResolvedFilter): Promise<Sum> {
+  return db
+    .selectFrom('quota_data')
+    .select(({ fn, lit }) => [
+      fn.coalesce(fn.sum<number>('quota'), lit(0)).as('quota'),
+      fn.coalesce(fn.sum<number>('count'), lit(0)).as('count'),
+      fn.coalesce(fn.sum<number>('token_used'), lit(0)).as('token_used'),
+    ])
+    .where(matchingHours(filter))
+    .executeTakeFirstOrThrow()
+}
