@@ -16,6 +16,7 @@ import { noticeRetries } from './0015-notice-retries.ts'
 import { statistics } from './0016-statistics.ts'
 import { nodes } from './0017-nodes.ts'
 import { ownResponses } from './0018-own-responses.ts'
+import { usageHours } from './0019-usage-hours.ts'
 import { savedViews } from './0020-saved-views.ts'
 
 /** All migrations in order. Forward only: a landed one is never edited. */
@@ -35,6 +36,7 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0015-notice-retries', up: noticeRetries },
   { name: '0016-statistics', up: statistics },
   { name: '0017-nodes', up: nodes },
+  { name: '0019-usage-hours', up: usageHours },
   { name: '0018-own-responses', up: ownResponses },
   { name: '0020-saved-views', up: savedViews },
 ]
