@@ -43,6 +43,14 @@ describe('the events of a chat stream', () => {
     ])
   })
 
+  it('are pictures too, whatever else stands among them', async () => {
+    const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }, null, { image_url: null }, 7]
+    expect(await eventsOf([delta({ content: '', images }), delta({ images: 'x' }), 'data: [DONE]'])).toEqual([
+      { kind: 'image', url: 'data:image/png;base64,AAAA' },
+      { kind: 'done', complete: true },
+    ])
+  })
+
   it('pass over lines that are broken or foreign', async () => {
     expect(
       await eventsOf(['data: {"choices"', 'event: ping', 'data: 7', 'data: null', delta({ content: 'a' }), 'data: [DONE]']),

@@ -10,6 +10,8 @@ export type ChatEvent =
   | { readonly kind: 'begun'; readonly requestId: string }
   | { readonly kind: 'content'; readonly text: string }
   | { readonly kind: 'reasoning'; readonly text: string }
+  /** A picture that the model made, as an address; mostly one that holds its bytes. */
+  | { readonly kind: 'image'; readonly url: string }
   | { readonly kind: 'usage'; readonly usage: ChatUsage }
   | { readonly kind: 'error'; readonly message: string }
   /** `complete` is false when the stream ended without saying that it was done. */
@@ -41,7 +43,7 @@ interface Chunk {
   error?: unknown
   usage?: Partial<ChatUsage> | null
   choices?: {
-    delta?: { content?: unknown; reasoning_content?: unknown; reasoning?: unknown } | null
+    delta?: { content?: unknown; reasoning_content?: unknown; reasoning?: unknown; images?: unknown } | null
     finish_reason?: string | null
   }[]
 }
@@ -51,8 +53,16 @@ function* readChunk({ choices, usage }: Chunk): Generator<ChatEvent> {
   const reasoning = delta?.reasoning_content ?? delta?.reasoning
   if (typeof reasoning === 'string' && reasoning !== '') yield { kind: 'reasoning', text: reasoning }
   if (typeof delta?.content === 'string' && delta.content !== '') yield { kind: 'content', text: delta.content }
+  for (const url of imagesOf(delta?.images)) yield { kind: 'image', url }
   if (usage)
     yield { kind: 'usage', usage: { prompt_tokens: usage.prompt_tokens ?? 0, completion_tokens: usage.completion_tokens ?? 0 } }
+}
+
+function imagesOf(images: unknown): string[] {
+  if (!Array.isArray(images)) return []
+  // Fields are looked at one by one.
+  const urls = images.map((image: { image_url?: { url?: unknown } | null } | null) => image?.image_url?.url)
+  return urls.filter((url) => typeof url === 'string')
 }
 
 /** Half a line or a foreign one is passed over. */

@@ -5,18 +5,28 @@ import { expireSession } from './session.ts'
 
 /** Streaming chat of the playground: sends the conversation and yields what the answer brings. */
 
+export type ContentPart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
+
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant'
-  readonly content: string
+  readonly content: string | readonly ContentPart[]
+  /** Pictures that an assistant made. */
+  readonly images?: readonly ContentPart[]
 }
 
 export interface ChatRequest {
   readonly group: string
   readonly model: string
   readonly messages: readonly ChatMessage[]
-  readonly temperature: number
-  /** 0 leaves the limit to the model. */
-  readonly max_tokens: number
+  readonly temperature?: number
+  readonly top_p?: number
+  readonly max_tokens?: number
+  readonly frequency_penalty?: number
+  readonly presence_penalty?: number
+  readonly seed?: number
+  readonly reasoning_effort?: string
 }
 
 /** Yields `begun`, then until `done` or `error`, whichever comes first. An abort ends it with `done`, not complete; it never throws. */

@@ -1,9 +1,9 @@
 import { memo } from 'react'
-import ReactMarkdown, { type Components } from 'react-markdown'
+import ReactMarkdown, { type Components, defaultUrlTransform } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import remend from 'remend'
 import { CodeBlock } from './code-block.tsx'
-import { MarkdownImage } from './markdown-image.tsx'
+import { isHeldPicture, MarkdownImage } from './markdown-image.tsx'
 import styles from './prose.module.css'
 
 export interface MarkdownProps {
@@ -36,10 +36,15 @@ const untrustedComponents: Components = {
   img: ({ src, alt }) => <MarkdownImage address={typeof src === 'string' ? src : ''} alt={alt ?? ''} />,
 }
 
+/** Addresses that act are left out. Of those that hold their content, only pictures of bytes may stand, and only as pictures. */
+function safeAddress(address: string, attribute: string): string {
+  return attribute === 'src' && isHeldPicture(address) ? address : defaultUrlTransform(address)
+}
+
 /** The parser and its tree; the same text is not parsed twice. */
 export const MarkdownBody = memo(function MarkdownBody({ text, streaming = false, untrusted = false }: MarkdownProps) {
   return (
-    <ReactMarkdown remarkPlugins={plugins} components={untrusted ? untrustedComponents : components}>
+    <ReactMarkdown remarkPlugins={plugins} components={untrusted ? untrustedComponents : components} urlTransform={safeAddress}>
       {streaming ? remend(text) : text}
     </ReactMarkdown>
   )

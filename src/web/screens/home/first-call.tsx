@@ -68,7 +68,7 @@ export function FirstCall() {
 }
 
 async function askOnce(model: string, question: string): Promise<Outcome> {
-  const request = { group: '', model, messages: [{ role: 'user', content: question } as const], temperature: 0, max_tokens: 0 }
+  const request = { group: '', model, messages: [{ role: 'user', content: question } as const] }
   let text = ''
   for await (const event of streamChat(request, new AbortController().signal)) {
     if (event.kind === 'error') return { kind: 'error', text: event.message }

@@ -1,111 +1,106 @@
-import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react'
+import { type DragEvent, useSyncExternalStore } from 'react'
 import { textOf } from '../../lib/i18n.ts'
-import { useSession } from '../../lib/session.ts'
-import { confirm } from '../../ui/confirm.tsx'
 import { showDialog } from '../../ui/dialogs.tsx'
 import { texts as uiTexts } from '../../ui/texts.ts'
 import { Composer } from './composer.tsx'
-import { Conversation } from './conversation.ts'
-import { MessageList } from './message-list.tsx'
-import { isRunning, type Message, requestOf } from './messages.ts'
+import type { Conversation } from './conversation.ts'
 import styles from './playground.module.css'
 import type { Settings } from './settings.ts'
 import { useStickToBottom } from './stick-to-bottom.ts'
 import { texts } from './texts.ts'
-
-const RequestCode = lazy(async () => ({ default: (await import('./request-code-view.tsx')).RequestCode }))
+import { TurnList } from './turn-list.tsx'
+import { isAnswering, requestOf, type Turn } from './turns.ts'
+import { useDraft } from './use-draft.ts'
 
 export interface ChatProps {
+  readonly conversation: Conversation
   readonly settings: Settings
   /** Asks for what is missing before anything can be sent. */
   readonly isReady: () => boolean
+  readonly onNew: () => void
 }
 
 /** The conversation and where it goes on. */
-export function Chat({ settings, isReady }: ChatProps) {
-  const [conversation, messages] = useConversation()
+export function Chat({ conversation, settings, isReady, onNew }: ChatProps) {
+  const turns = useSyncExternalStore(conversation.subscribe, conversation.read)
   const stick = useStickToBottom()
-  const [draft, setDraft] = useState('')
-  const [editing, setEditing] = useState(false)
-  const last = messages.at(-1)
-  const running = last !== undefined && isRunning(last)
-
-  function write(text: string, replaces: boolean): void {
-    setDraft(text)
-    setEditing(replaces)
-  }
+  const { draft, replaces, setText, addPictures, removePicture, edit, clear } = useDraft()
+  const running = isAnswering(turns)
+  const question = { text: draft.text.trim(), pictures: draft.pictures }
+  const isEmpty = question.text === '' && question.pictures.length === 0
 
   function send(): void {
-    const question = draft.trim()
-    if (question === '' || running || !isReady()) return
-    if (editing) conversation.rewrite(question, settings)
-    else conversation.ask(question, settings)
-    write('', false)
+    if (isEmpty || running || !isReady()) return
+    if (replaces === '') conversation.ask(question, settings)
+    else conversation.rewrite(replaces, question, settings)
+    clear()
     stick.toBottom()
   }
 
-  function edit({ content }: Message): void {
-    write(content, true)
+  function startEdit(turn: Turn): void {
+    edit(turn)
     document.getElementById('playground-input')?.focus()
   }
 
-  async function clear(): Promise<void> {
-    const sure = await confirm({
-      title: textOf(texts, 'clearTitle'),
-      body: textOf(texts, 'clearBody', { count: messages.length }),
-      confirmLabel: textOf(texts, 'clear'),
-      danger: true,
-    })
-    if (!sure) return
-    conversation.clear()
-    setEditing(false)
-  }
-
-  function showCode(): void {
-    const question = draft.trim()
-    const next: Message = { id: '', role: 'user', content: question, state: 'complete' }
-    void showDialog({
+  async function showCode(): Promise<void> {
+    const next: Turn = { id: '', question: question.text, pictures: question.pictures, answers: [] }
+    const asked = isEmpty ? turns : [...turns, next]
+    const requests = settings.models.map((model, lane) => requestOf(settings, { lane, model }, asked))
+    const { RequestCode } = await import('./request-code-view.tsx')
+    await showDialog({
       title: textOf(texts, 'codeTitle'),
-      body: (
-        <Suspense>
-          <RequestCode request={requestOf(settings, question === '' ? messages : [...messages, next])} />
-        </Suspense>
-      ),
+      body: <RequestCode requests={requests} />,
       cancelLabel: textOf(uiTexts, 'close'),
       wide: true,
     })
   }
 
+  function drop(event: DragEvent): void {
+    const files = [...event.dataTransfer.files]
+    if (files.length === 0) return
+    event.preventDefault()
+    void addPictures(files)
+  }
+
   return (
-    <div className={styles.chat}>
-      <MessageList
-        messages={messages}
+    // biome-ignore lint/a11y/noStaticElementInteractions: a place to drop pictures, which the button takes too
+    <div
+      className={styles.chat}
+      onDragOver={(event) => event.dataTransfer.types.includes('Files') && event.preventDefault()}
+      onDrop={drop}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return
+        if (running) conversation.stop()
+        else if (replaces !== '') clear()
+      }}
+    >
+      <TurnList
+        turns={turns}
         stick={stick}
-        onRetry={() => isReady() && conversation.retry(settings)}
-        onEdit={edit}
-        onRemove={({ id }) => conversation.remove(id)}
+        onRetry={(answer) => isReady() && conversation.retry(answer, settings)}
+        onEdit={startEdit}
+        onRemove={({ id }) => conversation.removeTurn(id)}
+        onRemoveAnswer={({ id }) => conversation.removeAnswer(id)}
+        onStop={({ id }) => conversation.stop(id)}
       />
       <Composer
         draft={draft}
-        onDraft={setDraft}
+        onText={setText}
+        onPictures={(files) => void addPictures(files)}
+        onRemovePicture={removePicture}
         running={running}
-        editing={editing}
-        canClear={messages.length > 0}
+        editing={replaces !== ''}
+        canClear={turns.length > 0}
         onSend={send}
         onStop={() => conversation.stop()}
-        onCancelEdit={() => write('', false)}
-        onClear={() => void clear()}
-        onCode={showCode}
+        onCancelEdit={clear}
+        onEditLast={() => {
+          const last = turns.at(-1)
+          if (last) startEdit(last)
+        }}
+        onClear={onNew}
+        onCode={() => void showCode()}
       />
     </div>
   )
-}
-
-function useConversation(): [Conversation, readonly Message[]] {
-  const userId = useSession()?.id ?? 0
-  const [conversation] = useState(() => new Conversation(userId))
-  const messages = useSyncExternalStore(conversation.subscribe, conversation.read)
-  // Outside of React: an answer that nobody reads any more is not paid for.
-  useEffect(() => () => conversation.stop(), [conversation])
-  return [conversation, messages]
 }

@@ -1,37 +1,57 @@
-import { Button, Textarea } from '@mantine/core'
-import { IconArrowUp, IconCode, IconEraser, IconPlayerStopFilled } from '@tabler/icons-react'
-import { type KeyboardEvent, useRef } from 'react'
+import { ActionIcon, Button, FileButton, Textarea, Tooltip } from '@mantine/core'
+import { IconArrowUp, IconCode, IconEraser, IconPhotoPlus, IconPlayerStopFilled, IconX } from '@tabler/icons-react'
+import { type ClipboardEvent, type KeyboardEvent, useRef } from 'react'
 import { useText } from '../../lib/i18n.ts'
+import { PictureThumb } from '../../ui/picture-thumb.tsx'
+import { pictureTypes } from './pictures.ts'
 import styles from './playground.module.css'
 import { texts } from './texts.ts'
+import type { Question } from './turns.ts'
 
 export interface ComposerProps {
-  readonly draft: string
-  readonly onDraft: (draft: string) => void
+  readonly draft: Question
+  readonly onText: (text: string) => void
+  readonly onPictures: (files: readonly File[]) => void
+  readonly onRemovePicture: (place: number) => void
   /** An answer is being written; it can be stopped. */
   readonly running: boolean
-  /** The draft replaces the last question. */
+  /** The draft replaces an earlier question. */
   readonly editing: boolean
   readonly canClear: boolean
   readonly onSend: () => void
   readonly onStop: () => void
   readonly onCancelEdit: () => void
+  readonly onEditLast: () => void
   readonly onClear: () => void
   readonly onCode: () => void
 }
 
 /** Where a question is typed, and what can be done with the conversation. */
 export function Composer(props: ComposerProps) {
-  const { draft, onDraft, running, editing, canClear, onSend, onStop, onCancelEdit, onClear, onCode } = props
+  const { draft, onText, onPictures, running, editing, canClear, onSend, onStop, onCancelEdit, onEditLast, onClear, onCode } =
+    props
   const say = useText(texts)
   const input = useRef<HTMLTextAreaElement>(null)
+  const isEmpty = draft.text.trim() === '' && draft.pictures.length === 0
 
   // Enter also ends a composition of an input method; some browsers tell that only by this old key code.
   function press(event: KeyboardEvent): void {
     const composing = event.nativeEvent.isComposing || event.nativeEvent.keyCode === 229
-    if (event.key !== 'Enter' || event.shiftKey || composing) return
+    if (composing || event.shiftKey) return
+    if (event.key === 'Enter') {
+      event.preventDefault()
+      onSend()
+    } else if (event.key === 'ArrowUp' && isEmpty && !running) {
+      event.preventDefault()
+      onEditLast()
+    }
+  }
+
+  function paste(event: ClipboardEvent): void {
+    const files = [...event.clipboardData.files].filter(({ type }) => type.startsWith('image/'))
+    if (files.length === 0) return
     event.preventDefault()
-    onSend()
+    onPictures(files)
   }
 
   function send(): void {
@@ -49,6 +69,7 @@ export function Composer(props: ComposerProps) {
           </Button>
         </div>
       )}
+      <Attached {...props} />
       <Textarea
         ref={input}
         id="playground-input"
@@ -58,29 +79,67 @@ export function Composer(props: ComposerProps) {
         autosize
         minRows={1}
         maxRows={8}
-        value={draft}
-        onChange={(event) => onDraft(event.currentTarget.value)}
+        value={draft.text}
+        onChange={(event) => onText(event.currentTarget.value)}
         onKeyDown={press}
+        onPaste={paste}
       />
       <div className={styles.tools}>
+        <FileButton multiple accept={pictureTypes.join(',')} onChange={onPictures}>
+          {(button) => (
+            <Tooltip label={say('pictureHint')}>
+              <ActionIcon {...button} size={30} aria-label={say('pictureAdd')}>
+                <IconPhotoPlus size={18} stroke={1.6} />
+              </ActionIcon>
+            </Tooltip>
+          )}
+        </FileButton>
+        <Tooltip label={say('code')}>
+          <ActionIcon size={30} aria-label={say('code')} onClick={onCode}>
+            <IconCode size={18} stroke={1.6} />
+          </ActionIcon>
+        </Tooltip>
         {canClear && (
-          <Button size="compact-sm" variant="subtle" color="gray" leftSection={<IconEraser size={16} />} onClick={onClear}>
-            {say('clear')}
-          </Button>
+          <Tooltip label={say('clearHint')}>
+            <Button size="compact-sm" variant="subtle" color="gray" leftSection={<IconEraser size={16} />} onClick={onClear}>
+              {say('clear')}
+            </Button>
+          </Tooltip>
         )}
-        <Button size="compact-sm" variant="subtle" color="gray" leftSection={<IconCode size={16} />} onClick={onCode}>
-          {say('code')}
-        </Button>
         {running ? (
           <Button ml="auto" variant="default" leftSection={<IconPlayerStopFilled size={15} />} onClick={onStop}>
             {say('stop')}
           </Button>
         ) : (
-          <Button ml="auto" leftSection={<IconArrowUp size={16} />} disabled={draft.trim() === ''} onClick={send}>
+          <Button ml="auto" leftSection={<IconArrowUp size={16} />} disabled={isEmpty} onClick={send}>
             {say('send')}
           </Button>
         )}
       </div>
     </div>
+  )
+}
+
+function Attached({ draft: { pictures }, onRemovePicture }: ComposerProps) {
+  const say = useText(texts)
+  if (pictures.length === 0) return null
+  return (
+    <ul className={styles.attached} aria-label={say('pictures')}>
+      {pictures.map((picture, place) => (
+        <li key={picture} className={styles.attachment}>
+          <PictureThumb src={picture} alt={say('pictureNumber', { number: place + 1 })} />
+          <ActionIcon
+            className={styles.detach ?? ''}
+            size={20}
+            radius="xl"
+            variant="default"
+            aria-label={say('pictureRemove', { number: place + 1 })}
+            onClick={() => onRemovePicture(place)}
+          >
+            <IconX size={12} />
+          </ActionIcon>
+        </li>
+      ))}
+    </ul>
   )
 }

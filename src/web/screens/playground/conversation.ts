@@ -1,114 +1,164 @@
+import { call } from '../../lib/call.ts'
 import { textOf } from '../../lib/i18n.ts'
-import { type Stored, storedJson } from '../../lib/stored.ts'
 import { streamChat } from '../../lib/stream-chat.ts'
-import { afterEvent, isMessages, isRunning, type Message, newest, requestOf } from './messages.ts'
 import type { Settings } from './settings.ts'
 import { texts } from './texts.ts'
+import { type Answer, afterEvent, isRunning, newest, type Question, requestOf, type Turn } from './turns.ts'
 
-const saveEveryMs = 1000
+const saveEveryMs = 2000
+/** The charge of an answer that was stopped is settled a moment later. */
+const costAskedAfterMs = [0, 1000, 4000] as const
 
-/** One person's conversation: its messages, the answer that is being written, and its memory in this browser. */
+/** One conversation: its turns, and the answers that are being written. `save` is called with what is worth keeping. */
 export class Conversation {
-  readonly #memory: Stored<readonly Message[]>
+  readonly id: string
+  readonly #save: (turns: readonly Turn[]) => void
   readonly #listeners = new Set<() => void>()
-  #messages: readonly Message[]
+  /** By the id of the answer that is being written. */
+  readonly #running = new Map<string, AbortController>()
+  #turns: readonly Turn[]
   #savedAtMs = 0
-  #answering: AbortController | undefined
 
-  constructor(userId: number) {
-    this.#memory = storedJson<readonly Message[]>(`playground-chat:${userId}`, [], isMessages)
-    // An answer that was being written when the page went away will not go on.
-    this.#messages = this.#memory.read().map((message) => (isRunning(message) ? { ...message, state: 'stopped' } : message))
+  constructor({ id, turns, save }: { id: string; turns: readonly Turn[]; save: (turns: readonly Turn[]) => void }) {
+    this.id = id
+    this.#turns = turns
+    this.#save = save
   }
 
-  readonly read = (): readonly Message[] => this.#messages
+  readonly read = (): readonly Turn[] => this.#turns
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  ask(question: string, settings: Settings): void {
-    this.#set([...this.#messages, { id: newId(), role: 'user', content: question, state: 'complete' }])
-    void this.#answer(settings)
+  /** Asks all models of the settings side by side. */
+  ask({ text, pictures }: Question, settings: Settings): void {
+    const turn: Turn = { id: newId(), question: text, pictures, answers: settings.models.map(blankAnswer) }
+    this.#set([...this.#turns, turn])
+    this.#keep()
+    for (const answer of turn.answers) void this.#write(answer, settings)
   }
 
-  /** Asks the last question anew; what was answered is dropped. */
-  retry(settings: Settings): void {
-    this.#set(this.#messages.slice(0, this.#lastQuestion() + 1))
-    void this.#answer(settings)
-  }
-
-  /** Asks something else instead of the last question. */
-  rewrite(question: string, settings: Settings): void {
-    this.#set(this.#messages.slice(0, this.#lastQuestion()))
+  /** Asks something else instead of an earlier question; what followed on it goes. */
+  rewrite(turnId: string, question: Question, settings: Settings): void {
+    const place = this.#turns.findIndex(({ id }) => id === turnId)
+    if (place >= 0) this.#set(this.#turns.slice(0, place))
     this.ask(question, settings)
   }
 
-  remove(id: string): void {
-    this.#set(this.#messages.filter((message) => message.id !== id))
-    this.#save()
+  /** Has one answer of the last turn written anew, by the model that is chosen for its column now. */
+  retry({ id, lane, model }: Answer, settings: Settings): void {
+    const fresh = blankAnswer(settings.models[lane] || model, lane)
+    this.#set(
+      this.#turns.map((turn) => ({ ...turn, answers: turn.answers.map((answer) => (answer.id === id ? fresh : answer)) })),
+    )
+    void this.#write(fresh, settings)
   }
 
-  clear(): void {
-    this.stop()
-    this.#set([])
-    this.#save()
+  removeTurn(turnId: string): void {
+    this.#set(this.#turns.filter(({ id }) => id !== turnId))
+    this.#keep()
   }
 
-  stop(): void {
-    this.#answering?.abort()
+  removeAnswer(answerId: string): void {
+    this.#set(this.#turns.map((turn) => ({ ...turn, answers: turn.answers.filter(({ id }) => id !== answerId) })))
+    this.#keep()
   }
 
-  #lastQuestion(): number {
-    return this.#messages.findLastIndex(({ role }) => role === 'user')
+  /** Stops one answer, or all. */
+  stop(answerId?: string): void {
+    const controls = answerId === undefined ? [...this.#running.values()] : [this.#running.get(answerId)]
+    for (const control of controls) control?.abort()
   }
 
-  async #answer(settings: Settings): Promise<void> {
-    this.stop()
+  async #write(first: Answer, settings: Settings): Promise<void> {
     const control = new AbortController()
-    this.#answering = control
+    this.#running.set(first.id, control)
     const startedMs = Date.now()
-    const request = requestOf(settings, this.#messages)
-    let answer: Message = { id: newId(), role: 'assistant', content: '', state: 'loading', model: settings.model }
-    this.#set([...this.#messages, answer])
-    this.#save()
-
+    const request = requestOf(settings, first, this.#turns)
+    let answer = first
     let timer: ReturnType<typeof setTimeout> | undefined
     for await (const event of streamChat(request, control.signal)) {
       answer = afterEvent(answer, event, { stopped: control.signal.aborted, cut: textOf(texts, 'cut') })
+      if (answer.state === 'incomplete') answer = { firstMs: Date.now() - startedMs, ...answer }
       timer ??= setTimeout(() => {
         timer = undefined
         this.#replace(answer)
+        if (Date.now() - this.#savedAtMs > saveEveryMs) this.#keep()
       }, pauseFor(answer))
     }
     clearTimeout(timer)
+    this.#running.delete(first.id)
     this.#replace({ ...answer, durationMs: Date.now() - startedMs })
-    this.#save()
+    this.#keep()
+    await this.#findCost(answer)
   }
 
-  #replace(answer: Message): void {
-    this.#set(this.#messages.map((message) => (message.id === answer.id ? answer : message)))
-    if (Date.now() - this.#savedAtMs > saveEveryMs) this.#save()
+  /** What was charged stands in the log, which knows the request by its id. */
+  async #findCost({ id, requestId, state }: Answer): Promise<void> {
+    if (!requestId || (state === 'error' && !this.#find(id)?.content)) return
+    for (const waitMs of costAskedAfterMs) {
+      await new Promise((resolve) => setTimeout(resolve, waitMs))
+      const list = await call('GET /api/log/self', { query: { ...anyLog, request_id: requestId } }).catch(() => undefined)
+      const cost = list?.items[0]?.quota
+      if (cost === undefined) continue
+      const answer = this.#find(id)
+      if (answer) {
+        this.#replace({ ...answer, cost })
+        this.#keep()
+      }
+      return
+    }
   }
 
-  #set(messages: readonly Message[]): void {
-    this.#messages = messages
+  #find(answerId: string): Answer | undefined {
+    return this.#turns.flatMap(({ answers }) => answers).find(({ id }) => id === answerId)
+  }
+
+  #replace(answer: Answer): void {
+    this.#set(
+      this.#turns.map((turn) =>
+        turn.answers.some(({ id }) => id === answer.id)
+          ? { ...turn, answers: turn.answers.map((one) => (one.id === answer.id ? answer : one)) }
+          : turn,
+      ),
+    )
+  }
+
+  #set(turns: readonly Turn[]): void {
+    this.#turns = turns
     for (const listener of this.#listeners) listener()
   }
 
-  #save(): void {
+  #keep(): void {
     this.#savedAtMs = Date.now()
-    this.#memory.write(newest(this.#messages))
+    this.#save(newest(this.#turns))
   }
 }
 
+const anyLog = {
+  p: 1,
+  page_size: 1,
+  type: 2,
+  start_timestamp: 0,
+  end_timestamp: 0,
+  token_name: '',
+  model_name: '',
+  group: '',
+  before: '',
+}
+
+const blankAnswer = (model: string, lane: number): Answer => ({ id: newId(), lane, model, state: 'loading', content: '' })
+
 /** Milliseconds between two looks of a growing text: the longer it is, the more its drawing costs. */
-function pauseFor({ content, reasoning = '' }: Message): number {
+function pauseFor({ content, reasoning = '' }: Answer): number {
   return 40 + (content.length + reasoning.length) / 100
 }
 
 /** Not `randomUUID`, which plain http has not. */
-function newId(): string {
+export function newId(): string {
   return Date.now().toString(36) + Math.random().toString(36).slice(2)
 }
+
+export const hasRunning = (turn: Turn): boolean => turn.answers.some(isRunning)

@@ -1,46 +1,89 @@
-import { Button } from '@mantine/core'
+import { ActionIcon, Button, SegmentedControl, Skeleton, Tooltip } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
-import { lazy, Suspense, useState } from 'react'
+import { IconAdjustmentsHorizontal, IconHistory, IconMessagePlus } from '@tabler/icons-react'
+import { lazy, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { useUrlState } from '../../lib/search-params.ts'
+import { useSession } from '../../lib/session.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Chat } from './chat.tsx'
+import { Library, type Shelf } from './library.ts'
 import styles from './playground.module.css'
 import { useSettings } from './settings.ts'
 import { SettingsPanel } from './settings-panel.tsx'
 import { texts } from './texts.ts'
 
-const SettingsDrawer = lazy(async () => ({ default: (await import('./settings-drawer.tsx')).SettingsDrawer }))
+const PanelDrawer = lazy(async () => ({ default: (await import('./panel-drawer.tsx')).PanelDrawer }))
+const HistoryPanel = lazy(async () => ({ default: (await import('./history-panel.tsx')).HistoryPanel }))
+
+type Panel = 'settings' | 'history'
 
 export function Screen() {
   const say = useText(texts)
   const narrow = useMediaQuery('(width <= 900px)', undefined, { getInitialValueInEffect: false })
   const { values } = useUrlState({ expired: '' })
   const choices = useSettings()
-  const [settingsOpen, setSettingsOpen] = useState(false)
+  const [library, shelf] = useLibrary()
+  const [panel, setPanel] = useState<Panel>('settings')
+  const [drawerOpen, setDrawerOpen] = useState(false)
   const [showMissing, setShowMissing] = useState(false)
-  const panel = <SettingsPanel choices={choices} showMissing={showMissing} />
+  const { models } = choices.settings
+
+  function show(wanted: Panel): void {
+    setPanel(wanted)
+    setDrawerOpen(true)
+  }
 
   function isReady(): boolean {
-    const { group, model } = choices.settings
-    const ready = group !== '' && model !== ''
+    const ready = choices.settings.group !== '' && !models.includes('')
     setShowMissing(!ready)
-    if (!ready) setSettingsOpen(true)
+    if (!ready) show('settings')
     return ready
   }
+
+  const content =
+    panel === 'settings' ? (
+      <SettingsPanel choices={choices} showMissing={showMissing} />
+    ) : (
+      <Suspense fallback={<Skeleton height={160} />}>
+        <HistoryPanel library={library} shelf={shelf} onOpened={() => setDrawerOpen(false)} />
+      </Suspense>
+    )
+  const [firstModel = '', ...others] = models
+  const chosen = others.length > 0 ? `${firstModel} +${others.length}` : firstModel
 
   return (
     <div className={styles.page}>
       <PageHeader
         title={say('title')}
         actions={
-          narrow && (
-            <Button variant="default" leftSection={<IconAdjustmentsHorizontal size={16} />} onClick={() => setSettingsOpen(true)}>
-              {choices.settings.model || say('settings')}
-            </Button>
-          )
+          <>
+            {narrow && (
+              <>
+                <Button
+                  variant="default"
+                  className={styles.chosen ?? ''}
+                  leftSection={<IconAdjustmentsHorizontal size={16} />}
+                  onClick={() => show('settings')}
+                >
+                  {chosen || say('settings')}
+                </Button>
+                <IconButton label={say('history')} onClick={() => show('history')}>
+                  <IconHistory size={18} stroke={1.6} />
+                </IconButton>
+              </>
+            )}
+            {narrow ? (
+              <IconButton label={say('newConversation')} onClick={() => library.startNew()}>
+                <IconMessagePlus size={18} stroke={1.6} />
+              </IconButton>
+            ) : (
+              <Button variant="default" leftSection={<IconMessagePlus size={16} />} onClick={() => library.startNew()}>
+                {say('newConversation')}
+              </Button>
+            )}
+          </>
         }
       />
       {values.expired && (
@@ -50,17 +93,60 @@ export function Screen() {
       )}
       <div className={styles.layout}>
         {!narrow && (
-          <aside className={styles.panel} aria-label={say('settings')}>
-            {panel}
+          <aside className={styles.panel} aria-label={say(panel)}>
+            <SegmentedControl
+              fullWidth
+              size="xs"
+              mb="md"
+              aria-label={say('panel')}
+              value={panel}
+              onChange={setPanel}
+              data={[
+                { value: 'settings', label: say('settings') },
+                { value: 'history', label: say('history') },
+              ]}
+            />
+            {content}
           </aside>
         )}
-        <Chat settings={choices.settings} isReady={isReady} />
+        {shelf.ready ? (
+          <Chat
+            key={shelf.conversation.id}
+            conversation={shelf.conversation}
+            settings={choices.settings}
+            isReady={isReady}
+            onNew={() => library.startNew()}
+          />
+        ) : (
+          <div className={styles.chat} />
+        )}
       </div>
-      {narrow && settingsOpen && (
+      {narrow && drawerOpen && (
         <Suspense>
-          <SettingsDrawer onClose={() => setSettingsOpen(false)}>{panel}</SettingsDrawer>
+          <PanelDrawer title={say(panel)} onClose={() => setDrawerOpen(false)}>
+            {content}
+          </PanelDrawer>
         </Suspense>
       )}
     </div>
   )
+}
+
+function IconButton({ label, onClick, children }: { label: string; onClick: () => void; children: ReactNode }) {
+  return (
+    <Tooltip label={label}>
+      <ActionIcon variant="default" size={36} aria-label={label} onClick={onClick}>
+        {children}
+      </ActionIcon>
+    </Tooltip>
+  )
+}
+
+function useLibrary(): [Library, Shelf] {
+  const userId = useSession()?.id ?? 0
+  const [library] = useState(() => new Library(userId))
+  const shelf = useSyncExternalStore(library.subscribe, library.read)
+  // Outside of React: an answer that nobody reads any more is not paid for.
+  useEffect(() => () => library.stop(), [library])
+  return [library, shelf]
 }

@@ -1,28 +1,47 @@
-import { SegmentedControl, Stack } from '@mantine/core'
+import { Group, SegmentedControl, Select, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
+import { useNarrow } from '../../lib/narrow.ts'
 import { useStatus } from '../../lib/status.ts'
 import type { ChatRequest } from '../../lib/stream-chat.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import styles from './playground.module.css'
-import { type CodeKind, codeKinds, codeNames, codeOf } from './request-code.ts'
+import { type CodeKind, codeKinds, codeNames, codeOf, hasPictures } from './request-code.ts'
 import { texts } from './texts.ts'
 
-/** The current request as a command or a program. */
-export function RequestCode({ request }: { request: ChatRequest }) {
+/** The request of each column as a command or a program. */
+export function RequestCode({ requests }: { requests: readonly ChatRequest[] }) {
   const say = useText(texts)
+  const narrow = useNarrow()
   const [kind, setKind] = useState<CodeKind>('curl')
+  const [lane, setLane] = useState(0)
   const address = useStatus().server_address || location.origin
+  const request = requests[lane] ?? requests[0]
+  if (!request) return null
   return (
     <Stack gap="sm">
       <p className={styles.quiet}>{request.group ? say('codeHint', { group: request.group }) : say('codeHintAny')}</p>
-      <SegmentedControl
-        aria-label={say('code')}
-        value={kind}
-        onChange={setKind}
-        data={codeKinds.map((value) => ({ value, label: codeNames[value] }))}
-      />
+      <Group gap="sm">
+        <SegmentedControl
+          aria-label={say('code')}
+          orientation={narrow ? 'vertical' : 'horizontal'}
+          fullWidth={narrow}
+          value={kind}
+          onChange={setKind}
+          data={codeKinds.map((value) => ({ value, label: codeNames[value] }))}
+        />
+        {requests.length > 1 && (
+          <Select
+            aria-label={say('model')}
+            allowDeselect={false}
+            value={String(lane)}
+            onChange={(next) => setLane(Number(next))}
+            data={requests.map(({ model }, place) => ({ value: String(place), label: model || say('modelMissing') }))}
+          />
+        )}
+      </Group>
       <CodeBlock>{codeOf(kind, request, address)}</CodeBlock>
+      {hasPictures(request) && <p className={styles.quiet}>{say('codePictures')}</p>}
     </Stack>
   )
 }

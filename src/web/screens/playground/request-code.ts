@@ -1,38 +1,47 @@
-import type { ChatRequest } from '../../lib/stream-chat.ts'
+import type { ChatMessage, ChatRequest, ContentPart } from '../../lib/stream-chat.ts'
 
-/** The same request for a terminal or a program. The group is not part of it: there, the token decides it. */
+/**
+ * The same request for a terminal or a program. The group is not part of it: there, the token decides it. Pictures are long: an address
+ * stands in their place.
+ */
 
-export const codeKinds = ['curl', 'python', 'node'] as const
+export const codeKinds = ['curl', 'python', 'node', 'anthropic'] as const
 export type CodeKind = (typeof codeKinds)[number]
-export const codeNames: Readonly<Record<CodeKind, string>> = { curl: 'curl', python: 'Python', node: 'Node.js' }
-
-export function codeOf(kind: CodeKind, { group: _, max_tokens, ...rest }: ChatRequest, address: string): string {
-  const base = `${address.replace(/\/+$/, '')}/v1`
-  const body: Body = { ...rest, ...(max_tokens > 0 ? { max_tokens } : {}), stream: true }
-  return writers[kind](base, body)
+export const codeNames: Readonly<Record<CodeKind, string>> = {
+  curl: 'curl',
+  python: 'OpenAI Python',
+  node: 'OpenAI Node.js',
+  anthropic: 'Anthropic Python',
 }
 
-type Body = Omit<ChatRequest, 'group' | 'max_tokens'> & { readonly max_tokens?: number; readonly stream: true }
+const standIn = 'https://example.com/picture.png'
+
+export const hasPictures = ({ messages }: ChatRequest): boolean => messages.some((message) => picturesOf(message).length > 0)
+
+export function codeOf(kind: CodeKind, { group: _, ...request }: ChatRequest, address: string): string {
+  const base = address.replace(/\/+$/, '')
+  return writers[kind](base, { ...request, messages: request.messages.map(withStandIns) })
+}
+
+type Body = Omit<ChatRequest, 'group'>
 
 const writers: Readonly<Record<CodeKind, (base: string, body: Body) => string>> = {
   curl: (base, body) =>
     [
-      `curl -N ${base}/chat/completions \\`,
+      `curl -N ${base}/v1/chat/completions \\`,
       '  -H "Authorization: Bearer $API_KEY" \\',
       '  -H "Content-Type: application/json" \\',
-      `  -d '${JSON.stringify(body, null, 2).replaceAll("'", `'\\''`)}'`,
+      `  -d '${JSON.stringify({ ...body, stream: true }, null, 2).replaceAll("'", `'\\''`)}'`,
     ].join('\n'),
 
-  python: (base, { stream: _, ...body }) => `import os
+  python: (base, body) => `import os
 
 from openai import OpenAI
 
-client = OpenAI(base_url=${JSON.stringify(base)}, api_key=os.environ["API_KEY"])
+client = OpenAI(base_url=${JSON.stringify(`${base}/v1`)}, api_key=os.environ["API_KEY"])
 
 stream = client.chat.completions.create(
-${Object.entries(body)
-  .map(([name, value]) => `    ${name}=${indented(JSON.stringify(value, null, 4), 4)},`)
-  .join('\n')}
+${keywords(body)}
     stream=True,
 )
 for chunk in stream:
@@ -42,13 +51,67 @@ for chunk in stream:
 
   node: (base, body) => `import OpenAI from 'openai'
 
-const client = new OpenAI({ baseURL: ${JSON.stringify(base)}, apiKey: process.env.API_KEY })
+const client = new OpenAI({ baseURL: ${JSON.stringify(`${base}/v1`)}, apiKey: process.env.API_KEY })
 
-const stream = await client.chat.completions.create(${JSON.stringify(body, null, 2)})
+const stream = await client.chat.completions.create(${JSON.stringify({ ...body, stream: true }, null, 2)})
 for await (const chunk of stream) {
   process.stdout.write(chunk.choices[0]?.delta?.content ?? '')
 }
 `,
+
+  anthropic: (base, body) => `import os
+
+from anthropic import Anthropic
+
+client = Anthropic(base_url=${JSON.stringify(base)}, api_key=os.environ["API_KEY"])
+
+with client.messages.stream(
+${keywords(anthropicBody(body))}
+) as stream:
+    for text in stream.text_stream:
+        print(text, end="", flush=True)
+`,
 }
 
-const indented = (text: string, spaces: number): string => text.replaceAll('\n', `\n${' '.repeat(spaces)}`)
+/** The Messages API must be told a limit. */
+const anthropicTokens = 4096
+
+/** What the Messages API has words for; a picture that an assistant made has none there. */
+function anthropicBody({ model, messages, max_tokens, temperature, top_p }: Body): object {
+  const system = messages.flatMap(({ role, content }) => (role === 'system' ? [content] : []))
+  return {
+    model,
+    max_tokens: max_tokens ?? anthropicTokens,
+    ...(system.length > 0 ? { system: system.join('\n') } : {}),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(top_p === undefined ? {} : { top_p }),
+    messages: messages
+      .filter(({ role }) => role !== 'system')
+      .map(({ role, content }) => ({ role, content: typeof content === 'string' ? content : content.map(anthropicPart) })),
+  }
+}
+
+function anthropicPart(part: ContentPart): object {
+  if (part.type === 'text') return part
+  return { type: 'image', source: { type: 'url', url: part.image_url.url } }
+}
+
+const picturesOf = ({ content, images = [] }: ChatMessage): readonly ContentPart[] =>
+  [...(typeof content === 'string' ? [] : content), ...images].filter(({ type }) => type === 'image_url')
+
+function withStandIns({ images, ...message }: ChatMessage): ChatMessage {
+  const { content } = message
+  return {
+    ...message,
+    content: typeof content === 'string' ? content : content.map(standInFor),
+    ...(images ? { images: images.map(standInFor) } : {}),
+  }
+}
+
+const standInFor = (part: ContentPart): ContentPart => (part.type === 'text' ? part : { ...part, image_url: { url: standIn } })
+
+/** JSON of texts, numbers, lists and objects is Python too. */
+const keywords = (body: object): string =>
+  Object.entries(body)
+    .map(([name, value]) => `    ${name}=${JSON.stringify(value, null, 4).replaceAll('\n', '\n    ')},`)
+    .join('\n')

@@ -2,30 +2,36 @@ import { useQuery } from '@tanstack/react-query'
 import { read } from '../../lib/query.ts'
 import { useSession } from '../../lib/session.ts'
 import { storedJson } from '../../lib/stored.ts'
+import { areStates, firstStates, type ParameterStates } from './parameters.ts'
 
-/** What a request of the playground is made with, besides the conversation. */
+/** What a question is asked with. */
 export interface Settings {
   readonly group: string
-  readonly model: string
-  readonly temperature: number
-  /** 0 leaves the limit to the model. */
-  readonly max_tokens: number
+  /** One, or up to three that answer side by side; '' is not chosen yet. */
+  readonly models: readonly string[]
+  readonly parameters: ParameterStates
   /** The system prompt; empty for none. */
   readonly system: string
 }
 
-export const temperatureRange = { min: 0.1, max: 1, step: 0.1 } as const
+export const modelsMax = 3
 
-const first: Settings = { group: '', model: '', temperature: 1, max_tokens: 0, system: '' }
+const first: Settings = { group: '', models: [''], parameters: firstStates, system: '' }
 const kept = storedJson<Settings>('playground', first, isSettings)
 
 function isSettings(value: unknown): value is Settings {
   if (typeof value !== 'object' || value === null) return false
-  const fields: Readonly<Record<string, unknown>> = { ...value }
-  return Object.entries(first).every(([name, sample]) => typeof fields[name] === typeof sample)
+  const { group, models, parameters, system }: Partial<Record<keyof Settings, unknown>> = value
+  return typeof group === 'string' && typeof system === 'string' && areModels(models) && areStates(parameters)
 }
 
-/** The settings kept in this browser, with a group and model that can be chosen now, or none. */
+function areModels(value: unknown): boolean {
+  return (
+    Array.isArray(value) && value.length >= 1 && value.length <= modelsMax && value.every((model) => typeof model === 'string')
+  )
+}
+
+/** The settings kept in this browser, with a group and models that can be chosen now, or none. */
 export function useSettings() {
   const groups = useQuery(read('GET /api/user/self/groups'))
   const models = useQuery(read('GET /api/user/models'))
@@ -34,11 +40,12 @@ export function useSettings() {
 
   const names = groups.data && Object.keys(groups.data)
   const group = !names || names.includes(settings.group) ? settings.group : names.includes(ownGroup) ? ownGroup : (names[0] ?? '')
-  const model = !models.data || models.data.includes(settings.model) ? settings.model : ''
+  const only = models.data?.length === 1 ? (models.data[0] ?? '') : ''
+  const chosen = settings.models.map((model) => (!models.data || models.data.includes(model) ? model : '') || only)
   return {
     groups,
     models,
-    settings: { ...settings, group, model: model || (models.data?.length === 1 ? (models.data[0] ?? '') : '') },
+    settings: { ...settings, group, models: chosen },
     change: (patch: Partial<Settings>) => kept.write({ ...kept.read(), ...patch }),
   }
 }

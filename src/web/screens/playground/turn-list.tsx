@@ -2,51 +2,47 @@ import { Button } from '@mantine/core'
 import { IconArrowDown, IconMessageCircle } from '@tabler/icons-react'
 import { useText } from '../../lib/i18n.ts'
 import { Empty } from '../../ui/empty.tsx'
-import { MessageView } from './message-view.tsx'
-import { isRunning, type Message } from './messages.ts'
 import styles from './playground.module.css'
 import type { useStickToBottom } from './stick-to-bottom.ts'
 import { texts } from './texts.ts'
+import { TurnView } from './turn-view.tsx'
+import { type Answer, isAnswering, type Turn } from './turns.ts'
 
-export interface MessageListProps {
-  readonly messages: readonly Message[]
+export interface TurnListProps {
+  readonly turns: readonly Turn[]
   readonly stick: ReturnType<typeof useStickToBottom>
-  readonly onRetry: () => void
-  readonly onEdit: (message: Message) => void
-  readonly onRemove: (message: Message) => void
+  readonly onRetry: (answer: Answer) => void
+  readonly onEdit: (turn: Turn) => void
+  readonly onRemove: (turn: Turn) => void
+  readonly onRemoveAnswer: (answer: Answer) => void
+  readonly onStop: (answer: Answer) => void
 }
 
 /** The conversation; it follows what is being written until its reader scrolls up. */
-export function MessageList({ messages, stick, onRetry, onEdit, onRemove }: MessageListProps) {
+export function TurnList({ turns, stick, ...acts }: TurnListProps) {
   const say = useText(texts)
-  const last = messages.at(-1)
-  const running = last !== undefined && isRunning(last)
-  const lastQuestion = messages.findLast(({ role }) => role === 'user')
+  const last = turns.at(-1)
+  const running = isAnswering(turns)
+  const answered = last !== undefined && last.answers.length > 0 && last.answers.every(({ state }) => state === 'complete')
 
   return (
     <div className={styles.messages}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable */}
       <section ref={stick.scroller} className={styles.scroller} aria-label={say('conversation')} tabIndex={0}>
         <div ref={stick.content}>
-          {messages.length === 0 ? (
+          {turns.length === 0 ? (
             <Empty icon={<IconMessageCircle />} title={say('welcome')} hint={say('welcomeHint')} />
           ) : (
             <ol className={styles.list}>
-              {messages.map((message) => (
-                <MessageView
-                  key={message.id}
-                  message={message}
-                  onRetry={!running && message === last ? onRetry : undefined}
-                  onEdit={!running && message === lastQuestion ? () => onEdit(message) : undefined}
-                  onRemove={running ? undefined : () => onRemove(message)}
-                />
+              {turns.map((turn) => (
+                <TurnView key={turn.id} turn={turn} isLast={turn === last} running={running} {...acts} />
               ))}
             </ol>
           )}
         </div>
       </section>
       <div className={styles.unseen} role="status">
-        {running ? say('answering') : last?.state === 'complete' && last.role === 'assistant' && say('answered')}
+        {running ? say('answering') : answered && say('answered')}
       </div>
       {stick.isAway && (
         <Button

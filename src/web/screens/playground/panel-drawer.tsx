@@ -2,11 +2,9 @@ import { Drawer } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { texts as uiTexts } from '../../ui/texts.ts'
-import { texts } from './texts.ts'
 
-/** The settings where there is no room beside the conversation; loaded when first opened. */
-export function SettingsDrawer({ onClose, children }: { onClose: () => void; children: ReactNode }) {
-  const say = useText(texts)
+/** Settings or history where there is no room beside the conversation; loaded when first opened. */
+export function PanelDrawer({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
   const sayUi = useText(uiTexts)
   return (
     <Drawer
@@ -14,7 +12,7 @@ export function SettingsDrawer({ onClose, children }: { onClose: () => void; chi
       onClose={onClose}
       position="left"
       size="min(88%, 24rem)"
-      title={say('settings')}
+      title={title}
       closeButtonProps={{ 'aria-label': sayUi('close') }}
     >
       {children}

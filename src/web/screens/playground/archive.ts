@@ -1,0 +1,101 @@
+import type { Turn } from './turns.ts'
+
+/**
+ * Conversations kept in this browser, in its database: pictures would not fit into local storage. Heads are apart from turns, so that the
+ * list of all does not load them all. Where the browser keeps nothing, they live as long as the page.
+ */
+
+/** What the list shows of a conversation. */
+export interface Head {
+  readonly id: string
+  readonly userId: number
+  readonly title: string
+  readonly updatedAtMs: number
+}
+
+export interface Archive {
+  /** Newest first. */
+  list(): Promise<readonly Head[]>
+  read(id: string): Promise<readonly Turn[]>
+  write(head: Head, turns: readonly Turn[]): Promise<void>
+  remove(ids: readonly string[]): Promise<void>
+}
+
+/** The oldest go when there are more. */
+export const conversationsMax = 50
+
+const name = 'playground'
+const stores = ['heads', 'turns'] as const
+
+/** The conversations of one person. */
+export async function openArchive(userId: number): Promise<Archive> {
+  try {
+    return databaseArchive(await openDatabase(), userId)
+  } catch {
+    return memoryArchive()
+  }
+}
+
+function openDatabase(): Promise<IDBDatabase> {
+  const opening = indexedDB.open(name, 1)
+  opening.onupgradeneeded = () => {
+    for (const store of stores) opening.result.createObjectStore(store)
+  }
+  return answerOf(opening)
+}
+
+function databaseArchive(database: IDBDatabase, userId: number): Archive {
+  const change = (work: (heads: IDBObjectStore, turns: IDBObjectStore) => void): Promise<void> => {
+    const transaction = database.transaction(stores, 'readwrite')
+    work(transaction.objectStore('heads'), transaction.objectStore('turns'))
+    return new Promise((resolve, reject) => {
+      transaction.oncomplete = () => resolve()
+      transaction.onabort = () => reject(transaction.error)
+    })
+  }
+  return {
+    async list() {
+      // What this file has written under another version is not there: the version names the shape.
+      const heads = (await answerOf(database.transaction('heads').objectStore('heads').getAll())) as readonly Head[]
+      return newestFirst(heads.filter((head) => head.userId === userId))
+    },
+    async read(id) {
+      const turns: readonly Turn[] | undefined = await answerOf(database.transaction('turns').objectStore('turns').get(id))
+      return turns ?? []
+    },
+    write: (head, turns) =>
+      change((headsStore, turnsStore) => {
+        headsStore.put(head, head.id)
+        turnsStore.put(turns, head.id)
+      }),
+    remove: (ids) =>
+      change((headsStore, turnsStore) => {
+        for (const id of ids) {
+          headsStore.delete(id)
+          turnsStore.delete(id)
+        }
+      }),
+  }
+}
+
+function memoryArchive(): Archive {
+  const kept = new Map<string, { head: Head; turns: readonly Turn[] }>()
+  return {
+    list: async () => newestFirst([...kept.values()].map(({ head }) => head)),
+    read: async (id) => kept.get(id)?.turns ?? [],
+    write: async (head, turns) => void kept.set(head.id, { head, turns }),
+    remove: async (ids) => {
+      for (const id of ids) kept.delete(id)
+    },
+  }
+}
+
+const newestFirst = (heads: readonly Head[]): readonly Head[] =>
+  heads.toSorted((one, other) => other.updatedAtMs - one.updatedAtMs)
+
+function answerOf<Result>(request: IDBRequest<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result)
+    request.onerror = () => reject(request.error)
+  })
+}

@@ -1,0 +1,151 @@
+import { ActionIcon, Button, TextInput, Tooltip, UnstyledButton } from '@mantine/core'
+import { IconMessages, IconPencil, IconTrash } from '@tabler/icons-react'
+import { useState } from 'react'
+import { textOf, useText } from '../../lib/i18n.ts'
+import { confirm } from '../../ui/confirm.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+import { conversationsMax, type Head } from './archive.ts'
+import type { Library, Shelf } from './library.ts'
+import styles from './playground.module.css'
+import { texts } from './texts.ts'
+
+export interface HistoryPanelProps {
+  readonly library: Library
+  readonly shelf: Shelf
+  readonly onOpened: () => void
+}
+
+/** The conversations that this browser keeps. */
+export function HistoryPanel({ library, shelf: { heads, conversation }, onOpened }: HistoryPanelProps) {
+  const say = useText(texts)
+  const [naming, setNaming] = useState('')
+  if (heads.length === 0) return <Empty icon={<IconMessages />} title={say('historyEmpty')} hint={say('historyEmptyHint')} />
+
+  async function clearAll(): Promise<void> {
+    const sure = await confirm({
+      title: textOf(texts, 'historyClearTitle'),
+      body: textOf(texts, 'historyClearBody', { count: heads.length }),
+      confirmLabel: textOf(texts, 'historyClear'),
+      danger: true,
+    })
+    if (sure) await library.remove(heads.map(({ id }) => id))
+  }
+
+  async function open(head: Head): Promise<void> {
+    await library.open(head.id)
+    onOpened()
+  }
+
+  return (
+    <div className={styles.history}>
+      <ul className={styles.heads} aria-label={say('history')}>
+        {heads.map((head) => (
+          <li key={head.id} className={styles.head} data-open={head.id === conversation.id}>
+            {naming === head.id ? (
+              <Naming
+                head={head}
+                onDone={(title) => {
+                  if (title !== undefined) void library.rename(head, title)
+                  setNaming('')
+                }}
+              />
+            ) : (
+              <HeadRow
+                head={head}
+                isOpen={head.id === conversation.id}
+                onOpen={() => void open(head)}
+                onRename={() => setNaming(head.id)}
+                onRemove={() => void askRemove(library, head)}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      <div className={styles.historyEnd}>
+        <p className={styles.quiet}>{say('historyHint', { count: conversationsMax })}</p>
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          color="red"
+          leftSection={<IconTrash size={15} />}
+          onClick={() => void clearAll()}
+        >
+          {say('historyClear')}
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+interface HeadRowProps {
+  readonly head: Head
+  readonly isOpen: boolean
+  readonly onOpen: () => void
+  readonly onRename: () => void
+  readonly onRemove: () => void
+}
+
+function HeadRow({ head, isOpen, onOpen, onRename, onRemove }: HeadRowProps) {
+  const say = useText(texts)
+  const title = head.title || say('untitled')
+  return (
+    <>
+      <UnstyledButton className={styles.headOpen} aria-current={isOpen} onClick={onOpen}>
+        <span className={styles.headTitle}>{title}</span>
+        <span className={styles.headTime}>
+          <TimeText seconds={Math.floor(head.updatedAtMs / 1000)} />
+        </span>
+      </UnstyledButton>
+      <span className={styles.headTools}>
+        <Tooltip label={say('rename')}>
+          <ActionIcon size="sm" aria-label={`${say('rename')}: ${title}`} onClick={onRename}>
+            <IconPencil size={15} stroke={1.6} />
+          </ActionIcon>
+        </Tooltip>
+        <Tooltip label={say('historyRemove')}>
+          <ActionIcon size="sm" aria-label={`${say('historyRemove')}: ${title}`} onClick={onRemove}>
+            <IconTrash size={15} stroke={1.6} />
+          </ActionIcon>
+        </Tooltip>
+      </span>
+    </>
+  )
+}
+
+const titleLengthMax = 100
+
+/** Enter keeps the name, Escape the old one. */
+function Naming({ head, onDone }: { head: Head; onDone: (title: string | undefined) => void }) {
+  const say = useText(texts)
+  const [title, setTitle] = useState(head.title)
+  const done = () => onDone(title.trim() === '' ? undefined : title.trim())
+  return (
+    <TextInput
+      flex={1}
+      size="xs"
+      autoFocus
+      aria-label={say('rename')}
+      maxLength={titleLengthMax}
+      value={title}
+      onChange={(event) => setTitle(event.currentTarget.value)}
+      onBlur={done}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') done()
+        if (event.key !== 'Escape') return
+        event.stopPropagation()
+        onDone(undefined)
+      }}
+    />
+  )
+}
+
+async function askRemove(library: Library, head: Head): Promise<void> {
+  const sure = await confirm({
+    title: textOf(texts, 'historyRemoveTitle'),
+    object: head.title || textOf(texts, 'untitled'),
+    confirmLabel: textOf(texts, 'historyRemove'),
+    danger: true,
+  })
+  if (sure) await library.remove([head.id])
+}

@@ -1,0 +1,36 @@
+/** Makes pictures small enough to be sent and kept: no edge longer than models look at, and nothing of the camera or the place in them. */
+
+export const picturesMax = 4
+const edgeMaxPx = 1568
+const bytesMax = 30_000_000
+const pngCharactersMax = 1_500_000
+
+export const pictureTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const
+
+/** Answers addresses that hold the bytes, and how many files were no pictures that the browser can read. */
+export async function readPictures(files: readonly File[]): Promise<{ pictures: readonly string[]; refused: number }> {
+  const read = await Promise.all(files.map((file) => readPicture(file).catch(() => undefined)))
+  const pictures = read.filter((picture) => picture !== undefined)
+  return { pictures, refused: files.length - pictures.length }
+}
+
+async function readPicture(file: File): Promise<string | undefined> {
+  if (file.size > bytesMax || !file.type.startsWith('image/')) return undefined
+  const bitmap = await createImageBitmap(file)
+  const scale = Math.min(1, edgeMaxPx / Math.max(bitmap.width, bitmap.height))
+  const canvas = document.createElement('canvas')
+  canvas.width = Math.max(1, Math.round(bitmap.width * scale))
+  canvas.height = Math.max(1, Math.round(bitmap.height * scale))
+  const context = canvas.getContext('2d')
+  if (!context) return undefined
+  if (file.type === 'image/png') {
+    context.drawImage(bitmap, 0, 0, canvas.width, canvas.height)
+    const exact = canvas.toDataURL('image/png')
+    if (exact.length <= pngCharactersMax) return exact
+  }
+  // A photograph has no see-through parts; those of another picture become white.
+  context.fillStyle = '#fff'
+  context.fillRect(0, 0, canvas.width, canvas.height)
+  context.drawImage(bitmap, 0, 0, canvas.width, canvas.height)
+  return canvas.toDataURL('image/jpeg', 0.86)
+}

@@ -1,0 +1,67 @@
+import { IconPencil, IconTrash } from '@tabler/icons-react'
+import { memo } from 'react'
+import { useText } from '../../lib/i18n.ts'
+import { CopyButton } from '../../ui/copy-text.tsx'
+import { PictureThumb } from '../../ui/picture-thumb.tsx'
+import { Act } from './act.tsx'
+import { AnswerView } from './answer-view.tsx'
+import styles from './playground.module.css'
+import { texts } from './texts.ts'
+import type { TurnListProps } from './turn-list.tsx'
+import type { Turn } from './turns.ts'
+
+type TurnViewProps = Omit<TurnListProps, 'turns' | 'stick'> & {
+  readonly turn: Turn
+  readonly isLast: boolean
+  /** Something is being written; what is there stays as it is. */
+  readonly running: boolean
+}
+
+/** A question, and below it what each model answered, side by side. */
+export function TurnView({ turn, isLast, running, onRetry, onEdit, onRemove, onRemoveAnswer, onStop }: TurnViewProps) {
+  const say = useText(texts)
+  return (
+    <li className={styles.turn}>
+      <div className={styles.question}>
+        <span className={styles.unseen}>{say('you')}</span>
+        <Asked question={turn.question} pictures={turn.pictures} />
+        <div className={styles.actions}>
+          {turn.question !== '' && <CopyButton text={turn.question} label={say('copy')} />}
+          {!running && (
+            <>
+              <Act label={say('edit')} icon={IconPencil} onClick={() => onEdit(turn)} />
+              <Act label={say('remove')} icon={IconTrash} onClick={() => onRemove(turn)} />
+            </>
+          )}
+        </div>
+      </div>
+      <div className={styles.answers} data-several={turn.answers.length > 1}>
+        {turn.answers.map((answer) => (
+          <AnswerView
+            key={answer.id}
+            answer={answer}
+            onRetry={isLast && !running ? () => onRetry(answer) : undefined}
+            onRemove={running ? undefined : () => onRemoveAnswer(answer)}
+            onStop={() => onStop(answer)}
+          />
+        ))}
+      </div>
+    </li>
+  )
+}
+
+const Asked = memo(function Asked({ question, pictures }: Pick<Turn, 'question' | 'pictures'>) {
+  const say = useText(texts)
+  return (
+    <div className={styles.bubble}>
+      {pictures.length > 0 && (
+        <div className={styles.pictures}>
+          {pictures.map((picture, place) => (
+            <PictureThumb key={picture} src={picture} alt={say('pictureNumber', { number: place + 1 })} />
+          ))}
+        </div>
+      )}
+      {question}
+    </div>
+  )
+})

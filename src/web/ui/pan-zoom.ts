@@ -1,0 +1,37 @@
+/** How a picture lies in its frame: enlarged around the middle, and moved. Places are pixels from the middle of the frame. */
+
+export interface View {
+  readonly scale: number
+  readonly x: number
+  readonly y: number
+}
+
+export interface Point {
+  readonly x: number
+  readonly y: number
+}
+
+export const wholeView: View = { scale: 1, x: 0, y: 0 }
+export const scaleMax = 8
+
+/** Enlarged by a factor, with what lies under `point` staying there. Never smaller than whole. */
+export function zoomed(view: View, factor: number, point: Point = { x: 0, y: 0 }): View {
+  const scale = Math.min(scaleMax, Math.max(1, view.scale * factor))
+  const change = scale / view.scale
+  return { scale, x: point.x - (point.x - view.x) * change, y: point.y - (point.y - view.y) * change }
+}
+
+export function moved(view: View, by: Point): View {
+  return { ...view, x: view.x + by.x, y: view.y + by.y }
+}
+
+/** Kept so that no edge of the picture comes further in than the edge of the frame, or than the middle where it is smaller. */
+export function held(view: View, frame: { width: number; height: number }, picture: { width: number; height: number }): View {
+  const room = (shown: number, held: number) => Math.max(0, (shown * view.scale - held) / 2)
+  const within = (place: number, most: number) => Math.min(most, Math.max(-most, place))
+  return {
+    scale: view.scale,
+    x: within(view.x, room(picture.width, frame.width)),
+    y: within(view.y, room(picture.height, frame.height)),
+  }
+}

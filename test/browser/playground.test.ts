@@ -1,0 +1,214 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addChannel } from '../helpers/seed.ts'
+import { png } from '../helpers/task-peer.ts'
+import { expectFit, go, type Language, openStage, type Stage } from './stage.ts'
+
+/** What people do in the playground, against a provider that thinks, draws, fails and tries to act in the page. */
+const thinker = 'gpt-4o'
+const failing = 'gpt-4o-mini'
+const hostile = 'deepseek-chat'
+const slow = 'claude-3-5-sonnet-20241022'
+const pictureUrl = `data:image/png;base64,${Buffer.from(png).toString('base64')}`
+const foreign = 'https://canary.test/pixel.png'
+
+const hostileText = `<script>window.hostile=1</script><img src=x onerror="window.hostile=1">
+[run](javascript:window.hostile=1) [page](data:text/html,x) ![beacon](${foreign}) ![held](${pictureUrl}) ![doc](data:image/svg+xml,x)`
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+  const { server, upstream } = stage
+  await addChannel(server, { url: upstream.url, models: [thinker, failing, hostile, slow].join(',') })
+  const choice = (delta: object) =>
+    `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', choices: [{ index: 0, delta }] })}\n\n`
+  const end = (words: number) =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\ndata: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 9, completion_tokens: words, total_tokens: 9 + words } })}\n\ndata: [DONE]\n\n`
+  const contentType = 'text/event-stream'
+  upstream.program(thinker, {
+    contentType,
+    bytes: `${choice({ reasoning_content: 'first I think' })}${choice({ content: '**42**' })}${choice({ images: [{ type: 'image_url', image_url: { url: pictureUrl } }] })}${end(7)}`,
+  })
+  upstream.program(failing, { status: 400, body: { error: { message: 'no such thing', type: 'invalid_request_error' } } })
+  upstream.program(hostile, { contentType, bytes: `${choice({ content: hostileText })}${end(3)}` })
+  upstream.program(slow, { words: 5000, pauseMs: 10 })
+})
+afterAll(() => stage.stop())
+
+const looks = [
+  { language: 'zh', scheme: 'light' },
+  { language: 'en', scheme: 'dark' },
+] as const
+
+it.each(looks)('in $language models answer side by side, each with its own thoughts, pictures, error and cost', async (look) => {
+  const { page, problems } = await stage.open('root', look)
+  const say = words[look.language]
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await go(page, '/playground')
+  await choose(page, say.model, thinker)
+  await page.getByRole('button', { name: say.compare }).click()
+  await choose(page, `${say.model} 2`, failing)
+
+  // A picture is pasted, another one chosen.
+  const input = page.getByRole('textbox', { name: say.input })
+  await page.locator('input[type=file]').setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.from(png) })
+  await page.getByRole('list', { name: say.pictures }).locator('img').waitFor()
+  await input.fill('what is it?')
+  await page.keyboard.press('Shift+Enter')
+  await page.keyboard.type('really')
+  await page.keyboard.press('Enter')
+
+  const thought = page.getByRole('article', { name: thinker, exact: true })
+  const failed = page.getByRole('article', { name: failing, exact: true })
+  await failed.getByText('no such thing').waitFor()
+  await thought.getByText('42').waitFor()
+  expect(await thought.locator('details').evaluate((details: HTMLDetailsElement) => details.open)).toBe(false)
+  await thought.locator('img').waitFor()
+  await thought.getByText(say.cost).waitFor()
+  await thought.getByText(say.tokens).waitFor()
+  const sent = stage.upstream.journal.find(({ model }) => model === thinker)?.json
+  expect(sent.messages.at(-1).content).toMatchObject([
+    { type: 'text', text: 'what is it?\nreally' },
+    { type: 'image_url', image_url: { url: expect.stringContaining('data:image/png;base64,') } },
+  ])
+  await expectFit(page, look.language, ['what is it?', 'really', 'no such thing', 'first I think'])
+  const [left, right] = [await thought.boundingBox(), await failed.boundingBox()]
+  expect(left?.y).toBe(right?.y)
+
+  await page.getByRole('button', { name: say.code }).click()
+  const code = page.getByRole('dialog', { name: say.codeTitle })
+  await code.getByText('Anthropic Python', { exact: true }).click()
+  await code.getByText('client.messages.stream(').waitFor()
+  await expectFit(page, look.language, ['what is it?', 'really', 'no such thing', 'first I think'])
+  await page.keyboard.press('Escape')
+  await code.waitFor({ state: 'detached' })
+
+  // Another question goes where the first stood.
+  await page.getByRole('button', { name: say.edit }).click()
+  expect(await input.inputValue()).toBe('what is it?\nreally')
+  await input.fill('and now?')
+  await page.keyboard.press('Enter')
+  await page.getByText('and now?').waitFor()
+  expect(await page.getByText('what is it?').count()).toBe(0)
+  await thought.getByRole('button', { name: say.retry }).click()
+  await thought.getByText(say.cost).waitFor()
+  expect(await page.getByRole('article').count()).toBe(2)
+  expect(problems.filter((problem) => !problem.includes('status of 400'))).toEqual([])
+})
+
+it('an answer runs nothing and loads nothing from elsewhere by itself', async () => {
+  const { page } = await stage.open('root', { language: 'en' })
+  const reached: string[] = []
+  await page.route('https://canary.test/**', (route) => {
+    reached.push(route.request().url())
+    return route.fulfill({ contentType: 'image/png', body: Buffer.from(png) })
+  })
+  await go(page, '/playground')
+  await choose(page, words.en.model, hostile)
+  await ask(page, 'en', 'try it')
+  const answer = page.getByRole('article', { name: hostile })
+  await answer.getByRole('img', { name: 'held' }).waitFor()
+  await answer.getByText(words.en.cost).waitFor()
+  expect(await answer.locator('a[href^="javascript"], a[href^="data"], img[src*="svg"], script').count()).toBe(0)
+  expect(await page.evaluate('window.hostile')).toBeUndefined()
+  expect(reached).toEqual([])
+  await answer.getByRole('button', { name: 'beacon' }).click()
+  await answer.getByRole('img', { name: 'beacon' }).waitFor()
+  expect(reached).toEqual([foreign])
+})
+
+describe('conversations', () => {
+  it('are kept in this browser, named, found again, and deleted', async () => {
+    const { page, problems } = await stage.open('root', { language: 'en' })
+    await go(page, '/playground')
+    await choose(page, words.en.model, thinker)
+    await ask(page, 'en', 'the first one')
+    await page.getByText(words.en.cost).waitFor()
+    await page.getByRole('button', { name: 'New conversation' }).click()
+    await ask(page, 'en', 'the second one')
+    await page.getByText(words.en.cost).waitFor()
+
+    await page.reload()
+    await page.locator('ol').getByText('the second one').waitFor()
+    await page.getByText('History', { exact: true }).click()
+    const list = page.getByRole('list', { name: 'History' })
+    await list.getByText('the first one').click()
+    await page.locator('ol').getByText('the first one').waitFor()
+    await list.getByRole('button', { name: 'Rename: the first one' }).click()
+    await list.getByRole('textbox', { name: 'Rename' }).fill('Kept for later')
+    await page.keyboard.press('Enter')
+    await list.getByText('Kept for later').waitFor()
+    await expectFit(page, 'en')
+
+    await list.getByRole('button', { name: 'Delete conversation: the second one' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete conversation' }).click()
+    await list.getByText('the second one').waitFor({ state: 'detached' })
+    await page.reload()
+    await page.locator('ol').getByText('the first one').waitFor()
+    await page.getByText('History', { exact: true }).click()
+    await list.getByText('Kept for later').waitFor()
+    await page.getByRole('button', { name: 'Clear all' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Clear all' }).click()
+    await page.getByText('No conversations yet').waitFor()
+    await page.reload()
+    await page.getByText('Ask a model').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('are stopped by Escape, and their parameters are sent only while they are on', async () => {
+    const { page, problems } = await stage.open('root', { language: 'en' })
+    await go(page, '/playground')
+    await choose(page, words.en.model, slow)
+    await page.getByRole('switch', { name: 'Temperature' }).click()
+    await page.getByRole('switch', { name: 'Seed' }).click()
+    await page.getByRole('textbox', { name: 'Seed' }).fill('7')
+    await ask(page, 'en', 'a long story')
+    await page.getByText(/word5\b/).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByText('Stopped', { exact: false }).first().waitFor()
+    await page.getByText(words.en.cost).waitFor()
+    const sent = stage.upstream.journal.findLast(({ model }) => model === slow)?.json
+    expect(sent).toMatchObject({ seed: 7 })
+    expect(sent).not.toHaveProperty('temperature')
+    expect(sent).not.toHaveProperty('max_tokens')
+    expect(problems).toEqual([])
+  })
+})
+
+async function ask(page: Page, language: Language, question: string): Promise<void> {
+  await page.getByRole('textbox', { name: words[language].input }).fill(question)
+  await page.keyboard.press('Enter')
+}
+
+async function choose(page: Page, select: string, option: string): Promise<void> {
+  const field: Locator = page.getByRole('combobox', { name: new RegExp(`^${select}(?: 1)?$`) })
+  await field.click()
+  await page.getByRole('option', { name: option, exact: true }).click()
+}
+
+const words = {
+  zh: {
+    model: '模型',
+    compare: '添加模型对比',
+    input: '输入消息',
+    pictures: '待发送的图片',
+    cost: /花费 \$0\.\d+/,
+    tokens: /提示 9 · 补全 7 tokens/,
+    code: '复制为代码',
+    codeTitle: '用代码发送当前请求',
+    edit: '编辑并重新发送',
+    retry: '重新回答',
+  },
+  en: {
+    model: 'Model',
+    compare: 'Compare with another model',
+    input: 'Message',
+    pictures: 'Pictures to send',
+    cost: /cost \$0\.\d+/,
+    tokens: /9 prompt · 7 completion tokens/,
+    code: 'Copy as code',
+    codeTitle: 'Send this request from code',
+    edit: 'Edit and send again',
+    retry: 'Answer again',
+  },
+} as const
