@@ -1,10 +1,11 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
+import { countTokens as tokensOf } from 'gpt-tokenizer/encoding/o200k_base'
 import OpenAI from 'openai'
 import { expect, it } from 'vitest'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, books, requireBalancedBooks } from '../helpers/seed.ts'
-import { ask, claude, httpUpstream, model, stage } from './stage.ts'
+import { ask, chat, claude, event, httpUpstream, model, piece, stage } from './stage.ts'
 
 type Answer = { status?: number; body: unknown }
 
@@ -181,5 +182,47 @@ eachDatabase('a call that counts, of models in a cloud', (_fresh, kind) => {
     expect(JSON.parse((await ask(body, `/v1beta/models/${gemini}:countTokens`)).text)).toEqual({ totalTokens: 5 })
     expect(asked[0]).toMatchObject({ path: `/v1/publishers/google/models/${gemini}:countTokens`, body })
     expect(asked[0]?.body.generateContentRequest).toBeUndefined()
+  })
+})
+
+/** What people say to models and get back: each as long as a page, and one longer than what is counted as a whole. */
+const texts: Readonly<Record<string, string>> = {
+  english: `The tide comes in at six, and with it the boats; nobody on the quay says much before the coffee is ready. `.repeat(
+    30,
+  ),
+  chinese:
+    '潮水在清晨六点涨上来，渔船也跟着回港；码头上的人，在咖啡煮好之前，都不怎么说话。今天的风很小，海面像一面镜子。'.repeat(30),
+  unbroken: '潮水在清晨六点涨上来渔船也跟着回港码头上的人在咖啡煮好之前都不怎么说话今天的风很小海面像一面镜子'.repeat(30),
+  code: 'export function tideOf(port: string, at: Date): number {\n  const hours = (at.getTime() - epoch) / 3_600_000\n  return Math.sin(hours / 12.42) * (ranges[port] ?? 2.5)\n}\n\n'.repeat(
+    20,
+  ),
+  table: '| port | high | low |\n|------|-----:|----:|\n| Brest | 7.12 m | 1.04 m |\n| 青岛 | 4.8 m | 0.3 m |\n'.repeat(25),
+  emoji: 'Fair winds 🌊⛵️ and 👩‍👩‍👧 following seas 🇫🇷! Привет, мир. こんにちは、世界。مرحبا بالعالم '.repeat(25),
+  long: 'A page of the log of the harbor master, who writes down every ship, its length, its flag and its cargo. '.repeat(1500),
+}
+
+eachDatabase('a stream whose upstream reports no usage', (_fresh, kind) => {
+  it('[T158] is counted within one in a hundred of the tokenizer, and its row says that it was counted here', async () => {
+    const url = await httpUpstream(async (request, response) => {
+      let body = ''
+      for await (const chunk of request) body += chunk
+      const said = texts[JSON.parse(body).messages[0].content.slice(0, -1)] ?? ''
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      // Cut anywhere, as upstreams do.
+      for (let at = 0; at < said.length; at += 997) response.write(piece(said.slice(at, at + 997)))
+      response.end(piece('', 'stop') + event('[DONE]'))
+    })
+    const { server, ask } = await stage(kind, url)
+    const names = Object.keys(texts)
+    for (const name of names)
+      expect((await ask(chat({ stream: true, messages: [{ role: 'user', content: `${name}?` }] }))).text).toContain('[DONE]')
+    const { logs } = await books(server)
+    for (const [index, name] of names.entries()) {
+      const expected = tokensOf(texts[name] ?? '', { disallowedSpecial: new Set() })
+      const counted = logs[index]?.completion_tokens ?? 0
+      expect(Math.abs(counted - expected) / expected, `${name}: ${counted} for ${expected}`).toBeLessThan(0.01)
+      expect(JSON.parse(logs[index]?.other ?? '{}').estimated, name).toBe(true)
+    }
+    await requireBalancedBooks(server)
   })
 })

@@ -215,7 +215,7 @@ describe('a limit of requests at once', () => {
   })
 })
 
-it('a million callers take at most 64 MB', () => {
+it('[T207] a million callers take at most 64 MB', () => {
   setFlagsFromString('--expose-gc')
   // The flag makes the function; a new context sees it.
   const collect = runInNewContext('gc') as () => void

@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { describe, expect, it } from 'vitest'
 import { countTokens, estimateInput, estimateText } from './count-tokens.ts'
 
@@ -25,6 +26,18 @@ describe('counting tokens', () => {
       expect(count).toBeGreaterThan(text.length / 200)
       expect(count).toBeLessThan(text.length * 2)
     }
+  })
+
+  it('[T208] leaves the process free meanwhile, however many count long texts, and however hard they are to count', async () => {
+    await countTokens('The vocabulary is loaded.', 'gpt-4o')
+    const random = () => String.fromCharCode(0x4e00 + Math.floor(Math.random() * 20_000))
+    const hard = Array.from({ length: 700_000 }, random).join('')
+    const plain = 'The tide comes in at six, and with it the boats. '.repeat(40_000)
+    const lag = monitorEventLoopDelay({ resolution: 5 })
+    lag.enable()
+    await Promise.all(Array.from({ length: 50 }, (_, index) => countTokens(index < 2 ? hard : plain, 'gpt-4o')))
+    lag.disable()
+    expect(lag.percentile(99) / 1e6).toBeLessThan(200)
   })
 
   it('estimates near the count, leaning upwards', async () => {
