@@ -42,7 +42,7 @@ export function download(line: ReadLine, name: string, query: Record<string, unk
 const frameLifeMs = 10 * 60_000
 
 /** Throws `ApiError`. */
-export async function saveAnswer(line: ReadLine, name: string, query: Record<string, unknown> = {}): Promise<void> {
+async function saveAnswer(line: ReadLine, name: string, query: Record<string, unknown>): Promise<void> {
   const { path } = parseLine(line)
   const response = await fetch(addressOf(path, undefined, query), { headers: callerHeaders(), cache: 'no-store' })
   // A refusal is an envelope; a file never is.

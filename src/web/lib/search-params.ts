@@ -6,8 +6,14 @@ export type SearchValue = string | number | boolean
 export type SearchShape = Readonly<Record<string, SearchValue>>
 
 /** Literal defaults stand for any value of their kind. */
-type Widened<Shape> = {
-  -readonly [Key in keyof Shape]: Shape[Key] extends string ? string : Shape[Key] extends number ? number : boolean
+export type Widened<Shape> = {
+  -readonly [Key in keyof Shape]: Shape[Key] extends string
+    ? string
+    : Shape[Key] extends number
+      ? number
+      : Shape[Key] extends boolean
+        ? boolean
+        : SearchValue
 }
 
 export interface UrlState<Shape> {

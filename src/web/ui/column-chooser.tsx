@@ -17,11 +17,16 @@ const isNames = (value: unknown): value is readonly string[] | null =>
   value === null || (Array.isArray(value) && value.every((name) => typeof name === 'string'))
 
 /** Which columns of a table are hidden, kept in this browser under the table's name. */
-export function useHiddenColumns(table: string | undefined, columns: readonly Choosable[]): [Hidden, (hidden: Hidden) => void] {
+export function useHiddenColumns(table: string | undefined, columns: readonly Choosable[]) {
   const choice = useMemo(() => storedJson<readonly string[] | null>(`columns:${table ?? ''}`, null, isNames), [table])
   const chosen = choice.use()
   const hidden = chosen ?? columns.filter((column) => column.hidden).map((column) => column.key)
-  return [new Set(hidden), (next) => choice.write([...next])]
+  return {
+    hidden: new Set(hidden),
+    /** Null while nobody has chosen. */
+    chosen: chosen && new Set(chosen),
+    choose: (next: Hidden | null) => choice.write(next && [...next]),
+  }
 }
 
 export function ColumnChooser({

@@ -11,14 +11,15 @@ import { ErrorView } from './error-view.tsx'
 import { type DataTableProps, groupsOf, rowsOf } from './listing.ts'
 import { Pager } from './pager.tsx'
 import { texts } from './texts.ts'
+import { ViewsButton } from './views/views-button.tsx'
 
 /** The list of this interface: a table, or cards where the window is narrow, with every state it can be in. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, name, list, page, onPage, totalAtLeast, selected, onSelect, bulkActions, toolbar, empty, dense } = props
+  const { label, name, list, page, onPage, totalAtLeast, selected, onSelect, bulkActions, toolbar, view, empty, dense } = props
   const say = useText(texts)
   const narrow = useNarrow()
   const size = usePageSize()
-  const [hidden, setHidden] = useHiddenColumns(name, props.columns)
+  const { hidden, chosen, choose } = useHiddenColumns(name, props.columns)
   const columns = props.columns.filter((column) => !hidden.has(column.key))
   const rows = rowsOf(list.data)
   const selecting = selected !== undefined && selected.size > 0
@@ -26,10 +27,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
 
   return (
     <div className={styles.frame} data-dense={dense}>
-      {(toolbar || (name && !narrow)) && (
+      {(toolbar || view || (name && !narrow)) && (
         <div className={styles.toolbar}>
           <div className={styles.tools}>{toolbar}</div>
-          {name && !narrow && <ColumnChooser columns={props.columns} hidden={hidden} onChange={setHidden} />}
+          {view && <ViewsButton viewed={view} hidden={chosen} onHidden={choose} />}
+          {name && !narrow && <ColumnChooser columns={props.columns} hidden={hidden} onChange={choose} />}
         </div>
       )}
       {selecting && (

@@ -1,6 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { EmptyProps } from './empty.tsx'
+import type { Viewed } from './views/use-views.ts'
 
 /** What a list is made of: its columns, its rows and what can be done with them. */
 
@@ -73,6 +74,8 @@ export interface DataTableProps<Row> {
   readonly dense?: boolean
   /** Stands above the rows, usually `<ListFilters>`. */
   readonly toolbar?: ReactNode
+  /** Makes views of the list that can be kept. */
+  readonly view?: Viewed
 }
 
 export function rowsOf<Row>(listing: Listing<Row> | undefined): readonly Row[] {

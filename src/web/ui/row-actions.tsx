@@ -2,7 +2,7 @@ import { ActionIcon, Tooltip } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
 import { lazy, Suspense, useState } from 'react'
 import { useText } from '../lib/i18n.ts'
-import type { RowAction } from './row-action.ts'
+import { perform, type RowAction } from './row-action.ts'
 import styles from './row-actions.module.css'
 import { texts } from './texts.ts'
 
@@ -15,16 +15,16 @@ export function RowActions({ name, actions }: { name: string; actions: readonly 
 
   return (
     <div className={styles.actions}>
-      {primary.map(({ label, icon, onClick, danger, disabled, busy }) => (
-        <Tooltip key={label} label={label}>
+      {primary.map((action) => (
+        <Tooltip key={action.label} label={action.label}>
           <ActionIcon
-            color={danger ? 'red' : 'gray'}
-            aria-label={`${label}: ${name}`}
-            disabled={disabled}
-            loading={busy}
-            onClick={onClick}
+            color={action.danger ? 'red' : 'gray'}
+            aria-label={`${action.label}: ${name}`}
+            disabled={action.disabled}
+            loading={action.busy}
+            onClick={() => void perform(action)}
           >
-            {icon}
+            {action.icon}
           </ActionIcon>
         </Tooltip>
       ))}

@@ -1,6 +1,6 @@
 import { ActionIcon, Menu } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
-import type { RowAction } from './row-action.ts'
+import { perform, type RowAction } from './row-action.ts'
 import styles from './row-actions.module.css'
 
 /** The menu of a row, opened as it appears. Its code is loaded when the first one is wanted. */
@@ -33,9 +33,15 @@ export function RowMenu({
   )
 }
 
-function Item({ label, icon, onClick, danger, disabled }: RowAction) {
+function Item(action: RowAction) {
+  const { label, icon, danger, disabled } = action
   return (
-    <Menu.Item leftSection={icon} className={danger ? styles.danger : undefined} disabled={disabled} onClick={onClick}>
+    <Menu.Item
+      leftSection={icon}
+      className={danger ? styles.danger : undefined}
+      disabled={disabled}
+      onClick={() => void perform(action)}
+    >
       {label}
     </Menu.Item>
   )

@@ -6,7 +6,7 @@ export interface SideDrawerProps<Subject> {
   readonly title: (subject: Subject) => string
   readonly onClose: () => void
   readonly wide?: boolean
-  /** Usually a `<DrawerForm>`. Begins anew each time the drawer opens. */
+  /** Usually a `<DrawerForm>`, which may be loaded with the first opening. Begins anew each time the drawer opens. */
   readonly children: (subject: Subject) => ReactNode
 }
 

@@ -1,8 +1,9 @@
 import { Drawer } from '@mantine/core'
-import { useEffect, useRef, useState } from 'react'
+import { Suspense, useEffect, useRef, useState } from 'react'
 import { useText } from '../lib/i18n.ts'
 import { confirmDiscard } from './confirm.tsx'
 import styles from './drawer-form.module.css'
+import { DrawerFormWaiting } from './drawer-form.tsx'
 import { useLayer } from './layers.ts'
 import { type DrawerHold, SideDrawerContext, type SideDrawerProps } from './side-drawer-context.ts'
 import { texts } from './texts.ts'
@@ -38,7 +39,9 @@ export function SideDrawerPanel<Subject>({ subject, title, onClose, wide = false
         header: styles.header ?? '',
       }}
     >
-      <SideDrawerContext value={{ close: () => void close(), hold }}>{shown !== undefined && children(shown)}</SideDrawerContext>
+      <SideDrawerContext value={{ close: () => void close(), hold }}>
+        <Suspense fallback={<DrawerFormWaiting />}>{shown !== undefined && children(shown)}</Suspense>
+      </SideDrawerContext>
     </Drawer>
   )
 }

@@ -14,8 +14,7 @@ import { channelStatus } from '../../../contract/entities/channel-status.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { toast } from '../../lib/toast.ts'
-import { confirm } from '../../ui/confirm.tsx'
-import type { RowAction } from '../../ui/row-action.ts'
+import { actIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { texts } from './texts.ts'
 import { useBalance } from './use-balance.ts'
@@ -30,8 +29,6 @@ export interface ActionsProps {
   readonly onKeys: () => void
   readonly onDeleted: () => void
 }
-
-const icon = { size: 16, stroke: 1.6 } as const
 
 export function Actions({ channel, type, onEdit, onTestWith, onKeys, onDeleted }: ActionsProps) {
   const say = useText(texts)
@@ -58,49 +55,43 @@ export function Actions({ channel, type, onEdit, onTestWith, onKeys, onDeleted }
     )
   }
 
-  async function askRemove(): Promise<void> {
-    const object = `#${id} ${name}`
-    const sure = await confirm({
-      title: say('deleteTitle'),
-      object,
-      body: say('deleteBody'),
-      confirmLabel: say('delete'),
-      danger: true,
-    })
-    if (sure) remove.mutate({ params: { id } })
-  }
-
   const actions: RowAction[] = [
     {
       label: say('test'),
-      icon: <IconPlayerPlay {...icon} />,
+      icon: <IconPlayerPlay {...actIcon} />,
       primary: testable,
       disabled: !testable,
       busy: test.isPending,
       onClick: runTest,
     },
-    { label: say('edit'), icon: <IconPencil {...icon} />, primary: true, onClick: onEdit },
-    { label: say('testWith'), icon: <IconListCheck {...icon} />, disabled: !testable, onClick: onTestWith },
-    { label: say('keys'), icon: <IconKey {...icon} />, onClick: onKeys },
+    { label: say('edit'), icon: <IconPencil {...actIcon} />, primary: true, onClick: onEdit },
+    { label: say('testWith'), icon: <IconListCheck {...actIcon} />, disabled: !testable, onClick: onTestWith },
+    { label: say('keys'), icon: <IconKey {...actIcon} />, onClick: onKeys },
     {
       label: say('balance'),
-      icon: <IconWallet {...icon} />,
+      icon: <IconWallet {...actIcon} />,
       disabled: type?.tells_balance !== true || balance.isPending,
       onClick: () => balance.mutate(),
     },
     {
       label: say('copy'),
-      icon: <IconCopy {...icon} />,
+      icon: <IconCopy {...actIcon} />,
       disabled: copy.isPending,
       onClick: () => copy.mutate({ params: { id } }),
     },
     {
       label: say(isEnabled ? 'disable' : 'enable'),
-      icon: isEnabled ? <IconCircleOff {...icon} /> : <IconCircleCheck {...icon} />,
+      icon: isEnabled ? <IconCircleOff {...actIcon} /> : <IconCircleCheck {...actIcon} />,
       disabled: toggle.isPending,
       onClick: () => toggle.mutate({ body: { id, status: isEnabled ? channelStatus.disabled : channelStatus.enabled } }),
     },
-    { label: say('delete'), icon: <IconTrash {...icon} />, danger: true, onClick: () => void askRemove() },
+    {
+      label: say('delete'),
+      icon: <IconTrash {...actIcon} />,
+      danger: true,
+      ask: { title: say('deleteTitle'), object: `#${id} ${name}`, body: say('deleteBody') },
+      onClick: () => remove.mutate({ params: { id } }),
+    },
   ]
   return <RowActions name={name} actions={actions} />
 }

@@ -15,7 +15,7 @@ const TestDialog = lazy(async () => ({ default: (await import('./testing/test-di
 /** What is open over the list, beside the form of a channel. */
 export type Opened =
   | { readonly kind: 'test' | 'keys'; readonly channel: Channel }
-  | { readonly kind: 'batch-tag'; readonly ids: readonly number[] }
+  | { readonly kind: 'batch-tag'; readonly ids: readonly number[]; readonly done: () => void }
   | { readonly kind: 'tag'; readonly tagged: Tagged }
   | { readonly kind: 'changes' }
 
@@ -24,12 +24,10 @@ export interface ChannelDialogsProps {
   readonly types: readonly ChannelType[]
   readonly channels: readonly Channel[]
   readonly jobs: Jobs
-  /** The selected channels have been changed. */
-  readonly onBatchDone: () => void
   readonly onClose: () => void
 }
 
-export function ChannelDialogs({ opened, types, channels, jobs, onBatchDone, onClose }: ChannelDialogsProps) {
+export function ChannelDialogs({ opened, types, channels, jobs, onClose }: ChannelDialogsProps) {
   const say = useText(texts)
   return (
     <>
@@ -42,7 +40,7 @@ export function ChannelDialogs({ opened, types, channels, jobs, onBatchDone, onC
           <BatchTag
             ids={opened.ids}
             known={[...new Set(channels.flatMap(({ tag }) => tag || []))].sort()}
-            onDone={onBatchDone}
+            onDone={opened.done}
             onClose={onClose}
           />
         )}
@@ -53,11 +51,7 @@ export function ChannelDialogs({ opened, types, channels, jobs, onBatchDone, onC
         title={({ tag }) => say('editTagTitle', { tag })}
         onClose={onClose}
       >
-        {(tagged) => (
-          <Suspense>
-            <TagForm tagged={tagged} onDone={onClose} />
-          </Suspense>
-        )}
+        {(tagged) => <TagForm tagged={tagged} onDone={onClose} />}
       </SideDrawer>
     </>
   )

@@ -1,14 +1,13 @@
 import { logTypeLabels } from '../../../contract/entities/log.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import { usePageSize } from '../../lib/page-size.ts'
-import { useUrlState } from '../../lib/search-params.ts'
 import { startOfDay } from '../../lib/times.ts'
 import type { Filter } from '../../ui/list-filters.tsx'
+import { useListState } from '../../ui/list-state.ts'
 import { texts } from './texts.ts'
 
-/** The filters as they stand in the address. Without any it is today. */
-export function useLogFilters() {
-  return useUrlState({
+/** The list as the address says; without anything it is today. */
+export function useLogState() {
+  return useListState({
     type: 0,
     from: startOfDay(),
     to: 0,
@@ -18,19 +17,15 @@ export function useLogFilters() {
     request_id: '',
     username: '',
     channel: '',
-    page: 1,
   })
 }
 
-export type LogFilters = ReturnType<typeof useLogFilters>['values']
-
-/** What the server is asked: the filter of rows and statistics alike, and the page of the rows. */
-export function useLogQuery({ from, to, page, ...rest }: LogFilters, isAdmin: boolean) {
-  const pageSize = usePageSize()
-  const { username, channel, ...own } = { ...rest, start_timestamp: from, end_timestamp: to }
-  const filter = isAdmin ? { ...own, username, channel } : own
-  return { filter, paged: { ...filter, p: page, page_size: pageSize } }
+/** What the server is asked for, rows, statistics and files alike. */
+export function filterOf({ from, to, username, channel, ...rest }: ReturnType<typeof useLogState>['asked'], isAdmin: boolean) {
+  const own = { ...rest, start_timestamp: from, end_timestamp: to }
+  return isAdmin ? { ...own, username, channel } : own
 }
+export type LogFilter = ReturnType<typeof filterOf>
 
 export function useFilterInputs(isAdmin: boolean): readonly Filter[] {
   const say = useText(texts)

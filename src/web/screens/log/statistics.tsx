@@ -4,12 +4,12 @@ import { useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { QuotaText } from '../../ui/quota-text.tsx'
-import type { useLogQuery } from './filters.ts'
+import type { LogFilter } from './filters.ts'
 import { texts } from './texts.ts'
 
 export interface StatisticsProps {
   readonly isAdmin: boolean
-  readonly filter: ReturnType<typeof useLogQuery>['filter']
+  readonly filter: LogFilter
   /** Milliseconds between refreshes; false for none. */
   readonly every: number | false
 }

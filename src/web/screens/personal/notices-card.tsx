@@ -5,10 +5,10 @@ import { ApiError, type CallReply } from '../../lib/call.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useStatus } from '../../lib/status.ts'
+import { Choices } from '../../ui/choices.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { MailFields } from './mail-fields.tsx'
 import { inputOf, type NoticeForm, type NoticeValues, readOwnSetting, thresholdPresets } from './own-setting.ts'
-import styles from './personal.module.css'
 import { texts } from './texts.ts'
 import { WebhookFields } from './webhook-fields.tsx'
 
@@ -97,18 +97,12 @@ function Threshold({ form }: { form: NoticeForm }) {
         thousandSeparator=","
         {...form.getInputProps('quota_warning_threshold')}
       />
-      <div className={styles.choices}>
-        {thresholdPresets.map((units) => (
-          <Button
-            key={units}
-            size="compact-sm"
-            variant="default"
-            onClick={() => form.setFieldValue('quota_warning_threshold', units)}
-          >
-            {usd(units)}
-          </Button>
-        ))}
-      </div>
+      <Choices
+        offers={thresholdPresets.map((units) => ({
+          label: usd(units),
+          onClick: () => form.setFieldValue('quota_warning_threshold', units),
+        }))}
+      />
     </div>
   )
 }

@@ -2,14 +2,11 @@ import { IconCircleCheck, IconCircleOff, IconCopy, IconPencil, IconTrash } from 
 import { type Redemption, redemptionStatus } from '../../../contract/entities/redemption.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
-import { confirm } from '../../ui/confirm.tsx'
 import { copyText } from '../../ui/copy-text.tsx'
-import type { RowAction } from '../../ui/row-action.ts'
+import { actIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { redemptionLists } from './redemption-lines.ts'
 import { texts } from './texts.ts'
-
-const icon = { size: 16, stroke: 1.6 } as const
 
 /** What can be done with one code. A used one can only be copied and deleted. */
 export function Actions({ code, onEdit, onDeleted }: { code: Redemption; onEdit: () => void; onDeleted: () => void }) {
@@ -26,23 +23,12 @@ export function Actions({ code, onEdit, onDeleted }: { code: Redemption; onEdit:
     onSuccess: onDeleted,
   })
 
-  async function askRemove(): Promise<void> {
-    const sure = await confirm({
-      title: say('deleteTitle'),
-      object: name,
-      body: say('deleteBody'),
-      confirmLabel: say('delete'),
-      danger: true,
-    })
-    if (sure) remove.mutate({ params: { id } })
-  }
-
   const actions: RowAction[] = [
-    { label: say('edit'), icon: <IconPencil {...icon} />, primary: true, disabled: !isUnused, onClick: onEdit },
-    { label: say('copyKey'), icon: <IconCopy {...icon} />, onClick: () => void copyText(key, say('keyCopied')) },
+    { label: say('edit'), icon: <IconPencil {...actIcon} />, primary: true, disabled: !isUnused, onClick: onEdit },
+    { label: say('copyKey'), icon: <IconCopy {...actIcon} />, onClick: () => void copyText(key, say('keyCopied')) },
     {
       label: say(isUnused ? 'disable' : 'enable'),
-      icon: isUnused ? <IconCircleOff {...icon} /> : <IconCircleCheck {...icon} />,
+      icon: isUnused ? <IconCircleOff {...actIcon} /> : <IconCircleCheck {...actIcon} />,
       disabled: status === redemptionStatus.used || toggle.isPending,
       onClick: () =>
         toggle.mutate({
@@ -50,7 +36,13 @@ export function Actions({ code, onEdit, onDeleted }: { code: Redemption; onEdit:
           body: { id, status: isUnused ? redemptionStatus.disabled : redemptionStatus.unused },
         }),
     },
-    { label: say('delete'), icon: <IconTrash {...icon} />, danger: true, onClick: () => void askRemove() },
+    {
+      label: say('delete'),
+      icon: <IconTrash {...actIcon} />,
+      danger: true,
+      ask: { title: say('deleteTitle'), object: name, body: say('deleteBody') },
+      onClick: () => remove.mutate({ params: { id } }),
+    },
   ]
   return <RowActions name={name} actions={actions} />
 }

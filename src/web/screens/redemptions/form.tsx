@@ -1,4 +1,4 @@
-import { Button, NumberInput, TextInput } from '@mantine/core'
+import { NumberInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import {
@@ -13,13 +13,12 @@ import { useQuotaFormat } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read, useWrite } from '../../lib/query.ts'
 import { useStatus } from '../../lib/status.ts'
-import { nowSeconds } from '../../lib/times.ts'
-import { DateTimeInput } from '../../ui/date-time-input.tsx'
+import { Choices } from '../../ui/choices.tsx'
 import { DrawerForm, DrawerFormWaiting } from '../../ui/drawer-form.tsx'
 import { ErrorView } from '../../ui/error-view.tsx'
+import { ExpiryField } from '../../ui/expiry-field.tsx'
 import { showNewCodes } from './new-codes.tsx'
 import { redemptionLists } from './redemption-lines.ts'
-import styles from './redemptions.module.css'
 import { texts } from './texts.ts'
 
 interface Values {
@@ -32,13 +31,6 @@ interface Values {
 }
 
 type State = Pick<ReturnType<typeof useForm<Values>>, 'values' | 'getInputProps' | 'setFieldValue'>
-
-const daySeconds = 86_400
-const shortcuts = [
-  { name: 'day', seconds: daySeconds },
-  { name: 'month', seconds: 30 * daySeconds },
-  { name: 'year', seconds: 365 * daySeconds },
-] as const
 
 /** The form of new codes, or of the unused one with this id, which is loaded anew each time. */
 export function RedemptionForm({ id, onDone }: { id: number | undefined; onDone: () => void }) {
@@ -67,7 +59,11 @@ function Fields({ code, onDone }: { code: Redemption | undefined; onDone: () => 
         {...form.getInputProps('name')}
       />
       <QuotaField form={form} />
-      <ExpiryField form={form} />
+      <ExpiryField
+        value={form.values.expired_time}
+        onChange={(at) => form.setFieldValue('expired_time', at)}
+        offers={['day', 'month', 'year']}
+      />
       {!code && (
         <NumberInput
           label={say('count')}
@@ -96,44 +92,12 @@ function QuotaField({ form }: { form: State }) {
         withAsterisk
         {...form.getInputProps('quota')}
       />
-      <div className={styles.choices}>
-        {tokenPresets.usd.map((usd) => (
-          <Button
-            key={usd}
-            size="compact-sm"
-            variant="default"
-            onClick={() => form.setFieldValue('quota', Math.round(usd * perUsd))}
-          >
-            ${usd}
-          </Button>
-        ))}
-      </div>
-    </div>
-  )
-}
-
-function ExpiryField({ form }: { form: State }) {
-  const say = useText(texts)
-  const set = (at: number | undefined) => form.setFieldValue('expired_time', at)
-  return (
-    <div>
-      <DateTimeInput
-        label={say('expires')}
-        description={say('expiresHelp')}
-        placeholder={say('never')}
-        value={form.values.expired_time}
-        onChange={set}
+      <Choices
+        offers={tokenPresets.usd.map((usd) => ({
+          label: `$${usd}`,
+          onClick: () => form.setFieldValue('quota', Math.round(usd * perUsd)),
+        }))}
       />
-      <div className={styles.choices}>
-        <Button size="compact-sm" variant="default" onClick={() => set(undefined)}>
-          {say('never')}
-        </Button>
-        {shortcuts.map(({ name, seconds }) => (
-          <Button key={name} size="compact-sm" variant="default" onClick={() => set(nowSeconds() + seconds)}>
-            {say(name)}
-          </Button>
-        ))}
-      </div>
     </div>
   )
 }

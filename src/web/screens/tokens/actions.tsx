@@ -13,9 +13,8 @@ import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useStatus } from '../../lib/status.ts'
 import { toast } from '../../lib/toast.ts'
-import { confirm } from '../../ui/confirm.tsx'
 import { copyText } from '../../ui/copy-text.tsx'
-import type { RowAction } from '../../ui/row-action.ts'
+import { actIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { chatUrl, openChat } from './chat-link.ts'
 import { curlOf, sdkOf } from './snippets.ts'
@@ -28,8 +27,6 @@ export interface ActionsProps {
   readonly onEdit: () => void
   readonly onDeleted: () => void
 }
-
-const icon = { size: 16, stroke: 1.6 } as const
 
 export function Actions({ token, onEdit, onDeleted }: ActionsProps) {
   const say = useText(texts)
@@ -47,17 +44,6 @@ export function Actions({ token, onEdit, onDeleted }: ActionsProps) {
     onSuccess: onDeleted,
   })
 
-  async function askRemove(): Promise<void> {
-    const sure = await confirm({
-      title: say('deleteTitle'),
-      object: name,
-      body: say('deleteBody'),
-      confirmLabel: say('delete'),
-      danger: true,
-    })
-    if (sure) remove.mutate({ params: { id } })
-  }
-
   function chat(link: string): void {
     const url = chatUrl(link, use)
     if (url) openChat(url)
@@ -69,22 +55,32 @@ export function Actions({ token, onEdit, onDeleted }: ActionsProps) {
   }
 
   const actions: RowAction[] = [
-    { label: say('edit'), icon: <IconPencil {...icon} />, primary: true, onClick: onEdit },
-    { label: say('copyKey'), icon: <IconCopy {...icon} />, onClick: () => void copyText(fullKey(token), say('keyCopied')) },
-    { label: say('copyCurl'), icon: <IconTerminal2 {...icon} />, onClick: () => void copyText(curlOf(use), say('curlCopied')) },
-    { label: say('copySdk'), icon: <IconBrandPython {...icon} />, onClick: () => void copyText(sdkOf(use), say('sdkCopied')) },
+    { label: say('edit'), icon: <IconPencil {...actIcon} />, primary: true, onClick: onEdit },
+    { label: say('copyKey'), icon: <IconCopy {...actIcon} />, onClick: () => void copyText(fullKey(token), say('keyCopied')) },
+    {
+      label: say('copyCurl'),
+      icon: <IconTerminal2 {...actIcon} />,
+      onClick: () => void copyText(curlOf(use), say('curlCopied')),
+    },
+    { label: say('copySdk'), icon: <IconBrandPython {...actIcon} />, onClick: () => void copyText(sdkOf(use), say('sdkCopied')) },
     ...chats.flatMap(Object.entries<string>).map(([chatName, link]) => ({
       label: say('chat', { name: chatName }),
-      icon: <IconMessageCircle {...icon} />,
+      icon: <IconMessageCircle {...actIcon} />,
       onClick: () => chat(link),
     })),
     {
       label: say(isEnabled ? 'disable' : 'enable'),
-      icon: isEnabled ? <IconCircleOff {...icon} /> : <IconCircleCheck {...icon} />,
+      icon: isEnabled ? <IconCircleOff {...actIcon} /> : <IconCircleCheck {...actIcon} />,
       disabled: toggle.isPending,
       onClick: () => setStatus(isEnabled ? tokenStatus.disabled : tokenStatus.enabled),
     },
-    { label: say('delete'), icon: <IconTrash {...icon} />, danger: true, onClick: () => void askRemove() },
+    {
+      label: say('delete'),
+      icon: <IconTrash {...actIcon} />,
+      danger: true,
+      ask: { title: say('deleteTitle'), object: name, body: say('deleteBody') },
+      onClick: () => remove.mutate({ params: { id } }),
+    },
   ]
   return <RowActions name={name} actions={actions} />
 }

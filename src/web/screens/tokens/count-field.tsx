@@ -1,9 +1,9 @@
-import { Button, NumberInput } from '@mantine/core'
+import { NumberInput } from '@mantine/core'
 import { tokenPresets } from '../../../contract/entities/token.ts'
 import { useText } from '../../lib/i18n.ts'
+import { Choices } from '../../ui/choices.tsx'
 import type { TokenFormState } from './form-values.ts'
 import { texts } from './texts.ts'
-import styles from './tokens.module.css'
 
 export function CountField({ form }: { form: TokenFormState }) {
   const say = useText(texts)
@@ -16,13 +16,12 @@ export function CountField({ form }: { form: TokenFormState }) {
         allowNegative={false}
         {...form.getInputProps('count')}
       />
-      <div className={styles.choices}>
-        {tokenPresets.counts.map((count) => (
-          <Button key={count} size="compact-sm" variant="default" onClick={() => form.setFieldValue('count', count)}>
-            {say('countChoice', { count })}
-          </Button>
-        ))}
-      </div>
+      <Choices
+        offers={tokenPresets.counts.map((count) => ({
+          label: say('countChoice', { count }),
+          onClick: () => form.setFieldValue('count', count),
+        }))}
+      />
     </div>
   )
 }

@@ -9,8 +9,8 @@ import { read, useWrite } from '../../lib/query.ts'
 import { toast } from '../../lib/toast.ts'
 import { DrawerForm, DrawerFormWaiting } from '../../ui/drawer-form.tsx'
 import { ErrorView } from '../../ui/error-view.tsx'
+import { ExpiryField } from '../../ui/expiry-field.tsx'
 import { CountField } from './count-field.tsx'
-import { ExpiryField } from './expiry-field.tsx'
 import { bodyOf, faultsOf, fieldOfRefusal, newToken, type TokenFormState, type TokenValues, valuesOf } from './form-values.ts'
 import { GroupField } from './group-field.tsx'
 import { LimitFields } from './limit-fields.tsx'
@@ -64,7 +64,12 @@ function Fields({ token, onDone }: { token: Token | undefined; onDone: () => voi
         {...form.getInputProps('name')}
       />
       <QuotaField form={form} />
-      <ExpiryField form={form} />
+      <ExpiryField
+        value={form.values.expired_time}
+        onChange={(at) => form.setFieldValue('expired_time', at)}
+        offers={['hour', 'day', 'month']}
+        error={form.errors.expired_time}
+      />
       <GroupField form={form} />
       {isNew && <CountField form={form} />}
       <ModelLimits form={form} />

@@ -1,21 +1,15 @@
-import { Button } from '@mantine/core'
-import { IconKey, IconPlus } from '@tabler/icons-react'
+import { IconKey } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
-import { type Token, tokenStatus, tokenStatusLabels } from '../../../contract/entities/token.ts'
+import { lazy, useState } from 'react'
+import { tokenStatus, tokenStatusLabels } from '../../../contract/entities/token.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
-import { DataTable } from '../../ui/data-table.tsx'
-import { DrawerFormWaiting } from '../../ui/drawer-form.tsx'
-import type { EmptyProps } from '../../ui/empty.tsx'
-import { useFilteredEmpty } from '../../ui/filtered-empty.tsx'
-import { type Filter, ListFilters } from '../../ui/list-filters.tsx'
-import { type RowKey, rowsOf } from '../../ui/listing.ts'
-import { PageHeader } from '../../ui/page-header.tsx'
+import type { Filter } from '../../ui/list-filters.tsx'
+import { ListFrame } from '../../ui/list-frame.tsx'
 import { SideDrawer } from '../../ui/side-drawer.tsx'
 import { Actions } from './actions.tsx'
-import { BulkActions } from './bulk-actions.tsx'
+import { useBulkActs } from './bulk-acts.ts'
 import { useColumns } from './columns.tsx'
 import { OwnUseNotice } from './own-use-notice.tsx'
 import { texts } from './texts.ts'
@@ -24,24 +18,18 @@ import { useTokenList } from './use-token-list.ts'
 
 const TokenForm = lazy(async () => ({ default: (await import('./form.tsx')).TokenForm }))
 
-/** What the form at the side is about: a new token or the one with this id. */
-interface DrawerSubject {
-  readonly id: number | undefined
-}
-
 export function Screen() {
   const say = useText(texts)
-  const { list, page, onPage, filters } = useTokenList()
-  const [drawer, setDrawer] = useState<DrawerSubject>()
-  const { selected, select, deselect } = useSelection(rowsOf(list.data))
-  const columns = useColumns()
-  const add = () => setDrawer({ id: undefined })
+  const { list, state } = useTokenList()
+  /** What the form at the side is about: a new token or the one with this id. */
+  const [drawer, setDrawer] = useState<{ readonly id: number | undefined }>()
   const close = () => setDrawer(undefined)
   const address = `${useServerAddress()}/v1`
 
   return (
     <>
-      <PageHeader
+      <ListFrame
+        name="tokens"
         title={say('title')}
         description={
           <>
@@ -49,56 +37,23 @@ export function Screen() {
             <CopyText text={address}>{address}</CopyText>
           </>
         }
-        actions={
-          <Button leftSection={<IconPlus size={16} />} onClick={add}>
-            {say('add')}
-          </Button>
-        }
-      />
-      <OwnUseNotice />
-      <DataTable
-        label={say('title')}
-        name="tokens"
-        columns={columns}
+        state={state}
         list={list}
-        rowKey={({ id }) => id}
-        page={page}
-        onPage={onPage}
-        selected={new Set(selected.keys())}
-        onSelect={select}
-        bulkActions={<BulkActions tokens={[...selected.values()]} onDone={deselect} />}
-        rowActions={(token) => (
-          <Actions
-            token={token}
-            onEdit={() => setDrawer({ id: token.id })}
-            onDeleted={() => select(new Set([...selected.keys()].filter((id) => id !== token.id)))}
-          />
-        )}
+        columns={useColumns()}
+        filters={useFilters()}
         isMuted={({ status }) => status !== tokenStatus.enabled}
-        empty={useEmpty({ filtered: filters.filtered || page > 1, onAdd: add, onReset: filters.onReset })}
-        toolbar={<ListFilters filters={useFilters()} {...filters} />}
-      />
+        rowActions={(token, forget) => <Actions token={token} onEdit={() => setDrawer({ id: token.id })} onDeleted={forget} />}
+        bulkActs={useBulkActs()}
+        add={{ label: say('add'), first: say('emptyAction'), onClick: () => setDrawer({ id: undefined }) }}
+        empty={{ title: say('emptyTitle'), hint: say('emptyHint'), icon: <IconKey /> }}
+      >
+        <OwnUseNotice />
+      </ListFrame>
       <SideDrawer subject={drawer} title={({ id }) => say(id === undefined ? 'addTitle' : 'editTitle')} onClose={close}>
-        {({ id }) => (
-          <Suspense fallback={<DrawerFormWaiting />}>
-            <TokenForm id={id} onDone={close} />
-          </Suspense>
-        )}
+        {({ id }) => <TokenForm id={id} onDone={close} />}
       </SideDrawer>
     </>
   )
-}
-
-/** The selected tokens themselves, since those of another page can be copied too. */
-function useSelection(rows: readonly Token[]) {
-  const [selected, setSelected] = useState<ReadonlyMap<RowKey, Token>>(new Map())
-
-  function select(ids: ReadonlySet<RowKey>): void {
-    const known = new Map([...selected, ...rows.map((row) => [row.id, row] as const)])
-    setSelected(new Map([...known].filter(([id]) => ids.has(id))))
-  }
-
-  return { selected, select, deselect: () => setSelected(new Map()) }
 }
 
 function useFilters(): readonly Filter[] {
@@ -121,26 +76,4 @@ function useFilters(): readonly Filter[] {
       choices: [...Object.keys(groups.data ?? {}), 'auto'].map((group) => ({ value: group, label: group })),
     },
   ]
-}
-
-interface EmptyInput {
-  readonly filtered: boolean
-  readonly onAdd: () => void
-  readonly onReset: () => void
-}
-
-function useEmpty({ filtered, onAdd, onReset }: EmptyInput): EmptyProps {
-  const say = useText(texts)
-  const nothingMatches = useFilteredEmpty(onReset)
-  if (filtered) return nothingMatches
-  return {
-    title: say('emptyTitle'),
-    hint: say('emptyHint'),
-    icon: <IconKey />,
-    action: (
-      <Button leftSection={<IconPlus size={16} />} onClick={onAdd}>
-        {say('emptyAction')}
-      </Button>
-    ),
-  }
 }

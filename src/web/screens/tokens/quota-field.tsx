@@ -1,11 +1,11 @@
-import { Button, NumberInput, Switch } from '@mantine/core'
+import { NumberInput, Switch } from '@mantine/core'
 import { tokenPresets } from '../../../contract/entities/token.ts'
 import { formatQuota } from '../../../contract/quota.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useStatus } from '../../lib/status.ts'
+import { Choices } from '../../ui/choices.tsx'
 import type { TokenFormState } from './form-values.ts'
 import { texts } from './texts.ts'
-import styles from './tokens.module.css'
 
 /** The quota in units, with what it is in dollars; or none. */
 export function QuotaField({ form }: { form: TokenFormState }) {
@@ -25,19 +25,13 @@ export function QuotaField({ form }: { form: TokenFormState }) {
         disabled={unlimited}
         {...form.getInputProps('remain_quota')}
       />
-      <div className={styles.choices}>
-        {tokenPresets.usd.map((usd) => (
-          <Button
-            key={usd}
-            size="compact-sm"
-            variant="default"
-            disabled={unlimited}
-            onClick={() => form.setFieldValue('remain_quota', Math.round(usd * perUsd))}
-          >
-            ${usd}
-          </Button>
-        ))}
-      </div>
+      <Choices
+        disabled={unlimited}
+        offers={tokenPresets.usd.map((usd) => ({
+          label: `$${usd}`,
+          onClick: () => form.setFieldValue('remain_quota', Math.round(usd * perUsd)),
+        }))}
+      />
       <Switch
         mt="sm"
         label={say('unlimitedField')}

@@ -3,13 +3,11 @@ import { type AdminTopUp, topUpStatus } from '../../../contract/entities/top-up.
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { copyText } from '../../ui/copy-text.tsx'
-import type { RowAction } from '../../ui/row-action.ts'
+import { actIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { texts } from './texts.ts'
 
 export type Act = 'complete' | 'withdraw'
-
-const icon = { size: 16, stroke: 1.6 } as const
 
 export function Actions({ order, onAct }: { order: AdminTopUp; onAct: (act: Act) => void }) {
   const say = useText(texts)
@@ -23,17 +21,17 @@ export function Actions({ order, onAct }: { order: AdminTopUp; onAct: (act: Act)
       : [
           {
             label: say('check'),
-            icon: <IconRefresh {...icon} />,
+            icon: <IconRefresh {...actIcon} />,
             primary: true,
             busy: check.isPending,
             onClick: () => check.mutate({ params: { id } }),
           },
         ]),
-    { label: say('copyNumber'), icon: <IconCopy {...icon} />, onClick: () => void copyText(trade_no, say('numberCopied')) },
-    { label: say('complete'), icon: <IconCircleCheck {...icon} />, disabled: isCredited, onClick: () => onAct('complete') },
+    { label: say('copyNumber'), icon: <IconCopy {...actIcon} />, onClick: () => void copyText(trade_no, say('numberCopied')) },
+    { label: say('complete'), icon: <IconCircleCheck {...actIcon} />, disabled: isCredited, onClick: () => onAct('complete') },
     {
       label: say('withdraw'),
-      icon: <IconReceiptRefund {...icon} />,
+      icon: <IconReceiptRefund {...actIcon} />,
       danger: true,
       disabled: !isCredited || withdrawn > 0 || (refunded_minor === 0 && dispute === ''),
       onClick: () => onAct('withdraw'),

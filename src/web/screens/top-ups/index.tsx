@@ -5,13 +5,10 @@ import { Link } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { type AdminTopUp, paymentProviders, topUpStatus, topUpStatusLabels } from '../../../contract/entities/top-up.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import { usePageSize } from '../../lib/page-size.ts'
 import { read } from '../../lib/query.ts'
-import { useUrlState } from '../../lib/search-params.ts'
-import { DataTable } from '../../ui/data-table.tsx'
-import { useFilteredEmpty } from '../../ui/filtered-empty.tsx'
-import { type Filter, ListFilters } from '../../ui/list-filters.tsx'
-import { PageHeader } from '../../ui/page-header.tsx'
+import type { Filter } from '../../ui/list-filters.tsx'
+import { ListFrame } from '../../ui/list-frame.tsx'
+import { useListState } from '../../ui/list-state.ts'
 import { type Act, Actions } from './actions.tsx'
 import { useColumns } from './columns.tsx'
 import { texts } from './texts.ts'
@@ -20,41 +17,35 @@ const ActDialog = lazy(async () => ({ default: (await import('./act-dialog.tsx')
 
 export function Screen() {
   const say = useText(texts)
-  const size = usePageSize()
-  const filters = useUrlState({ keyword: '', status: '', provider: '', page: 1 })
-  const { page, ...asked } = filters.values
+  const state = useListState({ keyword: '', status: '', provider: '' })
   const list = useQuery({
-    ...read('GET /api/topup/', { query: { ...asked, p: page, page_size: size } }),
+    ...read('GET /api/topup/', { query: { ...state.asked, ...state.paging } }),
     placeholderData: (last) => last,
   })
   const [act, setAct] = useState<{ act: Act; order: AdminTopUp }>()
-  const nothingMatches = useFilteredEmpty(filters.reset)
-  const nothing = {
-    title: say('emptyTitle'),
-    hint: say('emptyHint'),
-    icon: <IconReceipt2 />,
-    action: (
-      <Button component={Link} to="/setting?tab=system" variant="default">
-        {say('emptyAction')}
-      </Button>
-    ),
-  }
 
   return (
     <>
-      <PageHeader title={say('title')} description={say('description')} />
-      <DataTable
-        label={say('title')}
+      <ListFrame
         name="top-ups"
-        columns={useColumns()}
+        title={say('title')}
+        description={say('description')}
+        state={state}
         list={list}
-        rowKey={({ id }) => id}
-        page={page}
-        onPage={(next) => filters.change({ page: next })}
+        columns={useColumns()}
+        filters={useFilters()}
         rowActions={(order) => <Actions order={order} onAct={(wanted) => setAct({ act: wanted, order })} />}
         isMuted={({ status }) => status === topUpStatus.failed || status === topUpStatus.expired}
-        empty={filters.filtered || page > 1 ? nothingMatches : nothing}
-        toolbar={<ListFilters filters={useFilters()} {...filters} onChange={filters.change} onReset={filters.reset} />}
+        empty={{
+          title: say('emptyTitle'),
+          hint: say('emptyHint'),
+          icon: <IconReceipt2 />,
+          action: (
+            <Button component={Link} to="/setting?tab=system" variant="default">
+              {say('emptyAction')}
+            </Button>
+          ),
+        }}
       />
       {act && (
         <Suspense>

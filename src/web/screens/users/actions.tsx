@@ -15,13 +15,10 @@ import type { ManageAction, User } from '../../../contract/entities/user.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useSession } from '../../lib/session.ts'
-import { confirm } from '../../ui/confirm.tsx'
-import type { RowAction } from '../../ui/row-action.ts'
+import { actIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { actsFor, mayChange } from './acts.ts'
 import { texts } from './texts.ts'
-
-const icon = { size: 16, stroke: 1.6 } as const
 
 type Key = keyof typeof texts.keys
 
@@ -36,28 +33,28 @@ interface Offer {
 const offers: Readonly<Record<ManageAction, Offer>> = {
   promote: {
     label: 'promote',
-    icon: <IconArrowUp {...icon} />,
+    icon: <IconArrowUp {...actIcon} />,
     ask: { title: 'promoteTitle', body: 'promoteBody' },
   },
-  demote: { label: 'demote', icon: <IconArrowDown {...icon} />, ask: { title: 'demoteTitle', body: 'demoteBody' } },
-  enable: { label: 'enable', icon: <IconCircleCheck {...icon} /> },
-  unlock: { label: 'unlock', icon: <IconLockOpen {...icon} /> },
+  demote: { label: 'demote', icon: <IconArrowDown {...actIcon} />, ask: { title: 'demoteTitle', body: 'demoteBody' } },
+  enable: { label: 'enable', icon: <IconCircleCheck {...actIcon} /> },
+  unlock: { label: 'unlock', icon: <IconLockOpen {...actIcon} /> },
   disable: {
     label: 'disable',
-    icon: <IconCircleOff {...icon} />,
+    icon: <IconCircleOff {...actIcon} />,
     ask: { title: 'disableTitle', body: 'disableBody' },
     danger: true,
   },
-  sign_out: { label: 'signOut', icon: <IconDoorExit {...icon} />, ask: { title: 'signOutTitle', body: 'signOutBody' } },
+  sign_out: { label: 'signOut', icon: <IconDoorExit {...actIcon} />, ask: { title: 'signOutTitle', body: 'signOutBody' } },
   reset_factors: {
     label: 'resetFactors',
-    icon: <IconShieldOff {...icon} />,
+    icon: <IconShieldOff {...actIcon} />,
     ask: { title: 'resetFactorsTitle', body: 'resetFactorsBody' },
     danger: true,
   },
   delete: {
     label: 'remove',
-    icon: <IconTrash {...icon} />,
+    icon: <IconTrash {...actIcon} />,
     ask: { title: 'removeTitle', body: 'removeBody' },
     danger: true,
   },
@@ -76,24 +73,20 @@ export function Actions({ user, onEdit, onQuota }: ActionsProps) {
   const manage = useWrite('POST /api/user/manage', { invalidates: ['GET /api/user/search'], success: say('done') })
   if (!me || user.DeletedAt !== null) return null
 
-  async function act(action: ManageAction): Promise<void> {
-    const { ask, label, danger = false } = offers[action]
-    const object = `#${user.id} ${user.username}`
-    const sure = !ask || (await confirm({ title: say(ask.title), object, body: say(ask.body), confirmLabel: say(label), danger }))
-    if (sure) manage.mutate({ body: { id: user.id, action } })
-  }
-
   const isOwn = user.id === me.id
   const changes: RowAction[] = [
-    { label: say('edit'), icon: <IconPencil {...icon} />, primary: true, onClick: onEdit },
-    ...(isOwn ? [] : [{ label: say('quota'), icon: <IconCoins {...icon} />, onClick: onQuota }]),
+    { label: say('edit'), icon: <IconPencil {...actIcon} />, primary: true, onClick: onEdit },
+    ...(isOwn ? [] : [{ label: say('quota'), icon: <IconCoins {...actIcon} />, onClick: onQuota }]),
   ]
-  const acts: RowAction[] = actsFor(me, user).map((action) => ({
-    label: say(offers[action].label),
-    icon: offers[action].icon,
-    danger: offers[action].danger,
-    disabled: manage.isPending,
-    onClick: () => void act(action),
-  }))
+  const acts: RowAction[] = actsFor(me, user).map((action) => {
+    const { ask, label, ...offer } = offers[action]
+    return {
+      ...offer,
+      label: say(label),
+      disabled: manage.isPending,
+      ask: ask && { title: say(ask.title), object: `#${user.id} ${user.username}`, body: say(ask.body) },
+      onClick: () => manage.mutate({ body: { id: user.id, action } }),
+    }
+  })
   return <RowActions name={user.username} actions={isOwn || mayChange(me, user) ? [...changes, ...acts] : []} />
 }

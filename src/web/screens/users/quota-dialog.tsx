@@ -6,6 +6,7 @@ import { useQuotaFormat } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useStatus } from '../../lib/status.ts'
+import { Choices } from '../../ui/choices.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { texts } from './texts.ts'
 import styles from './users.module.css'
@@ -59,18 +60,12 @@ export function QuotaDialog({ user, onClose }: { user: User; onClose: () => void
               withAsterisk
               {...form.getInputProps('change')}
             />
-            <div className={styles.choices}>
-              {stepsUsd.map((usd) => (
-                <Button
-                  key={usd}
-                  size="compact-sm"
-                  variant="default"
-                  onClick={() => form.setFieldValue('change', change + Math.round(usd * perUsd))}
-                >
-                  {usd < 0 ? `−$${-usd}` : `+$${usd}`}
-                </Button>
-              ))}
-            </div>
+            <Choices
+              offers={stepsUsd.map((usd) => ({
+                label: usd < 0 ? `−$${-usd}` : `+$${usd}`,
+                onClick: () => form.setFieldValue('change', change + Math.round(usd * perUsd)),
+              }))}
+            />
           </div>
           <p className={styles.sum}>{say('newQuota', sum)}</p>
           <TextInput

@@ -1,18 +1,17 @@
 import { Button, Group } from '@mantine/core'
-import { IconChevronLeft, IconChevronRight, IconDownload, IconListDetails } from '@tabler/icons-react'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { IconChevronLeft, IconChevronRight, IconListDetails } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type LedgerRow, ledgerKindLabels } from '../../../contract/entities/ledger-row.ts'
-import { saveAnswer } from '../../lib/download.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { usePageSize } from '../../lib/page-size.ts'
 import { read } from '../../lib/query.ts'
 import { useUrlState } from '../../lib/search-params.ts'
 import { timeZoneName } from '../../lib/times.ts'
-import { toast } from '../../lib/toast.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { useFilteredEmpty } from '../../ui/filtered-empty.tsx'
 import { ListFilters } from '../../ui/list-filters.tsx'
+import { FileButton } from '../../ui/list-frame.tsx'
 import type { Column } from '../../ui/listing.ts'
 import { QuotaText } from '../../ui/quota-text.tsx'
 import { StatusTag } from '../../ui/status-tag.tsx'
@@ -39,7 +38,7 @@ export function StatementTab() {
     <div className={styles.stack}>
       <div className={styles.top}>
         <p className={styles.quiet}>{say('statementHint', { zone: timeZoneName() })}</p>
-        <DownloadButton />
+        <FileButton line="GET /api/user/self/ledger.csv" name="statement.csv" query={{}} hint={say('statementCsv')} />
       </div>
       <DataTable
         label={say('statement')}
@@ -60,24 +59,6 @@ export function StatementTab() {
       />
       <Paging before={before} next={list.data?.next ?? 0} onChange={(to) => filters.change({ before: to })} />
     </div>
-  )
-}
-
-function DownloadButton() {
-  const say = useText(texts)
-  const download = useMutation({
-    mutationFn: () => saveAnswer('GET /api/user/self/ledger.csv', 'statement.csv'),
-    onError: toast.failure,
-  })
-  return (
-    <Button
-      variant="default"
-      leftSection={<IconDownload size={16} />}
-      loading={download.isPending}
-      onClick={() => download.mutate()}
-    >
-      {say('statementCsv')}
-    </Button>
   )
 }
 

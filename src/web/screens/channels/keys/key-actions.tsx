@@ -2,7 +2,7 @@ import { IconCircleCheck, IconCircleOff, IconTrash } from '@tabler/icons-react'
 import type { ChannelKey } from '../../../../contract/entities/channel.ts'
 import { channelStatus } from '../../../../contract/entities/channel-status.ts'
 import { useText } from '../../../lib/i18n.ts'
-import { confirm } from '../../../ui/confirm.tsx'
+import { actIcon } from '../../../ui/row-action.ts'
 import { RowActions } from '../../../ui/row-actions.tsx'
 import { texts } from './texts.ts'
 import { useKeyWrites } from './use-key-writes.ts'
@@ -14,25 +14,11 @@ export interface KeyActionsProps {
   readonly isLast: boolean
 }
 
-const icon = { size: 16, stroke: 1.6 } as const
-
 export function KeyActions({ channelId, channelKey, isLast }: KeyActionsProps) {
   const say = useText(texts)
   const { id, tail, status } = channelKey
   const { setStatus, remove } = useKeyWrites()
   const isEnabled = status === channelStatus.enabled
-
-  async function askRemove(): Promise<void> {
-    const object = `${tail} #${id}`
-    const sure = await confirm({
-      title: say('removeTitle'),
-      object,
-      body: say('removeBody'),
-      confirmLabel: say('remove'),
-      danger: true,
-    })
-    if (sure) remove.mutate({ params: { id: channelId, key: id } })
-  }
 
   return (
     <RowActions
@@ -40,7 +26,7 @@ export function KeyActions({ channelId, channelKey, isLast }: KeyActionsProps) {
       actions={[
         {
           label: say(isEnabled ? 'disable' : 'enable'),
-          icon: isEnabled ? <IconCircleOff {...icon} /> : <IconCircleCheck {...icon} />,
+          icon: isEnabled ? <IconCircleOff {...actIcon} /> : <IconCircleCheck {...actIcon} />,
           primary: true,
           busy: setStatus.isPending,
           onClick: () =>
@@ -51,12 +37,13 @@ export function KeyActions({ channelId, channelKey, isLast }: KeyActionsProps) {
         },
         {
           label: isLast ? say('keepsLast') : say('remove'),
-          icon: <IconTrash {...icon} />,
+          icon: <IconTrash {...actIcon} />,
           primary: true,
           danger: true,
           disabled: isLast,
           busy: remove.isPending,
-          onClick: () => void askRemove(),
+          ask: { title: say('removeTitle'), object: `${tail} #${id}`, body: say('removeBody') },
+          onClick: () => remove.mutate({ params: { id: channelId, key: id } }),
         },
       ]}
     />

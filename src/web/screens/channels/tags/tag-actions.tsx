@@ -1,11 +1,10 @@
 import { IconCircleCheck, IconCircleOff, IconPencil } from '@tabler/icons-react'
 import { useText } from '../../../lib/i18n.ts'
 import { useWrite } from '../../../lib/query.ts'
+import { actIcon } from '../../../ui/row-action.ts'
 import { RowActions } from '../../../ui/row-actions.tsx'
 import { texts } from '../texts.ts'
 import type { Tagged } from './tagged.ts'
-
-const icon = { size: 16, stroke: 1.6 } as const
 
 /** What can be done with all channels of a tag. */
 export function TagActions({ tagged, onEdit }: { tagged: Tagged; onEdit: (tagged: Tagged) => void }) {
@@ -24,19 +23,19 @@ export function TagActions({ tagged, onEdit }: { tagged: Tagged; onEdit: (tagged
       actions={[
         {
           label: say('enableAll'),
-          icon: <IconCircleCheck {...icon} />,
+          icon: <IconCircleCheck {...actIcon} />,
           primary: true,
           busy: enable.isPending,
           onClick: () => enable.mutate({ body }),
         },
         {
           label: say('disableAll'),
-          icon: <IconCircleOff {...icon} />,
+          icon: <IconCircleOff {...actIcon} />,
           primary: true,
           busy: disable.isPending,
           onClick: () => disable.mutate({ body }),
         },
-        { label: say('editTag'), icon: <IconPencil {...icon} />, primary: true, onClick: () => onEdit(tagged) },
+        { label: say('editTag'), icon: <IconPencil {...actIcon} />, primary: true, onClick: () => onEdit(tagged) },
       ]}
     />
   )

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { IconActivity, IconRefresh, IconTool, IconTrash, IconWallet } from '@tabler/icons-react'
 import { useText } from '../../../lib/i18n.ts'
 import { useWrite } from '../../../lib/query.ts'
-import { confirm } from '../../../ui/confirm.tsx'
+import { actIcon } from '../../../ui/row-action.ts'
 import { RowActions } from '../../../ui/row-actions.tsx'
 import { texts } from '../texts.ts'
 import type { Jobs } from './use-jobs.ts'
@@ -14,8 +14,6 @@ export interface UpkeepActionsProps {
   readonly onChanges: () => void
   readonly onDeleted: () => void
 }
-
-const icon = { size: 16, stroke: 1.6 } as const
 
 /** What can be done with all channels at once. */
 export function UpkeepActions({ jobs, changes, onChanges, onDeleted }: UpkeepActionsProps) {
@@ -30,20 +28,6 @@ export function UpkeepActions({ jobs, changes, onChanges, onDeleted }: UpkeepAct
     onSuccess: onDeleted,
   })
 
-  async function askFix(): Promise<void> {
-    if (await confirm({ title: say('fixTitle'), body: say('fixBody'), confirmLabel: say('fix') })) fix.mutate({})
-  }
-
-  async function askRemove(): Promise<void> {
-    const sure = await confirm({
-      title: say('deleteDisabledTitle'),
-      body: say('deleteDisabledBody'),
-      confirmLabel: say('delete'),
-      danger: true,
-    })
-    if (sure) remove.mutate({})
-  }
-
   return (
     <>
       <RowActions
@@ -51,22 +35,29 @@ export function UpkeepActions({ jobs, changes, onChanges, onDeleted }: UpkeepAct
         actions={[
           {
             label: say('balanceAll'),
-            icon: <IconWallet {...icon} />,
+            icon: <IconWallet {...actIcon} />,
             disabled: jobs.isRunning('refresh-balances'),
             onClick: () => jobs.start('refresh-balances'),
           },
           {
             label: changes > 0 ? say('changesCount', { count: changes }) : say('changes'),
-            icon: <IconRefresh {...icon} />,
+            icon: <IconRefresh {...actIcon} />,
             onClick: onChanges,
           },
-          { label: say('fix'), icon: <IconTool {...icon} />, disabled: fix.isPending, onClick: () => void askFix() },
+          {
+            label: say('fix'),
+            icon: <IconTool {...actIcon} />,
+            disabled: fix.isPending,
+            ask: { title: say('fixTitle'), body: say('fixBody') },
+            onClick: () => fix.mutate({}),
+          },
           {
             label: say('deleteDisabled'),
-            icon: <IconTrash {...icon} />,
+            icon: <IconTrash {...actIcon} />,
             danger: true,
             disabled: remove.isPending,
-            onClick: () => void askRemove(),
+            ask: { title: say('deleteDisabledTitle'), body: say('deleteDisabledBody') },
+            onClick: () => remove.mutate({}),
           },
         ]}
       />

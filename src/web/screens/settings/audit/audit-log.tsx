@@ -4,12 +4,10 @@ import { useQuery } from '@tanstack/react-query'
 import type { AuditRow } from '../../../../contract/entities/system.ts'
 import type { CallReply } from '../../../lib/call.ts'
 import { useText } from '../../../lib/i18n.ts'
-import { usePageSize } from '../../../lib/page-size.ts'
 import { read, useWrite } from '../../../lib/query.ts'
-import { useUrlState } from '../../../lib/search-params.ts'
-import { DataTable } from '../../../ui/data-table.tsx'
-import { useFilteredEmpty } from '../../../ui/filtered-empty.tsx'
-import { type Filter, ListFilters } from '../../../ui/list-filters.tsx'
+import type { Filter } from '../../../ui/list-filters.tsx'
+import { useListState } from '../../../ui/list-state.ts'
+import { ListTable } from '../../../ui/list-table.tsx'
 import type { Column } from '../../../ui/listing.ts'
 import { Notice } from '../../../ui/notice.tsx'
 import { Panel } from '../../../ui/panel.tsx'
@@ -21,13 +19,11 @@ import { texts } from './texts.ts'
 /** Every administrative act, to search; and whether the record is whole. */
 export function AuditLog() {
   const say = useText(texts)
-  const size = usePageSize()
-  const { values, change, reset, filtered } = useUrlState({ actor: '', action: '', target: '', from: 0, to: 0, page: 1 })
-  const { page, from, to, ...words } = values
-  const query = { ...words, start_timestamp: from, end_timestamp: to, p: page, page_size: size }
+  const state = useListState({ actor: '', action: '', target: '', from: 0, to: 0 })
+  const { from, to, ...words } = state.asked
+  const query = { ...words, start_timestamp: from, end_timestamp: to, ...state.paging }
   const list = useQuery({ ...read('GET /api/audit/', { query }), placeholderData: (last) => last })
   const verify = useWrite('POST /api/audit/verify')
-  const nothingMatches = useFilteredEmpty(reset)
   const filters: readonly Filter[] = [
     { kind: 'text', name: 'actor', label: say('actorFilter'), width: 170 },
     { kind: 'text', name: 'action', label: say('actionFilter'), width: 200 },
@@ -51,18 +47,16 @@ export function AuditLog() {
       }
     >
       {verify.data && <Result state={verify.data} />}
-      <DataTable
+      <ListTable
         label={say('title')}
         name="audit"
         dense
-        columns={useColumns()}
+        state={state}
         list={list}
-        rowKey={({ id }) => id}
-        page={page}
-        onPage={(next) => change({ page: next })}
+        columns={useColumns()}
+        filters={filters}
         expand={(row) => <Change row={row} />}
-        empty={filtered || page > 1 ? nothingMatches : { title: say('empty'), hint: say('emptyHint'), icon: <IconShieldCheck /> }}
-        toolbar={<ListFilters filters={filters} values={values} onChange={change} onReset={reset} filtered={filtered} />}
+        empty={{ title: say('empty'), hint: say('emptyHint'), icon: <IconShieldCheck /> }}
       />
     </Panel>
   )

@@ -1,0 +1,56 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { logsCountedAhead } from '../../../contract/entities/log.ts'
+import type { CallReply } from '../../lib/call.ts'
+import { read } from '../../lib/query.ts'
+import { withFactors } from './factors.ts'
+import type { LogFilter } from './filters.ts'
+
+interface LogListInput {
+  readonly isAdmin: boolean
+  readonly filter: LogFilter
+  readonly paging: { readonly p: number; readonly page_size: number }
+  readonly every: number | false
+}
+
+/**
+ * The rows of one page. A page after one that was seen goes on from its last row, which costs the same at any depth and lets nothing slip
+ * by while new rows come; only a page that is jumped to is counted from the beginning.
+ */
+export function useLogList({ isAdmin, filter, paging, every }: LogListInput) {
+  const { p: page, page_size } = paging
+  const trail = useTrail(JSON.stringify([filter, page_size]))
+  const before = trail.places.get(page) ?? ''
+  const line = isAdmin ? 'GET /api/log/' : 'GET /api/log/self'
+  const list = useQuery({
+    ...read(line, { query: { ...filter, ...paging, before } }),
+    refetchInterval: every,
+    placeholderData: (last) => last,
+    select: withRows,
+  })
+
+  const { data } = list
+  if (!data || list.isPlaceholderData) return { list, totalAtLeast: trail.more }
+  if (data.next !== '') trail.places.set(page + 1, data.next)
+  if (before === '') {
+    trail.total = data.total
+    trail.more = data.total - (page - 1) * page_size >= logsCountedAhead
+  }
+  const seen = (page - 1) * page_size + data.items.length
+  const total = Math.max(trail.total, data.next === '' ? seen : seen + 1)
+  return { list: { ...list, data: { ...data, total } }, totalAtLeast: trail.more }
+}
+
+/** What has been seen of a list with this filter: where its pages begin, and how many rows it has, at least if there are more. */
+function useTrail(key: string) {
+  const fresh = () => ({ key, places: new Map<number, string>(), total: 0, more: false })
+  const [trail, setTrail] = useState(fresh)
+  if (trail.key === key) return trail
+  const next = fresh()
+  setTrail(next)
+  return next
+}
+
+function withRows(page: CallReply<'GET /api/log/'>) {
+  return { ...page, items: page.items.map(withFactors) }
+}

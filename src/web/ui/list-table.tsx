@@ -1,0 +1,91 @@
+import { Button } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import type { ViewedList } from '../../contract/entities/saved-view.ts'
+import { DataTable } from './data-table.tsx'
+import type { EmptyProps } from './empty.tsx'
+import { useFilteredEmpty } from './filtered-empty.tsx'
+import { type Filter, ListFilters } from './list-filters.tsx'
+import type { ListState } from './list-state.ts'
+import { type DataTableProps, type RowKey, rowsOf } from './listing.ts'
+import { type Act, perform } from './row-action.ts'
+
+type OfTable<Row> = Pick<
+  DataTableProps<Row>,
+  'label' | 'columns' | 'list' | 'dense' | 'totalAtLeast' | 'expand' | 'card' | 'isMuted' | 'groupOf'
+>
+
+/** One list, declared once: what it shows, how it is narrowed down, and what can be done with one row and with several. */
+export interface ListTableProps<Row> extends OfTable<Row> {
+  /** Under this name the choice of columns and the views are kept. */
+  readonly name: ViewedList
+  /** Of `useListState`. */
+  readonly state: ListState
+  readonly filters: readonly Filter[]
+  /** Stands beside the filters. */
+  readonly tools?: ReactNode
+  /** What it says while there is nothing at all; what matches nothing speaks for itself. */
+  readonly empty: EmptyProps
+  /** What can be done with a row, usually `<RowActions>`; `forget` takes it out of the selection. */
+  readonly rowActions?: (row: Row, forget: () => void) => ReactNode
+  /** What can be done with the selected rows, of other pages too; `done` selects none. */
+  readonly bulkActs?: (rows: readonly Row[], done: () => void) => readonly Act[]
+}
+
+export function ListTable<Row extends { readonly id: number }>(props: ListTableProps<Row>) {
+  const { name, list, state, filters, tools, empty, rowActions, bulkActs, ...table } = props
+  const { selected, select } = useSelection(rowsOf(list.data))
+  const nothingMatches = useFilteredEmpty(state.onReset)
+  const forget = (id: RowKey) => select(new Set([...selected.keys()].filter((key) => key !== id)))
+  const bulk = bulkActs?.([...selected.values()], () => select(new Set()))
+
+  return (
+    <DataTable
+      {...table}
+      name={name}
+      list={list}
+      rowKey={({ id }) => id}
+      page={state.page}
+      onPage={state.onPage}
+      sort={state.sort}
+      onSort={state.onSort}
+      {...(bulk && { selected: new Set(selected.keys()), onSelect: select, bulkActions: <BulkActs acts={bulk} /> })}
+      rowActions={rowActions && ((row) => rowActions(row, () => forget(row.id)))}
+      empty={state.filtered || state.page > 1 ? nothingMatches : empty}
+      toolbar={
+        filters.length + (tools ? 1 : 0) > 0 && (
+          <>
+            <ListFilters filters={filters} {...state} />
+            {tools}
+          </>
+        )
+      }
+      view={{ list: name, filters, ...state }}
+    />
+  )
+}
+
+function BulkActs({ acts }: { acts: readonly Act[] }) {
+  return acts.map((act) => (
+    <Button
+      key={act.label}
+      size="compact-sm"
+      variant={act.danger ? 'light' : 'default'}
+      color={act.danger ? 'red' : undefined}
+      disabled={act.disabled}
+      onClick={() => void perform(act)}
+    >
+      {act.label}
+    </Button>
+  ))
+}
+
+/** The selected rows themselves, since those of other pages are worked with too. */
+function useSelection<Row extends { readonly id: number }>(rows: readonly Row[]) {
+  const [selected, setSelected] = useState<ReadonlyMap<RowKey, Row>>(new Map())
+
+  function select(ids: ReadonlySet<RowKey>): void {
+    const known = new Map<RowKey, Row>([...selected, ...rows.map((row) => [row.id, row] as const)])
+    setSelected(new Map([...known].filter(([id]) => ids.has(id))))
+  }
+  return { selected, select }
+}

@@ -1,0 +1,25 @@
+import { useLocation, useNavigate, useParams } from '@tanstack/react-router'
+
+/** What the form at the side of a list is about: something new or what has this id. */
+export interface FormSubject {
+  readonly id: number | undefined
+}
+
+const newOne: FormSubject = { id: undefined }
+
+/** A form at the side of a list is open while the address is that of the form; filters and page stay in it. */
+export function useFormRoute(base: '/channel' | '/user') {
+  const navigate = useNavigate()
+  const { pathname } = useLocation()
+  const params: { readonly id?: string } = useParams({ strict: false })
+  const staying = { search: true, resetScroll: false } as const
+  const isAdding = pathname.startsWith(`${base}/add`)
+
+  return {
+    subject: params.id === undefined ? (isAdding ? newOne : undefined) : { id: Number(params.id) },
+    add: () => void navigate({ to: `${base}/add`, ...staying }),
+    edit: (id: number) => void navigate({ to: `${base}/edit/$id`, params: { id: String(id) }, ...staying }),
+    /** The drawer has asked already whether anything would be lost. */
+    close: () => void navigate({ to: base, ...staying, ignoreBlocker: true }),
+  }
+}

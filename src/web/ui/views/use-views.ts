@@ -1,0 +1,46 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useEffectEvent, useRef } from 'react'
+import type { SavedView, ViewedList } from '../../../contract/entities/saved-view.ts'
+import { read } from '../../lib/query.ts'
+import type { Filter } from '../list-filters.tsx'
+import type { ListState } from '../list-state.ts'
+import { withTimesOfToday } from './moving-times.ts'
+
+/** What a view of a list is made of, and how the list takes it on. */
+export interface Viewed extends Pick<ListState, 'page' | 'search' | 'onSearch'> {
+  readonly list: ViewedList
+  readonly filters: readonly Filter[]
+}
+
+/** Columns that are not shown; null is as the list begins. */
+export type HiddenColumns = ReadonlySet<string> | null
+
+export interface ViewsInput {
+  readonly viewed: Viewed
+  readonly hidden: HiddenColumns
+  readonly onHidden: (hidden: HiddenColumns) => void
+}
+
+/** The views of a list. It opens with its default one, unless the address asks for something. */
+export function useViews({ viewed, onHidden }: ViewsInput) {
+  const { list, filters, search, page, onSearch } = viewed
+  const { data } = useQuery({ ...read('GET /api/user/self/views'), staleTime: Number.POSITIVE_INFINITY })
+  const views = data?.filter((view) => view.list === list)
+  const opened = useRef(false)
+
+  function show({ search: kept, hidden }: SavedView): void {
+    onSearch(withTimesOfToday(kept, filters))
+    onHidden(hidden && new Set(hidden))
+  }
+
+  const open = useEffectEvent((first: SavedView | undefined) => {
+    if (first && Object.keys(search).length === 0 && page === 1) show(first)
+  })
+  useEffect(() => {
+    if (!data || opened.current) return
+    opened.current = true
+    open(data.find((view) => view.list === list && view.is_default))
+  }, [data, list])
+
+  return { views: views ?? [], show }
+}

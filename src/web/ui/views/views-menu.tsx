@@ -1,0 +1,59 @@
+import { ActionIcon, Menu } from '@mantine/core'
+import { IconBookmark, IconDeviceFloppy, IconSettings, IconStar } from '@tabler/icons-react'
+import { useState } from 'react'
+import type { SavedView } from '../../../contract/entities/saved-view.ts'
+import { useText } from '../../lib/i18n.ts'
+import { actIcon } from '../row-action.ts'
+import { ManageViews } from './manage-views.tsx'
+import { SaveView } from './save-view.tsx'
+import { texts } from './texts.ts'
+import type { ViewsInput } from './use-views.ts'
+import styles from './views.module.css'
+
+export interface ViewsMenuProps extends ViewsInput {
+  readonly views: readonly SavedView[]
+  readonly onShow: (view: SavedView) => void
+}
+
+/** The menu of the views, opened as it appears. */
+export function ViewsMenu(props: ViewsMenuProps) {
+  const { views, onShow } = props
+  const say = useText(texts)
+  const [dialog, setDialog] = useState<'save' | 'manage'>()
+  const close = () => setDialog(undefined)
+  return (
+    <>
+      <Menu position="bottom-end" defaultOpened>
+        <Menu.Target>
+          <ActionIcon size={34} aria-label={say('views')}>
+            <IconBookmark size={18} stroke={1.6} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {views.length === 0 && <p className={styles.none}>{say('none')}</p>}
+          {views.map((view) => (
+            <Menu.Item
+              key={view.id}
+              leftSection={<IconBookmark {...actIcon} />}
+              rightSection={view.is_default ? <IconStar size={14} aria-label={say('defaultMark')} /> : undefined}
+              onClick={() => onShow(view)}
+            >
+              {view.name}
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
+          <Menu.Item leftSection={<IconDeviceFloppy {...actIcon} />} onClick={() => setDialog('save')}>
+            {say('save')}
+          </Menu.Item>
+          {views.length > 0 && (
+            <Menu.Item leftSection={<IconSettings {...actIcon} />} onClick={() => setDialog('manage')}>
+              {say('manage')}
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      {dialog === 'save' && <SaveView {...props} onClose={close} />}
+      {dialog === 'manage' && <ManageViews {...props} onClose={close} />}
+    </>
+  )
+}
