@@ -32,9 +32,11 @@ import { openOptions } from './options/store.ts'
 import type { App } from './parts.ts'
 import { openCatalog } from './pricing/catalog.ts'
 import { AccessTokens } from './relay/access-tokens.ts'
+import { BackgroundRuns } from './relay/background-runs.ts'
 import { Calibration } from './relay/calibration.ts'
 import { KeptResponses } from './relay/kept-responses.ts'
 import { OpenResponses } from './relay/open-responses.ts'
+import { OwnResponses } from './relay/own-responses.ts'
 import { SealedStates } from './relay/sealed-states.ts'
 import { openAuthenticator } from './tokens/authenticate.ts'
 import { openLedger } from './wallet/open-ledger.ts'
@@ -137,6 +139,8 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     sealedStates: new SealedStates(core),
     keptResponses: new KeptResponses(core),
     openResponses: new OpenResponses(core, ledger),
+    ownResponses: new OwnResponses(core),
+    backgroundRuns: new BackgroundRuns(),
     version,
     startedAt: seconds(now()),
     startJob: (name) => runner.startNow(name),

@@ -12,6 +12,7 @@ import { payment, stripe } from './payment.ts'
 import { groups, prices } from './pricing.ts'
 import { quotas } from './quota.ts'
 import { rateLimit } from './rate-limit.ts'
+import { responses } from './responses.ts'
 import { server, updates, worker } from './server.ts'
 import { chats, general } from './site.ts'
 
@@ -33,6 +34,7 @@ export const sections = [
   rateLimit,
   gemini,
   claude,
+  responses,
   server,
   worker,
   payment,

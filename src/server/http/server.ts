@@ -49,6 +49,7 @@ export async function listen(app: App): Promise<RunningServer> {
       const limit = setTimeout(() => {
         running.closeAllConnections()
         sockets.cut()
+        lane.cut()
       }, limitMs)
       await Promise.all([lane.drain(), sockets.drain()])
       await console.close()

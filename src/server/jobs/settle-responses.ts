@@ -1,7 +1,7 @@
 import { settleOpenResponses } from '../relay/settle-responses.ts'
 import type { Job } from './runner.ts'
 
-/** Charges responses that ran on in the background, although nobody may ever read them. */
+/** Charges responses that ran on in the background, although nobody may ever read them; those of nodes that are gone have failed. */
 export const settleResponses: Job = {
   name: 'settle-responses',
   label: { zh: '结算后台回复', en: 'Charge responses in the background' },
@@ -9,6 +9,7 @@ export const settleResponses: Job = {
   everyMs: () => 5_000,
   deadlineMs: 90_000,
   async run(parts, signal) {
+    await parts.ownResponses.failLost()
     return `${await settleOpenResponses(parts, signal)} closed`
   },
 }

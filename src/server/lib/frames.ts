@@ -1,4 +1,5 @@
 import { BedrockEvents } from './bedrock-events.ts'
+import { streamLineBytesMax } from './sse.ts'
 
 /** Frames of a streamed reply: lines of JSON, AWS event stream messages, or text messages of a WebSocket that takes the body first. */
 export type Framing = 'sse' | 'ndjson' | 'aws-event-stream' | 'websocket'
@@ -61,7 +62,7 @@ class JsonLines implements Unframe {
 
   /** Asked one call late, so that whole lines before the long one are given however the bytes were cut. */
   #checkLength(): void {
-    if (this.#restBytes > lineBytesMax) throw new RangeError(`A line of the stream is larger than ${lineBytesMax} bytes`)
+    if (this.#restBytes > streamLineBytesMax) throw new RangeError(`A line of the stream is larger than ${streamLineBytesMax} bytes`)
   }
 
   #lines(text: string): string[] {
@@ -76,4 +77,3 @@ function eventOf(line: string): string {
 }
 
 const byteOrderMark = '\xef\xbb\xbf'
-const lineBytesMax = 16 * 1024 * 1024

@@ -77,6 +77,15 @@ export interface WriteContext {
   newId(prefix: string): string
   /** About how many tokens the prompt has, for a format that tells it before the upstream does. */
   readonly inputTokensEstimate?: number
+  /** The reply is kept for later calls. */
+  readonly kept?: KeptAs
+}
+
+export interface KeptAs {
+  /** The reply that it goes on from; empty for none. */
+  readonly previousId: string
+  /** It is made in the background, and was announced already. */
+  readonly isBackground: boolean
 }
 
 /** Writes one stream. What comes at the end of a stream (finish reason, usage, terminal event) is written at `end` and not before. */

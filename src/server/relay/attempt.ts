@@ -8,6 +8,7 @@ import { endingOf, owedSoFar } from './ending.ts'
 import { learnFrom } from './estimate.ts'
 import { Exchange, type Receiver, type Running, type Target } from './exchange.ts'
 import { UpstreamFailure, withCleanFacts } from './failure.ts'
+import { keepAnswer } from './keep-answer.ts'
 import { noteSettled, notingPassage, runsOn, withdrawResponse } from './note-response.ts'
 import type { Came, Passage, Whole } from './passage.ts'
 import { prepare } from './prepare.ts'
@@ -115,6 +116,7 @@ async function attemptWhole(running: Try, target: AnyTarget, passage: Passage): 
   const ending = await endingOf(work, whole({ ...outcome, usage: outcome.usage ?? exchange?.usage }))
   const body = outcome.write(ending.usage)
   await settle(running, ending)
+  await keepAnswer(app, work, { whole: body })
   call.answer(outcome.contentType, body)
   return 'answered'
 }
@@ -177,6 +179,7 @@ async function completeStream(
   const ending = await endingOf(work, came)
   const last = write(ending.usage)
   await settle(running, ending)
+  await keepAnswer(app, work, { last })
   reply.close(last)
   return 'answered'
 }
@@ -243,13 +246,14 @@ function whole({ usage, text }: Pick<Whole, 'usage' | 'text'>): Came {
 function keepAlive({ app, work, channel, upstreamModel }: Try, exchange: Running, reply: StreamReply, heartbeat: string) {
   const { call } = work
   const { first_byte_timeout_ms: firstMs = 0 } = channel.setting
+  const isAwaited = work.keeps?.isBackground !== true
   // A heartbeat opens the answer: while another channel may still take over for one that is late, there is none.
   const silenceMaxMs = () => (reply.tap.hasOutput ? heartbeatAfterMs : Math.max(heartbeatAfterMs, firstMs))
   const beat = () => {
     if (call.isGone) return
     const silentMs = app.now() - call.lastWriteMs
     if (call.isBlocked && silentMs >= blockedMaxMs) return call.drop()
-    if (!call.isBlocked && silentMs >= silenceMaxMs()) reply.heartbeat(heartbeat)
+    if (!call.isBlocked && isAwaited && silentMs >= silenceMaxMs()) reply.heartbeat(heartbeat)
     // What runs on is charged by its row when this process dies.
     if (exchange.wasSent && !work.response?.written) checkpoint()
     app.deadlines.refresh(beats.deadline, checkpointEveryMs)

@@ -12,9 +12,10 @@ import { askForCount } from './count-upstream.ts'
 import type { Endpoint } from './endpoints.ts'
 import { authenticateCall } from './identify.ts'
 import { enterLimits, withinLimits } from './limits.ts'
+import { expandHistory } from './own-history.ts'
 import { type Body, readBody } from './read-body.ts'
 import type { RelayParts } from './relay-parts.ts'
-import { homeOf, namesHistory } from './response-home.ts'
+import { homeOf, mayNameHistory, namesHistory } from './response-home.ts'
 
 type CountEndpoint = Extract<Endpoint, { kind: 'count' }>
 
@@ -36,7 +37,8 @@ async function answer(
   caller: RelayCaller,
   turn: Turn | undefined,
 ): Promise<void> {
-  const body = await readBody(call.request)
+  const sent = await readBody(call.request)
+  const { body } = mayNameHistory(name) ? await expandHistory(app, caller, sent) : { body: sent }
   const format = wireFormats[name]
   const count = callerCounts[name]
   const facts = format.readRequest(body.json, said)

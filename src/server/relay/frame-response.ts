@@ -10,8 +10,8 @@ export interface FrameSink {
 }
 
 /**
- * The answer to one request that came as a message: to the relay it is an HTTP answer, to the caller each of its events is a message. It holds
- * back when they do not take them.
+ * The answer to one request that came as a message, or that nobody waits for: to the relay it is an HTTP answer, to who takes it each of its
+ * events is a message. It holds back when they do not take them.
  */
 export class FrameResponse extends Writable {
   statusCode = 200
@@ -19,13 +19,13 @@ export class FrameResponse extends Writable {
   /** Another connection than that of HTTP. */
   readonly socket = null
   readonly chunkedEncoding = false
-  readonly #peer: SocketPeer
+  readonly #peer: Pick<SocketPeer, 'send'>
   readonly #sink: FrameSink
   readonly #blocks = new EventBlocks(eventBytesMax)
   #isEvents = false
   #body = ''
 
-  constructor(peer: SocketPeer, sink: FrameSink) {
+  constructor(peer: Pick<SocketPeer, 'send'>, sink: FrameSink) {
     super({ decodeStrings: false, highWaterMark: 256 * 1024 })
     this.#peer = peer
     this.#sink = sink

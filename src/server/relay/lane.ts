@@ -3,11 +3,12 @@ import { languageOf } from '../../contract/text.ts'
 import type { ClientReader } from '../lib/client-address.ts'
 import { fail } from '../lib/failure.ts'
 import { newRequestId } from '../lib/ids.ts'
+import { asAppError } from './as-app-error.ts'
 import { handleBilling } from './billing.ts'
 import { Call } from './call.ts'
 import { handleCount } from './count.ts'
 import { type Endpoint, findEndpoint, isRelayPath } from './endpoints.ts'
-import { asAppError, handleRelay } from './handle.ts'
+import { handleRelay } from './handle.ts'
 import { listModels, showModel } from './models.ts'
 import type { RelayParts } from './relay-parts.ts'
 import { handleResponse } from './response-calls.ts'
@@ -45,6 +46,8 @@ export function relayLane(app: RelayParts, readClient: ClientReader, handleTask:
       isStopping = true
       return running === 0 ? Promise.resolve() : new Promise((resolve) => (onIdle = resolve))
     },
+    /** Breaks off what runs on without a connection. */
+    cut: () => app.backgroundRuns.stopAll(),
     get running(): number {
       return running
     },

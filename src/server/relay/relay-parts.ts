@@ -18,12 +18,14 @@ import type { CallerHeaders } from '../providers/provider.ts'
 import type { Authenticator, RelayCaller } from '../tokens/authenticate.ts'
 import type { Hold, Ledger } from '../wallet/ledger.ts'
 import type { AccessTokens } from './access-tokens.ts'
+import type { BackgroundRuns } from './background-runs.ts'
 import type { Attempt, Translation } from './billed.ts'
 import type { Calibration, Estimate } from './calibration.ts'
 import type { Call } from './call.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { KeptResponses } from './kept-responses.ts'
 import type { OpenResponses } from './open-responses.ts'
+import type { Keeping, OwnResponses } from './own-responses.ts'
 import type { Came } from './passage.ts'
 import type { Body } from './read-body.ts'
 import type { SealedStates } from './sealed-states.ts'
@@ -46,6 +48,8 @@ export interface RelayParts extends Core {
   readonly sealedStates: SealedStates
   readonly keptResponses: KeptResponses
   readonly openResponses: OpenResponses
+  readonly ownResponses: OwnResponses
+  readonly backgroundRuns: BackgroundRuns
 }
 
 /** A request that was admitted, priced and holds its quota: what every attempt works with. */
@@ -66,6 +70,8 @@ export interface Work {
   readonly attempts: Attempt[]
   /** For a request that goes on from what an upstream keeps. */
   readonly home?: Home | undefined
+  /** For a turn that this server keeps where its channel keeps nothing. */
+  readonly keeps?: Keeping | undefined
   /** What the upstream keeps of the running attempt. */
   response?: NotedResponse
   /** Why the channel of the running attempt was chosen. */

@@ -16,6 +16,7 @@ import type { KeptResponse } from './kept-responses.ts'
 import { enterLimits, withinLimits } from './limits.ts'
 import type { OpenResponse } from './open-responses.ts'
 import { toldAsStream } from './other-form.ts'
+import { answerOwn } from './own-response-calls.ts'
 import type { Passage, Whole } from './passage.ts'
 import { callerHeaders, type RelayParts } from './relay-parts.ts'
 import { type AboutResponse, askAbout } from './response-at-upstream.ts'
@@ -37,7 +38,8 @@ interface About {
 }
 
 /**
- * Reads, cancels or removes a response, or lists what it was made of, at the channel and with the key that made it. Responses of other users
+ * Reads, cancels or removes a response, or lists what it was made of, at the channel and with the key that made it, or from what this server
+ * keeps. Responses of other users
  * do not exist. Nothing is charged for the call; a response that had run in the background and is seen to be done is charged before
  * its caller gets it.
  */
@@ -58,14 +60,17 @@ async function answer(
   const group = caller.tokenGroup || caller.userGroup
   if (turn) await enterLimits(app, call, turn, { group, inputTokens: 0, outputTokens: 0 })
   const kept = await app.keptResponses.find(caller.userId, id)
-  if (!kept) fail('response_unknown', { id: id.slice(0, 100) })
-  const { model } = kept
+  const own = kept ? undefined : await app.ownResponses.find({ userId: caller.userId, id })
+  const model = kept?.model ?? own?.model
+  if (model === undefined) return fail(app.ownResponses.isOn ? 'response_unknown' : 'response_not_kept', { id: id.slice(0, 100) })
   if (caller.modelLimits && !caller.modelLimits.has(model)) fail('token_model_forbidden', { model })
+  const query = queryOf(call)
+  if (own) return answerOwn(app, call, own, { action, query })
+  if (!kept) return
   const keys = app.channels.current.keysOf(kept.channelId)
   const channel = keys.find(({ keyId }) => keyId === kept.keyId) ?? keys[0]
   if (!channel) fail('no_channel', { model, group })
 
-  const query = queryOf(call)
   const about: About = {
     call,
     kept,

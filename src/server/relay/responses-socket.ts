@@ -1,5 +1,3 @@
-import { IncomingMessage } from 'node:http'
-import { Socket } from 'node:net'
 import { finished } from 'node:stream/promises'
 import type { WebSocket } from 'ws'
 import { seconds } from '../lib/clock.ts'
@@ -12,11 +10,13 @@ import { readEvent } from '../protocols/openai-realtime/events.ts'
 import { warmUpEvents } from '../protocols/openai-responses/warm-up.ts'
 import { type JsonObject, textAt } from '../protocols/wire-format.ts'
 import { admit } from './admit.ts'
+import { asAppError } from './as-app-error.ts'
 import { Call } from './call.ts'
+import { detachedRequest } from './detached-request.ts'
 import { FrameResponse } from './frame-response.ts'
-import type { RelayEndpoint } from './handle.ts'
-import { asAppError, handleRelay } from './handle.ts'
+import { handleRelay } from './handle.ts'
 import { authenticateCall } from './identify.ts'
+import type { RelayEndpoint } from './open-work.ts'
 import type { Door, Stoppable } from './realtime.ts'
 import type { RelayParts } from './relay-parts.ts'
 import { AnswerNote, RememberedTurns } from './remembered-turns.ts'
@@ -110,7 +110,7 @@ class ResponsesSession implements Stoppable {
     const response = this.#responseTo(body, streamId)
     const nowMs = this.#app.now()
     const call = new Call(
-      { request: this.#requestFor(body), response: response.asResponse() },
+      { request: detachedRequest(this.#call.request, endpoint.path, body), response: response.asResponse() },
       { id: newRequestId(nowMs), dialect: 'openai', language: 'en', client: this.#call.client, nowMs },
     )
     this.#running.add(response)
@@ -155,24 +155,6 @@ class ResponsesSession implements Stoppable {
     const events = warmUpEvents(body, { id: call.id, createdAt: seconds(call.startedMs), model, newId })
     call.begin({ 'content-type': 'text/event-stream; charset=utf-8' })
     call.end(toByteText(events))
-  }
-
-  /** The message as a request over HTTP would have it: with the headers of the handshake, and this body. */
-  #requestFor(body: JsonObject): IncomingMessage {
-    const request = new IncomingMessage(new Socket())
-    const {
-      'content-encoding': _encoding,
-      'content-length': _length,
-      'transfer-encoding': _transfer,
-      ...headers
-    } = this.#call.request.headers
-    Object.assign(request.headers, headers, { 'content-type': 'application/json' })
-    request.method = 'POST'
-    request.url = endpoint.path
-    request.push(JSON.stringify(body))
-    request.push(null)
-    request.complete = true
-    return request
   }
 
   #ended(streamId: string, run: Promise<void>): void {

@@ -1,4 +1,4 @@
-import { EventBlocks } from '../lib/sse.ts'
+import { EventBlocks, streamLineBytesMax } from '../lib/sse.ts'
 import type { Call } from './call.ts'
 import type { Receiver, Running } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
@@ -15,7 +15,7 @@ export class StreamReply implements Receiver {
   readonly tap: Tap
   readonly #call: Call
   readonly #facts: StreamFacts
-  readonly #blocks = new EventBlocks(eventBytesMax)
+  readonly #blocks = new EventBlocks(streamLineBytesMax)
   #exchange: Running | undefined
   #waiting = ''
   #early = ''
@@ -208,5 +208,4 @@ function flushReply(reply: StreamReply): void {
   reply.flush()
 }
 
-const eventBytesMax = 16 * 1024 * 1024
 const earlyBytesMax = 64 * 1024

@@ -27,14 +27,7 @@ interface Pair {
 export function translated(app: RelayParts, work: Work, channel: RunningChannel, pair: Pair): Passage {
   const { codec, inbound, dialogue, written } = pair
   const reading: ReadContext = { newCallId: () => `call_${randomId()}`, quirks: channel.provider.quirks }
-  const writing: WriteContext = {
-    id: work.call.id,
-    createdAt: seconds(app.now()),
-    model: work.facts.model,
-    dialogue,
-    inputTokensEstimate: work.inputTokens,
-    newId: (prefix) => `${prefix}${randomId()}`,
-  }
+  const writing = writeContextOf(work, dialogue)
   const follow = () => new Followed(written, channel.setting.thinking_to_content === true)
   const keep = (state: SealedState) =>
     background(app.logger, 'keep the sealed state of a reply', app.sealedStates.keep(work.caller, state))
@@ -87,6 +80,19 @@ export function translated(app: RelayParts, work: Work, channel: RunningChannel,
     },
     openTap: () => new TranslatingTap(codec.readEvents(reading), inbound.writeEvents(writing), follow(), keep),
     heartbeat: work.format.stream?.heartbeat ?? '',
+  }
+}
+
+/** What the writers of the caller's format are told of a reply. */
+export function writeContextOf({ call, facts, inputTokens, keeps }: Work, dialogue: Dialogue): WriteContext {
+  return {
+    id: call.id,
+    createdAt: seconds(call.startedMs),
+    model: facts.model,
+    dialogue,
+    inputTokensEstimate: inputTokens,
+    newId: (prefix) => `${prefix}${randomId()}`,
+    ...(keeps ? { kept: { previousId: keeps.previousId, isBackground: keeps.isBackground } } : {}),
   }
 }
 

@@ -9,9 +9,15 @@ export function replayResponse(reply: JsonObject): JsonObject[] {
     { type: 'response.created', response: begun },
     { type: 'response.in_progress', response: begun },
     ...items.flatMap(itemEvents),
-    { type: reply.status === 'incomplete' ? 'response.incomplete' : 'response.completed', response: reply },
+    { type: terminalType(reply), response: reply },
   ]
   return events.map(({ type, ...rest }, index) => ({ type, sequence_number: index, ...rest }))
+}
+
+/** The event that tells the end of a response. There is none for one that was cancelled: its status tells it apart. */
+export function terminalType({ status }: JsonObject): string {
+  if (status === 'failed' || status === 'cancelled') return 'response.failed'
+  return status === 'incomplete' ? 'response.incomplete' : 'response.completed'
 }
 
 /** All events of one item that is already known in full. Clients read text, arguments and summaries from the deltas alone. */

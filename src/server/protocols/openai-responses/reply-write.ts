@@ -1,6 +1,7 @@
 import type { EventWriter, Inbound, WriteContext } from '../codec.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import type { JsonObject, UpstreamErrorFacts } from '../wire-format.ts'
+import { firstNumberInBackground } from './background.ts'
 import { errorEventText } from './errors.ts'
 import { OutputWriter } from './output-write.ts'
 import { newResponse } from './response-object.ts'
@@ -31,14 +32,17 @@ export const writeEvents: Inbound['writeEvents'] = (context) => {
 
 /** Neutral events as events of Responses. Source: protocols notes 3.14, edge cases 190 to 194 and 204 to 206. */
 class ResponseWriter {
-  hasBegun = false
+  hasBegun: boolean
   readonly #output: OutputWriter
   #response: JsonObject
   #reason: FinishReason = 'stop'
   #made: JsonObject[] = []
-  #sequence = 0
+  #sequence: number
 
   constructor(context: WriteContext) {
+    // Its first events have been told when it was queued.
+    this.hasBegun = context.kept?.isBackground === true
+    this.#sequence = this.hasBegun ? firstNumberInBackground : 0
     this.#response = newResponse(context)
     this.#output = new OutputWriter(context, (event) => this.#add(event))
   }
@@ -58,8 +62,8 @@ class ResponseWriter {
   #take(event: ReplyEvent): void {
     switch (event.type) {
       case 'start':
+        if (!this.hasBegun) this.#add({ type: 'response.created', response: this.#response })
         this.hasBegun = true
-        this.#add({ type: 'response.created', response: this.#response })
         this.#add({ type: 'response.in_progress', response: this.#response })
         break
       case 'usage':

@@ -5,9 +5,9 @@ import { plainTool, writeSearch, writeToolChoice } from './tools-write.ts'
 
 /**
  * The response object with every key that clients read, before anything is known of the reply: what the caller asked for, as the vendor
- * repeats it. Nothing is stored, whatever was asked. Source: types of the official SDK 7.51, protocols notes 1.3.
+ * repeats it. Source: types of the official SDK 7.51, protocols notes 1.3.
  */
-export function newResponse({ id, createdAt, model, dialogue }: WriteContext): JsonObject {
+export function newResponse({ id, createdAt, model, dialogue, kept }: WriteContext): JsonObject {
   const { extra, sampling } = dialogue
   return {
     id: `resp_${id}`,
@@ -15,7 +15,7 @@ export function newResponse({ id, createdAt, model, dialogue }: WriteContext): J
     access_programs: null,
     created_at: createdAt,
     status: 'in_progress',
-    background: false,
+    background: kept?.isBackground ?? false,
     completed_at: null,
     error: null,
     incomplete_details: null,
@@ -26,12 +26,12 @@ export function newResponse({ id, createdAt, model, dialogue }: WriteContext): J
     model,
     output: [],
     parallel_tool_calls: dialogue.parallelTools ?? true,
-    previous_response_id: null,
+    previous_response_id: kept?.previousId || null,
     prompt_cache_key: dialogue.cacheKey ?? null,
     reasoning: toldReasoning(dialogue),
     safety_identifier: extra.safety_identifier ?? null,
     service_tier: 'default',
-    store: false,
+    store: kept !== undefined,
     temperature: sampling.temperature ?? null,
     text: { format: toldFormat(dialogue), verbosity: extra.verbosity ?? 'medium' },
     tool_choice: toldChoice(dialogue),

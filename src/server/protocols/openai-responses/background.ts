@@ -1,0 +1,44 @@
+import type { WriteContext } from '../codec.ts'
+import { type JsonObject, textAt } from '../wire-format.ts'
+import { replayResponse, terminalType } from './forms.ts'
+import { newResponse } from './response-object.ts'
+
+/** A response that waits for its turn, and the events with which its stream begins. The writer of its stream goes on behind them. */
+export function beginBackground(context: WriteContext): {
+  readonly response: JsonObject
+  readonly events: readonly JsonObject[]
+} {
+  const response = { ...newResponse(context), status: 'queued' }
+  const events = ['response.created', 'response.queued'].map((type, index) => ({ type, sequence_number: index, response }))
+  return { response, events }
+}
+
+/** The number of the first event behind those of `beginBackground`. */
+export const firstNumberInBackground = 2
+
+/** The event that ends the stream of a response that was not ended by its upstream. */
+export function closingEvent(response: JsonObject, number: number): JsonObject {
+  return { type: terminalType(response), sequence_number: number, response }
+}
+
+/** Whether an event, as JSON that was written here, ends its stream; then the response that it holds. */
+export function isTerminalEvent(data: string): boolean {
+  return /^\{"type":"response\.(?:completed|incomplete|failed)"/.test(data)
+}
+
+/** The place of an event in its stream. */
+export function numberOf(data: string): number {
+  return Number(/"sequence_number":(\d+)/.exec(data)?.[1] ?? 0)
+}
+
+/** The events of a whole response behind a number. */
+export function replayAfter(response: JsonObject, number: number): { number: number; data: string }[] {
+  return replayResponse(response)
+    .map((event, index) => ({ number: index, data: JSON.stringify(event) }))
+    .filter((event) => event.number > number)
+}
+
+/** An event as it stands in a stream. */
+export function eventText(data: string): string {
+  return `event: ${textAt(JSON.parse(data), 'type')}\ndata: ${data}\n\n`
+}

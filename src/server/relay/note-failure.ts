@@ -1,0 +1,15 @@
+import { reportFailure } from '../channels/health.ts'
+import type { RunningChannel } from '../channels/model-index.ts'
+import { background } from '../lib/logger.ts'
+import type { Call } from './call.ts'
+import type { UpstreamFailure } from './failure.ts'
+import type { RelayParts } from './relay-parts.ts'
+
+/** Tells those who watch the channels of a failure that is none of the caller's. */
+export function noteFailure(app: RelayParts, call: Call, channel: RunningChannel, failure: UpstreamFailure): void {
+  app.metrics.upstreamAttempts.inc({ outcome: failure.kind })
+  if (failure.isCallersMistake) return
+  app.logger.warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a channel failed')
+  const { message, code, type } = failure.facts
+  background(app.logger, 'report a failed channel', reportFailure(app, channel, { status: failure.status, code, type, message }))
+}

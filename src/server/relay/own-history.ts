@@ -1,0 +1,44 @@
+import { fail } from '../lib/failure.ts'
+import { spliceMembers } from '../lib/splice-json.ts'
+import { inputItems } from '../protocols/openai-responses/history.ts'
+import { isRunning } from '../protocols/openai-responses/states.ts'
+import { textAt } from '../protocols/wire-format.ts'
+import type { RelayCaller } from '../tokens/authenticate.ts'
+import type { Keeping } from './own-responses.ts'
+import { type Body, bodyLimitBytes } from './read-body.ts'
+import type { RelayParts } from './relay-parts.ts'
+
+/** A request with all that came before it in place of the response that it names, where this server keeps that. */
+export interface Expanded {
+  readonly body: Body
+  /** Absent for what is not to be kept. */
+  readonly keeps?: Keeping
+}
+
+/** More of one turn is not kept. */
+export const turnBytesMax = 8 * 1024 * 1024
+
+/**
+ * Puts the conversation that this server keeps into the request, so that any channel can answer it; the request as it is when it
+ * names none, or one that an upstream keeps. Throws `response_running` or `body_too_large`, and `previous_response_unknown` when a turn
+ * of the conversation was removed.
+ */
+export async function expandHistory(app: RelayParts, caller: RelayCaller, body: Body): Promise<Expanded> {
+  const { json, bytes } = body
+  const input = inputItems(json.input)
+  const previousId = textAt(json, 'previous_response_id')
+  const previous = previousId === '' ? undefined : await app.ownResponses.find({ userId: caller.userId, id: previousId })
+  const isKept = app.ownResponses.isOn && json.store !== false && bytes.length <= turnBytesMax
+  const asKept = (thread: string): Pick<Expanded, 'keeps'> =>
+    input && isKept ? { keeps: { input, thread, previousId, isBackground: false } } : {}
+  if (!previous) return { body, ...(previousId === '' ? asKept('') : {}) }
+  if (isRunning(previous.response)) fail('response_running')
+  const history = await app.ownResponses.historyOf(previous)
+  if (!history || !input) return fail('previous_response_unknown', { id: previousId.slice(0, 100) })
+
+  const items = [...history.items, ...input]
+  const { previous_response_id: _, ...rest } = json
+  const whole = spliceMembers(bytes, { previous_response_id: undefined, input: JSON.stringify(items) })
+  if (whole.length > bodyLimitBytes) fail('body_too_large', { limit: bodyLimitBytes })
+  return { body: { ...body, json: { ...rest, input: items }, bytes: whole }, ...asKept(history.thread) }
+}

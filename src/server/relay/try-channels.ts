@@ -1,0 +1,74 @@
+import { AppError, fail } from '../lib/failure.ts'
+import { ownError } from '../protocols/error-body.ts'
+import { settleLost } from './attempt.ts'
+import type { UpstreamFailure } from './failure.ts'
+import { noteFailure } from './note-failure.ts'
+import type { RelayParts, Work } from './relay-parts.ts'
+import { Route } from './route.ts'
+
+/** Answers a request that holds its quota. Throws what nobody expected, and then nothing is held any more. */
+export async function answerWork(app: RelayParts, work: Work): Promise<void> {
+  try {
+    await attemptUntilAnswered(app, work)
+  } catch (error) {
+    await release(app, work)
+    throw error
+  }
+}
+
+/** Tries channels until one answers. Never again on a channel that failed while another is left; never after the first byte. */
+async function attemptUntilAnswered(app: RelayParts, work: Work): Promise<void> {
+  const { call, attempts } = work
+  const isBound = work.caller.pinnedChannel !== 0 || work.home !== undefined
+  const triesMax = isBound ? 1 : app.options.current.RetryTimes + 1
+  const route = new Route(app, work)
+  let last: UpstreamFailure | undefined
+  let waitMs = 0
+
+  for (let tries = 0; tries < triesMax; tries++) {
+    const next = route.next()
+    if (!next.channel) {
+      waitMs = next.waitMs
+      break
+    }
+    const { channel, choice } = next
+    work.choice = choice
+    const startedMs = app.now()
+    const result = await route.attempt(channel)
+    if (result === 'answered') {
+      app.metrics.upstreamAttempts.inc({ outcome: 'answered' })
+      return
+    }
+    last = result
+    attempts.push({
+      channel: channel.id,
+      key: channel.keyId,
+      status: result.status,
+      reason: result.reason,
+      ms: app.now() - startedMs,
+      choice,
+    })
+    noteFailure(app, call, channel, result)
+    if (!result.isRetryable || call.isCommitted || call.isGone) break
+  }
+
+  if (work.lost) await settleLost(app, work, work.lost)
+  else await release(app, work)
+  if (!last) {
+    if (waitMs === 0) fail('no_channel', { model: work.facts.model, group: work.group })
+    call.sendError(ownError(new AppError('upstream_saturated'), { retryAfter: Math.min(Math.ceil(waitMs / 1000), 3600) }))
+    return
+  }
+  // Who has been tried for on several channels must not multiply that by tries of their own.
+  const told = last.forCaller()
+  call.sendError(attempts.length > 1 ? { ...told, final: true } : told, work.format.stream?.errorEvent)
+}
+
+/** Ends the hold without a charge. What cannot be written now stays queued; the caller is told what went wrong before. */
+export async function release(app: RelayParts, { hold }: Work): Promise<void> {
+  try {
+    await app.ledger.release(hold)
+  } catch (error) {
+    app.logger.error({ error, request: hold.requestId }, 'a hold is not released yet')
+  }
+}
