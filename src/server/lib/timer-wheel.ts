@@ -8,19 +8,23 @@ export interface Deadline {
   readonly callback: () => void
   /** The tick at which it is due; 0 when it is not armed. */
   due: number
-  /** Where it stands. After it was put off, that may be an earlier slot than that of `due`. */
-  slot: number
+  /** Its neighbours in the ring of its slot; itself while it stands in none. */
+  next: Deadline
+  previous: Deadline
 }
 
 /**
  * Deadlines of requests and streams: thousands at a time, most of which never come. Never early, at most two ticks of 50 ms late.
  * Putting off is one assignment, so that each chunk of a stream can do it; the deadline moves on when the wheel comes by. One timer
  * serves all; it runs only while something is armed and does not keep the process alive.
+ *
+ * A slot is a ring of deadlines and not a Set: the outgrown tables of a Set that has many comings and goings hold on to one another and
+ * to what stood in them, so that requests that ended long ago would outlive the young generation.
  */
 export class Deadlines {
   readonly #now: Clock
   readonly #startMs: number
-  readonly #slots = Array.from({ length: slotCount }, () => new Set<Deadline>())
+  readonly #slots = Array.from({ length: slotCount }, () => alone(() => {}))
   /** The last tick whose slot was looked at. */
   #tick = 0
   #armed = 0
@@ -44,7 +48,7 @@ export class Deadlines {
 
   /** Calls `callback` once, `ms` from now. */
   after(ms: number, callback: () => void): Deadline {
-    const deadline = { callback, due: 0, slot: 0 }
+    const deadline = alone(callback)
     this.refresh(deadline, ms)
     return deadline
   }
@@ -66,7 +70,7 @@ export class Deadlines {
   /** Does nothing when it was already reached or cancelled. */
   cancel(deadline: Deadline): void {
     if (deadline.due === 0) return
-    this.#slots[deadline.slot]?.delete(deadline)
+    leave(deadline)
     deadline.due = 0
     this.#armed--
   }
@@ -93,13 +97,15 @@ export class Deadlines {
   }
 
   #visit(index: number): void {
-    const slot = this.#slots[index] ?? new Set()
-    for (const deadline of slot) {
+    const slot = this.#slots[index]
+    if (slot === undefined || slot.next === slot) return
+    // What stands here now, in a ring of its own: callbacks may cancel any of it, and arm more.
+    const here = alone(slot.callback)
+    enter(here, slot)
+    leave(slot)
+    for (let deadline = here.next; deadline !== here; deadline = here.next) {
       if (deadline.due <= this.#tick) this.#reach(deadline)
-      else if (deadline.due % slotCount !== index) {
-        slot.delete(deadline)
-        this.#place(deadline)
-      }
+      else this.#place(deadline)
     }
   }
 
@@ -116,11 +122,37 @@ export class Deadlines {
   }
 
   #place(deadline: Deadline): void {
-    deadline.slot = deadline.due % slotCount
-    this.#slots[deadline.slot]?.add(deadline)
+    const slot = this.#slots[deadline.due % slotCount]
+    if (slot === undefined) return
+    leave(deadline)
+    enter(deadline, slot)
   }
 
   #currentTick(): number {
     return Math.floor((this.#now() - this.#startMs) / resolutionMs)
   }
+}
+
+function alone(callback: () => void): Deadline {
+  const deadline = { callback, due: 0 } as Deadline
+  deadline.next = deadline
+  deadline.previous = deadline
+  return deadline
+}
+
+/** Puts one that stands alone at the end of a ring. */
+function enter(deadline: Deadline, ring: Deadline): void {
+  const last = ring.previous
+  deadline.previous = last
+  deadline.next = ring
+  last.next = deadline
+  ring.previous = deadline
+}
+
+/** Keeps no link to those that stay: what has left must hold on to nothing. */
+function leave(deadline: Deadline): void {
+  deadline.previous.next = deadline.next
+  deadline.next.previous = deadline.previous
+  deadline.next = deadline
+  deadline.previous = deadline
 }

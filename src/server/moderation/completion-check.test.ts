@@ -130,6 +130,25 @@ it('gives what a plain search gives, for any words, texts and cuts', () => {
   }
 })
 
+it('judges a text alike by a short list, which is searched for plainly, and by a long one', () => {
+  const words = ['Bad Word', '坏', 'ｆｕｌｌ', 'tab\there']
+  const lists = [words, [...words, ...Array.from({ length: 50 }, (_, n) => `unseen ${n}!`)]].map((list) => new WordList(list))
+  const texts = {
+    'a BAD wORD': true,
+    'so FULL': true,
+    'so ｆull': true,
+    'a tab\there': true,
+    很坏: true,
+    'bad  word': false,
+    '': false,
+  }
+  for (const [text, found] of Object.entries(texts))
+    expect(
+      lists.map((list) => findWord(list, ['good', text]) !== undefined),
+      text,
+    ).toEqual([found, found])
+})
+
 describe('hostile texts', () => {
   const alike = Array.from({ length: 10_000 }, (_, n) => `${'a'.repeat(1 + (n % 15))}${n}z`)
 

@@ -28,11 +28,14 @@ export class WordList {
   readonly #listed: (Listed | undefined)[]
   /** By unit of a text that is not folded: whether a word may begin with it. Found out when it is first asked. */
   readonly #begins = new Uint8Array(0x10000)
+  /** The words of a short list that a text of ASCII letters can have in it, as they are compared; undefined for a long list. */
+  readonly #plain: readonly string[] | undefined
 
   constructor(words: readonly string[]) {
     const folded = words.map((word) => ({ word, text: foldText(word) })).filter(({ text }) => text !== '')
     const letters = folded.reduce((sum, { text }) => sum + text.length, 0)
     this.longest = folded.reduce((most, { text }) => Math.max(most, text.length), 0)
+    this.#plain = folded.length <= shortList ? folded.flatMap(({ text }) => (isPlain(text) ? [text] : [])) : undefined
 
     const size = 2 ** Math.ceil(Math.log2(letters * 2 + 2))
     this.#mask = size - 1
@@ -51,6 +54,13 @@ export class WordList {
 
   get isEmpty(): boolean {
     return this.longest === 0
+  }
+
+  /** Whether a text surely has none of the words: found out with a plain search where list and text are simple, else false. */
+  isClear(text: string): boolean {
+    if (this.#plain === undefined || !isPlain(text)) return false
+    const lower = text.toLowerCase()
+    return this.#plain.every((word) => !lower.includes(word))
   }
 
   /** The state after one more unit. */
@@ -142,6 +152,15 @@ export class WordList {
 
 const no = 1
 const yes = 2
+/** So many plain searches take less than one pass letter by letter. */
+const shortList = 16
+
+/** Folded by lower case alone: printable ASCII and the three breaks that folding keeps. */
+function isPlain(text: string): boolean {
+  return !notPlain.test(text)
+}
+
+const notPlain = /[^\t\n\r -~]/
 
 /** The states while they are added: by state whence and by which unit, and the states by their length. */
 interface Added {
@@ -153,6 +172,7 @@ interface Added {
 /** The first listed word of texts that are read each for itself. */
 export function findWord(words: WordList, texts: readonly string[]): string | undefined {
   for (const text of texts) {
+    if (words.isClear(text)) continue
     let state = nothingSeen
     for (let at = 0; at < text.length; at++) {
       const unit = text.charCodeAt(at)
