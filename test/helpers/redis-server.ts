@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from './free-port.ts'
 
 /** A real Redis on a free loopback port that keeps nothing. */
 export interface RedisServer {
@@ -52,16 +53,6 @@ export async function startRedis(): Promise<RedisServer | undefined> {
     return undefined
   }
   return { url: `redis://127.0.0.1:${port}`, start, kill, stop }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = net.createServer().once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 }
 
 /** Whether Redis answers a ping: it may listen before it does. */

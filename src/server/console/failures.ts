@@ -59,10 +59,11 @@ function logFailure({ logger }: Core, request: FastifyRequest, failure: AppError
     request: request.id,
     route: request.routeOptions?.url,
     code: failure.code,
-    error: failure.cause,
+    // Where it arose is worth a page only of what nobody expected.
+    error: failure.cause instanceof Error ? failure.cause.message : failure.cause,
     detail: failure.detail,
   }
-  if (failure.code === 'internal') logger.error(fields, 'console call failed')
+  if (failure.code === 'internal') logger.error({ ...fields, error: failure.cause }, 'console call failed')
   else if (failure.kind.status >= 500) logger.warn(fields, 'console call failed')
   else if (failure.cause !== undefined || failure.detail !== undefined) logger.info(fields, 'console call refused')
 }

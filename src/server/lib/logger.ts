@@ -1,4 +1,5 @@
 import { type DestinationStream, pino } from 'pino'
+import { logOutput } from './log-output.ts'
 
 export type Logger = ReturnType<typeof newLogger>
 
@@ -16,7 +17,7 @@ export function redact(text: string): string {
 
 /** One JSON line per event on standard output. Fields with secret names are removed, and every line passes `redact`. */
 export function newLogger(level: string, destination?: DestinationStream) {
-  const target = destination ?? pino.destination({ sync: false })
+  const target = destination ?? logOutput()
   const safe: DestinationStream = { write: (line) => target.write(redact(line)) }
   return pino(
     {

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { droppedLines } from './log-output.ts'
 
 /** The only file that knows the metrics library. Names follow Prometheus conventions. */
 export type Metrics = ReturnType<typeof newMetrics>
@@ -7,6 +8,14 @@ export function newMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
+  new Gauge({
+    name: 'sluice_log_lines_dropped',
+    help: 'Log lines that nobody took, since the start',
+    registers,
+    collect() {
+      this.set(droppedLines())
+    },
+  })
 
   return {
     registry,

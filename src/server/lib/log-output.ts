@@ -1,0 +1,28 @@
+import type { DestinationStream } from 'pino'
+
+/** How much may wait for a reader that does not read. */
+const waitingMax = 4 * 1024 * 1024
+
+let dropped = 0
+let isWatched = false
+
+/** Lines that the log has lost since the start. */
+export function droppedLines(): number {
+  return dropped
+}
+
+/** Standard output as a place for log lines: who closes it, fills it or does not read it loses lines, and holds up nothing. */
+export function logOutput(): DestinationStream {
+  // Every failure comes to the line that it befell too; without a listener it would end the process.
+  if (!isWatched) process.stdout.on('error', () => {})
+  isWatched = true
+  return {
+    write(line) {
+      if (process.stdout.writableLength > waitingMax) dropped++
+      else
+        process.stdout.write(line, (error) => {
+          if (error) dropped++
+        })
+    },
+  }
+}

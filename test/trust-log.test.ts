@@ -1,0 +1,169 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, openSync } from 'node:fs'
+import { connect } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { newLogger } from '../src/server/lib/logger.ts'
+import { rootPassword, serverOfTest, signIn } from './helpers/app.ts'
+import { testMasterKey } from './helpers/core.ts'
+import { freshDatabase } from './helpers/databases.ts'
+import { freePort } from './helpers/free-port.ts'
+import { takeAway } from './helpers/outage.ts'
+import { upstreamOfTest } from './helpers/upstream.ts'
+import { chat, eventually, model, stage } from './relay/stage.ts'
+
+// The log, K212 and L229 of the reference about trust. Its numbers name the cases.
+
+const main = fileURLToPath(new URL('../dist/server/main.js', import.meta.url))
+
+/** The built server with its log in somebody else's hands, a channel that always fails, and a token. */
+async function serverWithLog(stdout: 'pipe' | number) {
+  const database = await freshDatabase('sqlite', 'started')
+  onTestFinished(() => database.drop())
+  const port = await freePort()
+  const env = { PATH: process.env.PATH, PORT: String(port), LOG_LEVEL: 'info', MASTER_KEY: testMasterKey.toString('base64') }
+  const child: ChildProcess = spawn(process.execPath, [main], {
+    env: { ...env, ROOT_PASSWORD: rootPassword, ...database.env },
+    stdio: ['ignore', stdout, 'ignore'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const url = `http://127.0.0.1:${port}`
+  await eventually('it listens', () =>
+    fetch(`${url}/healthz`)
+      .then(({ ok }) => ok)
+      .catch(() => false),
+  )
+  const cookie = await signIn(url)
+  const call = async (line: string, body: unknown) => {
+    const [method = '', path = ''] = line.split(' ')
+    const headers = { cookie, 'new-api-user': '1', 'content-type': 'application/json' }
+    const answer = await fetch(url + path, { method, headers, body: JSON.stringify(body) })
+    return ((await answer.json()) as { data: { key: string } }).data
+  }
+  const upstream = await upstreamOfTest()
+  // Every failure of a channel is a line of the log.
+  upstream.program(model, { status: 503 })
+  await call('POST /api/channel/', { name: 'x', type: 1, key: 'sk-upstream', base_url: upstream.url, models: model, auto_ban: 0 })
+  const { key } = await call('POST /api/token/', { name: 'x', unlimited_quota: true })
+  const ask = async () =>
+    (
+      await fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer sk-${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(chat()),
+      })
+    ).status
+  const dropped = async () => Number(/sluice_log_lines_dropped (\d+)/.exec(await (await fetch(`${url}/metrics`)).text())?.[1])
+  return { child, ask, dropped }
+}
+
+describe('a log that nobody takes', () => {
+  it('[T229] a pipe that was closed costs lines, which are counted, and nothing else', async () => {
+    const { child, ask, dropped } = await serverWithLog('pipe')
+    child.stdout?.destroy()
+    for (let count = 0; count < 20; count++) expect(await ask()).toBe(503)
+    expect(await dropped()).toBeGreaterThan(0)
+    await endsWell(child)
+  })
+
+  it.skipIf(!existsSync('/dev/full'))('[T229] a volume that is full does neither', async () => {
+    const { child, ask, dropped } = await serverWithLog(openSync('/dev/full', 'w'))
+    for (let count = 0; count < 20; count++) expect(await ask()).toBe(503)
+    expect(await dropped()).toBeGreaterThan(0)
+    await endsWell(child)
+  })
+
+  it('[T229] a reader who does not read holds nothing up, not even the end', async () => {
+    const { child, ask } = await serverWithLog('pipe')
+    child.stdout?.pause()
+    // More than the pipe itself takes.
+    for (let round = 0; round < 30; round++) {
+      expect(new Set(await Promise.all(Array.from({ length: 40 }, ask)))).toEqual(new Set([503]))
+    }
+    await endsWell(child)
+  })
+})
+
+async function endsWell(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
+}
+
+describe('strangers', () => {
+  it('[T212] write one short line each at most, whatever they ask and whatever fails', async () => {
+    const lines: string[] = []
+    const logger = newLogger('info', { write: (line) => void lines.push(line) })
+    const server = await serverOfTest('sqlite', { logger })
+    const { port } = new URL(server.url)
+    const raw = async (bytes: string) => {
+      const socket = connect(Number(port), '127.0.0.1')
+      socket.on('error', () => {})
+      socket.end(bytes)
+      socket.resume()
+      await once(socket, 'close')
+    }
+    const post = (path: string, body: string, headers: Record<string, string> = {}) =>
+      fetch(server.url + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })
+    const long = 'x'.repeat(10_000)
+    const wrong = () => post('/api/user/login', JSON.stringify({ username: 'root', password: 'wrong-password' }))
+    const kinds: readonly (() => Promise<unknown>)[] = [
+      () => fetch(`${server.url}/api/user/self`),
+      () => fetch(`${server.url}/api/user/self`, { headers: { authorization: `Bearer ${long}` } }),
+      () => fetch(`${server.url}/api/user/self`, { headers: { cookie: `session=${long}`, 'new-api-user': '1' } }),
+      () => fetch(`${server.url}/${long}`),
+      () => fetch(`${server.url}/api/${long}`),
+      () => fetch(`${server.url}/api/oauth/github?code=${long}&state=${long}`),
+      () => fetch(`${server.url}/api/user/epay/notify?${new URLSearchParams({ trade_no: long, sign: long })}`),
+      () => post('/api/user/login', JSON.stringify({ username: long, password: long })),
+      wrong,
+      () => post('/api/user/login', '{'),
+      () => post('/api/user/login', long, { 'content-type': 'text/plain' }),
+      () => post('/api/user/register', JSON.stringify({ username: 'nobody1', password: 'password-1' })),
+      () => post('/api/user/login', JSON.stringify({ username: 'root', password: 'x'.repeat(100_000) })),
+      () => post('/api/stripe/webhook', long, { 'stripe-signature': long }),
+      () => post('/v1/chat/completions', JSON.stringify(chat())),
+      () => post('/v1/chat/completions', JSON.stringify(chat()), { authorization: `Bearer sk-${long}` }),
+      () => post('/v1/messages', long, { 'x-api-key': 'sk-unknown' }),
+      () => post('/v1beta/models/x:generateContent?key=unknown', long),
+      () => post('/mj/submit/imagine', long),
+      () => post('/v1/nothing-here', long),
+      () => fetch(`${server.url}/metrics`, { headers: { authorization: long } }),
+      () => raw('rubbish\r\n\r\n'),
+      () => raw(`GET /${long.repeat(3)} HTTP/1.1\r\nhost: x\r\n\r\n`),
+      () => raw('GET / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n'),
+      () => raw('GET /v1/realtime HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),
+    ]
+    const bring = async (asked: typeof kinds) => {
+      for (const [index, ask] of asked.entries()) {
+        lines.length = 0
+        await ask()
+        await new Promise((resolve) => setImmediate(resolve))
+        expect(lines.length, `kind ${index}: ${lines.join('')}`).toBeLessThanOrEqual(1)
+        for (const line of lines) expect(line.length, `kind ${index}: ${line}`).toBeLessThan(1000)
+      }
+    }
+    await bring(kinds)
+    const bringBack = await takeAway(server.app.database)
+    await bring([wrong])
+    await bringBack()
+
+    // And what one address may cause has an end.
+    lines.length = 0
+    await Promise.all(Array.from({ length: 1500 }, () => post('/api/user/login', '{')))
+    expect(lines.length).toBeLessThanOrEqual(600)
+  }, 60_000)
+
+  it('[T212] [T229] callers of the relay neither, when they are who they say and their channel fails', async () => {
+    const lines: string[] = []
+    const upstream = await upstreamOfTest()
+    upstream.program(model, { status: 503, body: { error: { message: 'y'.repeat(50_000) } } })
+    const logger = newLogger('info', { write: (line) => void lines.push(line) })
+    const { ask } = await stage('sqlite', upstream.url, { server: { logger }, channel: { auto_ban: 0 } })
+    lines.length = 0
+    expect((await ask(chat())).status).toBe(503)
+    expect(lines.length).toBeLessThanOrEqual(2)
+    for (const line of lines) expect(line.length).toBeLessThan(4000)
+  })
+})
