@@ -408,3 +408,38 @@ describe('an error under a status of success, on a channel that passes through',
     await requireBalancedBooks(server)
   })
 })
+
+describe('channels whose vendors were shut', () => {
+  it('PaLM answers a stream out of one message', async () => {
+    const { url, asked } = await upstream(() => ({ body: { candidates: [{ author: '1', content: 'It is high.' }] } }))
+    const { server, ask } = await stage('sqlite', url, {
+      channel: { type: 11, key: 'palm-key', model_mapping: mapped('PaLM-2') },
+    })
+    const answer = await ask(chat({ stream: true }))
+    expect(saidIn(answer.text)).toBe('It is high.')
+    expect(asked[0]).toMatchObject({
+      path: '/v1beta2/models/chat-bison-001:generateMessage',
+      headers: { 'x-goog-api-key': 'palm-key' },
+      body: { prompt: { messages: [{ author: '0', content: 'one two three' }] } },
+    })
+    expect(await settledCharges(server)).toHaveLength(1)
+    await requireBalancedBooks(server)
+  })
+
+  it('a knowledge base is asked by the number in its channel, and its documents are sources', async () => {
+    const documents = [{ title: 'Tides', url: 'https://a.example/tides' }]
+    const { url, asked } = await upstream(() => ({
+      body: event({ content: 'It is ', finish: false }) + event({ content: 'high.', finish: true, documents }),
+    }))
+    const { server, ask } = await stage('sqlite', url, { channel: { type: 21, other: 'lib-7' } })
+    const answer = await ask(chat({ stream: true }))
+    expect(saidIn(answer.text)).toBe('It is high.')
+    expect(answer.text).toContain('https://a.example/tides')
+    expect(asked[0]).toMatchObject({
+      path: '/api/library/ask',
+      body: { model, libraryId: 'lib-7', query: 'one two three', stream: true },
+    })
+    expect(await settledCharges(server)).toHaveLength(1)
+    await requireBalancedBooks(server)
+  })
+})

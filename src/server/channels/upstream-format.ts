@@ -53,7 +53,6 @@ const conversations: readonly Format[] = [
   'bedrock.converse',
   'openai.chat',
   'openai.responses',
-  'openai.responses',
   'cohere.chat',
   'ollama.chat',
   'dashscope.chat',
@@ -63,4 +62,6 @@ const conversations: readonly Format[] = [
   'dify.chat',
   'coze.chat',
   'replicate.predict',
+  'palm.message',
+  'library.ask',
 ]

@@ -62,7 +62,8 @@ class JsonLines implements Unframe {
 
   /** Asked one call late, so that whole lines before the long one are given however the bytes were cut. */
   #checkLength(): void {
-    if (this.#restBytes > streamLineBytesMax) throw new RangeError(`A line of the stream is larger than ${streamLineBytesMax} bytes`)
+    if (this.#restBytes > streamLineBytesMax)
+      throw new RangeError(`A line of the stream is larger than ${streamLineBytesMax} bytes`)
   }
 
   #lines(text: string): string[] {

@@ -35,6 +35,8 @@ export type UpstreamFormat =
   | 'coze.chat'
   | 'ernie.chat'
   | 'replicate.predict'
+  | 'palm.message'
+  | 'library.ask'
   | 'vertex.embed'
   | 'cohere.embed'
   | 'ollama.embed'

@@ -23,6 +23,7 @@ import { geminiGenerateCodec } from './gemini-generate/codec.ts'
 import { geminiGenerate } from './gemini-generate/generate.ts'
 import { geminiCountTokens } from './gemini-generate/token-count.ts'
 import { hunyuanChat } from './hunyuan-chat/codec.ts'
+import { libraryAsk } from './library-ask/codec.ts'
 import { ollamaChat } from './ollama-chat/codec.ts'
 import { openAiChat } from './openai-chat/chat.ts'
 import { openAiChatCodec } from './openai-chat/codec.ts'
@@ -30,6 +31,7 @@ import { responsesCodec } from './openai-responses/codec.ts'
 import { openAiCompact } from './openai-responses/compact.ts'
 import { openAiResponses } from './openai-responses/responses.ts'
 import { openAiInputTokens } from './openai-responses/token-count.ts'
+import { palmMessage } from './palm-message/codec.ts'
 import { replicatePredict } from './replicate-predict/codec.ts'
 import { sparkChat } from './spark-chat/codec.ts'
 import type { WireFormat } from './wire-format.ts'
@@ -72,6 +74,8 @@ export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
   'coze.chat': cozeChat,
   'ernie.chat': ernieChat,
   'replicate.predict': replicatePredict,
+  'palm.message': palmMessage,
+  'library.ask': libraryAsk,
   'spark.chat': sparkChat,
   'hunyuan.chat': hunyuanChat,
   'dashscope.chat': dashScopeChat,

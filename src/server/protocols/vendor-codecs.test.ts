@@ -8,7 +8,9 @@ import type { MediaPart, Turn } from './dialogue.ts'
 import { difyChat } from './dify-chat/codec.ts'
 import { ernieChat } from './ernie-chat/codec.ts'
 import { hunyuanChat } from './hunyuan-chat/codec.ts'
+import { libraryAsk } from './library-ask/codec.ts'
 import { ollamaChat } from './ollama-chat/codec.ts'
+import { palmMessage } from './palm-message/codec.ts'
 import { replicatePredict } from './replicate-predict/codec.ts'
 import { sparkChat } from './spark-chat/codec.ts'
 
@@ -23,6 +25,8 @@ const codecs: readonly Codec[] = [
   sparkChat,
   dashScopeChat,
   hunyuanChat,
+  palmMessage,
+  libraryAsk,
 ]
 const text = (turn: unknown) => JSON.stringify(turn)
 

@@ -354,9 +354,27 @@ describe('Alibaba', () => {
   })
 })
 
-describe('types that cannot be called any more', () => {
-  it.each([11, 21])('type %i is kept for old channels, is not offered and says so', (type) => {
-    expect(provider(type)).toMatchObject({ offered: false, speaks: {}, testable: false })
-    expect(provider(type).keyFormat.en).toContain('no more')
+describe('services that were shut', () => {
+  it.each([11, 21])(
+    'type %i still works with an address that speaks its protocol, and says that the vendor’s own does not',
+    (type) => {
+      expect(provider(type)).toMatchObject({ offered: true, testable: true })
+      expect(provider(type).keyFormat.en).toContain('shut')
+    },
+  )
+
+  it('a knowledge base is named by its channel', () => {
+    const library = provider(21)
+    const inChannel = library.forChannel?.({
+      id: 1,
+      type: 21,
+      key: 'k',
+      baseUrl: library.baseUrl,
+      organization: '',
+      other: 'lib-7',
+      setting: {},
+    })
+    expect(inChannel?.adjustBody?.({}, 'library.ask', 'm')).toEqual({ libraryId: 'lib-7' })
+    expect(() => library.checkOther?.('a b')).toThrow('knowledge base')
   })
 })

@@ -1,5 +1,6 @@
 import { channelColors } from '../../contract/entities/channel-status.ts'
 import { advancedCustom } from './advanced-custom.ts'
+import { aiproxyLibrary } from './aiproxy-library.ts'
 import { ali } from './ali.ts'
 import { anthropic } from './anthropic.ts'
 import { azure } from './azure.ts'
@@ -20,9 +21,9 @@ import { ollama } from './ollama.ts'
 import { openai, resellers } from './openai.ts'
 import { openrouter } from './openrouter.ts'
 import * as own from './own-protocols.ts'
+import { palm } from './palm.ts'
 import type { Provider } from './provider.ts'
 import { replicate } from './replicate.ts'
-import { aiproxyLibrary, palm } from './shut.ts'
 import { tencent } from './tencent.ts'
 import { vertex } from './vertex.ts'
 import { volcengine } from './volcengine.ts'
@@ -50,6 +51,7 @@ export const providers: readonly Provider[] = Object.freeze([
   xunfei,
   zhipuClassic,
   zhipu,
+  palm,
   gemini,
   volcengine,
   moonshot,
@@ -63,6 +65,7 @@ export const providers: readonly Provider[] = Object.freeze([
   mistral,
   custom,
   compatible.fastgpt,
+  aiproxyLibrary,
   compatible.moka,
   openrouter,
   compatible.xinference,
@@ -72,8 +75,6 @@ export const providers: readonly Provider[] = Object.freeze([
   advancedCustom,
   ...resellers,
   compatible.perplexity,
-  palm,
-  aiproxyLibrary,
 ])
 
 const byId: ReadonlyMap<number, Provider> = new Map(providers.map((provider) => [provider.id, provider]))

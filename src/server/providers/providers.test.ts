@@ -96,6 +96,19 @@ const urls: Row[] = [
   [17, chat, 'https://dashscope.aliyuncs.com/compatible-mode/v1/chat/completions'],
   [17, embeddings, 'https://d.example/compatible-mode/v1/embeddings', { base: 'https://d.example/compatible-mode/v1' }],
   [19, chat, 'https://api.360.cn/v1/chat/completions'],
+  [
+    11,
+    'palm.message',
+    'https://generativelanguage.googleapis.com/v1beta2/models/chat-bison-001:generateMessage',
+    { model: 'PaLM-2' },
+  ],
+  [
+    11,
+    'palm.message',
+    'https://p.example/v1beta2/models/text-x:generateMessage',
+    { base: 'https://p.example', model: 'models/text-x' },
+  ],
+  [21, 'library.ask', 'https://api.aiproxy.io/api/library/ask'],
   [20, chat, 'https://openrouter.ai/api/v1/chat/completions'],
   [20, messages, 'https://openrouter.ai/api/v1/messages'],
   [22, chat, 'https://fastgpt.run/api/openapi/v1/chat/completions'],
@@ -458,10 +471,10 @@ describe('the list of providers', () => {
 
   it('offers the accustomed types in the accustomed order, newer ones behind them, and none that cannot be called', () => {
     expect(providers.filter(({ offered }) => offered).map(({ id }) => id)).toEqual([
-      1, 2, 5, 36, 4, 14, 33, 41, 3, 34, 39, 43, 15, 46, 17, 18, 16, 26, 24, 45, 25, 19, 23, 31, 35, 37, 38, 40, 42, 8, 22, 44,
-      20, 47, 48, 49, 56, 58,
+      1, 2, 5, 36, 4, 14, 33, 41, 3, 34, 39, 43, 15, 46, 17, 18, 16, 26, 11, 24, 45, 25, 19, 23, 31, 35, 37, 38, 40, 42, 8, 22,
+      21, 44, 20, 47, 48, 49, 56, 58,
     ])
-    expect(providers.filter(({ offered }) => !offered).map(({ id }) => id)).toEqual([6, 7, 9, 10, 12, 13, 27, 11, 21])
+    expect(providers.filter(({ offered }) => !offered).map(({ id }) => id)).toEqual([6, 7, 9, 10, 12, 13, 27])
   })
 
   it('names one owner for each built-in model', () => {

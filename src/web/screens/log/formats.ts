@@ -14,6 +14,8 @@ const names: Readonly<Record<string, string>> = {
   'bedrock.converse': 'Bedrock Converse',
   'dashscope.chat': 'DashScope',
   'replicate.predict': 'Replicate Predictions',
+  'palm.message': 'PaLM generateMessage',
+  'library.ask': 'AI Proxy Library',
 }
 
 export function formatName(format: string): string {

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { assistantTurn, readContext, readerFaults, summary, userTurn, written } from '../../../../test/helpers/codecs.ts'
+import type { MediaPart } from '../dialogue.ts'
+import { palmMessage } from './codec.ts'
+
+const reply = { candidates: [{ author: '1', content: 'The harbor is calm.' }], messages: [{ author: '0', content: 'Hi' }] }
+const read = (answer: object) => summary(palmMessage.readReply({ ...answer }, readContext()))
+
+describe('a reply of PaLM', () => {
+  it('is the first candidate', () => {
+    expect(read(reply)).toMatchObject({
+      blocks: [{ block: 'text', text: 'The harbor is calm.' }],
+      finish: 'stop',
+      isComplete: true,
+    })
+  })
+
+  it('that was filtered out says so, and an error is one', () => {
+    expect(read({ filters: [{ reason: 'SAFETY' }] })).toMatchObject({ blocks: [], finish: 'content-filter' })
+    const error = { code: 429, message: 'slow down', status: 'RESOURCE_EXHAUSTED' }
+    expect(read({ error }).error).toMatchObject({ status: 429, code: 'RESOURCE_EXHAUSTED', message: 'slow down' })
+    expect(read({}).error).toMatchObject({ message: 'the upstream gave no candidate' })
+  })
+
+  it('keeps the grammar for anything that may come', () => {
+    expect(readerFaults(palmMessage, [{ name: '', data: JSON.stringify(reply) }])).toEqual([])
+  })
+})
+
+describe('a request to PaLM', () => {
+  it('has instructions apart, two authors in turn, and values within their ranges', () => {
+    const { body, lost } = written(palmMessage, {
+      system: [{ kind: 'text', text: 'Be brief' }],
+      turns: [assistantTurn('Welcome.'), userTurn('Hi')],
+      sampling: { temperature: 1.8, topP: 0.5, topK: 3 },
+      stop: ['END'],
+    })
+    expect(body).toEqual({
+      prompt: {
+        context: 'Be brief',
+        messages: [
+          { author: '0', content: '.' },
+          { author: '1', content: 'Welcome.' },
+          { author: '0', content: 'Hi' },
+        ],
+      },
+      candidateCount: 1,
+      temperature: 1,
+      topP: 0.5,
+      topK: 3,
+    })
+    expect(lost).toEqual(['stop'])
+  })
+
+  it('refuses images', () => {
+    const image: MediaPart = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.example/b.png' } }
+    expect(() => written(palmMessage, { turns: [{ role: 'user', parts: [image] }] })).toThrow('takes no image')
+  })
+})

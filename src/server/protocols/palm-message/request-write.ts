@@ -1,0 +1,58 @@
+import type { RequestContext, WrittenRequest } from '../codec.ts'
+import type { Dialogue } from '../dialogue.ts'
+import { withJsonInstruction } from '../json-answer.ts'
+import { loseAllBut } from '../lost-fields.ts'
+import {
+  beganByUser,
+  mediaOf,
+  type PlainMessage,
+  plainMessages,
+  refuseMedia,
+  requireLastFromUser,
+  userText,
+} from '../plain-messages.ts'
+import { refuseForcedTools } from '../transcript.ts'
+import { definedMembers } from '../wire-format.ts'
+
+/**
+ * A conversation as a prompt of two authors who take turns, the user first and last, with the instructions as its context. Throws
+ * `untranslatable` for media and for tools that must be called.
+ */
+export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
+  refuseForcedTools(dialogue)
+  loseAllBut(dialogue, context, ['temperature', 'topP', 'topK'])
+  const plain = plainMessages(withJsonInstruction(dialogue), { system: 'head', tools: false })
+  requireLastFromUser(dialogue, plain)
+  const [first, ...rest] = plain
+  const system = first?.role === 'system' ? first.text : undefined
+  const messages = beganByUser(system === undefined ? plain : rest)
+  const { temperature, topP, topK } = dialogue.sampling
+
+  return {
+    body: {
+      prompt: {
+        ...(system === undefined ? {} : { context: system }),
+        messages: messages.map((message) => ({
+          author: message.role === 'assistant' ? authors.model : authors.user,
+          content: textOf(dialogue, message),
+        })),
+      },
+      candidateCount: 1,
+      ...definedMembers({
+        temperature: temperature === undefined ? undefined : Math.min(temperature, temperatureMax),
+        topP,
+        topK,
+      }),
+    },
+    isWhole: true,
+  }
+}
+
+const authors = { user: '0', model: '1' } as const
+const temperatureMax = 1
+
+function textOf(dialogue: Dialogue, message: PlainMessage): string {
+  if (message.role !== 'user') return message.text
+  const [media] = mediaOf(message.parts)
+  return media ? refuseMedia(dialogue, media) : userText(message.parts)
+}
