@@ -51,11 +51,6 @@ export const texts = defineTexts('personal', {
     inviteLink: '邀请链接',
     inviteCopied: '邀请链接已复制到剪切板',
     transferTitle: '请输入要划转的数量',
-    transferQuota: '划转额度',
-    transferHint: '可用额度 {available}。等价金额：{amount}',
-    transferLeast: '划转金额最低为 {least}',
-    transferMost: '超出可用额度',
-    transferAll: '全部划转',
 
     email: '邮箱',
     emailHint: '可用于登录、重置密码和接收通知。',
@@ -168,11 +163,6 @@ export const texts = defineTexts('personal', {
     inviteLink: 'Invite link',
     inviteCopied: 'Invite link copied',
     transferTitle: 'How much to transfer?',
-    transferQuota: 'Amount',
-    transferHint: '{available} available. Equals {amount}',
-    transferLeast: 'The transfer amount is at least {least}',
-    transferMost: 'More than is available',
-    transferAll: 'Everything',
 
     email: 'E-mail',
     emailHint: 'For the login, for resets of the password and for notices.',

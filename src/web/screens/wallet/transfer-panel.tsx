@@ -1,17 +1,13 @@
-import { Button, NumberInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
-import { formatQuota } from '../../../contract/quota.ts'
-import { type CallReply, callWhole } from '../../lib/call.ts'
+import type { CallReply } from '../../lib/call.ts'
 import { formatCount, useQuotaFormat } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
-import { invalidate } from '../../lib/query.ts'
 import { useStatus } from '../../lib/status.ts'
-import { toast } from '../../lib/toast.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { QuotaText } from '../../ui/quota-text.tsx'
+import { TransferForm } from '../../ui/transfer-form.tsx'
 import { texts } from './texts.ts'
 import styles from './wallet.module.css'
 
@@ -41,7 +37,7 @@ export function TransferPanel({ self }: { self: CallReply<'GET /api/user/self'> 
           ]}
         />
         {available >= least ? (
-          <TransferForm available={available} least={least} />
+          <TransferForm key={available} available={available} />
         ) : (
           <p className={styles.quiet}>
             {available > 0 ? say('transferTooLittle', { least: format(least) }) : say('transferNone')}
@@ -49,56 +45,5 @@ export function TransferPanel({ self }: { self: CallReply<'GET /api/user/self'> 
         )}
       </div>
     </Panel>
-  )
-}
-
-function TransferForm({ available, least }: { available: number; least: number }) {
-  const say = useText(texts)
-  const format = useQuotaFormat()
-  const client = useQueryClient()
-  const { quota_per_unit: perUsd } = useStatus()
-  const [typed, setTyped] = useState<number | string>(least)
-  const quota = Number(typed)
-  const fault =
-    !Number.isSafeInteger(quota) || quota < least
-      ? say('transferLeast', { least: format(least) })
-      : quota > available && say('transferMost')
-  const transfer = useMutation({
-    mutationFn: () => callWhole('POST /api/user/aff_transfer', { body: { quota } }),
-    onSuccess: ({ message }) => {
-      toast.success(message)
-      return invalidate(client, ['GET /api/user/self', 'GET /api/user/self/ledger'])
-    },
-    onError: toast.failure,
-  })
-
-  function submit(event: FormEvent): void {
-    event.preventDefault()
-    if (!fault) transfer.mutate()
-  }
-
-  return (
-    <form className={styles.transfer} onSubmit={submit} noValidate>
-      <div className={styles.line}>
-        <NumberInput
-          label={say('transferQuota')}
-          allowDecimal={false}
-          allowNegative={false}
-          thousandSeparator=","
-          value={typed}
-          onChange={setTyped}
-          error={fault !== false}
-        />
-        <Button variant="default" onClick={() => setTyped(available)}>
-          {say('transferAll')}
-        </Button>
-        <Button type="submit" loading={transfer.isPending} disabled={fault !== false}>
-          {say('transferSubmit')}
-        </Button>
-      </div>
-      <p className={fault ? styles.refusal : styles.quiet} aria-live="polite">
-        {fault || say('transferEquivalent', { amount: formatQuota(quota || 0, { inCurrency: true, perUsd }) })}
-      </p>
-    </form>
   )
 }
