@@ -5,7 +5,9 @@ import {
   IconKey,
   IconLockQuestion,
   IconLogin2,
+  IconMessage2Share,
   IconMessageCircle,
+  IconMessages,
   IconMusic,
   IconPhoto,
   IconReceipt,
@@ -19,7 +21,8 @@ import {
   IconUsers,
   IconWallet,
 } from '@tabler/icons-react'
-import type { Screen } from './lib/screen.ts'
+import type { Status } from '../contract/status.ts'
+import type { Part, Screen } from './lib/screen.ts'
 
 /** THE table of screens. It drives router, navigation, palette, page titles and access. A new screen is one row here and one folder. */
 export const screens: readonly Screen[] = [
@@ -90,6 +93,22 @@ export const screens: readonly Screen[] = [
     icon: IconMessageCircle,
     nav: { group: 'work' },
     load: () => import('./screens/playground/index.tsx'),
+  },
+  {
+    path: '/chat',
+    also: ['/chat/$id'],
+    access: 'user',
+    label: { zh: '聊天', en: 'Chat' },
+    icon: IconMessages,
+    nav: { group: 'work', flag: ({ chats, chat_link }) => chats.length > 0 || chat_link !== '', parts: chatPages },
+    load: () => import('./screens/chat/index.tsx'),
+  },
+  {
+    path: '/chat2link',
+    access: 'user',
+    label: { zh: '聊天跳转', en: 'Chat redirect' },
+    icon: IconMessage2Share,
+    load: () => import('./screens/chat/redirect.tsx'),
   },
   {
     path: '/detail',
@@ -189,3 +208,9 @@ export const screens: readonly Screen[] = [
     load: () => import('./setting.tsx'),
   },
 ]
+
+/** The single link of older settings stands for the whole list. */
+function chatPages({ chats, chat_link }: Status): readonly Part[] {
+  if (chat_link !== '') return []
+  return chats.flatMap(Object.keys).map((name, place) => ({ name, path: `/chat/${place}` }))
+}

@@ -13,6 +13,11 @@ export type Language = NonNullable<PageSettings['language']>
 /** The heavy run repeats journeys in every language, theme and width; the ordinary one in those that differ most. */
 export const everyLook = process.env.EVERY_LOOK === '1'
 
+/** Chat pages of the default settings: they are elsewhere, and here a page that repeats its address. */
+export const chatPages = /^https:\/\/(?:app\.nextchat\.dev|chat-preview\.lobehub\.com|aiaw\.app)\//
+const chatPage = `<!doctype html><html lang="en"><title>Chat</title><main><h1>Elsewhere</h1><pre></pre></main>
+<script>document.querySelector('pre').textContent = decodeURIComponent(location.href)</script></html>`
+
 export type Who = 'nobody' | 'user' | 'admin' | 'root'
 
 export const userPassword = 'plain-user-1'
@@ -43,6 +48,7 @@ export async function openStage(): Promise<Stage> {
     async open(who, settings = {}) {
       const { page, problems, close } = await openPage(browser, { baseUrl: server.url, storage: storages[who], ...settings })
       page.setDefaultTimeout(15_000)
+      await page.route(chatPages, (route) => route.fulfill({ contentType: 'text/html', body: chatPage }))
       onTestFinished(close)
       return { page, problems }
     },

@@ -12,6 +12,20 @@ export const navGroups: Readonly<Record<NavGroup, Text>> = {
   manage: { zh: '管理', en: 'Manage' },
 }
 
+/** A place in the sidebar. */
+export interface Place {
+  readonly group: NavGroup
+  /** Hides it while the site does not offer it. */
+  readonly flag?: (status: Status) => boolean
+  /** What it is split into, by names that the site chose. A single one stands for the whole. */
+  readonly parts?: (status: Status) => readonly Part[]
+}
+
+export interface Part {
+  readonly name: string
+  readonly path: string
+}
+
 /** One screen of the console; `screens.ts` holds them all. */
 export interface Screen {
   /** In the words of the router: `$id` is a part that varies. */
@@ -22,8 +36,7 @@ export interface Screen {
   /** The page title, its name in the navigation and in the palette. */
   readonly label: Text
   readonly icon: Icon
-  /** Its place in the sidebar; `flag` hides it while the site does not offer it. */
-  readonly nav?: { readonly group: NavGroup; readonly flag?: (status: Status) => boolean }
+  readonly nav?: Place
   /** Stands in the bar at the top. */
   readonly top?: true
   readonly load: () => Promise<{ readonly Screen: () => ReactNode }>

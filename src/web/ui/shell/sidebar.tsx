@@ -1,9 +1,10 @@
 import { UnstyledButton } from '@mantine/core'
-import { IconLayoutSidebarLeftCollapse, IconLayoutSidebarLeftExpand } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
+import { IconChevronDown, IconLayoutSidebarLeftCollapse, IconLayoutSidebarLeftExpand } from '@tabler/icons-react'
+import { Link, useLocation } from '@tanstack/react-router'
+import { useState } from 'react'
 import { mayAccess } from '../../../contract/roles.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import { type NavGroup, navGroups, type Screen } from '../../lib/screen.ts'
+import { type NavGroup, navGroups, type Part, type Screen } from '../../lib/screen.ts'
 import { useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import styles from './sidebar.module.css'
@@ -47,12 +48,21 @@ export function Sidebar({ screens, collapsed = false, onCollapse, onChoose }: Si
   )
 }
 
-function Entry({ screen, collapsed, onChoose }: { screen: Screen; collapsed: boolean; onChoose?: () => void }) {
+interface EntryProps {
+  readonly screen: Screen
+  readonly collapsed: boolean
+  readonly onChoose: (() => void) | undefined
+}
+
+function Entry({ screen, collapsed, onChoose }: EntryProps) {
   const local = useLocal()
+  const status = useStatus()
+  const parts = screen.nav?.parts?.(status) ?? []
   const label = local(screen.label)
+  if (parts.length > 1 && !collapsed) return <SplitEntry screen={screen} parts={parts} onChoose={onChoose} />
   return (
     <Link
-      to={screen.path}
+      to={parts[0]?.path ?? screen.path}
       className={styles.entry}
       activeOptions={{ includeSearch: false }}
       title={collapsed ? label : undefined}
@@ -61,6 +71,28 @@ function Entry({ screen, collapsed, onChoose }: { screen: Screen; collapsed: boo
       <screen.icon size={18} stroke={1.6} aria-hidden="true" />
       <span className={styles.label}>{label}</span>
     </Link>
+  )
+}
+
+/** Its parts stand below it once it is opened, and while one of them is the page. */
+function SplitEntry({ screen, parts, onChoose }: { screen: Screen; parts: readonly Part[]; onChoose: (() => void) | undefined }) {
+  const local = useLocal()
+  const isHere = useLocation().pathname.startsWith(`${screen.path}/`)
+  const [opened, setOpened] = useState(isHere)
+  return (
+    <>
+      <UnstyledButton className={styles.entry} aria-expanded={opened} onClick={() => setOpened(!opened)}>
+        <screen.icon size={18} stroke={1.6} aria-hidden="true" />
+        <span className={styles.label}>{local(screen.label)}</span>
+        <IconChevronDown size={15} stroke={1.6} className={styles.chevron} data-opened={opened} aria-hidden="true" />
+      </UnstyledButton>
+      {opened &&
+        parts.map(({ name, path }) => (
+          <Link key={path} to={path} className={`${styles.entry} ${styles.part}`} onClick={onChoose}>
+            <span className={styles.label}>{name}</span>
+          </Link>
+        ))}
+    </>
   )
 }
 

@@ -1,0 +1,32 @@
+/** Links of chat pages, into which the key of a token and the address of this server are put. */
+
+const scripted: ReadonlySet<string> = new Set(['javascript:', 'data:', 'vbscript:', 'blob:', 'file:'])
+
+export interface KeyUse {
+  /** As clients use it. */
+  readonly key: string
+  /** Of the server, without a slash at the end. */
+  readonly address: string
+}
+
+/** A chat link with the key and the server in their places; undefined when it is no address, or one that could act in this page. */
+export function chatUrl(link: string, { key, address }: KeyUse): URL | undefined {
+  const filled = link.replaceAll('{address}', encodeURIComponent(address)).replaceAll('{key}', key)
+  if (!URL.canParse(filled)) return undefined
+  const url = new URL(filled)
+  return scripted.has(url.protocol) ? undefined : url
+}
+
+/** The single links of older settings name a page alone: what it needs is told behind the mark, in the accustomed form. */
+export function withPlaces(link: string): string {
+  if (link.includes('{key}') || link.includes('{address}')) return link
+  return `${link.replace(/\/+$/, '')}/#/?settings={"key":"{key}","url":"{address}"}`
+}
+
+export const isWebPage = ({ protocol }: URL): boolean => protocol === 'https:' || protocol === 'http:'
+
+/** A web page opens beside this one; an address of a program is handed to it. */
+export function openChat(url: URL): void {
+  if (isWebPage(url)) window.open(url, '_blank', 'noopener,noreferrer')
+  else window.location.assign(url)
+}

@@ -1,0 +1,62 @@
+import { useIsFetching, useQuery } from '@tanstack/react-query'
+import { type Token, tokenStatus } from '../../../contract/entities/token.ts'
+import type { Status } from '../../../contract/status.ts'
+import { chatUrl, withPlaces } from '../../lib/chat-link.ts'
+import { read } from '../../lib/query.ts'
+import { useStatus } from '../../lib/status.ts'
+
+/** What a chat page of somebody else is opened with: its link, and the first enabled token. */
+
+interface ChatPage {
+  readonly name: string
+  readonly link: string
+}
+
+export type Chat =
+  | { readonly kind: 'waiting' | 'notConfigured' | 'broken' | 'noToken' }
+  | { readonly kind: 'failed'; readonly error: Error; readonly retry: () => void }
+  | { readonly kind: 'ready'; readonly name: string; readonly url: URL; readonly token: Token }
+
+/** As many as are asked for at once: who has more has an enabled one among them. */
+const tokensMax = 100
+
+/** `choose` finds the page in the status; undefined when what was asked for is not there. */
+export function useChat(choose: (status: Status) => ChatPage | undefined): Chat {
+  const status = useStatus()
+  // What the last visit knew may be out of date, or nothing.
+  const isStatusKnown = useIsFetching({ queryKey: ['GET /api/status'] }) === 0
+  const tokens = useQuery(read('GET /api/token/', { query: { p: 0, size: tokensMax, paged: true } }))
+
+  if (!isStatusKnown || tokens.isPending) return { kind: 'waiting' }
+  if (!tokens.data) return { kind: 'failed', error: tokens.error, retry: () => void tokens.refetch() }
+  if (pagesOf(status).length === 0) return { kind: 'notConfigured' }
+  const page = choose(status)
+  if (!page) return { kind: 'broken' }
+  const rows = 'items' in tokens.data ? tokens.data.items : tokens.data
+  const token = rows.find(({ status: state }) => state === tokenStatus.enabled)
+  if (!token) return { kind: 'noToken' }
+  const address = (status.server_address || window.location.origin).replace(/\/+$/, '')
+  const url = chatUrl(page.link, { key: `sk-${token.key}`, address })
+  return url ? { kind: 'ready', name: page.name, url, token } : { kind: 'broken' }
+}
+
+/** The page of a place in the list, or without one the page that stands for all. */
+export function pageAt(status: Status, place: string | undefined): ChatPage | undefined {
+  if (place === undefined) return pagesOf(status)[0]
+  return /^\d+$/.test(place) ? listedPages(status)[Number(place)] : undefined
+}
+
+/** The page of the second link, or of the one that stands for all. */
+export function secondPage(status: Status): ChatPage | undefined {
+  return pagesOf({ ...status, chat_link: status.chat_link2 || status.chat_link })[0]
+}
+
+/** The single link of older settings first, then the list. */
+function pagesOf(status: Status): readonly ChatPage[] {
+  const single = status.chat_link || status.chat_link2
+  return [...(single ? [{ name: '', link: withPlaces(single) }] : []), ...listedPages(status)]
+}
+
+function listedPages({ chats }: Status): readonly ChatPage[] {
+  return chats.flatMap((chat) => Object.entries(chat).map(([name, link]) => ({ name, link })))
+}

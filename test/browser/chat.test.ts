@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { addToken } from '../helpers/seed.ts'
+import { expectFit, go, openStage, type Stage } from './stage.ts'
+
+/** Chat pages of others in a frame, and the way there. */
+let stage: Stage
+let key: string
+beforeAll(async () => {
+  stage = await openStage()
+  const { server } = stage
+  key = (await addToken(server, { name: 'the first' })).key
+  // The newest is the first in the list, and disabled.
+  const { id } = await server.call<{ id: number }>('POST /api/token/', { name: 'switched off', unlimited_quota: true })
+  await server.call('PUT /api/token/?status_only=true', { id, status: 2 })
+})
+afterAll(() => stage.stop())
+
+const words = {
+  zh: {
+    chat: '聊天',
+    uses: '使用令牌“the first”',
+    program: '打开应用',
+    broken: '聊天链接配置错误，请联系管理员',
+    none: '无聊天链接，请联系管理员配置',
+    noToken: '没有可用的令牌',
+  },
+  en: {
+    chat: 'Chat',
+    uses: 'Uses the token “the first”',
+    program: 'Open the program',
+    broken: 'The chat link is not configured rightly, contact the admin',
+    none: 'There is no chat link, contact the admin to configure one',
+    noToken: 'No enabled token',
+  },
+} as const
+
+it.each([
+  { language: 'zh', scheme: 'light' },
+  { language: 'en', scheme: 'dark' },
+] as const)('in $language a chat page stands in a frame with the first enabled token', async ({ language, scheme }) => {
+  const { page, problems } = await stage.open('root', { language, scheme })
+  const say = words[language]
+  const names = ['NextChat', 'Lobe Chat', 'AI as Workspace', 'OpenCat', 'the first']
+  await go(page, '/')
+  await page.getByRole('button', { name: say.chat, exact: true }).click()
+  await page.getByRole('link', { name: 'NextChat' }).click()
+  await page.waitForURL('**/chat/0')
+  const shown = await page.frameLocator('iframe').locator('pre').textContent()
+  expect(shown).toBe(`https://app.nextchat.dev/#/?settings={"key":"${key}","url":"${new URL(page.url()).origin}"}`)
+  const rights = (await page.locator('iframe').getAttribute('sandbox')) ?? ''
+  expect(rights).toContain('allow-scripts')
+  expect(rights).not.toContain('allow-top-navigation')
+  await page.getByText(say.uses).waitFor()
+  await expectFit(page, language, names)
+
+  // The fourth is a program, not a page.
+  await page.getByRole('link', { name: 'AMA' }).click()
+  await page.getByRole('button', { name: say.program }).waitFor()
+  expect(await page.locator('iframe').count()).toBe(0)
+  await go(page, '/chat/99')
+  await page.getByText(say.broken).waitFor()
+  await expectFit(page, language, names)
+  await page.goto('/chat2link')
+  await page.waitForURL(/^https:\/\/app\.nextchat\.dev\//)
+  expect(decodeURIComponent(page.url())).toContain(`"key":"${key}"`)
+  expect(problems).toEqual([])
+})
+
+it('without an enabled token it warns, and leads to the tokens', async () => {
+  const { page, problems } = await stage.open('user', { language: 'en' })
+  await page.goto('/chat/0')
+  await page.getByText(words.en.noToken).first().waitFor()
+  await page.waitForURL('**/token')
+  expect(problems).toEqual([])
+})
+
+it('without a link it says whom to ask, and with the single link of older settings it needs no list', async () => {
+  const { call } = stage.server
+  const { page } = await stage.open('root', { language: 'en' })
+  await call('PUT /api/option/', { key: 'Chats', value: '[]' })
+  for (const path of ['/chat', '/chat/0', '/chat2link']) {
+    await go(page, path)
+    await page.getByText(words.en.none).waitFor()
+  }
+  expect(await page.getByRole('navigation', { name: 'Main navigation' }).getByText('Chat', { exact: true }).count()).toBe(0)
+  await call('PUT /api/option/', { key: 'ChatLink', value: 'https://app.nextchat.dev' })
+  await go(page, '/')
+  await page.getByRole('link', { name: 'Chat', exact: true }).click()
+  await page.waitForURL('**/chat')
+  expect(await page.frameLocator('iframe').locator('pre').textContent()).toContain(`/#/?settings={"key":"${key}"`)
+})
