@@ -2,7 +2,9 @@ import { useIsFetching, useQuery } from '@tanstack/react-query'
 import { type Token, tokenStatus } from '../../../contract/entities/token.ts'
 import type { Status } from '../../../contract/status.ts'
 import { chatUrl, withPlaces } from '../../lib/chat-link.ts'
+import { fullKey } from '../../lib/full-key.ts'
 import { read } from '../../lib/query.ts'
+import { useServerAddress } from '../../lib/server-address.ts'
 import { useStatus } from '../../lib/status.ts'
 
 /** What a chat page of somebody else is opened with: its link, and the first enabled token. */
@@ -23,6 +25,7 @@ const tokensMax = 100
 /** `choose` finds the page in the status; undefined when what was asked for is not there. */
 export function useChat(choose: (status: Status) => ChatPage | undefined): Chat {
   const status = useStatus()
+  const address = useServerAddress()
   // What the last visit knew may be out of date, or nothing.
   const isStatusKnown = useIsFetching({ queryKey: ['GET /api/status'] }) === 0
   const tokens = useQuery(read('GET /api/token/', { query: { p: 0, size: tokensMax, paged: true } }))
@@ -35,8 +38,7 @@ export function useChat(choose: (status: Status) => ChatPage | undefined): Chat 
   const rows = 'items' in tokens.data ? tokens.data.items : tokens.data
   const token = rows.find(({ status: state }) => state === tokenStatus.enabled)
   if (!token) return { kind: 'noToken' }
-  const address = (status.server_address || window.location.origin).replace(/\/+$/, '')
-  const url = chatUrl(page.link, { key: `sk-${token.key}`, address })
+  const url = chatUrl(page.link, { key: fullKey(token), address })
   return url ? { kind: 'ready', name: page.name, url, token } : { kind: 'broken' }
 }
 

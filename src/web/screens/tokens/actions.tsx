@@ -9,18 +9,19 @@ import {
   IconTrash,
 } from '@tabler/icons-react'
 import { type Token, tokenStatus } from '../../../contract/entities/token.ts'
+import { chatUrl, openChat } from '../../lib/chat-link.ts'
+import { fullKey } from '../../lib/full-key.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
+import { useServerAddress } from '../../lib/server-address.ts'
 import { useStatus } from '../../lib/status.ts'
 import { toast } from '../../lib/toast.ts'
 import { copyText } from '../../ui/copy-text.tsx'
 import { actIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
-import { chatUrl, openChat } from './chat-link.ts'
 import { curlOf, sdkOf } from './snippets.ts'
 import { texts } from './texts.ts'
-import { fullKey, tokenLists } from './token-lines.ts'
-import { useServerAddress } from './use-server-address.ts'
+import { tokenLists } from './token-lines.ts'
 
 export interface ActionsProps {
   readonly token: Token
@@ -45,7 +46,7 @@ export function Actions({ token, onEdit, onDeleted }: ActionsProps) {
   })
 
   function chat(link: string): void {
-    const url = chatUrl(link, use)
+    const url = chatUrl(link, { key: fullKey(token), address: use.address })
     if (url) openChat(url)
     else toast.error(say('chatBroken'))
   }

@@ -1,10 +1,11 @@
 import type { Token } from '../../../contract/entities/token.ts'
+import { fullKey } from '../../lib/full-key.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { copyText } from '../../ui/copy-text.tsx'
 import type { Act } from '../../ui/row-action.ts'
 import { texts } from './texts.ts'
-import { fullKey, tokenLists } from './token-lines.ts'
+import { tokenLists } from './token-lines.ts'
 
 /** What can be done with the selected tokens. */
 export function useBulkActs() {

@@ -2,10 +2,10 @@ import { ActionIcon } from '@mantine/core'
 import { IconEye, IconEyeOff } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { Token } from '../../../contract/entities/token.ts'
+import { fullKey } from '../../lib/full-key.ts'
 import { useText } from '../../lib/i18n.ts'
 import { CopyButton } from '../../ui/copy-text.tsx'
 import { texts } from './texts.ts'
-import { fullKey } from './token-lines.ts'
 import styles from './tokens.module.css'
 
 /** The key, masked until it is shown on purpose; it can be copied without being shown. */

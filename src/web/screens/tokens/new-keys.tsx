@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core'
 import { IconCopy } from '@tabler/icons-react'
 import type { Token } from '../../../contract/entities/token.ts'
+import { fullKey } from '../../lib/full-key.ts'
 import { textOf, useText } from '../../lib/i18n.ts'
 import { CopyButton, copyText } from '../../ui/copy-text.tsx'
 import { showDialog } from '../../ui/dialogs.tsx'
 import { texts } from './texts.ts'
-import { fullKey } from './token-lines.ts'
 import styles from './tokens.module.css'
 
 export function showNewKeys(tokens: readonly Token[]): void {

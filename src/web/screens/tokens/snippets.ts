@@ -1,5 +1,5 @@
 import type { Token } from '../../../contract/entities/token.ts'
-import { fullKey } from './token-lines.ts'
+import { fullKey } from '../../lib/full-key.ts'
 
 /** What is put on the clipboard so that a token can be used elsewhere. */
 

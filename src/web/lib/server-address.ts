@@ -1,4 +1,4 @@
-import { useStatus } from '../../lib/status.ts'
+import { useStatus } from './status.ts'
 
 /** Where clients reach this gateway, without a slash at the end. */
 export function useServerAddress(): string {
