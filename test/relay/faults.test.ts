@@ -4,7 +4,7 @@ import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { type Program, upstreamOfTest } from '../helpers/upstream.ts'
-import { ask, chat, upstreamKey as key, model } from './stage.ts'
+import { ask, chat, event, httpUpstream, upstreamKey as key, model, piece } from './stage.ts'
 
 eachDatabase('a request that goes wrong', (_fresh, kind) => {
   async function stage(programs: Program[] = [], more: Record<string, unknown> = {}) {
@@ -203,6 +203,28 @@ eachDatabase('a request that goes wrong', (_fresh, kind) => {
     const answer = await ask(server, token.key, chat({ stream: true }))
     expect(answer.text).toContain('[DONE]')
     expect(second.journal).toHaveLength(1)
+    await requireBalancedBooks(server)
+  })
+
+  it('[T101] a line of a stream may have 10 MB and no more', async () => {
+    const mb = 1024 * 1024
+    let length = 0
+    const url = await httpUpstream((request, response) => {
+      request.resume()
+      response.on('error', () => {})
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(piece('x'.repeat(length)) + piece('', 'stop') + event('[DONE]'))
+    })
+    const server = await serverOfTest(kind)
+    await addChannel(server, { url, models: model, key })
+    const token = await addToken(server)
+    length = 10 * mb - 1024
+    const most = await ask(server, token.key, chat({ stream: true }))
+    expect([most.status, most.text.length > length, most.text.endsWith('data: [DONE]\n\n')]).toEqual([200, true, true])
+    length = 10 * mb
+    const more = await ask(server, token.key, chat({ stream: true }))
+    expect([more.status, JSON.parse(more.text).error.type]).toEqual([502, 'upstream_error'])
+    expect((await books(server)).logs).toHaveLength(1)
     await requireBalancedBooks(server)
   })
 

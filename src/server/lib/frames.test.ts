@@ -70,10 +70,10 @@ describe('lines of JSON', () => {
     expect(frames.flush()).toBe('')
   })
 
-  it('are refused when one is longer than any reply', () => {
+  it('[T101] are refused when one is longer than 10 MB', () => {
     const frames = openFraming('ndjson')
-    const push = () => frames.push(Buffer.alloc(4 * 1024 * 1024, 'x'))
-    for (let round = 0; round < 5; round++) expect(push()).toBe('')
+    const push = () => frames.push(Buffer.alloc(5 * 1024 * 1024, 'x'))
+    for (let round = 0; round < 3; round++) expect(push()).toBe('')
     expect(push).toThrow(RangeError)
   })
 })

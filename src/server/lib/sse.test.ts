@@ -60,6 +60,8 @@ describe('cutting a byte stream into events', () => {
   it('refuses an event beyond the limit', () => {
     const blocks = new EventBlocks(10)
     expect(() => blocks.push('data: 12345678')).toThrow(RangeError)
+    expect(() => new EventBlocks(10).push('data: 12345678\n\n')).toThrow(RangeError)
+    expect(new EventBlocks(10).push('data: 1\n\ndata: 2\r\n\r\n')).toBe('data: 1\n\ndata: 2\r\n\r\n')
   })
 
   it('knows where each event stands', () => {

@@ -28,6 +28,7 @@ export class EventBlocks {
 
     const head = border === piece.length ? piece : piece.slice(0, border)
     const complete = this.#restBytes === 0 ? head : this.#rest.join('') + head
+    if (complete.length > this.#limitBytes) this.#requireShort(complete)
     this.#forget()
     if (border < piece.length) this.#keep(piece.slice(border))
     return complete
@@ -47,10 +48,18 @@ export class EventBlocks {
     return withLineFeeds(this.#heldReturn === '' ? text : text.slice(0, -1))
   }
 
+  /** Many events may come at once, each of them within the limit. */
+  #requireShort(complete: string): void {
+    if (complete.split(/\n\r?\n/).some((event) => event.length > this.#limitBytes)) this.#refuse()
+  }
+
+  #refuse(): never {
+    throw new RangeError(`An event of the stream is larger than ${this.#limitBytes} bytes`)
+  }
+
   #keep(piece: string): void {
     this.#restBytes += piece.length
-    if (this.#restBytes > this.#limitBytes)
-      throw new RangeError(`An event of the stream is larger than ${this.#limitBytes} bytes`)
+    if (this.#restBytes > this.#limitBytes) this.#refuse()
     this.#rest.push(piece)
     this.#ending = (piece.length >= borderReach ? piece : this.#ending + piece).slice(-borderReach)
   }

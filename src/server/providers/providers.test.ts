@@ -471,7 +471,7 @@ describe('the list of providers', () => {
 
   it('offers the accustomed types in the accustomed order, newer ones behind them, and none that cannot be called', () => {
     expect(providers.filter(({ offered }) => offered).map(({ id }) => id)).toEqual([
-      1, 2, 5, 36, 4, 14, 33, 41, 3, 34, 39, 43, 15, 46, 17, 18, 16, 26, 11, 24, 45, 25, 19, 23, 31, 35, 37, 38, 40, 42, 8, 22,
+      1, 2, 5, 36, 4, 14, 33, 41, 3, 34, 39, 43, 15, 46, 17, 18, 16, 26, 24, 11, 45, 25, 19, 23, 31, 35, 37, 38, 40, 42, 8, 22,
       21, 44, 20, 47, 48, 49, 56, 58,
     ])
     expect(providers.filter(({ offered }) => !offered).map(({ id }) => id)).toEqual([6, 7, 9, 10, 12, 13, 27])
