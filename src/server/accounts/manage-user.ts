@@ -6,6 +6,7 @@ import type { Within } from '../db/open.ts'
 import type { Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
+import type { Mailer } from '../notify/mailer.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
@@ -13,6 +14,7 @@ import { lockManaged } from './lock-user.ts'
 import { dropCodes } from './mailed-codes.ts'
 import { removeUser } from './remove.ts'
 import { deleteSessions } from './sessions.ts'
+import { tellOwner } from './tell-owner.ts'
 import { resetFactors } from './two-factor.ts'
 
 /** What an act needs and does. `requires` throws when the act cannot be done. */
@@ -94,7 +96,7 @@ const acts: Readonly<Record<ManageAction, Act>> = {
  * `user_protected`, `root_protected`, `promote_forbidden`, `permission_denied`, `user_locked`, `nothing_changed`.
  */
 export async function manageUser(
-  core: Core,
+  core: Core & { readonly mailer: Mailer },
   caller: Caller,
   { id, action }: { id: number; action: ManageAction },
 ): Promise<Row<'users'>> {
@@ -118,6 +120,7 @@ export async function manageUser(
     return changed
   })
   core.bus.publish('user', id)
+  if (action === 'reset_factors') tellOwner(core, { id }, 'factorsReset')
   return after
 }
 

@@ -73,6 +73,14 @@ describe.each(['sqlite', 'postgres'] as const)('calls of accounts over %s', (kin
     expect(again.json()).toMatchObject({ code: 'code_too_soon', message: 'Sent too often, try again in 30 seconds' })
   })
 
+  it('[T211] mails no more than twenty codes for one client, to whatever addresses', async () => {
+    const asked = Array.from({ length: 200 }, (_, n) => call('POST /api/verification', { email: `guest${n}@example.com` }))
+    const codes = (await Promise.all(asked)).map(({ success, code }) => (success ? 'mailed' : code))
+    expect(codes.filter((code) => code === 'mailed')).toHaveLength(20)
+    expect(new Set(codes)).toEqual(new Set(['mailed', 'too_many_requests']))
+    expect(smtp.mails).toHaveLength(20)
+  })
+
   it('resets the password by the mailed link', async () => {
     const ada = await console.addUser('ada')
     await console.app.db.updateTable('users').set({ email: address }).where('id', '=', ada.id).execute()

@@ -10,6 +10,7 @@ import { identifyTelegram } from '../accounts/outside/telegram.ts'
 import type { Profile } from '../accounts/outside/visit.ts'
 import { identifyWechat } from '../accounts/outside/wechat.ts'
 import { requireFresh } from '../accounts/step-up.ts'
+import { namesOf, tellOwner } from '../accounts/tell-owner.ts'
 import { type Context, requireBrowser, requireCaller } from './context.ts'
 import { completeLogin } from './session.ts'
 
@@ -56,13 +57,17 @@ export const outsideHandlers: Handlers<typeof outsideRoutes, Context> = {
   async 'DELETE /api/user/binding/:provider'(context, { params: { provider } }) {
     await requireFresh(context.app, context.sessionToken)
     await unbindOutside(context.app, requireCaller(context), provider)
+    tell(context, 'outsideUnbound', provider)
     return null
   },
 }
 
 async function back(context: Context, provider: VisitedProvider, { code, state }: { code: string; state: string }) {
   const came = await comeBack(context.app, { ...context, provider, code, state })
-  if (came === 'bound') return { data: null, extra: { message: 'bind' } }
+  if (came === 'bound') {
+    tell(context, 'outsideBound', provider)
+    return { data: null, extra: { message: 'bind' } }
+  }
   return { data: await completeLogin(context, came), extra: { message: '' } }
 }
 
@@ -98,5 +103,10 @@ async function enterBy(
 
 async function bind(context: Context, provider: OutsideProvider, profile: Profile): Promise<null> {
   await bindOutside(context.app, requireCaller(context), { provider, profile })
+  tell(context, 'outsideBound', provider)
   return null
+}
+
+function tell(context: Context, change: 'outsideBound' | 'outsideUnbound', provider: OutsideProvider): void {
+  tellOwner(context.app, { id: requireCaller(context).id, language: context.language }, change, namesOf(provider))
 }

@@ -3,6 +3,7 @@ import type { passkeyRoutes } from '../../contract/routes/passkeys.ts'
 import { openSession } from '../accounts/enter.ts'
 import { addPasskey, askForPasskey, beginPasskey, removePasskey, renamePasskey, requirePasskey } from '../accounts/passkeys.ts'
 import { requireFresh } from '../accounts/step-up.ts'
+import { tellOwner } from '../accounts/tell-owner.ts'
 import { fail } from '../lib/failure.ts'
 import { type Context, requireBrowser, requireCaller } from './context.ts'
 import { completeLogin } from './session.ts'
@@ -13,15 +14,23 @@ export const passkeyHandlers: Handlers<typeof passkeyRoutes, Context> = {
     return beginPasskey(context.app, requireCaller(context), sessionOf(context))
   },
 
-  'POST /api/user/passkey': (context, { body }) =>
-    addPasskey(context.app, requireCaller(context), { ...body, sessionToken: sessionOf(context) }),
+  async 'POST /api/user/passkey'(context, { body }) {
+    const { app, language } = context
+    const caller = requireCaller(context)
+    const passkey = await addPasskey(app, caller, { ...body, sessionToken: sessionOf(context) })
+    tellOwner(app, { id: caller.id, language }, 'passkeyAdded', { name: passkey.name })
+    return passkey
+  },
 
   'PUT /api/user/passkey/:id': (context, { params, body }) =>
     renamePasskey(context.app, requireCaller(context), { ...params, ...body }),
 
   async 'DELETE /api/user/passkey/:id'(context, { params }) {
-    await requireFresh(context.app, context.sessionToken)
-    await removePasskey(context.app, requireCaller(context), params.id)
+    const { app, language, sessionToken } = context
+    const caller = requireCaller(context)
+    await requireFresh(app, sessionToken)
+    await removePasskey(app, caller, params.id)
+    tellOwner(app, { id: caller.id, language }, 'passkeyRemoved')
     return null
   },
 

@@ -4,6 +4,7 @@ import { enterWithCode } from '../accounts/enter.ts'
 import { findPasskeySite } from '../accounts/passkey-site.ts'
 import { listPasskeys } from '../accounts/passkeys.ts'
 import { requireFresh } from '../accounts/step-up.ts'
+import { type AccountChange, tellOwner } from '../accounts/tell-owner.ts'
 import {
   beginTwoFactor,
   confirmTwoFactor,
@@ -40,17 +41,27 @@ export const secondFactorHandlers: Handlers<typeof secondFactorRoutes, Context> 
     return beginTwoFactor(context.app, requireCaller(context))
   },
 
-  'POST /api/user/two_factor/confirm': (context, { body: { code } }) =>
-    confirmTwoFactor(context.app, requireCaller(context), code),
+  async 'POST /api/user/two_factor/confirm'(context, { body: { code } }) {
+    const codes = await confirmTwoFactor(context.app, requireCaller(context), code)
+    tell(context, 'twoFactorOn')
+    return codes
+  },
 
   async 'POST /api/user/two_factor/backup_codes'(context) {
     await requireFresh(context.app, context.sessionToken)
-    return renewBackupCodes(context.app, requireCaller(context))
+    const codes = await renewBackupCodes(context.app, requireCaller(context))
+    tell(context, 'backupCodes')
+    return codes
   },
 
   async 'DELETE /api/user/two_factor'(context) {
     await requireFresh(context.app, context.sessionToken)
     await endTwoFactor(context.app, requireCaller(context))
+    tell(context, 'twoFactorOff')
     return null
   },
+}
+
+function tell(context: Context, change: AccountChange): void {
+  tellOwner(context.app, { id: requireCaller(context).id, language: context.language }, change)
 }

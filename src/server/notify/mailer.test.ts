@@ -126,6 +126,7 @@ describe('mail', () => {
       channel: '<img>',
       id: 7,
       reason: '$3',
+      change: '<img>',
     }
     for (const language of ['zh', 'en'] as const) {
       const mail = writeMail(kind, { to: 'a@b.test', language, params, code: '<c>', link: 'https://x.test/?a=1&b="' })

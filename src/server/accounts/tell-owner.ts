@@ -1,0 +1,63 @@
+import { type OutsideProvider, outsideNames } from '../../contract/entities/outside-account.ts'
+import { fill, type Language, type Text, type TextParams } from '../../contract/text.ts'
+import { AppError } from '../lib/failure.ts'
+import { background } from '../lib/logger.ts'
+import type { Mailer } from '../notify/mailer.ts'
+import { writeMail } from '../notify/mails.ts'
+import type { Core } from '../options/core.ts'
+import { readSetting } from './setting.ts'
+
+/** What is worth telling the owner of an account: whoever did it could get in, or keep the owner out, from now on. */
+const changes = {
+  twoFactorOn: { zh: '开启了两步验证', en: 'two-factor authentication was switched on' },
+  twoFactorOff: { zh: '关闭了两步验证', en: 'two-factor authentication was switched off' },
+  backupCodes: { zh: '更换了备用验证码', en: 'new backup codes were made' },
+  passkeyAdded: { zh: '添加了通行密钥「{name}」', en: 'the passkey “{name}” was added' },
+  passkeyRemoved: { zh: '删除了一个通行密钥', en: 'a passkey was removed' },
+  outsideBound: { zh: '绑定了 {zh} 账户', en: 'an account at {en} was bound' },
+  outsideUnbound: { zh: '解绑了 {zh} 账户', en: 'the account at {en} was unbound' },
+  factorsReset: { zh: '管理员清除了两步验证和通行密钥', en: 'an admin removed the second factor and the passkeys' },
+} as const satisfies Record<string, Text>
+
+export type AccountChange = keyof typeof changes
+
+/**
+ * Mails the owner what has changed in the ways into the account, to the address that the account has proved; whoever has none, or a
+ * site without mail, is told nothing. The act is done by then: a mail that fails is logged and holds nothing up.
+ */
+export function tellOwner(
+  parts: Core & { readonly mailer: Mailer },
+  owner: { readonly id: number; readonly language?: Language },
+  change: AccountChange,
+  params: TextParams = {},
+): void {
+  background(parts.logger, 'telling an owner of a change', mailOwner(parts, owner, change, params))
+}
+
+/** The names of a provider, for the words of a change. */
+export function namesOf(provider: OutsideProvider): TextParams {
+  return { ...outsideNames[provider] }
+}
+
+async function mailOwner(
+  { db, mailer, options }: Core & { readonly mailer: Mailer },
+  { id, language: asked }: { readonly id: number; readonly language?: Language },
+  change: AccountChange,
+  more: TextParams,
+): Promise<void> {
+  const user = await db
+    .selectFrom('users')
+    .select(['username', 'email', 'setting'])
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  if (!user || user.email === '') return
+  const language = readSetting(user.setting).language ?? asked ?? 'zh'
+  const said = fill(changes[change][language], more, language)
+  const params = { site: options.current.SystemName, username: user.username, change: said }
+  try {
+    await mailer.send(writeMail('waysInChanged', { to: user.email, language, params }))
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'mail_unconfigured')) throw error
+  }
+}

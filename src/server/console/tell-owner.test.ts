@@ -1,0 +1,106 @@
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { mailOptions } from '../../../test/helpers/accounts.ts'
+import { newAuthenticator } from '../../../test/helpers/authenticator.ts'
+import { type Signed, startConsole, type TestConsole } from '../../../test/helpers/console.ts'
+import { type SmtpServer, startSmtpServer } from '../../../test/helpers/smtp-server.ts'
+import { unbindOutside } from '../accounts/outside/bindings.ts'
+import { periodAt, totpCode } from '../lib/totp.ts'
+import type { Caller } from '../options/core.ts'
+
+const root: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '' }
+const site = 'site.test'
+
+describe.each(['sqlite', 'postgres'] as const)('the owner of an account over %s', (kind) => {
+  let console: TestConsole
+  let smtp: SmtpServer
+  let owner: Signed
+  let address = ''
+  let owners = 0
+
+  beforeAll(async () => {
+    console = await startConsole(kind)
+    smtp = await startSmtpServer()
+    for (const [key, value] of Object.entries(mailOptions(smtp)))
+      await console.app.options.save({ key, value: value ?? '', caller: root })
+    return async () => {
+      await console.stop()
+      await smtp.stop()
+    }
+  })
+  beforeEach(async () => {
+    owner = await console.addUser(`owner${++owners}`)
+    address = `${owner.username}@example.com`
+    await console.app.db.updateTable('users').set({ email: address }).where('id', '=', owner.id).execute()
+  })
+
+  let calls = 0
+  const call = async (line: string, body?: unknown, { as = owner, language = 'en' }: { as?: Signed; language?: string } = {}) => {
+    const headers = { 'accept-language': language }
+    const answer = await console.call(line, {
+      as,
+      headers,
+      from: `10.3.${Math.floor(++calls / 200)}.${(calls % 200) + 1}`,
+      ...(body === undefined ? {} : { body }),
+    })
+    const { success, data, message } = answer.json()
+    expect([line, success, message]).toEqual([line, true, message])
+    return data
+  }
+  const told = async (count: number) => (await smtp.mailTo(address, count)).text
+  const codeOf = (secret: string) => totpCode(secret, periodAt(console.clock.now() / 1000))
+
+  it('is told of the second factor: on, new backup codes, off', async () => {
+    const { secret } = await call('POST /api/user/two_factor')
+    await call('POST /api/user/two_factor/confirm', { code: codeOf(secret) })
+    expect(await told(1)).toContain(`account ${owner.username}: two-factor authentication was switched on.`)
+    await call('POST /api/user/two_factor/backup_codes', undefined, { language: 'zh-CN' })
+    expect(await told(2)).toContain(`账户 ${owner.username} 刚刚更换了备用验证码。`)
+    await call('DELETE /api/user/two_factor')
+    expect(await told(3)).toContain('switched off')
+    for (const mail of smtp.mails) expect(mail.recipients).toHaveLength(1)
+  })
+
+  it('is told of passkeys that come and go, in the language of the account', async () => {
+    const setting = JSON.stringify({ language: 'zh' })
+    await console.app.db.updateTable('users').set({ setting }).where('id', '=', owner.id).execute()
+    const options = await call('POST /api/user/passkey/options')
+    const device = newAuthenticator({ origin: `https://${site}`, site })
+    const passkey = await call('POST /api/user/passkey', { name: '<Phone>', answer: device.create(options, {}) })
+    expect(await told(1)).toContain('添加了通行密钥「<Phone>」')
+    await call(`DELETE /api/user/passkey/${passkey.id}`)
+    expect(await told(2)).toContain('删除了一个通行密钥')
+  })
+
+  it('is told of an account elsewhere that is bound no more, and of factors that an admin removed', async () => {
+    const mine = `github-${owner.id}`
+    await console.app.db.updateTable('users').set({ github_id: mine }).where('id', '=', owner.id).execute()
+    await call('DELETE /api/user/binding/github')
+    expect(await told(1)).toContain('the account at GitHub was unbound')
+    const admin = await console.addUser(`admin${owner.id}`, { role: 10 })
+    await call('POST /api/user/manage', { id: owner.id, action: 'reset_factors' }, { as: admin })
+    expect(await told(2)).toContain('管理员清除了两步验证和通行密钥')
+  })
+
+  it('is mailed only at an address of the account, and a mail that fails stops nothing', async () => {
+    const before = smtp.mails.length
+    await console.app.db.updateTable('users').set({ email: '' }).where('id', '=', owner.id).execute()
+    const { secret } = await call('POST /api/user/two_factor')
+    await call('POST /api/user/two_factor/confirm', { code: codeOf(secret) })
+
+    await console.app.db.updateTable('users').set({ email: address }).where('id', '=', owner.id).execute()
+    await console.app.options.save({ key: 'SMTPPort', value: '1', caller: root })
+    await call('DELETE /api/user/two_factor')
+    await console.app.options.save({ key: 'SMTPPort', value: String(smtp.port), caller: root })
+    expect((await call('GET /api/user/security')).two_factor).toBe(false)
+    expect(smtp.mails).toHaveLength(before)
+  })
+
+  it('is told nothing of what did not happen', async () => {
+    const before = smtp.mails.length
+    await expect(unbindOutside(console.app, { ...root, id: owner.id }, 'github')).rejects.toMatchObject({
+      code: 'nothing_changed',
+    })
+    expect((await console.call('DELETE /api/user/two_factor', { as: owner })).json().success).toBe(false)
+    expect(smtp.mails).toHaveLength(before)
+  })
+})
