@@ -1,131 +1,132 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
-import { parseLine } from '../src/contract/route.ts'
+import { errors } from '../src/contract/errors.ts'
+import { parseLine, type Routes } from '../src/contract/route.ts'
 import { allRoutes } from '../src/contract/routes/index.ts'
-import { signIn } from '../src/server/accounts/sign-in.ts'
-import { createUser } from '../src/server/accounts/users.ts'
 import { type FormName, forms } from './contract/forms.ts'
-import { notYet, type RecordedCall, recordedCalls } from './contract/recorded-calls.ts'
-import { startServer, type TestServer } from './helpers/app.ts'
-import { testCertificate } from './helpers/certificate.ts'
-import { type SmtpServer, startSmtpServer } from './helpers/smtp-server.ts'
-import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
+import { type RecordedCall, recordedCalls } from './contract/recorded-calls.ts'
+import { type RefusedCall, refusedCalls } from './contract/refused-calls.ts'
+import { openSite, type Site } from './contract/site.ts'
+import { eachDatabase } from './helpers/databases.ts'
 
-/** Every call of accustomed consoles, as it was recorded, gets an answer of the form that they need; here over one whole server. */
+/**
+ * Every call of accustomed consoles, as it was recorded, gets an answer of the form that they need, and every failure that the console
+ * knows is told where it is met, with its code and status; over one whole server for each database.
+ */
+const consoleFolders = ['accounts', 'console', 'http', 'notify', 'options', 'tokens', 'usage', 'wallet']
+/** What no call meets alone: a server with too much to do, and bytes that are no request. */
+const ofLoad = ['server_busy', 'bad_request']
 
-const password = 'plain-person-1'
-const people = ['user', 'leaver', 'victim'] as const
-type Who = 'nobody' | 'root' | (typeof people)[number]
+type Answer = { success: boolean; message: string; code?: string; data?: unknown } & Record<string, unknown>
 
-let server: TestServer
-let upstream: FakeUpstream
-let smtp: SmtpServer
-const headersOf: Partial<Record<Who, Record<string, string>>> = {}
-const seeds: Record<string, string | number> = { password }
-
-beforeAll(async () => {
-  ;[upstream, smtp] = await Promise.all([startFakeUpstream(), startSmtpServer()])
-  // Each call comes from a client of its own, so that the limits of one client, which have tests of their own, count none of them.
-  const env = { TRUSTED_PROXIES: '127.0.0.1' }
-  server = await startServer('sqlite', { env, mailCertificates: testCertificate })
-  await seed()
-})
-afterAll(async () => {
-  await server.stop()
-  await Promise.all([upstream.stop(), smtp.stop()])
-})
-
-async function seed(): Promise<void> {
-  const { app } = server
-  const settings = {
-    ...{ SMTPServer: '127.0.0.1', SMTPPort: smtp.port, SMTPAccount: 'robot@site.test', ServerAddress: 'https://site.test' },
-    ...{ PayAddress: 'https://pay.test', EpayId: '1001', EpayKey: 'key' },
-  }
-  for (const [key, value] of Object.entries(settings)) await server.call('PUT /api/option/', { key, value })
-
-  const password_hash = await app.passwords.hash(password)
-  for (const username of people) {
-    const user = { username, displayName: '', password_hash, role: 1, at: app.now() }
-    seeds[username] = await app.db.transaction().execute((within) => createUser(within, user))
-    await app.db.updateTable('users').set({ aff_quota: 600_000 }).where('username', '=', username).execute()
-    const { token } = await signIn(app, { username, password, address: '192.0.2.1', userAgent: 'test' })
-    headersOf[username] = { cookie: `session=${token}`, 'new-api-user': String(seeds[username]) }
-  }
-  headersOf.root = { cookie: String(await rootCookie()), 'new-api-user': '1' }
-  await server.call(`POST /api/user/${seeds.user}/quota`, { change: 10_000_000, reason: 'test' })
-
-  const channel = { type: 1, key: 'upstream-key-0123456789', base_url: upstream.url, models: 'gpt-4o,gpt-4o-mini' }
-  for (const name of ['channel', 'otherChannel', 'spareChannel'])
-    seeds[name] = (await server.call<number[]>('POST /api/channel/', { ...channel, name: 'seeded' }))[0] ?? 0
-  for (const name of ['token', 'spareToken']) {
-    const made = await answerTo({ call: 'POST /api/token/', as: 'user', body: { name: 'seeded', unlimited_quota: true } })
-    const { id, key } = made.data as { id: number; key: string }
-    seeds[name] = id
-    seeds[`${name}Key`] = key
-  }
-  const codes = await server.call<string[]>('POST /api/redemption/', { name: 'seeded', quota: 1000, count: 2 })
-  seeds.code = codes[0] ?? ''
-  const { items } = await server.call<{ items: { id: number; key: string }[] }>('GET /api/redemption/?p=1')
-  seeds.redemption = items.find(({ key }) => key === seeds.code)?.id ?? 0
-  seeds.spareRedemption = items.find(({ key }) => key !== seeds.code)?.id ?? 0
-  seeds.upstream = upstream.url
-
-  const chat = { model: 'gpt-4o', messages: [{ role: 'user', content: 'hello' }] }
-  const headers = { authorization: `Bearer sk-${seeds.tokenKey}`, 'content-type': 'application/json' }
-  await (await fetch(`${server.url}/v1/chat/completions`, { method: 'POST', headers, body: JSON.stringify(chat) })).text()
-}
-
-async function rootCookie(): Promise<string> {
-  const { token } = await signIn(server.app, {
-    username: 'root',
-    password: 'correct-horse-1',
-    address: '192.0.2.1',
-    userAgent: 'test',
+eachDatabase('the console', (_fresh, kind) => {
+  let site: Site
+  beforeAll(async () => {
+    site = await openSite(kind)
   })
-  return `session=${token}`
-}
+  afterAll(() => site.stop())
 
-let clients = 0
+  const answerTo = async (sent: Parameters<Site['send']>[0]) => {
+    const response = await site.send(sent)
+    return { status: response.status, answer: (await response.json()) as Answer }
+  }
 
-/** Sends a call as an accustomed console does: raw query, the header of the user in its own letter case. */
-async function send({ call, as = 'root', body }: Pick<RecordedCall, 'call' | 'body'> & { as?: Who }): Promise<Response> {
-  const [method = 'GET', path = ''] = filled(call).split(' ')
-  const client = { 'x-forwarded-for': `198.51.${Math.floor(++clients / 250)}.${(clients % 250) + 1}` }
-  const json = body === undefined ? undefined : JSON.stringify(filledIn(body))
-  return fetch(server.url + path, {
-    method,
-    headers: {
-      ...client,
-      'cache-control': 'no-store',
-      ...(json ? { 'content-type': 'application/json' } : {}),
-      ...headersOf[as],
+  it.each(recordedCalls.map((recorded, index) => ({ ...recorded, number: index + 1 })))(
+    'answers $call (no. $number) in its form',
+    async ({ call, as, body, form, beside = {}, refused }: RecordedCall) => {
+      expect(routeOf(call), 'no route takes this call').toBeDefined()
+      const { status, answer } = await answerTo({ call, body, ...(as ? { as } : {}) })
+      expect(typeof answer.message).toBe('string')
+      if (refused) return expectRefusal({ status, answer }, refused)
+
+      expect([answer.success, answer.message, status]).toEqual([true, expect.any(String), 200])
+      expectForm(form, answer.data)
+      for (const [field, named] of Object.entries(beside)) {
+        if (named === 'seconds') expect(answer[field]).toEqual(expect.any(Number))
+        else expectForm(named, answer[field])
+      }
     },
-    ...(json ? { body: json } : {}),
+  )
+
+  it.each(refusedCalls)('tells $code at $call', async ({ options = {}, code, status, ...sent }: RefusedCall) => {
+    const { current } = site.server.app.options
+    const before = Object.keys(options).map((key) => [key, asText(current[key as keyof typeof current])])
+    try {
+      for (const [key, value] of Object.entries(options)) await setOption(site, key, value)
+      expectRefusal(await answerTo(sent), { code, ...(status ? { status } : {}) })
+    } finally {
+      for (const [key = '', value = ''] of before.reverse()) await setOption(site, key, value)
+    }
   })
+
+  it('changes nothing on a demo site, whatever is called', async () => {
+    const open = new Set([
+      ...[
+        'POST /api/user/login',
+        'POST /api/user/login/second',
+        'POST /api/user/login/passkey/options',
+        'POST /api/user/login/passkey',
+      ],
+      ...['GET /api/user/logout', 'POST /api/user/logout'],
+    ])
+    await setOption(site, 'DemoSiteEnabled', 'true')
+    for (const [line, route] of Object.entries(allRoutes as Routes)) {
+      if (open.has(line) || (line.startsWith('GET ') && !route.writes)) continue
+      const body = line.startsWith('GET ') ? {} : { body: line === 'PUT /api/option/' ? { key: 'Notice', value: 'x' } : {} }
+      const response = await site.send({ call: line.replace(/:\w+/g, '1'), ...body })
+      expect(response.status, line).toBe(405)
+      if (!route.text) expect(await response.json(), line).toMatchObject({ success: false, code: 'demo_site' })
+    }
+    await setOption(site, 'DemoSiteEnabled', 'false')
+  })
+})
+
+it('every failure that the console can tell is shown at a call, here or in the tests of its own rules', () => {
+  const rules = sourcesOf(
+    consoleFolders.map((folder) => `src/server/${folder}`),
+    /(?<!\.test)\.ts$/,
+  )
+  const tests = sourcesOf(['src', 'test'], /\.(test|torture)\.tsx?$/)
+  const shown = new Set([...refusedCalls.map(({ code }) => code), ...recordedCalls.map(({ refused }) => refused?.code)])
+  const others = Object.keys(errors).filter((code) => !ofLoad.includes(code) && rules.includes(`'${code}'`) && !shown.has(code))
+  expect(others.filter((code) => !new RegExp(`\\b${code}\\b`).test(tests))).toEqual([])
+})
+
+function sourcesOf(folders: readonly string[], name: RegExp): string {
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+  )
+  return files.flatMap((file) => (name.test(file) ? [readFileSync(file, 'utf8')] : [])).join('\n')
 }
 
-async function answerTo(call: Pick<RecordedCall, 'call' | 'body'> & { as?: Who }): Promise<Record<string, unknown>> {
-  return (await send(call)).json() as Promise<Record<string, unknown>>
+function expectRefusal(
+  { status, answer }: { status: number; answer: Answer },
+  refused: { readonly code: string | undefined; readonly status?: number },
+): void {
+  expect([answer.code, answer.success, status], answer.message).toEqual([
+    refused.code ?? expect.any(String),
+    false,
+    refused.status ?? 200,
+  ])
+  expect(answer.message).not.toBe('')
 }
 
-const place = /\$([a-z][A-Za-z]+)/g
-
-function filled(text: string): string {
-  return text.replace(place, (_, name: string) => String(seeds[name]))
+async function setOption({ server }: Site, key: string, value: string): Promise<void> {
+  const answer = (await (await server.raw('PUT /api/option/', { key, value })).json()) as Answer
+  if (!answer.success && answer.code !== 'nothing_changed') throw new Error(`${key}: ${answer.message}`)
 }
 
-/** A text that is one place becomes what was seeded, number or text. */
-function filledIn(value: unknown): unknown {
-  if (typeof value === 'string') return /^\$[a-z][A-Za-z]+$/.test(value) ? seeds[value.slice(1)] : value
-  if (Array.isArray(value)) return value.map(filledIn)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, filledIn(entry)]))
+function asText(value: unknown): string {
+  if (Array.isArray(value)) return value.join(',')
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 /** The route that answers a recorded call, written with or without the last slash. */
 function routeOf(call: string): string | undefined {
   const { method, path } = parseLine(call)
-  const wanted = trimmed((path.split('?', 1)[0] ?? '').replace(place, '1'))
+  const wanted = trimmed((path.split('?', 1)[0] ?? '').replace(/\$[a-z][A-Za-z]+/g, '1'))
   const matches = Object.keys(allRoutes).filter((line) => {
     const known = parseLine(line)
     return known.method === method && new RegExp(`^${trimmed(known.path).replace(/:\w+/g, '[^/]+')}$`).test(wanted)
@@ -137,41 +138,6 @@ function routeOf(call: string): string | undefined {
 function trimmed(path: string): string {
   return path.replace(/\/$/, '')
 }
-
-const isAbsent = (call: string) => notYet.some((line) => call.split('?', 1)[0] === line)
-const present = recordedCalls.filter(({ call }) => !isAbsent(call))
-
-describe('recorded calls', () => {
-  it.each(notYet.map((call) => ({ call })))('$call is not there yet', async ({ call }) => {
-    expect(routeOf(call), 'it has arrived: take it off the list').toBeUndefined()
-    expect((await send({ call, body: call.startsWith('GET ') ? undefined : {} })).status).toBe(404)
-  })
-
-  it.each(notYet.map((call) => ({ call })))('$call, which is not there yet, is a recorded one', ({ call }) => {
-    expect(recordedCalls.some((recorded) => recorded.call.split('?', 1)[0] === call)).toBe(true)
-  })
-
-  it.each(present.map((recorded, index) => ({ ...recorded, number: index + 1 })))('$call (no. $number)', async (recorded) => {
-    const { call, as, body, form, beside = {}, refused } = recorded
-    expect(routeOf(call), 'no route takes this call').toBeDefined()
-    const response = await send({ call, body, ...(as ? { as } : {}) })
-    const answer = (await response.json()) as Record<string, unknown>
-    expect(typeof answer.message).toBe('string')
-
-    if (refused) {
-      expect([answer.success, response.status]).toEqual([false, refused.status ?? 200])
-      expect(answer.code).toEqual(refused.code ?? expect.any(String))
-      expect(answer.message).not.toBe('')
-      return
-    }
-    expect([answer.success, answer.message, response.status]).toEqual([true, expect.any(String), 200])
-    expectForm(form, answer.data)
-    for (const [field, named] of Object.entries(beside)) {
-      if (named === 'seconds') expect(answer[field]).toEqual(expect.any(Number))
-      else expectForm(named, answer[field])
-    }
-  })
-})
 
 function expectForm(name: FormName = 'anything', value: unknown): void {
   const checked = forms[name].safeParse(value)

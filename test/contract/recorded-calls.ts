@@ -1,4 +1,5 @@
 import type { FormName } from './forms.ts'
+import type { Who } from './site.ts'
 
 /**
  * Every call that accustomed consoles make, as it was recorded: the path as they write it, a body as they send it, the form of the answer
@@ -7,7 +8,7 @@ import type { FormName } from './forms.ts'
 export interface RecordedCall {
   readonly call: string
   /** Root where nothing is said. */
-  readonly as?: 'nobody' | 'user' | 'leaver'
+  readonly as?: Who
   readonly body?: unknown
   readonly form?: FormName
   /** Fields that stand beside `data`. */
@@ -272,12 +273,6 @@ add('DELETE /api/log/?target_timestamp=1792492226', 'int')
 // Leaving
 refused('DELETE /api/user/self', 'root_protected')
 add('DELETE /api/user/self', 'nothing', { as: 'leaver' })
-add('GET /api/user/logout', 'nothing', { as: 'user' })
+add('GET /api/user/logout', 'nothing', { as: 'passerBy' })
 
 export const recordedCalls: readonly RecordedCall[] = calls
-
-/**
- * Recorded calls that are not there yet. Each must be absent, so that a route that arrives is taken off this list and then has to answer
- * in its form.
- */
-export const notYet: readonly string[] = []

@@ -1,6 +1,7 @@
 import { logType } from '../../contract/entities/log.ts'
 import type { Language } from '../../contract/text.ts'
 import { seconds } from '../lib/clock.ts'
+import { fail } from '../lib/failure.ts'
 import { writeMail } from '../notify/mails.ts'
 import type { Caller } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
@@ -27,7 +28,7 @@ export async function mailOwnCode(
 
 /**
  * Binds an address that a code proved, in the place of an older one, which is told of it. Other codes and links of the user end.
- * Throws `fresh_login_required`, `email_invalid`, `code_wrong`, `email_taken`.
+ * Throws `fresh_login_required`, `email_required`, `email_invalid`, `code_wrong`, `email_taken`.
  */
 export async function bindEmail(
   accounts: Accounts,
@@ -35,6 +36,7 @@ export async function bindEmail(
   { email: given, code, language, sessionToken }: Asked & { readonly code: string; readonly sessionToken: string | undefined },
 ): Promise<void> {
   await requireFresh(accounts, sessionToken)
+  if (given.trim() === '' || code.trim() === '') fail('email_required')
   const key = { purpose: 'bind', email: readEmail(accounts, given), userId: caller.id } as const
   await requireCode(accounts, key, code)
 
