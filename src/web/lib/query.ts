@@ -40,6 +40,8 @@ export interface WriteOptions<L extends Line> {
   /** Said when it worked. */
   readonly success?: string | ((data: CallReply<L>, sent: Sent<AllRoutes[L]>) => string)
   readonly onSuccess?: (data: CallReply<L>, sent: Sent<AllRoutes[L]>) => void
+  /** Said before the reason when it did not work, where that is not plain. */
+  readonly failure?: string
   /** Called before the failure is shown; `true` means that it is shown elsewhere, such as at a field. */
   readonly onFailure?: (cause: unknown) => boolean | undefined
 }
@@ -60,7 +62,9 @@ export function useWrite<L extends Line>(
       await invalidate(client, options.invalidates ?? [])
     },
     onError: (cause) => {
-      if (options.onFailure?.(cause) !== true) toast.failure(cause)
+      if (options.onFailure?.(cause) === true) return
+      if (options.failure === undefined) toast.failure(cause)
+      else toast.failureOf(options.failure, cause)
     },
   })
 }

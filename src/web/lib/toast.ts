@@ -28,10 +28,17 @@ export const toast = {
   warn: (message: string): void => void show('warn', message),
   error: (message: string): void => void show('error', message),
   /** Shows why something failed. An ended session says so on the login page instead. */
-  failure(cause: unknown): void {
-    if (cause instanceof ApiError && cause.status === 401) return
-    void show('error', cause instanceof Error ? cause.message : String(cause))
-  },
+  failure: (cause: unknown): void => showFailure(cause, (reason) => reason),
+  /** The same, where it is not plain what failed. */
+  failureOf: (what: string, cause: unknown): void => showFailure(cause, (reason) => textOf(texts, 'because', { what, reason })),
 }
 
-const texts = defineTexts('toast', { zh: { close: '关闭此消息' }, en: { close: 'Close this message' } })
+function showFailure(cause: unknown, messageOf: (reason: string) => string): void {
+  if (cause instanceof ApiError && cause.status === 401) return
+  void show('error', messageOf(cause instanceof Error ? cause.message : String(cause)))
+}
+
+const texts = defineTexts('toast', {
+  zh: { close: '关闭此消息', because: '{what}：{reason}' },
+  en: { close: 'Close this message', because: '{what}: {reason}' },
+})

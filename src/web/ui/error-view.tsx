@@ -6,14 +6,14 @@ import { Empty } from './empty.tsx'
 import { texts } from './texts.ts'
 
 /** Why something could not be loaded, with a way to try again. */
-export function ErrorView({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+export function ErrorView({ title, error, onRetry }: { title?: string; error: unknown; onRetry?: () => void }) {
   const say = useText(texts)
   const message = error instanceof Error && error.message !== '' ? error.message : say('errorHint')
   return (
     <div role="alert">
       <Empty
         icon={<IconCloudOff />}
-        title={say('errorTitle')}
+        title={title ?? say('errorTitle')}
         hint={message}
         action={
           onRetry && (

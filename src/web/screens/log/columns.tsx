@@ -47,7 +47,7 @@ export function useColumns(isAdmin: boolean): readonly Column<LogRow>[] {
       key: 'token',
       title: say('token'),
       hideable: true,
-      width: isAdmin ? 'clamp(84px, 10vw - 60px, 176px)' : 176,
+      width: isAdmin ? 'clamp(84px, 10vw - 36px, 176px)' : 176,
       cell: (row) => (row.token_name ? <TokenCell row={row} /> : null),
     },
     {

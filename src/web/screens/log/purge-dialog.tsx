@@ -29,7 +29,11 @@ export function PurgeDialog({ onClose }: { onClose: () => void }) {
   const invalidates = ['GET /api/log/purge'] as const
   // Said once, by the dialog that began it or saw it run.
   const [watched, setWatched] = useState<number>()
-  const start = useWrite('POST /api/log/purge', { invalidates, onSuccess: ({ id }) => setWatched(id) })
+  const start = useWrite('POST /api/log/purge', {
+    invalidates,
+    failure: say('purgeFailed'),
+    onSuccess: ({ id }) => setWatched(id),
+  })
   const stop = useWrite('DELETE /api/log/purge', { invalidates })
 
   if (running && running.id !== watched) setWatched(running.id)

@@ -28,6 +28,7 @@ export const texts = defineTexts('log', {
     purgeStop: '停止清理',
     purgeLast: '上次清理：{time}，{by} 删除了 {before} 之前的 {count} 条日志。',
     purged: '已清理 {count} 条日志！',
+    purgeFailed: '日志清理失败',
 
     timeRange: '时间范围',
     anyType: '全部类型',
@@ -63,9 +64,6 @@ export const texts = defineTexts('log', {
     emptyToday: '今天还没有记录',
     emptyTodayHint: '通过令牌或操练场发出的请求会出现在这里。',
     showMonth: '查看最近 30 天',
-    empty: '没有符合条件的记录',
-    emptyHint: '换个条件或时间范围，或清除筛选后再看。',
-    clear: '清除筛选',
 
     userCard: '用户信息',
     balance: '余额',
@@ -114,6 +112,7 @@ export const texts = defineTexts('log', {
     purgeStop: 'Stop',
     purgeLast: 'Last time: {time}, {by} deleted {count} logs before {before}.',
     purged: '{count} logs cleaned',
+    purgeFailed: 'Log cleanup failed',
 
     timeRange: 'Time range',
     anyType: 'Any type',
@@ -149,9 +148,6 @@ export const texts = defineTexts('log', {
     emptyToday: 'Nothing yet today',
     emptyTodayHint: 'Requests made with a token or in the playground appear here.',
     showMonth: 'Show the last 30 days',
-    empty: 'No record matches',
-    emptyHint: 'Try other conditions or another time, or clear the filters.',
-    clear: 'Clear filters',
 
     userCard: 'User information',
     balance: 'Balance',

@@ -36,6 +36,7 @@ export function NoticesCard({ self }: { self: CallReply<'GET /api/user/self'> })
   const save = useWrite('PUT /api/user/setting', {
     invalidates: ['GET /api/user/self'],
     success: say('noticesSaved'),
+    failure: say('noticesFailed'),
     onSuccess: () => form.setValues({ webhook_secret: '', notification_code: '' }),
     onFailure: (cause) => {
       const field = cause instanceof ApiError ? fieldOfRefusal[cause.code] : undefined

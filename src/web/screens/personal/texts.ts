@@ -88,6 +88,7 @@ export const texts = defineTexts('personal', {
     acceptUnpricedHint: '开启后可调用管理员未定价的模型，按默认倍率 37.5 计费，费用可能很高。',
     noticesSave: '保存设置',
     noticesSaved: '通知设置已更新',
+    noticesFailed: '更新通知设置失败',
     testSend: '发送测试通知',
     testSent: '测试通知已发送',
 
@@ -201,6 +202,7 @@ export const texts = defineTexts('personal', {
       'Models that the admin has not priced can then be called, at the default ratio of 37.5, which may be expensive.',
     noticesSave: 'Save settings',
     noticesSaved: 'Notification settings updated',
+    noticesFailed: 'Updating the notification settings failed',
     testSend: 'Send a test',
     testSent: 'Test sent',
 

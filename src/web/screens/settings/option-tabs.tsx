@@ -16,6 +16,7 @@ import styles from './settings.module.css'
 import { SystemCard } from './system-card.tsx'
 import type { OptionTab } from './tabs.ts'
 import { texts } from './texts.ts'
+import { usePointedAt } from './use-pointed-at.ts'
 
 const PriceProposals = lazy(async () => ({ default: (await import('./prices/price-proposals.tsx')).PriceProposals }))
 
@@ -29,6 +30,7 @@ export function OptionTabs({ tab }: { tab: OptionTab }) {
   const options = useQuery(read('GET /api/option/'))
   const secrets = useQuery(read('GET /api/option/secrets'))
   const drafts = useDrafts()
+  const area = usePointedAt(options.data !== undefined && secrets.data !== undefined)
   useLeaveGuard(Object.keys(drafts.values).length > 0)
 
   const shown = search.trim() === '' ? sections.filter(({ place }) => place.tab === tab) : matching(sections, search)
@@ -41,7 +43,7 @@ export function OptionTabs({ tab }: { tab: OptionTab }) {
   const saved = Object.fromEntries(options.data.map(({ key, value }) => [key, value]))
 
   return (
-    <div className={styles.columns}>
+    <div ref={area} className={styles.columns}>
       <div className={styles.side}>
         <TextInput
           type="search"

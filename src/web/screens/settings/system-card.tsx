@@ -26,7 +26,7 @@ export function SystemCard() {
       if (latest.is_newer) setRelease(latest)
       else toast.success(say('updateNone', { version: latest.latest }))
     } catch (cause) {
-      toast.failure(cause)
+      toast.failureOf(say('updateFailed'), cause)
     } finally {
       setChecking(false)
     }

@@ -1,6 +1,7 @@
 import { Button, SegmentedControl, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useText } from '../../../lib/i18n.ts'
+import { toast } from '../../../lib/toast.ts'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { isNumberText, type ModelPrices, noPrices, type PriceField } from './table.ts'
 import { texts } from './texts.ts'
@@ -31,6 +32,7 @@ export function AddDialog({ isTaken, onClose, onAdd }: AddDialogProps) {
     setAsked(true)
     if (nameFault || fields.some(faultOf)) return
     onAdd(name.trim(), { ...noPrices, ...Object.fromEntries(fields.map((field) => [field, values[field].trim()])) })
+    toast.success(say('added'))
     onClose()
   }
 

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { useText } from '../../../lib/i18n.ts'
 import { read } from '../../../lib/query.ts'
 import { useUrlState } from '../../../lib/search-params.ts'
+import { ErrorView } from '../../../ui/error-view.tsx'
 import { PriceEditor } from './price-editor.tsx'
 import styles from './ratios.module.css'
 import { unpricedOf } from './table.ts'
@@ -38,6 +39,8 @@ export function RatioTab({ options }: { options: ReactNode }) {
       />
       {values.view === 'options' ? (
         options
+      ) : values.view === 'unset' && enabled.error ? (
+        <ErrorView title={say('enabledFailed')} error={enabled.error} onRetry={() => void enabled.refetch()} />
       ) : values.view === 'unset' ? (
         <PriceEditor key="unset" editing={editing} unpriced={unpriced} />
       ) : (
