@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { addChannel, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
-import { chat, claude, model, stage } from './stage.ts'
+import { caller, live, realtimeUpstream } from './realtime-stage.ts'
+import { chat, claude, httpUpstream, model, stage } from './stage.ts'
 
 /** A channel with these settings, and what its upstream gets. */
 async function open(setting: object, more: Record<string, unknown> = {}) {
@@ -34,6 +35,40 @@ describe('the settings of a channel', () => {
     expect((await ask(chat())).status).toBe(200)
     expect(last()?.headers).toMatchObject({ authorization: 'Token upstream-key-0123456789', 'x-team': 'blue' })
     expect(last()?.headers['user-agent']).toBeUndefined()
+  })
+
+  it('change the headers of every other call too: counts, lists of models, balances and live talk', async () => {
+    const asked: string[] = []
+    const answers: Record<string, object> = {
+      '/v1/responses/input_tokens': { object: 'response.input_tokens', input_tokens: 17 },
+      '/v1/models': { data: [{ id: 'm-1' }] },
+      '/v1/dashboard/billing/subscription': { hard_limit_usd: 5 },
+      '/v1/dashboard/billing/usage': { total_usage: 0 },
+    }
+    let counted = ''
+    const url = await httpUpstream(async (request, response) => {
+      const path = (request.url ?? '').split('?')[0] ?? ''
+      asked.push(`${path} ${request.headers.authorization} ${request.headers['x-team']}`)
+      let text = ''
+      for await (const chunk of request) text += chunk
+      if (text !== '') counted = text
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answers[path]))
+    })
+    const setting = {
+      header_override: { authorization: 'Token {api_key}', 'X-Team': 'blue' },
+      system_prompt: 'be kind',
+    }
+    const { ask, server, channelId, token } = await stage('sqlite', url, { channel: { setting: JSON.stringify(setting) } })
+    await ask({ model, input: 'Hi' }, '/v1/responses/input_tokens')
+    await server.call(`GET /api/channel/fetch_models/${channelId}`)
+    await server.raw(`POST /api/channel/update_balance/${channelId}`)
+    expect(asked).toEqual(Object.keys(answers).map((path) => `${path} Token upstream-key-0123456789 blue`))
+    expect(JSON.parse(counted)).toMatchObject({ instructions: 'be kind' })
+
+    const realtime = await realtimeUpstream()
+    await addChannel(server, { url: realtime.url, models: live, key: 'live-key', setting: JSON.stringify(setting) })
+    await caller(server.url, token.key).hears('session.created')
+    expect(realtime.handshakes[0]?.headers).toMatchObject({ authorization: 'Token live-key', 'x-team': 'blue' })
   })
 
   it('give instructions in the dialect that the upstream is asked in', async () => {

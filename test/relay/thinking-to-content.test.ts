@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { eachDatabase } from '../helpers/databases.ts'
-import { chat, completion, httpUpstream, stage } from './stage.ts'
+import { chat, completion, event, httpUpstream, piece, stage } from './stage.ts'
 
 eachDatabase('what a channel changes in an answer', (_fresh, kind) => {
   async function answerOf(channel: Record<string, unknown>, body: unknown, reply = completion()) {
@@ -25,5 +25,24 @@ eachDatabase('what a channel changes in an answer', (_fresh, kind) => {
     expect(answer).toBe('<think>\nhm\n</think>\nfour')
     const plain = await answerOf({ setting: setting({ thinking_to_content: true }) }, chat())
     expect(plain).toBe('four five six')
+  })
+
+  it('is written anew where the channel says so: what the protocol does not know is gone, in streams too', async () => {
+    const extra = {
+      ...JSON.parse(piece('four').slice(6)),
+      vendor_note: 'x',
+      choices: [{ index: 0, delta: { content: 'four', mood: 'calm' }, finish_reason: null }],
+    }
+    for (const force_format of [true, false]) {
+      const url = await httpUpstream((request, response) => {
+        request.resume()
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(event(extra) + piece('', 'stop') + event('[DONE]'))
+      })
+      const { ask } = await stage(kind, url, { channel: { setting: setting({ force_format }) } })
+      const { text } = await ask(chat({ stream: true }))
+      expect(text).toContain('"content":"four"')
+      expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
+      expect([text.includes('vendor_note'), text.includes('mood')]).toEqual([!force_format, !force_format])
+    }
   })
 })

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { BodyRule, HeaderOverrides, RuleCondition } from '../../contract/entities/channel-overrides.ts'
 import { isObject, type JsonObject } from '../protocols/wire-format.ts'
+import type { Upstream } from '../providers/provider.ts'
 import { matchesName } from './match-name.ts'
 
 /** What a channel changes in the body and the headers of a request before they go to its upstream. All of it is pure. */
@@ -49,6 +50,15 @@ export function overrideHeaders(
       )
   }
   return Object.fromEntries(changed)
+}
+
+/** The headers of any call to a channel, with the channel's own on top. `key` is what the call is authorised with. */
+export function ownHeaders(
+  { setting, key }: Pick<Upstream, 'setting' | 'key'>,
+  headers: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const { header_override: own } = setting
+  return own ? overrideHeaders(headers, own, { apiKey: key }) : { ...headers }
 }
 
 /** A name, a place in a list, or every place of one. */

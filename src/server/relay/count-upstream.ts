@@ -1,4 +1,5 @@
 import type { ChannelIndex, RunningChannel } from '../channels/model-index.ts'
+import { hasOwnWords, ownMembers } from '../channels/own-body.ts'
 import { resolveModel, selectChannel, selectKey, selectPinned } from '../channels/select.ts'
 import { upstreamFormat } from '../channels/upstream-format.ts'
 import { AppError } from '../lib/failure.ts'
@@ -85,7 +86,8 @@ async function ask(app: RelayParts, channel: RunningChannel, way: Way, counted: 
   const { provider } = channel
   const caller = callerHeaders(counted)
   try {
-    const request = requestFor(app, channel, way, counted)
+    const plain = requestFor(app, channel, way, counted)
+    const request = { ...plain, ...wordsOf(channel, way, counted, plain) }
     const told = way.count.writeRequest(
       { ...request, ...provider.adjustBody?.(request, way.count.of, way.model, caller) },
       way.model,
@@ -109,6 +111,11 @@ async function ask(app: RelayParts, channel: RunningChannel, way: Way, counted: 
     if (error instanceof AppError) return new UpstreamFailure('untranslatable', { own: error })
     return error instanceof UpstreamFailure ? error : new UpstreamFailure('bad-reply', { cause: error })
   }
+}
+
+/** What the channel would put into the request for an answer is counted too. */
+function wordsOf({ setting }: RunningChannel, { model, count: { of } }: Way, { facts }: Counted, body: JsonObject): JsonObject {
+  return hasOwnWords(setting) ? ownMembers(setting, of, body, { model, asked: facts.model }) : {}
 }
 
 /** The request for an answer, in the format of the upstream. Media behind addresses stay there. */

@@ -1,6 +1,6 @@
 import type { OptionValues } from '../../contract/options/index.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
-import { overrideHeaders } from '../channels/override.ts'
+import { ownHeaders } from '../channels/override.ts'
 import { hasOwnWords, ownMembers } from '../channels/own-body.ts'
 import { resolveModel } from '../channels/select.ts'
 import { conversionOf, isRewritten, upstreamFormat } from '../channels/upstream-format.ts'
@@ -159,7 +159,7 @@ async function targetOf(
     version: channel.other === '' ? versionOf(current, provider, upstreamModel) : '',
   })
   const keyed = key === channel.key ? channel : { ...channel, key }
-  const headers = withOwnHeaders(channel, keyed.key, {
+  const headers = ownHeaders(keyed, {
     ...provider.headers(keyed, format, callerHeaders(work)),
     ...(format === 'anthropic.messages' ? claudeHeaders(current, upstreamModel) : {}),
     'content-type': written.contentType,
@@ -183,11 +183,6 @@ async function targetOf(
     limits: limitsOf(channel),
     statusCodeMapping: channel.statusCodeMapping,
   }
-}
-
-function withOwnHeaders(channel: RunningChannel, apiKey: string, headers: Record<string, string>): Record<string, string> {
-  const { header_override: own } = channel.setting
-  return own ? overrideHeaders(headers, own, { apiKey }) : headers
 }
 
 const acceptOf = { json: 'application/json', text: 'text/plain, application/json', bytes: '*/*' } as const

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { WebSocket } from 'ws'
 import type { RunningChannel } from '../channels/model-index.ts'
+import { ownHeaders } from '../channels/override.ts'
 import { resolveModel, selectChannel, selectPinned } from '../channels/select.ts'
 import type { Run } from '../channels/traffic.ts'
 import { AppError, fail } from '../lib/failure.ts'
@@ -101,12 +102,12 @@ async function connectTo(
   const { setting } = channel
   const socket = openSocket(app.upstream, {
     url,
-    headers: {
+    headers: ownHeaders(keyed, {
       ...channel.provider.headers(keyed, 'openai.realtime', caller),
       // The key goes in a header, so that no subprotocol is offered; the beta is asked for in one too.
       ...(isBeta ? { 'openai-beta': 'realtime=v1' } : {}),
       'user-agent': 'sluice',
-    },
+    }),
     proxy: setting.proxy ?? '',
     connectTimeoutMs: setting.connect_timeout_ms ?? 10_000,
     handshakeMs: Math.min(setting.headers_timeout_ms ?? handshakeMs, handshakeMs),

@@ -1,4 +1,5 @@
 import type { RunningChannel } from '../channels/model-index.ts'
+import { ownHeaders } from '../channels/override.ts'
 import { AppError } from '../lib/failure.ts'
 import type { Format } from '../protocols/format.ts'
 import type { CallerHeaders } from '../providers/provider.ts'
@@ -48,13 +49,13 @@ export async function targetOf(app: RelayParts, channel: RunningChannel, call: U
   const address = await addressOf(app, channel, call)
   if (address instanceof UpstreamFailure) return address
   const { url, keyed } = address
-  const headers = {
+  const headers = ownHeaders(keyed, {
     ...channel.provider.headers(keyed, call.format, call.caller),
     ...(body.length > 0 ? { 'content-type': 'application/json' } : {}),
     accept,
     'accept-encoding': 'identity',
     'user-agent': 'sluice',
-  }
+  })
   const signs =
     channel.provider.sign && method !== 'DELETE' ? channel.provider.sign(keyed, { method, url, headers, body }, app.now()) : {}
   const signature = await signs
