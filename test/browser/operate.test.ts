@@ -122,6 +122,31 @@ it('jobs are started, the audit log is searched and verified', async () => {
   expect(problems).toEqual([])
 })
 
+it('a setting that the palette finds is in sight and marked, in whatever tab it is', async () => {
+  const { page, problems } = await stage.open('root', { language: 'en' })
+  await go(page, '/setting')
+  for (const { typed, label, tab } of [
+    { typed: 'SMTPPort', label: 'SMTP port', tab: 'system' },
+    { typed: 'CreateCacheRatio', label: 'Cache write ratio', tab: 'prices' },
+  ]) {
+    await page.keyboard.press('ControlOrMeta+k')
+    const palette = page.getByRole('dialog', { name: 'Command palette' })
+    await palette.locator('input:focus').waitFor()
+    await page.keyboard.type(typed)
+    await palette.locator('[data-selected]', { hasText: label }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/setting?tab=${tab}*`)
+    const marked = page.locator('[data-pointed-at]')
+    expect(await marked.getAttribute('data-field')).toBe(typed)
+    await expect
+      .poll(() =>
+        marked.evaluate((field) => field.getBoundingClientRect().bottom <= innerHeight && field.getBoundingClientRect().top >= 0),
+      )
+      .toBe(true)
+  }
+  expect(problems).toEqual([])
+})
+
 it('[T186] the notes of a newer version are text, whatever they hold', async () => {
   const notes = '<script>window.hostile=1</script> **bold** [x](javascript:alert(1)) <img src=x onerror=alert(1)>'
   const feed = createServer((_request, response) =>

@@ -6,6 +6,12 @@ import { expectFit, go, openStage, type Stage } from './stage.ts'
 let stage: Stage
 let peer: TaskPeer
 let ids: { done: string; failed: string; running: string; song: string }
+const sea = {
+  title: 'Sea',
+  audio_url: 'https://cdn.test/sea.mp3',
+  video_url: 'https://cdn.test/sea.mp4',
+  metadata: { prompt: 'waves in the night' },
+}
 const failReason = 'Banned prompt: blood'
 
 beforeAll(async () => {
@@ -37,7 +43,7 @@ beforeAll(async () => {
   await set(ids.done, { status: 'SUCCESS', progress: '100%', image_url: `${peer.url}/a.png`, finish_time: now + 42_000 })
   await set(ids.failed, { status: 'FAILURE', progress: '100%', fail_reason: failReason, finish_time: now + 90_000 })
   await set(ids.running, { status: 'IN_PROGRESS', progress: '47%' })
-  const song = { status: 'SUCCESS', progress: '100%', finish_time: Math.floor(now / 1000) + 30, data: '[{"title":"Sea"}]' }
+  const song = { status: 'SUCCESS', progress: '100%', finish_time: Math.floor(now / 1000) + 30, data: JSON.stringify([sea]) }
   await db.updateTable('tasks').set(song).execute()
   peer.program = ({ path }) => (path.endsWith('.png') ? { bytes: png } : undefined)
 })
@@ -60,6 +66,9 @@ const words = {
     id: '任务 ID',
     off: '未启用回调',
     empty: '还没有绘图任务',
+    play: '播放',
+    video: '视频',
+    lyrics: '歌词',
   },
   en: {
     picture: 'View picture',
@@ -68,6 +77,9 @@ const words = {
     id: 'Task ID',
     off: 'Callbacks are off',
     empty: 'No drawings yet',
+    play: 'Play',
+    video: 'Video',
+    lyrics: 'Lyrics',
   },
 } as const
 
@@ -91,6 +103,11 @@ it.each([
     await picture.waitFor()
     await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1)
     expect(await picture.getAttribute('src')).toMatch(/^\/mj\/image\/\d+\?key=/)
+    // It is enlarged by a key, and moved no further than its edge.
+    await page.getByRole('dialog').locator('[tabindex="0"]:has(img)').focus()
+    await page.keyboard.press('+')
+    await page.getByRole('dialog').getByText('140%').waitFor()
+    await expectFit(page, language, [...data, 'a lighthouse above a stormy sea, golden hour, wide angle --ar 16:9'])
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
 
@@ -110,7 +127,24 @@ it.each([
     await row(ids.song).getByRole('button', { name: say.details }).click()
     await page.getByRole('dialog').getByText('"title": "Sea"').waitFor()
     await page.keyboard.press('Escape')
-    await expectFit(page, language, data)
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    // Nothing is fetched from elsewhere before it is played.
+    const fetched: string[] = []
+    await page.route('https://cdn.test/**', (route) => {
+      fetched.push(route.request().url())
+      return route.fulfill({ contentType: 'audio/mpeg', body: '' })
+    })
+    await row(ids.song).getByRole('button', { name: say.play }).click()
+    const song = page.getByRole('dialog').getByRole('region', { name: 'Sea' })
+    expect(await song.locator('audio').getAttribute('src')).toBe(sea.audio_url)
+    expect(await song.getByRole('link', { name: say.video }).getAttribute('href')).toBe(sea.video_url)
+    await song.getByText(say.lyrics).click()
+    await song.getByText('waves in the night').waitFor()
+    await expectFit(page, language, [...data, 'waves in the night'])
+    expect(fetched).toEqual([])
+    await song.locator('audio').evaluate((audio: HTMLAudioElement) => audio.play().catch(() => {}))
+    expect(fetched).toEqual([sea.audio_url])
+    await page.keyboard.press('Escape')
     expect(problems).toEqual([])
   },
 )

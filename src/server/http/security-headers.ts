@@ -31,6 +31,8 @@ export function pageHeaders(options: OptionValues): Record<string, string> {
     'script-src': ["'self'", ...checks, ...telegram],
     'style-src': ["'self'", "'unsafe-inline'"],
     'img-src': ["'self'", 'data:', 'blob:', 'https:'],
+    // Songs stand at their upstreams, and are loaded when they are played.
+    'media-src': ["'self'", 'https:'],
     'connect-src': ["'self'"],
     // Our own files are downloaded through frames; our own pages and data let nobody frame them.
     'frame-src': unique(["'self'", ...checks, ...telegramFrame, ...frames]),

@@ -32,7 +32,7 @@ export function Screen() {
     </Button>
   )
   return (
-    <div className={styles.page}>
+    <>
       <PageHeader title={title} description={say('uses', { name: token.name })} actions={isFramed(url) && open} />
       {isFramed(url) ? (
         <iframe
@@ -47,7 +47,7 @@ export function Screen() {
       ) : (
         <Empty icon={<IconExternalLink />} title={say(isWebPage(url) ? 'notFramed' : 'program', { name: title })} action={open} />
       )}
-    </div>
+    </>
   )
 }
 

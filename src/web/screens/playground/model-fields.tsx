@@ -7,11 +7,16 @@ import { Notice } from '../../ui/notice.tsx'
 import { Tag } from '../../ui/tag.tsx'
 import styles from './playground.module.css'
 import { type Choices, modelsMax } from './settings.ts'
-import type { SettingsPanelProps } from './settings-panel.tsx'
 import { texts } from './texts.ts'
 
+export interface Choosing {
+  readonly choices: Choices
+  /** Sending was tried without a group or model. */
+  readonly showMissing: boolean
+}
+
 /** Who is asked: the group, and one model or several side by side. */
-export function ModelFields({ choices, showMissing }: SettingsPanelProps) {
+export function ModelFields({ choices, showMissing }: Choosing) {
   const say = useText(texts)
   const { groups, models, settings, change } = choices
   const error = groups.error ?? models.error
@@ -47,7 +52,7 @@ export function ModelFields({ choices, showMissing }: SettingsPanelProps) {
   )
 }
 
-function Models({ choices: { models, settings, change }, showMissing }: { choices: Choices; showMissing: boolean }) {
+function Models({ choices: { models, settings, change }, showMissing }: Choosing) {
   const say = useText(texts)
   const chosen = settings.models
   const names = [...new Set(models.data)]

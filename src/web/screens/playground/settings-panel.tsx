@@ -1,18 +1,11 @@
 import { Stack, Textarea } from '@mantine/core'
 import { useText } from '../../lib/i18n.ts'
-import { ModelFields } from './model-fields.tsx'
+import { type Choosing, ModelFields } from './model-fields.tsx'
 import { ParameterFields } from './parameter-fields.tsx'
-import type { Choices } from './settings.ts'
 import { texts } from './texts.ts'
 
-export interface SettingsPanelProps {
-  readonly choices: Choices
-  /** Sending was tried without a group or model. */
-  readonly showMissing: boolean
-}
-
 /** With what the questions are asked. */
-export function SettingsPanel({ choices, showMissing }: SettingsPanelProps) {
+export function SettingsPanel({ choices, showMissing }: Choosing) {
   const say = useText(texts)
   const { settings, change } = choices
   return (

@@ -5,17 +5,12 @@ import { Empty } from '../../ui/empty.tsx'
 import styles from './playground.module.css'
 import type { useStickToBottom } from './stick-to-bottom.ts'
 import { texts } from './texts.ts'
-import { TurnView } from './turn-view.tsx'
-import { type Answer, isAnswering, type Turn } from './turns.ts'
+import { type TurnActs, TurnView } from './turn-view.tsx'
+import { isAnswering, type Turn } from './turns.ts'
 
-export interface TurnListProps {
+export interface TurnListProps extends TurnActs {
   readonly turns: readonly Turn[]
   readonly stick: ReturnType<typeof useStickToBottom>
-  readonly onRetry: (answer: Answer) => void
-  readonly onEdit: (turn: Turn) => void
-  readonly onRemove: (turn: Turn) => void
-  readonly onRemoveAnswer: (answer: Answer) => void
-  readonly onStop: (answer: Answer) => void
 }
 
 /** The conversation; it follows what is being written until its reader scrolls up. */

@@ -7,10 +7,18 @@ import { Act } from './act.tsx'
 import { AnswerView } from './answer-view.tsx'
 import styles from './playground.module.css'
 import { texts } from './texts.ts'
-import type { TurnListProps } from './turn-list.tsx'
-import type { Turn } from './turns.ts'
+import type { Answer, Turn } from './turns.ts'
 
-type TurnViewProps = Omit<TurnListProps, 'turns' | 'stick'> & {
+/** What can be done with a turn and its answers. */
+export interface TurnActs {
+  readonly onRetry: (answer: Answer) => void
+  readonly onEdit: (turn: Turn) => void
+  readonly onRemove: (turn: Turn) => void
+  readonly onRemoveAnswer: (answer: Answer) => void
+  readonly onStop: (answer: Answer) => void
+}
+
+interface TurnViewProps extends TurnActs {
   readonly turn: Turn
   readonly isLast: boolean
   /** Something is being written; what is there stays as it is. */

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { ActionIcon, Tooltip } from '@mantine/core'
 import { IconListDetails } from '@tabler/icons-react'
 import { musicActionLabels, type Task } from '../../../contract/entities/task.ts'
 import { useText } from '../../lib/i18n.ts'
@@ -7,6 +7,7 @@ import { CopyText } from '../../ui/copy-text.tsx'
 import type { Column } from '../../ui/listing.ts'
 import { Tag } from '../../ui/tag.tsx'
 import { ChannelCell, CostCell, LabelTag, LongText, ProgressCell, SpentCell, StatusCell, showText, TimeCell } from './cells.tsx'
+import { ResultCell } from './result.tsx'
 import styles from './tasks.module.css'
 import { texts } from './texts.ts'
 
@@ -54,7 +55,15 @@ export function useMusicColumns(isAdmin: boolean): readonly Column<Task>[] {
       ),
     },
     { key: 'status', title: say('status'), cell: (row) => <StatusCell status={row.status} /> },
+    { key: 'song', title: say('song'), cell: (row) => <ResultCell row={row} /> },
     { key: 'cost', title: say('cost'), align: 'right', hideable: true, cell: (row) => <CostCell units={row.quota} /> },
+    {
+      key: 'prompt',
+      title: say('prompt'),
+      hideable: true,
+      width: 120,
+      cell: (row) => (row.properties.input ? <LongText title={say('prompt')} text={row.properties.input} /> : null),
+    },
     {
       key: 'reason',
       title: say('reason'),
@@ -67,14 +76,14 @@ export function useMusicColumns(isAdmin: boolean): readonly Column<Task>[] {
       key: 'details',
       title: say('showDetails'),
       cell: (row) => (
-        <Button
-          size="compact-sm"
-          variant="default"
-          leftSection={<IconListDetails size={15} stroke={1.6} />}
-          onClick={() => showText(say('taskOf', { id: row.task_id }), JSON.stringify(row, null, 2))}
-        >
-          {say('showDetails')}
-        </Button>
+        <Tooltip label={say('showDetails')}>
+          <ActionIcon
+            aria-label={say('showDetails')}
+            onClick={() => showText(say('taskOf', { id: row.task_id }), JSON.stringify(row, null, 2))}
+          >
+            <IconListDetails size={16} stroke={1.6} />
+          </ActionIcon>
+        </Tooltip>
       ),
     },
   ]

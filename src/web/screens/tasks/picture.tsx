@@ -1,12 +1,15 @@
-import { Button } from '@mantine/core'
+import { Button, Skeleton } from '@mantine/core'
 import { IconDownload, IconExternalLink, IconPhoto } from '@tabler/icons-react'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import type { Drawing } from '../../../contract/entities/task.ts'
 import { useText } from '../../lib/i18n.ts'
+import { CopyButton } from '../../ui/copy-text.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import styles from './tasks.module.css'
 import { texts } from './texts.ts'
+
+const PictureViewer = lazy(async () => ({ default: (await import('../../ui/picture-viewer.tsx')).PictureViewer }))
 
 /** Opens the picture of a drawing over the page. It always comes by way of this site. */
 export function PictureCell({ row }: { row: Drawing }) {
@@ -57,14 +60,16 @@ function PictureDialog({ row, onClose }: { row: Drawing; onClose: () => void }) 
       {failed ? (
         <Notice kind="warn">{say('pictureFailed')}</Notice>
       ) : (
-        <div className={styles.frame}>
-          <img
-            className={styles.picture}
-            src={url}
-            alt={row.prompt || say('pictureOf', { id })}
-            onError={() => setFailed(true)}
-          />
-        </div>
+        <>
+          <Suspense fallback={<Skeleton height="min(68vh, 46rem)" />}>
+            <PictureViewer src={url} alt={row.prompt || say('pictureOf', { id })} onError={() => setFailed(true)} />
+          </Suspense>
+          {row.prompt && (
+            <p className={styles.caption} lang="">
+              {row.prompt} <CopyButton text={row.prompt} label={say('prompt')} />
+            </p>
+          )}
+        </>
       )}
     </Dialog>
   )

@@ -85,11 +85,14 @@ function useFoundSettings(keyword: string) {
           description: local(place.label),
           keywords: [keyword],
           leftSection: <IconAdjustments size={18} stroke={1.6} />,
-          onClick: () => void navigate({ to: '/setting', search: { tab: place.tab }, hash: place.name }),
+          onClick: () => void navigate({ to: '/setting', search: searchOf(place.tab), hash: key }),
         })),
     )
     .slice(0, foundMax)
 }
+
+/** Prices are a table at first, and settings in another view of it. */
+const searchOf = (tab: string) => (tab === 'prices' ? { tab, view: 'options' } : { tab })
 
 /** A list may come bare or in pages. */
 function rowsOf<Row>(data: readonly Row[] | { readonly items: readonly Row[] } | undefined): readonly Row[] {

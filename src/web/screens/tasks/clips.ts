@@ -1,0 +1,37 @@
+/** What a finished music task brought, read out of what its upstream answered, whatever else stands in it. */
+
+export interface Clip {
+  readonly title: string
+  /** Addresses of the upstream; '' where there is none. */
+  readonly audio: string
+  readonly video: string
+  readonly cover: string
+  /** Words of the song, or the whole of it where only lyrics were ordered. */
+  readonly lyrics: string
+}
+
+export function clipsOf(data: unknown): readonly Clip[] {
+  const all = Array.isArray(data) ? data : [data]
+  return all.map(clipOf).filter(({ audio, video, lyrics }) => audio !== '' || video !== '' || lyrics !== '')
+}
+
+function clipOf(value: unknown): Clip {
+  const clip = fieldsOf(value)
+  return {
+    title: textOf(clip.title),
+    audio: addressOf(clip.audio_url),
+    video: addressOf(clip.video_url),
+    cover: addressOf(clip.image_large_url) || addressOf(clip.image_url),
+    lyrics: textOf(clip.text) || textOf(clip.lyric) || textOf(fieldsOf(clip.metadata).prompt),
+  }
+}
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? { ...value } : {}
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** Only pages and files of the web: nothing that could act here. */
+function addressOf(value: unknown): string {
+  const text = textOf(value)
+  return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : ''
+}
