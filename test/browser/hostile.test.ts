@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addChannel } from '../helpers/seed.ts'
 import { go, openStage, type Stage } from './stage.ts'
@@ -19,7 +19,18 @@ const tags = [
   'marquee',
   'select autofocus',
 ]
-const events = ['onerror', 'onload', 'ontoggle', 'onfocus', 'onstart', 'onmouseover', 'onanimationstart', 'onbeforetoggle']
+const events = [
+  'onerror',
+  'onload',
+  'ontoggle',
+  'onfocus',
+  'onstart',
+  'onmouseover',
+  'onanimationstart',
+  'onbeforetoggle',
+  'onfocusin',
+  'onpointerenter',
+]
 const wholes = [
   `<script>${act}</script>`,
   `<ScRiPt>${act}</sCrIpT>`,
@@ -56,6 +67,42 @@ const payloads = [
   ...tags.flatMap((tag) => events.map((event) => `<${tag}\n${event.toUpperCase()}=\`${quoted}\`/>`)),
   ...tags.flatMap((tag) => events.map((event) => `<b title='"'><${tag} x="'" ${event}='${act.replaceAll("'", '`')}'>`)),
 ]
+
+/** What a model can write: all of that, and what Markdown, drawings and formulas could make of it. */
+const answers = [
+  ...payloads,
+  `\`\`\`html\n${wholes.join('\n')}\n\`\`\``,
+  `\`\`\`mermaid\ngraph TD; A["<img src=x onerror=${act}>"] --> B; click A "javascript:${act}"\n\`\`\``,
+  `\`\`\`svg\n<svg xmlns="http://www.w3.org/2000/svg" onload="${quoted}"><script>${act}</script></svg>\n\`\`\``,
+  `$$\\href{javascript:${act}}{x}\\includegraphics{https://canary.test/x.png}$$`,
+  '![pixel](https://canary.test/pixel.png)',
+  '![pixel][there]\n\n[there]: https://canary.test/pixel.png',
+  '[![pixel](https://canary.test/a.png)](https://canary.test/b)',
+  '![drawing](data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9IndpbmRvdy5ob3N0aWxlPTEiLz4=)',
+  '![page](//canary.test/pixel.png)',
+  `[run](javascript:${act}) [run](JaVaScRiPt:${act}) [run](&#106;avascript:${act}) [run](java&Tab;script:${act})`,
+  '[page](data:text/html;base64,PHNjcmlwdD53aW5kb3cuaG9zdGlsZT0xPC9zY3JpcHQ+) [old](vbscript:x) <javascript:window.hostile=1>',
+  '<https://canary.test/autolink> https://canary.test/bare',
+  `| a | b |\n|---|---|\n| <img src=x onerror="${quoted}"> | ![x](https://canary.test/cell.png) |`,
+  `[^1]\n\n[^1]: <img src=x onerror="${quoted}"> ![x](https://canary.test/note.png)`,
+]
+
+async function expectInert(shown: Locator): Promise<void> {
+  expect(await shown.locator('script, iframe, object, embed, form, base, meta, link, video, audio, math').count()).toBe(0)
+  const risky = await shown
+    .locator('*')
+    .evaluateAll((elements) =>
+      elements.flatMap((element) =>
+        [...element.attributes]
+          .filter(
+            ({ name, value }) =>
+              /^on/.test(name) || (/^(?:href|src|action)$/.test(name) && !/^(?:https?:|#|\/|mailto:|$)/.test(value)),
+          )
+          .map(({ name, value }) => `${element.tagName} ${name}=${value}`),
+      ),
+    )
+  expect(risky).toEqual([])
+}
 
 let stage: Stage
 beforeAll(async () => {
@@ -94,7 +141,7 @@ const save = (key: string, value: string) => stage.server.raw('PUT /api/option/'
 
 describe('hostile content', () => {
   it(`[T183] of ${payloads.length} kinds in pages, notice, footer and name runs nowhere`, async () => {
-    expect(payloads.length).toBeGreaterThanOrEqual(200)
+    expect(payloads.length).toBeGreaterThanOrEqual(300)
     const { page, expectUnharmed } = await open('nobody')
     const half = Math.ceil(payloads.length / 2)
     for (const separator of ['\n', '\n\n']) {
@@ -136,6 +183,37 @@ describe('hostile content', () => {
     await page.getByText(`${name}<script>`).first().waitFor()
     await expectUnharmed()
   }, 90_000)
+
+  it('[T184] in the answer of a model is shown, while it comes and when it is read again, and neither runs nor loads', async () => {
+    const model = 'gpt-4o'
+    const { server, upstream } = stage
+    await addChannel(server, { url: upstream.url, models: model })
+    // In pieces that end anywhere, as models write.
+    const pieces = answers.join('\n\n').match(/[\s\S]{1,301}/g) ?? []
+    const chunk = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
+    upstream.program(model, {
+      contentType: 'text/event-stream',
+      bytes: `${pieces.map(chunk).join('')}${chunk('\n\nThe end of it.')}data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}\n\ndata: [DONE]\n\n`,
+      pieceBytes: 500,
+      pauseMs: 1,
+    })
+    const { page, expectUnharmed } = await open('root')
+    await go(page, '/playground')
+    await page.getByRole('combobox', { name: /^Model/ }).click()
+    await page.getByRole('option', { name: model, exact: true }).click()
+    await page.getByRole('textbox', { name: 'Message' }).fill('try it')
+    await page.keyboard.press('Enter')
+    const shown = page.getByRole('article', { name: model })
+    await shown.getByText('The end of it.').waitFor({ timeout: 60_000 })
+    await expectInert(shown)
+    await expectUnharmed()
+
+    await page.reload()
+    await shown.getByText('The end of it.').waitFor({ timeout: 60_000 })
+    await expectInert(shown)
+    for (const link of await shown.locator('a').all()) await link.hover({ timeout: 5000, force: true }).catch(() => {})
+    await expectUnharmed()
+  }, 180_000)
 
   it('[T187] of addresses that would run is refused when it is saved', async () => {
     for (const value of [`javascript:${act}`, 'data:text/html,x', ' javascript:x', 'vbscript:x', 'file:///etc/passwd']) {
