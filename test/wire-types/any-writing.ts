@@ -49,5 +49,6 @@ export function contextOf(format: CallerFormat, seed: number): WriteContext {
     dialogue: dialogueOf(asked),
     newId: (prefix) => `${prefix}${++ids}`,
     inputTokensEstimate: 12,
+    ...(seed % 5 < 2 ? { kept: { previousId: seed % 3 === 0 ? '' : 'resp_before', isBackground: seed % 5 === 1 } } : {}),
   }
 }

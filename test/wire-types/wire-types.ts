@@ -98,6 +98,7 @@ export type ResponsesReply = Omit<Response, 'output_text' | 'output' | 'error'> 
   readonly error: (Omit<NonNullable<Response['error']>, 'code'> & { readonly code: string }) | null
 }
 
+export type ResponsesItems = OpenAI.Responses.ResponseItemList
 export type ResponsesCount = OpenAI.Responses.InputTokenCountResponse
 
 export type ResponsesEvent = EventOnWire<OpenAI.Responses.ResponseStreamEvent>

@@ -3,6 +3,8 @@ import { eventsIn } from '../../src/server/lib/sse.ts'
 import type { Inbound } from '../../src/server/protocols/codec.ts'
 import type { CallerFormat } from '../../src/server/protocols/format.ts'
 import { inbounds } from '../../src/server/protocols/index.ts'
+import { beginBackground, closingEvent } from '../../src/server/protocols/openai-responses/background.ts'
+import { listInput } from '../../src/server/protocols/openai-responses/input-list.ts'
 import { contextOf, replyOf } from './any-writing.ts'
 import { faultsOf, type Typed } from './compile.ts'
 
@@ -47,10 +49,30 @@ function typedOf({ format, reply, event }: Dialect): Typed[] {
   ])
 }
 
+/** What is told of responses that are kept here, besides what their writers write. */
+function keptResponses(): Typed[] {
+  const { response, events } = beginBackground({
+    ...contextOf('openai.responses', 6),
+    kept: { previousId: '', isBackground: true },
+  })
+  const ends = ['completed', 'incomplete', 'failed', 'cancelled'].map((status, at) => closingEvent({ ...response, status }, at))
+  const input = [
+    { role: 'user', content: 'Hi' },
+    { type: 'message', role: 'system', content: [{ type: 'input_text', text: 'Be brief.' }] },
+    { type: 'function_call', call_id: 'c', name: 'get_tide', arguments: '{}' },
+    { type: 'function_call_output', call_id: 'c', output: 'high' },
+  ]
+  return [
+    { type: 'ResponsesReply', json: JSON.stringify(response) },
+    ...[...events, ...ends].map((event) => ({ type: 'ResponsesEvent', json: JSON.stringify(event) })),
+    { type: 'ResponsesItems', json: JSON.stringify(listInput(input, new URLSearchParams())) },
+  ]
+}
+
 describe('replies as the official SDKs type them', () => {
   it('hold every member that the types want, and none that they do not know', async () => {
     const files = Object.fromEntries(dialects.map((dialect) => [dialect.format, typedOf(dialect)]))
-    expect(await faultsOf(files)).toEqual([])
+    expect(await faultsOf({ ...files, kept: keptResponses() })).toEqual([])
   }, 120_000)
 
   it('are judged by a compiler that finds what is missing, unknown or of another kind', async () => {

@@ -25,12 +25,12 @@ function limitOf(text: string | null): number {
   return Number.isInteger(limit) ? Math.min(Math.max(limit, 1), 100) : 20
 }
 
-/** As the vendor gives items back: an id in each, and messages with a list of parts. */
+/** As the vendor gives items back: an id and a status in each, and messages with a list of parts. */
 function listed(item: JsonObject, index: number): JsonObject & { readonly id: string } {
   const isMessage = item.type === undefined || item.type === 'message'
   const type = isMessage ? 'message' : textAt(item, 'type')
   const id = textAt(item, 'id') || `${isMessage ? 'msg' : 'item'}_${index}`
-  if (!isMessage) return { ...item, id }
+  if (!isMessage) return { status: 'completed', ...item, id }
   const kind = item.role === 'assistant' ? 'output_text' : 'input_text'
   const content = typeof item.content === 'string' ? [{ type: kind, text: item.content }] : item.content
   return { status: 'completed', ...item, id, type, content }
