@@ -43,11 +43,24 @@ export const envSchema = z.object({
     flag,
     'true: channels may not point at private addresses. For hosting where admins are not trusted with the inner network.',
   ),
+  NODE_ENV: setting(
+    z.string().default('production'),
+    'development: a debugger may be attached. With any other value it is refused, because it reads every secret.',
+  ),
   LOG_LEVEL: setting(
     z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
     'How much is logged.',
   ),
 })
+
+/** What must not stay in the environment of the process after it was read. */
+export const secretSettings = [
+  'DATABASE_URL',
+  'REDIS_URL',
+  'MASTER_KEY',
+  'MASTER_KEY_PREVIOUS',
+  'ROOT_PASSWORD',
+] as const satisfies readonly (keyof Env)[]
 
 export type Env = z.output<typeof envSchema>
 

@@ -1,11 +1,13 @@
 import { openApp } from './app.ts'
-import { readEnv } from './env.ts'
+import { readEnv, secretSettings } from './env.ts'
 import { listen } from './http/server.ts'
+import { emptyCoreDumps, forgetEnvironment, refuseDebugger } from './lib/hide-secrets.ts'
 
 /** Starts one node: environment, parts, HTTP; and ends it in order on SIGTERM, SIGINT or a fatal error. */
 const drainLimitMs = 30_000
 
 const env = readEnvOrExit()
+hideSecrets()
 const { app, close, createdKey, root, startJobs } = await openApp(env).catch((error: unknown) => exitWith(error))
 const server = await listen(app).catch((error: unknown) => exitWith(error))
 startJobs()
@@ -33,6 +35,17 @@ async function end(code: number): Promise<void> {
     app.logger.error({ error }, 'stopping failed')
   }
   process.exit(code)
+}
+
+/** Before anything is opened: whoever may watch this process must not read along. */
+function hideSecrets(): void {
+  try {
+    if (env.NODE_ENV !== 'development') refuseDebugger()
+  } catch (error) {
+    exitWith(error)
+  }
+  emptyCoreDumps()
+  forgetEnvironment(secretSettings)
 }
 
 function welcome(): void {

@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openSqlite } from '../src/server/db/sqlite-file.ts'
+import { secretSettings } from '../src/server/env.ts'
+import { freshDatabase } from './helpers/databases.ts'
+import { startProcess } from './helpers/process.ts'
+
+// What the process shows of its secrets, N244, and how it starts over files that are no good, L222, of the reference about trust.
+
+const main = fileURLToPath(new URL('../dist/server/main.js', import.meta.url))
+const onLinux = existsSync('/proc/self/coredump_filter')
+
+function start(nodeArgs: readonly string[], env: Record<string, string>) {
+  const folder = join(tmpdir(), `sluice-process-${process.pid}-${Math.random().toString(36).slice(2)}`)
+  mkdirSync(folder)
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const settings = { PATH: process.env.PATH ?? '', PORT: '0', DATA_DIR: join(folder, 'data'), ...env }
+  return {
+    folder,
+    run: () => spawnSync(process.execPath, [...nodeArgs, main], { env: settings, encoding: 'utf8', timeout: 20_000 }),
+  }
+}
+
+describe('a running server', () => {
+  it.each([
+    ['NODE_OPTIONS', [], { NODE_OPTIONS: '--inspect=127.0.0.1:0' }],
+    ['--inspect', ['--inspect=127.0.0.1:0'], { NODE_ENV: 'production' }],
+  ] as const)('[T244] refuses to start with a debugger, asked for by %s', (_name, args, env) => {
+    const { status, stderr } = start(args, env).run()
+    expect(status).toBe(1)
+    expect(stderr).toContain('a debugger reads every secret')
+  })
+
+  it.skipIf(!onLinux)(
+    '[T244] opens no debugger for a signal, dumps no memory, and keeps no secret in its environment',
+    async () => {
+      const database = await freshDatabase('sqlite', 'started')
+      onTestFinished(() => database.drop())
+      const server = await startProcess(database)
+      onTestFinished(async () => void (await server.kill('SIGKILL')))
+      process.kill(server.pid, 'SIGUSR1')
+      // An answer that comes behind the signal.
+      for (let count = 0; count < 20; count++) expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+      expect(server.output()).not.toContain('Debugger')
+      expect(Number.parseInt(readFileSync(`/proc/${server.pid}/coredump_filter`, 'utf8'), 16)).toBe(0)
+      expect(await server.kill('SIGTERM')).toBe(0)
+    },
+  )
+
+  it('[T244] takes every secret out of what its own children and reports would get', () => {
+    const script = `
+      import { readEnv, secretSettings } from ${JSON.stringify(new URL('../dist/server/env.js', import.meta.url).href)}
+      import { forgetEnvironment } from ${JSON.stringify(new URL('../dist/server/lib/hide-secrets.js', import.meta.url).href)}
+      readEnv(process.env)
+      forgetEnvironment(secretSettings)
+      const report = JSON.stringify(process.report.getReport().environmentVariables)
+      console.log(report.includes('canary-secret'), secretSettings.filter((name) => name in process.env).length)`
+    const env = Object.fromEntries(secretSettings.map((name) => [name, /URL/.test(name) ? '' : 'canary-secret']))
+    const done = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      env: { PATH: process.env.PATH, ...env },
+      encoding: 'utf8',
+    })
+    expect(done.stdout.trim()).toBe('false 0')
+  })
+
+  it.skipIf(!onLinux)('[T244] leaves no secret in the core dump of a crash', () => {
+    const folder = start([], {}).folder
+    const script = `
+      import { emptyCoreDumps } from ${JSON.stringify(new URL('../dist/server/lib/hide-secrets.js', import.meta.url).href)}
+      emptyCoreDumps()
+      globalThis.kept = Buffer.from('canary-' + 'secret-' + process.pid)
+      process.abort()`
+    const child = spawnSync(
+      'bash',
+      ['-c', 'ulimit -c unlimited; exec "$0" --input-type=module -e "$1"', process.execPath, script],
+      { cwd: folder },
+    )
+    expect(child.signal === 'SIGABRT' || child.status === 134).toBe(true)
+    for (const name of readdirSync(folder)) expect(readFileSync(join(folder, name)).includes(`canary-secret-`)).toBe(false)
+  })
+})
+
+describe('a start over a SQLite file that is no good', () => {
+  const cases = {
+    'is no database': (data: string) => {
+      mkdirSync(data)
+      writeFileSync(join(data, 'app.db'), 'rubbish '.repeat(1000))
+    },
+    'is a folder': (data: string) => mkdirSync(join(data, 'app.db'), { recursive: true }),
+    'is in a folder that is a file': (data: string) => writeFileSync(data, ''),
+  }
+  it.each(Object.entries(cases))('[T222] that %s ends with words, and leaves it as it was', (_name, spoil) => {
+    const { folder, run } = start([], {})
+    const data = join(folder, 'data')
+    spoil(data)
+    const { status, stderr } = run()
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^Sluice cannot start: \S.+\n$/)])
+    if (_name === 'is no database') expect(readFileSync(join(data, 'app.db'), 'utf8')).toBe('rubbish '.repeat(1000))
+  })
+
+  it('[T222] that another program keeps locked ends with words, soon', async () => {
+    const database = await freshDatabase('sqlite', 'migrated')
+    onTestFinished(() => database.drop())
+    const holder = openSqlite(join(database.env.DATA_DIR, 'app.db'))
+    holder.exec('begin immediate')
+    const { status, stderr } = start([], { DATA_DIR: database.env.DATA_DIR }).run()
+    expect([status, stderr]).toEqual([1, expect.stringContaining('database is locked')])
+    holder.close()
+  })
+})
