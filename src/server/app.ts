@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { HumanCheck } from './accounts/human-check.ts'
-import { findImportedCost } from './accounts/imported-passwords.ts'
 import { OidcKeys } from './accounts/outside/oidc-keys.ts'
 import { type PeerSettings, Peers } from './accounts/outside/peers.ts'
 import { Passwords } from './accounts/passwords.ts'
@@ -90,7 +89,6 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   await ledger.expire()
   const mailer = new Mailer(core, { certificates: replaced.mailCertificates })
   const passwords = new Passwords()
-  passwords.expectImported(await findImportedCost(database.db))
   const sessions = new Sessions(core)
   const human = new HumanCheck(core, upstream, replaced.humanVerifier)
   const peers = new Peers(core, upstream, replaced.peers)

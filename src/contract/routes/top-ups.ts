@@ -76,20 +76,22 @@ export const topUpRoutes = routes({
   },
   'POST /api/topup/:id/check': {
     access: 'admin',
-    summary: 'Ask the provider what became of an order; credits it when the provider confirms exactly its payment',
+    summary:
+      'Ask the provider what became of an order; credits it when the provider confirms exactly its payment; needs a fresh login',
     params: idParams,
     reply: adminTopUp,
   },
   'POST /api/topup/:id/complete': {
     access: 'admin',
-    summary: 'Credit an order that the provider cannot confirm, with a reason for the audit',
+    summary: 'Credit an order that the provider cannot confirm, with a reason for the audit; needs a fresh login',
     params: idParams,
     body: z.object({ reason }),
     reply: adminTopUp,
   },
   'POST /api/topup/:id/withdraw': {
     access: 'admin',
-    summary: 'Take units back for an order that was refunded or disputed, once, with a reason; the balance may go below zero',
+    summary:
+      'Take units back for an order that was refunded or disputed, once, with a reason; the balance may go below zero; needs a fresh login',
     params: idParams,
     body: z.object({ quota: z.int().min(1), reason }),
     reply: adminTopUp,

@@ -5,6 +5,7 @@ import { eachDatabase, type TestDatabase } from '../../../test/helpers/databases
 import { role } from '../../contract/roles.ts'
 import type { Env } from '../env.ts'
 import { findByAccessToken, makeAccessToken } from './access-tokens.ts'
+import { Passwords } from './passwords.ts'
 import { createRoot } from './root.ts'
 import { type Accounts, signIn } from './sign-in.ts'
 import { createUser, findUser } from './users.ts'
@@ -184,6 +185,19 @@ eachDatabase('accounts', (fresh, kind) => {
     await Promise.all([enter('ada'), enter('ada'), enter('ada')])
     expect((await findUser(node.db, id)).password_hash).toMatch(/^\$argon2id\$/)
     await enter('ada')
+  })
+
+  it('does the work of an imported hash for everybody, from the moment that it is there', async () => {
+    const id = await addUser('bob')
+    const other = { ...(await startNode(node.clock)), passwords: new Passwords() }
+    const tryOne = () =>
+      expect(enter('nobody', 'wrong', place.address, other)).rejects.toMatchObject({ code: 'credentials_wrong' })
+    await tryOne()
+    expect(other.passwords.importedCost).toBe(0)
+    const password_hash = '$2a$10$FArSwKYtIWg4l5SL5kER3eT3J4Ojb9BU6Cc1lv7GmC7baA5gj0ie6'
+    await node.db.updateTable('users').set({ password_hash }).where('id', '=', id).execute()
+    await tryOne()
+    expect(other.passwords.importedCost).toBe(10)
   })
 
   it('[T032] ends a session at logout on every node', async () => {

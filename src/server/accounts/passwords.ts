@@ -36,8 +36,13 @@ export class Passwords {
    */
   expectImported(cost: number): void {
     const wanted = Math.min(cost, bcryptCost.max)
-    if (wanted < bcryptCost.min || wanted <= (this.#bcryptDummy?.cost ?? 0)) return
+    if (wanted < bcryptCost.min || wanted <= this.importedCost) return
     this.#bcryptDummy = { cost: wanted, hash: hashBcrypt(newSecret(), wanted) }
+  }
+
+  /** The cost of the bcrypt hashes that are expected; 0 while none are. */
+  get importedCost(): number {
+    return this.#bcryptDummy?.cost ?? 0
   }
 
   /** Whether the password is the one of the hash. Without a hash it works as long and answers no, so that time tells nothing. */

@@ -5,6 +5,7 @@ import type { Mailer } from '../notify/mailer.ts'
 import type { Core } from '../options/core.ts'
 import { type Arrival, enter, type SignedIn } from './enter.ts'
 import type { HumanCheck } from './human-check.ts'
+import { findImportedCost } from './imported-passwords.ts'
 import { usernameKey } from './names.ts'
 import type { Passwords } from './passwords.ts'
 import type { Sessions } from './sessions.ts'
@@ -38,7 +39,7 @@ export async function signIn(accounts: Accounts, given: SignIn): Promise<SignedI
 
   const subjects = await subjectsOf(accounts, given, user)
   for (const subject of subjects) await countAttempt(accounts, subject)
-  const right = await accounts.passwords.verify(given.password, user?.password_hash)
+  const right = await isPassword(accounts, given.password, user?.password_hash)
   const admitted = right && user && isActive(user) ? user : undefined
 
   if (!isRoot(admitted?.role ?? 0)) {
@@ -61,8 +62,14 @@ export async function requirePassword(
 ): Promise<void> {
   const subjects = await subjectsOf(accounts, { username: user.username, address }, user)
   for (const subject of subjects) await countAttempt(accounts, subject)
-  if (!(await accounts.passwords.verify(password, user.password_hash))) fail('password_wrong')
+  if (!(await isPassword(accounts, password, user.password_hash))) fail('password_wrong')
   for (const subject of subjects) await forgive(accounts, subject)
+}
+
+/** Takes as long for an account that was imported a moment ago as for any other: its hash is expected before anybody is verified. */
+async function isPassword({ passwords, db }: Accounts, password: string, stored: string | undefined): Promise<boolean> {
+  passwords.expectImported(await findImportedCost(db))
+  return passwords.verify(password, stored)
 }
 
 /** From a place where the user is signed in already guesses count apart: strangers cannot keep the owner of the account out. */

@@ -192,6 +192,30 @@ it('admins ask the gateway what became of an order, and it is credited only when
   gateway.reports = 'GET'
 })
 
+it('credits, asks and takes back only for an admin who proved a moment ago who that is', async () => {
+  const { app } = server
+  const session = await app.sessions.create({ userId: 1, address: '127.0.0.1', userAgent: 'test' })
+  const accessToken = await server.call<string>('GET /api/user/token')
+  const hourAgo = Math.floor(Date.now() / 1000) - 3600
+  const { tradeNo } = await order()
+  const { items } = await server.call<{ items: AdminTopUp[] }>(`GET /api/topup/?keyword=${tradeNo}`)
+  const [{ id } = { id: 0 }] = items
+  const newest = app.db.selectFrom('sessions').select((eb) => eb.fn.max('id').as('id'))
+  await app.db.updateTable('sessions').set({ authenticated_at: hourAgo }).where('id', '=', newest).execute()
+
+  for (const headers of [{ cookie: `session=${session}` }, { cookie: '', authorization: `Bearer ${accessToken}` }]) {
+    for (const [act, body] of [
+      ['check', {}],
+      ['complete', { reason: 'x' }],
+      ['withdraw', { quota: 1, reason: 'x' }],
+    ] as const) {
+      const response = await server.raw(`POST /api/topup/${id}/${act}`, body, headers)
+      expect(await response.json()).toMatchObject({ success: false, code: 'fresh_login_required' })
+    }
+  }
+  expect((await server.call<AdminTopUp>(`POST /api/topup/${id}/complete`, { reason: 'paid in cash' })).status).toBe('success')
+})
+
 it('[T167] guesses of redemption codes are limited, and all answered alike', async () => {
   const answers = new Set<string>()
   for (let guess = 0; guess < 70; guess++) {

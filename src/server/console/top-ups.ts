@@ -1,5 +1,6 @@
 import type { Handlers } from '../../contract/route.ts'
 import type { topUpRoutes } from '../../contract/routes/top-ups.ts'
+import { requireFresh } from '../accounts/step-up.ts'
 import { oneBased } from '../db/page.ts'
 import { AppError } from '../lib/failure.ts'
 import type { App } from '../parts.ts'
@@ -48,13 +49,20 @@ export const topUpHandlers: Handlers<typeof topUpRoutes, Context> = {
     return { ...(await listTopUps(app, { filter, page: oneBased(p, page_size) })), page: p, page_size }
   },
 
-  'POST /api/topup/:id/check': ({ app }, { params }) => checkTopUp(app, params),
+  async 'POST /api/topup/:id/check'({ app, sessionToken }, { params }) {
+    await requireFresh(app, sessionToken)
+    return checkTopUp(app, params)
+  },
 
-  'POST /api/topup/:id/complete': (context, { params, body }) =>
-    completeTopUp(context.app, { ...params, ...body, caller: requireCaller(context) }),
+  async 'POST /api/topup/:id/complete'(context, { params, body }) {
+    await requireFresh(context.app, context.sessionToken)
+    return completeTopUp(context.app, { ...params, ...body, caller: requireCaller(context) })
+  },
 
-  'POST /api/topup/:id/withdraw': (context, { params, body }) =>
-    withdrawTopUp(context.app, { ...params, ...body, caller: requireCaller(context) }),
+  async 'POST /api/topup/:id/withdraw'(context, { params, body }) {
+    await requireFresh(context.app, context.sessionToken)
+    return withdrawTopUp(context.app, { ...params, ...body, caller: requireCaller(context) })
+  },
 }
 
 /** Gateways look for the word anywhere in the answer, so that even an envelope of a failure would be taken for a yes. */

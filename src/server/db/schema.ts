@@ -462,6 +462,9 @@ interface MidjourneysTable {
   ask_at: Generated<number>
   /** How often it was asked in vain. */
   asked: Generated<number>
+  /** The model and group that the roll-up has its charge under; '' for rows of earlier versions. */
+  charged_model: Generated<string>
+  charged_group: Generated<string>
 }
 
 interface TasksTable {
@@ -491,6 +494,8 @@ interface TasksTable {
   ask_at: Generated<number>
   /** How often it was asked in vain. */
   asked: Generated<number>
+  charged_model: Generated<string>
+  charged_group: Generated<string>
 }
 
 /** Append-only record of administrative acts; `chain` is an HMAC over the row and the chain of the row before. */

@@ -67,8 +67,8 @@ async function writeState(app: RelayParts, within: Within, { table, task, next, 
 async function giveBack(app: RelayParts, within: Within, table: TaskTable, task: TaskRow): Promise<Refund | undefined> {
   const at = seconds(app.now())
   const name = task.upstreamId || String(task.id)
-  const { requestId, channelId, userId } = task
-  const refund = await refundCharge(app.ledger, within, { requestId, channelId, at, detail: `${table}:${task.id}` })
+  const { userId, requestId, channelId, charged } = task
+  const refund = await refundCharge(app.ledger, within, { requestId, channelId, ...charged, at, detail: `${table}:${task.id}` })
   if (!refund) return undefined
   const owner = await within.selectFrom('users').select('username').where('id', '=', userId).executeTakeFirst()
   const units = quotaText(app, refund.amount)

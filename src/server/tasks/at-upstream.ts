@@ -1,4 +1,5 @@
 import type { RunningChannel } from '../channels/model-index.ts'
+import { ownHeaders } from '../channels/override.ts'
 import { CallFailure, callConfigured, type Reply, type UpstreamAgents } from '../lib/http-client.ts'
 import { isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
 import { UpstreamFailure, withCleanFacts } from '../relay/failure.ts'
@@ -33,11 +34,11 @@ async function askOnce(
     reply = await callConfigured(agents, {
       url: `${channel.baseUrl}${path}`,
       method,
-      headers: {
+      headers: ownHeaders(channel, {
         accept: 'application/json',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...keyOf(channel),
-      },
+      }),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       proxy: channel.setting.proxy ?? '',
       timeoutMs,

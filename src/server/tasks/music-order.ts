@@ -44,9 +44,9 @@ export function readMusicOrder(act: string, sent: JsonObject): Order {
     prompt,
     parent: parentId === '' ? undefined : { id: parentId, mustBeDone: false },
     details: { action, properties: jsonText({ input: storable(prompt).slice(0, 10_000) }, 100_000) },
-    question: () => ({
+    question: ({ mapped }) => ({
       path: `/suno/submit/${action}`,
-      body: act === 'music' && textAt(sent, 'mv') === '' ? { ...body, mv: modelDefault } : body,
+      body: act === 'music' || textAt(sent, 'mv') !== '' ? { ...body, mv: mapped(textAt(sent, 'mv') || modelDefault) } : body,
       timeoutMs,
       sizeBytesMax: answerBytesMax,
     }),

@@ -4,7 +4,7 @@ import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { Details } from './advance.ts'
 import type { Accepted, Order } from './order.ts'
 import { isEnd } from './states.ts'
-import { eitherOf, idColumn, type TaskTable, timeIn } from './task-table.ts'
+import { eitherOf, idColumn, type TaskRow, type TaskTable, timeIn } from './task-table.ts'
 
 /** The row of a task from before it is sent until the upstream has taken it. */
 export interface NewTask {
@@ -20,7 +20,7 @@ const firstAskSeconds = 10
 /** Writes an order down before it is sent, so that what is charged and never taken is found. Resolves when it is durable. */
 export async function openTask(
   app: RelayParts,
-  { order, caller, requestId }: { order: Order; caller: RelayCaller; requestId: string },
+  { order, caller, requestId, charged }: { order: Order; caller: RelayCaller; requestId: string; charged: TaskRow['charged'] },
 ): Promise<NewTask> {
   const { table, details } = order
   const nowMs = app.now()
@@ -34,6 +34,8 @@ export async function openTask(
     progress: '0%',
     submit_time: timeIn(table, nowMs),
     request_id: requestId,
+    charged_model: charged.model,
+    charged_group: charged.group,
     ask_at: at + unansweredSeconds,
   }
   const music = { created_at: at, updated_at: at, task_id: '', platform: 'suno', ...common, ...details }

@@ -19,10 +19,18 @@ export interface Order {
   readonly parent: { readonly id: string; readonly mustBeDone: boolean } | undefined
   /** Columns of the new row. */
   readonly details: Details
-  /** `hook` is where the upstream may report to; '' for nowhere. `priced` is the name that the price was found under. */
-  question(facts: { hook: string; priced: string }): TaskQuestion
+  question(facts: QuestionFacts): TaskQuestion
   /** Reads what the upstream answered. Undefined when it is no answer to an order. */
   read(answer: JsonObject): Verdict | undefined
+}
+
+export interface QuestionFacts {
+  /** Where the upstream may report to; '' for nowhere. */
+  readonly hook: string
+  /** The name that the price was found under. */
+  readonly priced: string
+  /** The name of a model as the channel passes it on. */
+  mapped(model: string): string
 }
 
 export type Verdict = Accepted | Refused

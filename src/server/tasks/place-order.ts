@@ -1,6 +1,6 @@
 import { disableChannel } from '../channels/health.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
-import { type Choice, type Selected, selectChannel, selectKey, selectPinned } from '../channels/select.ts'
+import { type Choice, resolveModel, type Selected, selectChannel, selectKey, selectPinned } from '../channels/select.ts'
 import { background } from '../lib/logger.ts'
 import type { Attempt } from '../relay/billed.ts'
 import type { Call } from '../relay/call.ts'
@@ -85,7 +85,11 @@ async function tryChannel(app: RelayParts, placing: Placing, channel: RunningCha
   const run = app.traffic.begin(channel, { model: admitted.model, inputTokens: 0 })
   const startedMs = app.now()
   try {
-    const answer = await askUpstream(app.upstream, channel, order.question({ hook, priced }))
+    const answer = await askUpstream(
+      app.upstream,
+      channel,
+      order.question({ hook, priced, mapped: (model) => resolveModel(channel, model) }),
+    )
     const read = answer instanceof UpstreamFailure ? answer : order.read(answer)
     const verdict = read ?? new UpstreamFailure('bad-reply', { facts: { message: 'the answer names no task' } })
     if (verdict instanceof UpstreamFailure) {

@@ -79,7 +79,12 @@ async function submit(app: RelayParts, asked: Asked): Promise<void> {
 
 async function fill(app: RelayParts, held: Held): Promise<void> {
   const { call, caller, order, admitted, price } = held
-  const task = await openTask(app, { order, caller, requestId: call.id })
+  const task = await openTask(app, {
+    order,
+    caller,
+    requestId: call.id,
+    charged: { model: price.model, group: admitted.group },
+  })
   const hook = order.format === 'drawing' ? noticeUrl(app, task.id) : ''
   const placed = await placeOrder(app, { call, caller, order, admitted, hook, priced: price.model })
   const { outcome } = placed

@@ -17,6 +17,8 @@ export interface TaskRow {
   /** Unix seconds. */
   readonly submittedAt: number
   readonly asked: number
+  /** What the roll-up has its charge under. */
+  readonly charged: { readonly model: string; readonly group: string }
 }
 
 interface Stored {
@@ -30,6 +32,8 @@ interface Stored {
   readonly progress: string
   readonly submit_time: number
   readonly asked: number
+  readonly charged_model: string
+  readonly charged_group: string
 }
 
 /** A name of one table that stands for either: every column that this folder uses by it is in both. */
@@ -53,6 +57,7 @@ export function selectTasks({ db }: Pick<Core, 'db'>, table: TaskTable) {
   return db
     .selectFrom(eitherOf(table))
     .select(['id', 'user_id', 'channel_id', 'key_id', 'request_id', 'status', 'progress', 'submit_time', 'asked'])
+    .select(['charged_model', 'charged_group'])
     .select(`${idColumn(table)} as upstream_id`)
 }
 
@@ -68,6 +73,7 @@ export function readTask(table: TaskTable, row: Stored): TaskRow {
     progress: row.progress,
     submittedAt: table === 'midjourneys' ? seconds(row.submit_time) : row.submit_time,
     asked: row.asked,
+    charged: { model: row.charged_model, group: row.charged_group },
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Within } from '../db/open.ts'
 import type { Ledger } from './ledger.ts'
+import { hourOf } from './rows.ts'
 
 /** What was given back: to whom, and of which token. */
 export interface Refund {
@@ -8,15 +9,25 @@ export interface Refund {
   readonly amount: number
 }
 
+export interface Refunded {
+  readonly requestId: string
+  readonly channelId: number
+  /** What the roll-up has the charge under; '' where nobody knows any more: then the sums stay. */
+  readonly model: string
+  readonly group: string
+  readonly at: number
+  readonly detail: string
+}
+
 /**
  * Gives back the whole charge of a request inside the caller's transaction: to its user, to its token, and of what both and the channel
- * have used. Undefined when the request was charged nothing. The reference is unique: a second refund of the same request throws the
+ * have used, and takes it off the sums of the hour of the refund, as the ledger has it. Undefined when the request was charged nothing. The reference is unique: a second refund of the same request throws the
  * database's unique violation. Call `ledger.refresh` and tell the bus of the token after the commit.
  */
 export async function refundCharge(
   ledger: Ledger,
   within: Within,
-  { requestId, channelId, at, detail }: { requestId: string; channelId: number; at: number; detail: string },
+  { requestId, channelId, model, group, at, detail }: Refunded,
 ): Promise<Refund | undefined> {
   const charge = await within
     .selectFrom('ledger')
@@ -39,7 +50,27 @@ export async function refundCharge(
     .set((eb) => ({ used_quota: eb('used_quota', '-', amount) }))
     .where('id', '=', channelId)
     .execute()
+  if (model !== '') await takeOff(within, { userId, channelId, model, group, at, amount })
   return { userId, tokenId, amount }
+}
+
+/** The call stays counted: it was made. */
+async function takeOff(
+  within: Within,
+  charge: { userId: number; channelId: number; model: string; group: string; at: number; amount: number },
+): Promise<void> {
+  const { userId, channelId, model, group, at, amount } = charge
+  const { username } = await within.selectFrom('users').select('username').where('id', '=', userId).executeTakeFirstOrThrow()
+  const hour = { created_at: hourOf(at), user_id: userId, username, model_name: model, channel_id: channelId, group }
+  await within
+    .insertInto('quota_data')
+    .values({ ...hour, token_used: 0, count: 0, quota: -amount })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['created_at', 'user_id', 'model_name', 'channel_id', 'group'])
+        .doUpdateSet((eb) => ({ quota: eb('quota_data.quota', '-', amount) })),
+    )
+    .execute()
 }
 
 /** A token that had nothing left is in use again. Status 1 is enabled, 4 is exhausted. */

@@ -18,6 +18,7 @@ import { nodes } from './0017-nodes.ts'
 import { ownResponses } from './0018-own-responses.ts'
 import { usageHours } from './0019-usage-hours.ts'
 import { savedViews } from './0020-saved-views.ts'
+import { chargedTasks } from './0021-charged-tasks.ts'
 
 /** All migrations in order. Forward only: a landed one is never edited. */
 export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dialect: Dialect) => Promise<void> }[] = [
@@ -39,4 +40,5 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0019-usage-hours', up: usageHours },
   { name: '0018-own-responses', up: ownResponses },
   { name: '0020-saved-views', up: savedViews },
+  { name: '0021-charged-tasks', up: chargedTasks },
 ]
