@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
 import { expect, it, onTestFinished } from 'vitest'
+import { removeUser } from '../../src/server/accounts/remove.ts'
 import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { startProcess } from '../helpers/process.ts'
@@ -54,7 +55,7 @@ const said = ({ messages }: Asked) => messages.map(({ role, content }) => `${rol
 const rows = async (server: TestServer) => server.app.db.selectFrom('own_responses').selectAll().execute()
 const channel = { type: 14, models: claude }
 
-eachDatabase('responses of channels that keep none', (_fresh, kind) => {
+eachDatabase('responses of channels that keep none', (fresh, kind) => {
   for (const [name, Client] of clients)
     it(`[195] [196] are kept here: ${name} goes on from them, reads, lists and removes them, and pays for the turns alone`, async () => {
       const { url, asked } = await claudeUpstream()
@@ -218,9 +219,30 @@ eachDatabase('responses of channels that keep none', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
+  it('a server that stops breaks off what runs in the background, charges what came, and says so', async () => {
+    const { url, open } = await claudeUpstream({ hold: new Promise(() => {}) })
+    const database = await fresh()
+    const first = await startServer(kind, { database })
+    await addChannel(first, { url, ...channel })
+    const { key } = await addToken(first)
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const asked = { method: 'POST', headers, body: JSON.stringify({ model: claude, input: 'Hi', background: true }) }
+    const { id } = await (await fetch(first.url + path, asked)).json()
+    await eventually('it is being made', () => open.length === 1)
+    await first.stop()
+
+    const server = await serverOfTest(kind, { database })
+    const read = await fetch(`${server.url}${path}/${id}`, { headers })
+    expect(await read.json()).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('was stopped') } })
+    expect(await settledCharges(server)).toHaveLength(1)
+    await requireBalancedBooks(server)
+    await server.app.db.transaction().execute((within) => removeUser(server.app, within, 1))
+    expect(await rows(server)).toEqual([])
+  }, 20_000)
+
   it('kill -9: one in the background has failed, is charged at most once, and nothing stays held', async () => {
     const { url, open } = await claudeUpstream({ hold: new Promise(() => {}) })
-    const database = await _fresh()
+    const database = await fresh()
     const first = await startProcess(database)
     await first.call('POST /api/channel/', { name: 'test', type: 14, key: 'k'.repeat(20), base_url: url, models: claude })
     const token = await first.call<{ key: string }>('POST /api/token/', { name: 'test', unlimited_quota: true })

@@ -37,6 +37,7 @@ describe('the test of a channel', () => {
     ['text-embedding-3-small', '/v1/embeddings', { input: ['hello world'] }],
     ['bge-large-zh', '/v1/embeddings', {}],
     ['omni-moderation-latest', '/v1/moderations', { input: 'hello world' }],
+    ['bge-reranker-v2', '/v1/rerank', { query: 'hello' }],
     ['gpt-4o-mini', '/v1/chat/completions', { max_tokens: 16 }],
     ['o3-mini', '/v1/chat/completions', { max_completion_tokens: 16 }],
   ])('asks %s what its kind answers', async (model, path, body) => {

@@ -6,7 +6,7 @@ import { dropCodes } from './mailed-codes.ts'
 import { deleteSessions } from './sessions.ts'
 
 /**
- * Takes a user out of service for good. The row stays, with what was charged to it, and so do its name, address and outside accounts,
+ * Takes a user out of service for good, with what is kept of their conversations. The row stays, with what was charged to it, and so do its name, address and outside accounts,
  * which nobody can take over. Publish topic `user` after the commit. Throws `not_found` when it is gone already.
  */
 export async function removeUser(core: Pick<Core, 'now'>, within: Within, userId: number): Promise<void> {
@@ -19,5 +19,6 @@ export async function removeUser(core: Pick<Core, 'now'>, within: Within, userId
   if (numUpdatedRows === 0n) fail('not_found')
   await deleteSessions(within, userId)
   await dropCodes(within, userId)
-  await within.deleteFrom('saved_views').where('user_id', '=', userId).execute()
+  for (const table of ['saved_views', 'own_responses', 'own_response_events'] as const)
+    await within.deleteFrom(table).where('user_id', '=', userId).execute()
 }

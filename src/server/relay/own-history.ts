@@ -31,10 +31,10 @@ export async function expandHistory(app: RelayParts, caller: RelayCaller, body: 
   const isKept = app.ownResponses.isOn && json.store !== false && bytes.length <= turnBytesMax
   const asKept = (thread: string): Pick<Expanded, 'keeps'> =>
     input && isKept ? { keeps: { input, thread, previousId, isBackground: false } } : {}
-  if (!previous) return { body, ...(previousId === '' ? asKept('') : {}) }
+  if (!previous || !input) return { body, ...(previousId === '' ? asKept('') : {}) }
   if (isRunning(previous.response)) fail('response_running')
   const history = await app.ownResponses.historyOf(previous)
-  if (!history || !input) return fail('previous_response_unknown', { id: previousId.slice(0, 100) })
+  if (!history) return fail('previous_response_unknown', { id: previousId.slice(0, 100) })
 
   const items = [...history.items, ...input]
   const { previous_response_id: _, ...rest } = json
