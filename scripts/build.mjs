@@ -1,4 +1,4 @@
-// `npm run build`: dist/contract and dist/server by the TypeScript compiler, dist/web by Vite. The exported function builds only what
+// `npm run build`: dist/contract and dist/server by the TypeScript compiler, dist/web by Vite, with packed forms of its files. The exported function builds only what
 // changed since the last time, told by a hash over the sources.
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -6,6 +6,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { installWhenNeeded, requireNode } from './lib/install.mjs'
+import { packFiles } from './lib/pack-files.mjs'
 import { commandOf, root, runNode } from './lib/process.mjs'
 
 const stamp = join(root, 'dist/.built')
@@ -18,10 +19,16 @@ const parts = {
     build: () => runNode(commandOf('typescript', 'tsc'), ['-b', 'tsconfig.server.json']),
   },
   web: {
-    from: [...shared, 'tsconfig.web.json', 'vite.config.ts', 'src/web'],
+    from: [...shared, 'tsconfig.web.json', 'vite.config.ts', 'scripts/lib/pack-files.mjs', 'src/web'],
     makes: 'dist/web/index.html',
-    build: () => runNode(commandOf('vite'), ['build', '--manifest', '--logLevel', 'warn']),
+    build: buildWeb,
   },
+}
+
+async function buildWeb() {
+  const code = await runNode(commandOf('vite'), ['build', '--manifest', '--logLevel', 'warn'])
+  if (code === 0) await packFiles(join(root, 'dist/web/assets'))
+  return code
 }
 
 /** Builds what is stale of the wanted parts, at the same time. Ends the process when a build fails. */

@@ -33,6 +33,12 @@ export function TimeRange({ label, from, to, onChange }: TimeRangeProps) {
     setOpened(false)
   }
 
+  function nameOf(span: TimeSpan): string {
+    if (span.to === 0) return say('since', { time: shortTime(span.from) })
+    if (span.from === 0) return say('until', { time: shortTime(span.to) })
+    return `${shortTime(span.from)} – ${shortTime(span.to)}`
+  }
+
   const presets = [
     { name: say('today'), span: { from: startOfDay(), to: 0 } },
     { name: say('lastHour'), span: { from: nowSeconds() - 3600, to: 0 } },
@@ -40,7 +46,7 @@ export function TimeRange({ label, from, to, onChange }: TimeRangeProps) {
     { name: say('lastDays', { days: 30 }), span: { from: startOfDay(29), to: 0 } },
     { name: say('anyTime'), span: { from: 0, to: 0 } },
   ]
-  const name = presets.find(({ span }) => span.from === from && span.to === to)?.name ?? describe({ from, to })
+  const name = presets.find(({ span }) => span.from === from && span.to === to)?.name ?? nameOf({ from, to })
 
   return (
     <Popover
@@ -100,10 +106,6 @@ export function TimeRange({ label, from, to, onChange }: TimeRangeProps) {
 }
 
 /** Short where it can be: whole days without the clock. */
-function describe({ from, to }: TimeSpan): string {
-  return `${from === 0 ? '…' : shortTime(from)} – ${to === 0 ? '…' : shortTime(to)}`
-}
-
 function shortTime(seconds: number): string {
   const text = formatTime(seconds)
   return text.endsWith('00:00:00') ? text.slice(0, 10) : text.slice(0, 16)

@@ -24,8 +24,8 @@ export function TopLinks({ screens, stacked = false, onChoose }: TopLinksProps) 
     <nav className={styles.links} data-stacked={stacked} aria-label={say('topNav')}>
       {home && <TopLink to={home.path} label={local(home.label)} onChoose={onChoose} />}
       {user && (
-        // It leads home as well, so only the home link says that one is there.
-        <Link to="/" className={styles.link} activeProps={{ 'aria-current': undefined }} onClick={onChoose}>
+        // It leads home as well, so only the home link shows that one is there.
+        <Link to="/" className={`${styles.link} ${styles.twin}`} onClick={onChoose}>
           {say('console')}
         </Link>
       )}

@@ -1,0 +1,1 @@
+export declare function packFiles(folder: string): Promise<void>

@@ -1,0 +1,26 @@
+// Packs files once for all who will fetch them: beside each a `.br` and a `.gz`, which the server sends to browsers that take them.
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+
+/** What fits into one packet anyway is left alone. */
+const smallestBytes = 1000
+
+/** @param {string} folder its scripts and styles, not those of folders in it */
+export async function packFiles(folder) {
+  const names = (await readdir(folder)).filter((name) => /\.(?:js|css)$/.test(name))
+  await Promise.all(names.map((name) => packFile(join(folder, name))))
+}
+
+async function packFile(path) {
+  const bytes = await readFile(path)
+  if (bytes.length < smallestBytes) return
+  const [small, smaller] = await Promise.all([
+    promisify(gzip)(bytes, { level: 9 }),
+    promisify(brotliCompress)(bytes, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 10, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+    }),
+  ])
+  await Promise.all([writeFile(`${path}.gz`, small), writeFile(`${path}.br`, smaller)])
+}
