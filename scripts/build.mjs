@@ -1,8 +1,9 @@
-// `npm run build`: dist/contract and dist/server by the TypeScript compiler, dist/web by Vite, with packed forms of its files. The exported function builds only what
-// changed since the last time, told by a hash over the sources.
+// `npm run build`: dist/contract and dist/server by the TypeScript compiler, with dist/server/main.js as a bundle of them and of the
+// packages they use; dist/web by Vite, with packed forms of its files. The exported function builds only what changed since the last
+// time, told by a hash over the sources.
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { installWhenNeeded, requireNode } from './lib/install.mjs'
@@ -14,15 +15,22 @@ const shared = ['package-lock.json', 'tsconfig.base.json', 'src/contract']
 
 const parts = {
   server: {
-    from: [...shared, 'tsconfig.contract.json', 'tsconfig.server.json', 'src/server'],
+    from: [...shared, 'tsconfig.contract.json', 'tsconfig.server.json', 'vite.server.config.ts', 'src/server'],
     makes: 'dist/server/main.js',
-    build: () => runNode(commandOf('typescript', 'tsc'), ['-b', 'tsconfig.server.json']),
+    build: buildServer,
   },
   web: {
     from: [...shared, 'tsconfig.web.json', 'vite.config.ts', 'scripts/lib/pack-files.mjs', 'src/web'],
     makes: 'dist/web/index.html',
     build: buildWeb,
   },
+}
+
+async function buildServer() {
+  const code = await runNode(commandOf('typescript', 'tsc'), ['-b', 'tsconfig.server.json'])
+  if (code !== 0) return code
+  await rm(join(root, 'dist/server/chunks'), { recursive: true, force: true })
+  return runNode(commandOf('vite'), ['build', '--config', 'vite.server.config.ts', '--logLevel', 'warn'])
 }
 
 async function buildWeb() {

@@ -9,7 +9,7 @@ await buildWhenStale()
 
 const children = [
   startNode(commandOf('typescript', 'tsc'), ['-b', 'tsconfig.server.json', '--watch', '--preserveWatchOutput']),
-  startNode('dist/server/main.js', [], { nodeArgs: ['--watch', '--watch-preserve-output', '--enable-source-maps'] }),
+  startNode('dist/server/start.js', [], { nodeArgs: ['--watch', '--watch-preserve-output', '--enable-source-maps'] }),
   startNode(commandOf('vite')),
 ]
 

@@ -40,7 +40,7 @@ describe('the house', () => {
   it.each([
     ['src/server/relay/handle.ts', '../channels/select.ts'],
     ['src/server/console/channels.ts', '../relay/probe.ts'],
-    ['src/server/main.ts', './app.ts'],
+    ['src/server/start.ts', './app.ts'],
     ['src/server/lib/failure.ts', '../../contract/errors.ts'],
     ['src/web/screens/login/form.tsx', './fields.tsx'],
     ['src/web/router.tsx', './screens/login/index.tsx'],

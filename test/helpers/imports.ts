@@ -6,7 +6,7 @@ import { posix } from 'node:path'
  */
 export const order = [
   'env', 'lib', 'db', 'bus', 'options', 'usage', 'wallet', 'notify', 'accounts', 'tokens', 'pricing', 'limits', 'moderation',
-  'protocols', 'providers', 'channels', 'relay', 'tasks', 'parts', 'jobs', 'console', 'http', 'app', 'main',
+  'protocols', 'providers', 'channels', 'relay', 'tasks', 'parts', 'jobs', 'console', 'http', 'app', 'start',
 ] // biome-ignore format: one line reads as the list that it is
 
 /** Folders that must stay pure: they may import only the contract, themselves and these. */

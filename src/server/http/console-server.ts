@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifyServerFactory } from 'fastify'
 import type { Handlers } from '../../contract/route.ts'
 import { type AllRoutes, allRoutes } from '../../contract/routes/index.ts'
@@ -11,6 +11,7 @@ import { clientReader } from '../lib/client-address.ts'
 import { closeBehindAnswer } from '../lib/close-behind.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { newRequestId } from '../lib/ids.ts'
+import { root } from '../lib/root.ts'
 import { ConsoleRequests } from '../limits/console-requests.ts'
 import type { App } from '../parts.ts'
 import { addHealth } from './health.ts'
@@ -29,7 +30,7 @@ export interface ConsoleServerOptions {
   readonly serverFactory?: FastifyServerFactory
 }
 
-const builtWeb = fileURLToPath(new URL('../../../dist/web', import.meta.url))
+const builtWeb = join(root, 'dist/web')
 const bodyMaxBytes = 64 * 1024
 /** An escaped NUL, which no database takes as text; an even number of backslashes before it would not be an escape. */
 const escapedNul = /(?:^|[^\\])(?:\\\\)*\\u0000/

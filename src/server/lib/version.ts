@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from './root.ts'
 
-/** The version that the console shows, from the file `VERSION` beside the sources and beside the built server alike. */
-export const version = readFileSync(new URL('../../../VERSION', import.meta.url), 'utf8').trim()
+/** The version that the console shows, from the file `VERSION`. */
+export const version = readFileSync(join(root, 'VERSION'), 'utf8').trim()

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { builtModule } from '../lib/root.ts'
 import type { CheckAnswer, CheckTask } from './check-worker.ts'
 
 type Waiting = (found: string | undefined | Error) => void
@@ -26,10 +27,8 @@ export class CheckThread {
     await this.#worker?.terminate()
   }
 
-  /** The built file, also when the sources run: not every supported Node starts a thread from TypeScript. */
   #start(): Worker {
-    const folder = import.meta.url.endsWith('.ts') ? '../../../dist/server/moderation/' : './'
-    const worker = new Worker(new URL(`${folder}check-worker.js`, import.meta.url))
+    const worker = new Worker(builtModule('moderation/check-worker.js'))
     worker.unref()
     worker.on('message', ({ id, found }: CheckAnswer) => {
       this.#waiting.get(id)?.(found)

@@ -1,10 +1,7 @@
 import { Worker } from 'node:worker_threads'
+import { builtModule } from '../lib/root.ts'
 
-/**
- * Starts a thread from a file of this folder: the built one, also when the sources run, because not every supported Node starts a
- * thread from TypeScript.
- */
+/** Starts a thread from a file of this folder. */
 export function startThread(name: 'sqlite-worker' | 'sqlite-query', workerData: object): Worker {
-  const folder = import.meta.url.endsWith('.ts') ? '../../../dist/server/wallet/' : './'
-  return new Worker(new URL(`${folder}${name}.js`, import.meta.url), { workerData })
+  return new Worker(builtModule(`wallet/${name}.js`), { workerData })
 }

@@ -1,0 +1,21 @@
+import { defineConfig } from 'vite'
+
+/**
+ * One file for what starts with the server, made of the built modules and the packages they use: hundreds of small files take Node twice
+ * as long to start, and memory for each. Parts that are loaded when they are first needed stay files of their own.
+ */
+export default defineConfig({
+  publicDir: false,
+  ssr: { noExternal: true, external: ['@node-rs/argon2', '@node-rs/bcrypt', '@photostructure/sqlite'] },
+  build: {
+    ssr: true,
+    target: 'node20',
+    outDir: 'dist/server',
+    emptyOutDir: false,
+    minify: false,
+    rolldownOptions: {
+      input: { main: 'dist/server/start.js' },
+      output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
+    },
+  },
+})
