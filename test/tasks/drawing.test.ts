@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { purgeTasks } from '../../src/server/tasks/purge.ts'
 import { addToken } from '../helpers/seed.ts'
 import { drawingUnits, smallUnits, spentBy, type TaskStage, taskStage, upstreamKey } from './stage.ts'
 
@@ -289,6 +290,89 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await poll()
       expect(await since()).toEqual({ spent: 0, charges: 2, refunds: 2 })
       expect(await fetched(id)).toMatchObject({ status: 'FAILURE' })
+    })
+
+    it('that are ordered twice at one instant are charged once, whichever is told that it is a repetition', async () => {
+      const { peer, ask } = stage
+      for (const codes of [
+        [1, 21],
+        [21, 1],
+      ]) {
+        const result = `twin-${codes[0]}`
+        const left = [...codes]
+        peer.program = ({ path }) =>
+          path.includes('submit') ? { json: { code: left.shift(), description: '', result, properties: {} } } : undefined
+        const order = () => ask('POST /mj/submit/imagine', { prompt: 'twins' })
+        const answers = await Promise.all([order(), order()])
+        expect(answers.map(({ json }) => json.result)).toEqual([result, result])
+      }
+      expect(await since()).toEqual({ spent: 2 * drawingUnits, charges: 2, refunds: 0 })
+    })
+
+    it('are taken off the sums of the dashboard when they fail', async () => {
+      const { peer, draw, poll, server } = stage
+      const sums = async () => {
+        const { db } = server.app
+        const rows = await db
+          .selectFrom('quota_data')
+          .select(['model_name', 'quota', 'count'])
+          .where('channel_id', '>', 0)
+          .execute()
+        const drawn = rows.filter(({ model_name }) => model_name === 'mj_imagine')
+        return {
+          quota: drawn.reduce((sum, { quota }) => sum + quota, 0),
+          count: drawn.reduce((sum, { count }) => sum + count, 0),
+        }
+      }
+      const earlier = await sums()
+      const id = await draw()
+      expect(await sums()).toEqual({ quota: earlier.quota + drawingUnits, count: earlier.count + 1 })
+      peer.tell(id, { status: 'FAILURE', failReason: 'no' })
+      await poll()
+      expect(await sums()).toEqual({ quota: earlier.quota, count: earlier.count + 1 })
+    })
+
+    it('go with the own headers of their channel, to which they are asked about as well', async () => {
+      const { peer, draw, poll, server, drawingChannel } = stage
+      const set = (header_override: object) =>
+        server.call('PUT /api/channel/', { id: drawingChannel, setting: JSON.stringify({ header_override }) })
+      await set({ 'x-tenant': 'blue', 'mj-api-secret': null, authorization: 'Bearer {api_key}' })
+      peer.asked.length = 0
+      await draw()
+      await poll()
+      expect(peer.asked.map(({ path }) => path)).toEqual(['/mj/submit/imagine', '/mj/task/list-by-condition'])
+      for (const { headers } of peer.asked)
+        expect([headers['x-tenant'], headers.authorization, headers['mj-api-secret']]).toEqual([
+          'blue',
+          `Bearer ${upstreamKey}`,
+          undefined,
+        ])
+      await set({})
+    })
+
+    it('that have ended go when they are older than the option says, and their charges stay', async () => {
+      const { peer, draw, poll, server, set } = stage
+      const [ended, running] = [await draw('ended'), await draw('running')]
+      peer.tell(ended, { status: 'SUCCESS', progress: '100%' })
+      await poll()
+      const charges = (await spentBy(server)).charges
+      const kept = async () =>
+        (await server.app.db.selectFrom('midjourneys').select('mj_id').where('mj_id', 'in', [ended, running]).execute()).map(
+          ({ mj_id }) => mj_id,
+        )
+      const twoDaysMs = 2 * 86_400_000
+      await server.app.db
+        .updateTable('midjourneys')
+        .set((eb) => ({ submit_time: eb('submit_time', '-', twoDaysMs) }))
+        .where('mj_id', 'in', [ended, running])
+        .execute()
+      expect(await purgeTasks(server.app)).toBe(0)
+      await set('TaskRetentionDays', 3)
+      expect(await purgeTasks(server.app)).toBe(0)
+      await set('TaskRetentionDays', 1)
+      expect(await purgeTasks(server.app)).toBeGreaterThan(0)
+      expect([await kept(), (await spentBy(server)).charges]).toEqual([[running], charges])
+      await set('TaskRetentionDays', 0)
     })
 
     it('whose upstream dies are asked for less and less often, end in time, and are refunded', async () => {

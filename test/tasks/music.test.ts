@@ -64,6 +64,17 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect((await ask('POST /suno/submit/music', { prompt: 'x', continue_clip_id: 'c1', task_id: 'nobody' })).status).toBe(404)
     })
 
+    it('music goes out under the name that its channel has for the model', async () => {
+      const { peer, server, musicChannel } = stage
+      const map = (model_mapping: string) => server.call('PUT /api/channel/', { id: musicChannel, model_mapping })
+      await map('{"chirp-v3-0":"chirp-v4","chirp-x":"chirp-x-2"}')
+      await compose()
+      expect(peer.asked.at(-1)?.body.mv).toBe('chirp-v4')
+      await compose({ prompt: 'la', mv: 'chirp-x' })
+      expect(peer.asked.at(-1)?.body.mv).toBe('chirp-x-2')
+      await map('{}')
+    })
+
     it('lyrics that fail are refunded once', async () => {
       const { peer, ask, poll } = stage
       const id = String((await ask('POST /suno/submit/lyrics', { prompt: 'about the sea' })).json.data)

@@ -20,6 +20,14 @@ export const logs = section(
         en: 'Older consumption logs are removed by themselves; ledger, balances and dashboard stay as they are. 0 keeps all.',
       },
     }),
+    TaskRetentionDays: option({
+      ...integer(0, { min: 0, max: 3650, unit: { zh: '天', en: 'days' } }),
+      label: { zh: '绘图与异步任务保留天数', en: 'Days that drawings and tasks are kept' },
+      help: {
+        zh: '更早且已结束的绘图与异步任务会自动清理，账目和余额不受影响；0 表示一直保留。',
+        en: 'Older drawings and tasks that have ended are removed by themselves; ledger and balances stay as they are. 0 keeps all.',
+      },
+    }),
   },
 )
 

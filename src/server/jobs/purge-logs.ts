@@ -1,7 +1,8 @@
+import { purgeTasks } from '../tasks/purge.ts'
 import { runPurges } from '../usage/purge.ts'
 import type { Job } from './runner.ts'
 
-/** Cleans the log as admins asked, and of what is older than it is kept. */
+/** Cleans the log as admins asked, and log and tasks of what is older than it is kept. */
 export const purgeLogs: Job = {
   name: 'purge-logs',
   label: { zh: '清理日志', en: 'Clean the log' },
@@ -10,6 +11,7 @@ export const purgeLogs: Job = {
   everyMs: () => 60_000,
   deadlineMs: 50 * 60_000,
   async run(app, signal, tell) {
-    return `removed ${await runPurges(app, signal, tell)} rows`
+    const rows = await runPurges(app, signal, tell)
+    return `removed ${rows} rows and ${await purgeTasks(app, signal)} tasks`
   },
 }

@@ -21,7 +21,7 @@ import { noticeUrl } from './links.ts'
 import { dropTask, type NewTask, openTask, takeTask } from './new-task.ts'
 import type { Accepted, Order } from './order.ts'
 import { type Placed, placeOrder } from './place-order.ts'
-import { eitherOf, idColumn } from './task-table.ts'
+import { aloneWithTask, hasPaid } from './repeated.ts'
 import { orderAnswer, refuse } from './tell.ts'
 
 /** Orders that this process is placing, by request: their rows are not yet given up. */
@@ -105,34 +105,20 @@ type Taken = Exclude<NonNullable<Placed['outcome']>, UpstreamFailure> & Pick<Pla
 async function take(app: RelayParts, held: Held, task: NewTask, taken: Taken): Promise<void> {
   const { call, caller, order, hold } = held
   const { channel, verdict } = taken
-  if (verdict.isRepeated && (await hasPaid(app, order, { userId: caller.userId, id: verdict.upstreamId, amount: hold.amount }))) {
-    await release(app, hold)
-    await dropTask(app, task, undefined)
-  } else {
-    const charge = chargeOf(app, held, taken)
-    held.turn?.used(0)
-    await settle(app, hold, charge)
-    const isTaken = await takeTask(app, task, { channelId: channel.id, keyId: channel.keyId, quota: charge.amount, verdict })
-    if (!isTaken) fail('task_not_submitted')
-  }
+  const own = { table: order.table, userId: caller.userId, upstreamId: verdict.upstreamId }
+  await aloneWithTask(app, own, async () => {
+    if (await hasPaid(app, own, { action: order.action, isRepeated: verdict.isRepeated, amount: hold.amount })) {
+      await release(app, hold)
+      await dropTask(app, task, undefined)
+    } else {
+      const charge = chargeOf(app, held, taken)
+      held.turn?.used(0)
+      await settle(app, hold, charge)
+      const isTaken = await takeTask(app, task, { channelId: channel.id, keyId: channel.keyId, quota: charge.amount, verdict })
+      if (!isTaken) fail('task_not_submitted')
+    }
+  })
   call.answer('application/json; charset=utf-8', Buffer.from(JSON.stringify(orderAnswer(verdict.answer, channel))))
-}
-
-/** What the upstream had made for this caller before was charged before, unless that was for less. */
-async function hasPaid(
-  { db }: RelayParts,
-  { table }: Order,
-  { userId, id, amount }: { userId: number; id: string; amount: number },
-): Promise<boolean> {
-  const known = await db
-    .selectFrom(eitherOf(table))
-    .select('id')
-    .where(idColumn(table), '=', id)
-    .where('user_id', '=', userId)
-    .where('status', '<>', 'FAILURE')
-    .where('quota', '>=', amount)
-    .executeTakeFirst()
-  return known !== undefined
 }
 
 function chargeOf(app: RelayParts, held: Held, { channel, choice, attempts, verdict }: Taken): Charge {

@@ -1,0 +1,63 @@
+import { setTimeout } from 'node:timers/promises'
+import { withLease } from '../bus/lease.ts'
+import { fail } from '../lib/failure.ts'
+import type { RelayParts } from '../relay/relay-parts.ts'
+import { eitherOf, idColumn, type TaskTable } from './task-table.ts'
+
+/**
+ * One drawing, one charge: proxies answer an order that they know already with the name of what they have. Two orders may be that at one
+ * instant, on two nodes, and the one that is told of a repetition may be charged before the one that was first.
+ */
+export interface OwnTask {
+  readonly table: TaskTable
+  readonly userId: number
+  /** '' for what has no name at the upstream, and can be no repetition. */
+  readonly upstreamId: string
+}
+
+const leaseMs = 30_000
+const triesMax = 300
+const pauseMs = 50
+
+/** The code of a proxy for what it had already. */
+const repeatedCode = 21
+
+/** Runs `work` while nobody else charges this user for this task. Throws `server_busy` when another did so for very long. */
+export async function aloneWithTask(
+  app: RelayParts,
+  { table, userId, upstreamId }: OwnTask,
+  work: () => Promise<void>,
+): Promise<void> {
+  if (table !== 'midjourneys' || upstreamId === '') return work()
+  const lease = { name: `task:${userId}:${upstreamId}`, ms: leaseMs }
+  for (let tries = 0; tries < triesMax; tries++) {
+    const done = await withLease(app, lease, async () => {
+      await work()
+      return true
+    })
+    if (done) return
+    await setTimeout(pauseMs)
+  }
+  fail('server_busy')
+}
+
+/**
+ * Whether the user was charged for this before, and not for less: a repetition by any order of it, an order that is none by the
+ * repetition of it that was quicker.
+ */
+export async function hasPaid(
+  { db }: RelayParts,
+  { table, userId, upstreamId }: OwnTask,
+  { action, isRepeated, amount }: { action: string; isRepeated: boolean; amount: number },
+): Promise<boolean> {
+  if (table !== 'midjourneys' || upstreamId === '') return false
+  const known = db
+    .selectFrom(eitherOf(table))
+    .select('id')
+    .where(idColumn(table), '=', upstreamId)
+    .where('user_id', '=', userId)
+    .where('status', '<>', 'FAILURE')
+    .where('quota', '>=', amount)
+  const paid = isRepeated ? known : known.where('code', '=', repeatedCode).where('action', '=', action)
+  return (await paid.executeTakeFirst()) !== undefined
+}
