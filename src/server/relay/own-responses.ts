@@ -41,6 +41,8 @@ export interface History {
 /** A response is somebody's. */
 export type Owned = Pick<OwnResponse, 'userId' | 'id'>
 
+/** Made from the id of a request, so that no query is needed for those of upstreams. */
+const ownId = /^resp_\d{17}[0-9A-Za-z]{12}$/
 const leaseSeconds = 60
 const daySeconds = 24 * 60 * 60
 /** What one user writes before it is looked whether they have too much. */
@@ -102,7 +104,7 @@ export class OwnResponses {
 
   /** Undefined for an id that this user has none of, or while nothing is kept. */
   async find({ userId, id }: Owned): Promise<OwnResponse | undefined> {
-    if (!this.isOn) return undefined
+    if (!this.isOn || !ownId.test(id)) return undefined
     const row = await this.#core.db
       .selectFrom('own_responses')
       .selectAll()
