@@ -8,8 +8,8 @@ export const responses = section(
       ...toggle(true),
       label: { zh: '为不支持 Responses 的渠道保存回复', en: 'Keep responses for channels that do not speak Responses' },
       help: {
-        zh: '加密保存请求与回复内容，使 previous_response_id、后台运行和按编号读取可用。关闭后已保存的内容随即清除，这类请求会被拒绝。',
-        en: 'Keeps prompts and answers encrypted, so that previous_response_id, background and reading by id work. When off, what is kept is removed and such requests are refused.',
+        zh: '加密保存请求与回复内容，使 previous_response_id、后台运行和按编号读取可用。关闭后这类请求会被拒绝，已保存的内容不再可读，并在一小时内清除。',
+        en: 'Keeps prompts and answers encrypted, so that previous_response_id, background and reading by id work. When off, such requests are refused, and what is kept can be read no more and is removed within the hour.',
       },
     }),
     'responses.keep_days': option({
