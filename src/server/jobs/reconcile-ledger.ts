@@ -1,7 +1,13 @@
+import { recordAudit } from '../options/audit.ts'
+import type { App } from '../parts.ts'
+import { findLedgerGap, type LedgerGap, markLedger } from '../wallet/ledger-mark.ts'
 import { reconcile } from '../wallet/reconcile.ts'
 import type { Job } from './runner.ts'
 
-/** Checks that every balance is the sum of its ledger rows. It only reports: what went wrong is for a person to find out. */
+/**
+ * Checks that every balance is the sum of its ledger rows, and that the ledger still has what was in it last time. It only reports: what went wrong is for a
+ * person to find out.
+ */
 export const reconcileLedger: Job = {
   name: 'reconcile-ledger',
   label: { zh: '核对余额与账本', en: 'Compare balances with the ledger' },
@@ -13,6 +19,20 @@ export const reconcileLedger: Job = {
     const discrepancies = await reconcile(app)
     app.metrics.ledgerDiscrepancy.set(discrepancies.length)
     for (const discrepancy of discrepancies) app.logger.error(discrepancy, 'A BALANCE DIFFERS FROM ITS LEDGER')
-    return `${discrepancies.length} differ`
+    const gap = await findLedgerGap(app)
+    if (gap) await report(app, gap)
+    await markLedger(app).catch((error: unknown) => app.logger.warn({ error }, 'how far the ledger goes could not be marked'))
+    return `${discrepancies.length} differ${gap ? `; the ledger is an older one: ${spanOf(gap)} is missing` : ''}`
   },
+}
+
+async function report(app: App, gap: LedgerGap): Promise<void> {
+  app.logger.error(gap, 'THE LEDGER ENDS BEFORE WHAT WAS WRITTEN: THE DATABASE WAS PUT BACK TO AN OLDER STATE')
+  const entry = { caller: undefined, action: 'ledger.gap', target: 'ledger', after: spanOf(gap) }
+  await app.db.transaction().execute((within) => recordAudit(app, within, entry))
+}
+
+function spanOf({ from, to }: LedgerGap): string {
+  const [first, last] = [from, to].map((at) => new Date(at * 1000).toISOString())
+  return `${first} to ${last}`
 }

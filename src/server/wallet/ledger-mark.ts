@@ -1,0 +1,76 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Row } from '../db/schema.ts'
+import type { Core } from '../options/core.ts'
+
+/**
+ * How far the ledger went, kept in a file beside the database. A database that is put back to an older state agrees with itself, so
+ * that no sum in it can tell what is missing; this mark can.
+ */
+interface Mark {
+  /** Which database: one that was made anew has no past. */
+  readonly database: string
+  readonly id: number
+  readonly reference: string
+  /** Unix seconds. */
+  readonly at: number
+}
+
+/** Charges and credits of this time are in no ledger any more. Unix seconds. */
+export interface LedgerGap {
+  readonly from: number
+  readonly to: number
+}
+
+type Last = Pick<Row<'ledger'>, 'id' | 'reference' | 'created_at'>
+
+/** What the ledger has lost since the mark was made, if anything. */
+export async function findLedgerGap(core: Core): Promise<LedgerGap | undefined> {
+  const mark = readMark(core)
+  if (!mark || mark.database !== (await nameOf(core))) return undefined
+  const row = await core.db.selectFrom('ledger').select('reference').where('id', '=', mark.id).executeTakeFirst()
+  if (row?.reference === mark.reference) return undefined
+  // Rows that came since have ids of the lost ones: what went before the mark by time is what is left of the past.
+  const before = await lastRow(core, mark.at)
+  return { from: before?.created_at ?? 0, to: mark.at }
+}
+
+/** Marks how far the ledger goes now. */
+export async function markLedger(core: Core): Promise<void> {
+  const last = await lastRow(core)
+  if (!last) return
+  const mark: Mark = { database: await nameOf(core), id: last.id, reference: last.reference, at: last.created_at }
+  const file = fileOf(core)
+  mkdirSync(core.env.DATA_DIR, { recursive: true, mode: 0o700 })
+  writeFileSync(`${file}.new`, JSON.stringify(mark), { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+}
+
+function lastRow({ db }: Core, beforeSeconds?: number): Promise<Last | undefined> {
+  return db
+    .selectFrom('ledger')
+    .select(['id', 'reference', 'created_at'])
+    .$if(beforeSeconds !== undefined, (query) => query.where('created_at', '<=', beforeSeconds ?? 0))
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** The first data key is drawn when a database is made. */
+async function nameOf({ db }: Core): Promise<string> {
+  const key = await db.selectFrom('key_ring').select('id').orderBy('created_at').orderBy('id').executeTakeFirst()
+  return key?.id ?? ''
+}
+
+function readMark(core: Core): Mark | undefined {
+  try {
+    // Only `markLedger` writes this file.
+    return JSON.parse(readFileSync(fileOf(core), 'utf8')) as Mark
+  } catch {
+    return undefined
+  }
+}
+
+function fileOf({ env }: Core): string {
+  return join(env.DATA_DIR, 'ledger-mark.json')
+}
