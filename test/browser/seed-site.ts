@@ -66,6 +66,7 @@ export async function seedSite({
   for (const [index, model] of [...models, ...models, ...models].entries())
     await ask(server, { key: token.key, model, stream: index % 2 === 0 })
   await addTasks(server)
+  await addTraces(server)
   return { channel: ids[0] ?? 1 }
 }
 
@@ -76,6 +77,43 @@ async function ask({ url }: TestServer, { key, model, stream }: { key: string; m
     body: JSON.stringify({ model, stream, messages: [{ role: 'user', content: 'What does a sluice do when the water rises?' }] }),
   })
   await response.text()
+}
+
+/** What only days of use, mail and a payment provider would leave behind. */
+async function addTraces({ app: { db, now } }: TestServer): Promise<void> {
+  const at = Math.floor(now() / 1000)
+  await db
+    .updateTable('users')
+    .set({ email: 'carol@example.com', aff_count: 2, aff_history_quota: 1_500_000 })
+    .where('username', '=', 'carol')
+    .execute()
+  for (const [id, response_time] of [380, 1240, 2900, 6100].entries())
+    await db
+      .updateTable('channels')
+      .set({ response_time, test_time: at - 600 })
+      .where('id', '=', id + 1)
+      .execute()
+  const order = {
+    user_id: 1,
+    provider: 'epay',
+    method: 'zfb',
+    currency: 'CNY',
+    amount: 10,
+    quota: 5_000_000,
+    money_minor: 7300,
+    created_time: at - 7200,
+  }
+  await db
+    .insertInto('top_ups')
+    .values(
+      (['success', 'pending', 'expired', 'flagged'] as const).map((status, nth) => ({
+        ...order,
+        status,
+        trade_no: `USR1NO${at - nth}`,
+        completed_time: status === 'success' ? at - 7000 : 0,
+      })),
+    )
+    .execute()
 }
 
 /** Drawing and music tasks as their upstreams would have left them: nothing here speaks their protocols. */

@@ -137,6 +137,7 @@ function TextFilter({ kind, label, width, value, onChange }: TextFilterProps) {
   return (
     <TextInput
       type="search"
+      className={kind === 'search' ? styles.search : undefined}
       aria-label={label}
       placeholder={label}
       leftSection={kind === 'search' ? <IconSearch size={16} /> : undefined}

@@ -16,7 +16,7 @@ export function useColumns(): Column<User>[] {
   return [
     { key: 'id', title: say('id'), sortKey: 'id', width: 56, cell: ({ id }) => id },
     { key: 'username', title: say('username'), heads: true, width: 170, cell: (user) => <Who user={user} /> },
-    { key: 'email', title: say('email'), hideable: true, width: 200, cell: ({ email }) => <span>{email}</span> },
+    { key: 'email', title: say('email'), hideable: true, width: 200, cell: ({ email }) => email || null },
     { key: 'group', title: say('group'), hideable: true, cell: ({ group }) => <Tag color={colorOf(group)}>{group}</Tag> },
     { key: 'role', title: say('role'), cell: ({ role }) => <StatusTag state={roleStates[role]} /> },
     { key: 'status', title: say('status'), cell: (user) => <State user={user} /> },

@@ -1,0 +1,477 @@
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Text } from '../../src/contract/text.ts'
+import { addChannel, addToken } from '../helpers/seed.ts'
+import { everyLook, go, type Language, openStage, type Stage, type Who } from './stage.ts'
+
+/**
+ * Every message of section 8 of the specification, in its order, and how it is provoked: here, or on the way of a journey, which reads it
+ * in the file that is named. What cannot come up says why.
+ */
+interface Message {
+  readonly message: string
+  readonly text: Text
+  readonly here?: { readonly who?: Who; provoke(ground: Ground): Promise<unknown> }
+  readonly journey?: string
+  readonly never?: string
+}
+
+interface Ground {
+  readonly page: Page
+  readonly language: Language
+  readonly pick: (zh: string, en: string) => string
+  readonly press: (zh: string, en: string) => Promise<void>
+  readonly fill: (zh: string, en: string, text: string) => Promise<void>
+  /** Answers one kind of call as a broken server would. */
+  readonly breakCall: (address: string, json?: object) => Promise<unknown>
+}
+
+let stage: Stage
+const model = 'gpt-4o'
+const limited = 'gpt-4o-mini'
+beforeAll(async () => {
+  stage = await openStage()
+  await addChannel(stage.server, { url: stage.upstream.url, models: `${model},${limited}` })
+  stage.upstream.program(limited, { status: 429 })
+})
+afterAll(() => stage.stop())
+
+async function option(key: string, value: string): Promise<void> {
+  await stage.server.call('PUT /api/option/', { key, value })
+}
+
+/** What a client of the relay is told, in English whatever its language: programs read it. */
+async function relayed(key: string, asked: string): Promise<string> {
+  const response = await fetch(`${stage.server.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: asked, messages: [{ role: 'user', content: 'hello' }] }),
+  })
+  return response.text()
+}
+
+/** Shows a text that came from the relay where the others are shown, so that one way of looking is enough. */
+async function show(page: Page, text: string): Promise<void> {
+  await page.setContent(`<pre>${text.replaceAll('<', '&lt;')}</pre>`)
+}
+
+const ofRelay = (keyOf: () => Promise<string>, asked = model): Message['here'] => ({
+  provoke: async ({ page }) => show(page, await relayed(await keyOf(), asked)),
+})
+
+const ofRelayText = (en: string): Text => ({ zh: en, en })
+
+const catalogue: readonly Message[] = [
+  {
+    message: '401: login expired',
+    text: { zh: '未登录或登录已过期，请重新登录', en: 'Not logged in or login has expired, please log in again' },
+    journey: 'screens.test.ts',
+  },
+  {
+    message: '429',
+    text: { zh: '请求次数过多，请稍后再试', en: 'Too many requests, try again later' },
+    journey: 'messages.test.ts',
+  },
+  {
+    message: '500',
+    text: { zh: '服务器内部错误，请联系管理员', en: 'Internal server error, contact the admin' },
+    journey: 'messages.test.ts',
+  },
+  {
+    message: '405',
+    text: { zh: '本站仅用于演示，无服务端', en: 'This site is demo only, no server' },
+    journey: 'messages.test.ts',
+  },
+  { message: 'any other', text: { zh: '错误：teapot', en: 'Error: teapot' }, journey: 'messages.test.ts' },
+
+  {
+    message: 'user created',
+    text: { zh: '用户账户创建成功！', en: 'User created' },
+    here: {
+      async provoke({ page, language, fill, press }) {
+        await go(page, '/user/add')
+        await fill('用户名', 'Username', `made-${language}`)
+        await fill('密码', 'Password', 'plain-person-1')
+        await press('提交', 'Submit')
+      },
+    },
+  },
+  {
+    message: 'user updated',
+    text: { zh: '用户信息更新成功！', en: 'User updated' },
+    here: {
+      async provoke({ page, language, fill, press }) {
+        await go(page, '/user/edit/2')
+        await fill('显示名称', 'Display name', `Shown ${language}`)
+        await press('提交', 'Submit')
+      },
+    },
+  },
+  {
+    message: 'operation done',
+    text: { zh: '操作成功完成！', en: 'Operation completed successfully' },
+    here: {
+      async provoke({ page, pick, press }) {
+        await go(page, '/user?keyword=admin')
+        await page.getByRole('button', { name: pick('更多操作: admin', 'More actions: admin') }).click()
+        await page.getByRole('menuitem', { name: pick('退出所有登录', 'Sign out everywhere') }).click()
+        await page.getByRole('dialog').waitFor()
+        await press('退出所有登录', 'Sign out everywhere')
+      },
+    },
+  },
+  { message: 'login succeeded', text: { zh: '登录成功！', en: 'Login succeeded' }, journey: 'stage.ts' },
+  { message: 'registration succeeded', text: { zh: '注册成功！', en: 'Registration succeeded' }, journey: 'accounts.test.ts' },
+  {
+    message: 'code sent (check mailbox)',
+    text: { zh: '验证码发送成功，请检查你的邮箱！', en: 'Code sent, check your mailbox' },
+    journey: 'accounts.test.ts',
+  },
+  {
+    message: 'token reset and copied',
+    text: { zh: '令牌已重置并已复制到剪贴板', en: 'Token reset and copied' },
+    here: {
+      async provoke({ page, press }) {
+        await page.context().grantPermissions(['clipboard-write'])
+        await go(page, '/setting')
+        await press('生成系统访问令牌', 'Generate system access token')
+        await page.getByRole('dialog').waitFor()
+        await page
+          .getByRole('dialog')
+          .getByRole('button', { name: /生成系统访问令牌|Generate system access token/ })
+          .click()
+      },
+    },
+  },
+  {
+    message: 'invite link copied',
+    text: { zh: '邀请链接已复制到剪切板', en: 'Invite link copied' },
+    here: {
+      async provoke({ page, press }) {
+        await page.context().grantPermissions(['clipboard-write'])
+        await go(page, '/setting')
+        await press('复制', 'Copy')
+      },
+    },
+  },
+  {
+    message: 'system token copied',
+    text: { zh: '已复制到剪贴板', en: 'Copied to clipboard' },
+    here: {
+      async provoke({ page, pick }) {
+        await page.context().grantPermissions(['clipboard-write'])
+        await page.route('**/api/user/token', (route) => route.fulfill({ json: { success: true, message: '', data: 'made' } }))
+        await go(page, '/setting')
+        const make = page.getByRole('button', { name: pick('生成系统访问令牌', 'Generate system access token') })
+        await make.click()
+        await page.getByRole('dialog').getByRole('button').last().click()
+        await page.getByRole('button', { name: pick('复制: 系统访问令牌', 'Copy: System access token') }).click()
+      },
+    },
+  },
+  {
+    message: 'WeChat bound',
+    text: { zh: '微信账户绑定成功！', en: 'WeChat account bound' },
+    here: {
+      async provoke({ page, pick, breakCall, fill, press }) {
+        await option('WeChatServerAddress', 'https://wechat.test')
+        await option('WeChatServerToken', 'secret')
+        await option('WeChatAuthEnabled', 'true')
+        await breakCall('**/api/oauth/wechat/bind', { success: true, message: '', data: null })
+        await go(page, '/setting')
+        await page.getByRole('button', { name: pick('绑定: 微信', 'Bind: WeChat') }).click()
+        await page.getByRole('dialog').waitFor()
+        await fill('验证码', 'Verification code', '123456')
+        await press('绑定', 'Bind')
+      },
+    },
+  },
+  { message: 'email bound', text: { zh: '邮箱账户绑定成功！', en: 'E-mail address bound' }, journey: 'accounts.test.ts' },
+  { message: 'password changed', text: { zh: '密码修改成功！', en: 'Password changed' }, journey: 'screens.test.ts' },
+  { message: 'account deleted', text: { zh: '账户已注销！', en: 'Account deleted' }, journey: 'accounts.test.ts' },
+  {
+    message: 'notification settings updated',
+    text: { zh: '通知设置已更新', en: 'Notification settings updated' },
+    journey: 'accounts.test.ts',
+  },
+  { message: 'save succeeded', text: { zh: '保存成功', en: 'Save succeeded' }, journey: 'messages.test.ts' },
+  { message: 'N logs cleaned', text: { zh: '已清理 2 条日志！', en: '2 logs cleaned' }, journey: 'statistics.test.ts' },
+  {
+    message: 'added',
+    text: { zh: '添加成功，点击“应用更改”后生效', en: 'Added; it takes effect with “Apply changes”' },
+    here: {
+      async provoke({ page, press }) {
+        await go(page, '/setting?tab=prices')
+        await press('添加模型', 'Add model')
+        const dialog = page.getByRole('dialog')
+        await dialog.getByRole('textbox').first().fill('brand-new-model')
+        await dialog.getByRole('textbox').nth(1).fill('2')
+        await dialog.getByRole('button').last().click()
+      },
+    },
+  },
+  {
+    message: 'already latest version',
+    text: { zh: '已是最新版本：9.9', en: 'This is the latest version: 9.9' },
+    here: {
+      async provoke({ page, breakCall, press }) {
+        const release = { current: '9.9', latest: '9.9', is_newer: false, title: '', notes: '', url: '' }
+        await breakCall('**/api/system/update', { success: true, message: '', data: release })
+        await go(page, '/setting?tab=other')
+        await press('检查更新', 'Check for updates')
+      },
+    },
+  },
+
+  {
+    message: 'partial save failure (retry)',
+    text: { zh: '部分保存失败，请重试', en: 'Partial save failure, please retry' },
+    here: { provoke: (ground) => saveTwo(ground, 1) },
+  },
+  {
+    message: 'save failed (retry)',
+    text: { zh: '保存失败，请重试', en: 'Save failed, please retry' },
+    here: { provoke: (ground) => saveTwo(ground, 2) },
+  },
+  {
+    message: 'log cleanup failed',
+    text: { zh: '日志清理失败', en: 'Log cleanup failed' },
+    here: {
+      async provoke({ page, breakCall, press }) {
+        await breakCall('**/api/log/purge')
+        await go(page, '/log')
+        await press('清理日志', 'Clean the log')
+        const clean = () => page.getByRole('dialog').last().getByRole('button').last().click()
+        await page.getByRole('dialog').waitFor()
+        await clean()
+        await page.getByRole('dialog').nth(1).waitFor()
+        await clean()
+      },
+    },
+  },
+  {
+    message: 'check update failed',
+    text: { zh: '检查更新失败', en: 'Checking for updates failed' },
+    here: {
+      async provoke({ page, press }) {
+        await go(page, '/setting?tab=other')
+        await press('检查更新', 'Check for updates')
+      },
+    },
+  },
+  { message: 'check input', text: { zh: '请检查输入', en: 'Check the input' }, journey: 'messages.test.ts' },
+  {
+    message: 'failed to get enabled models',
+    text: { zh: '获取已启用的模型失败', en: 'Loading the enabled models failed' },
+    here: {
+      async provoke({ page, breakCall }) {
+        await breakCall('**/api/channel/models_enabled')
+        await page.goto('/setting?tab=prices&view=unset')
+      },
+    },
+  },
+  {
+    message: 'update notification settings failed',
+    text: { zh: '更新通知设置失败', en: 'Updating the notification settings failed' },
+    here: {
+      async provoke({ page, breakCall, press }) {
+        await breakCall('**/api/user/setting')
+        await go(page, '/setting')
+        await press('保存设置', 'Save settings')
+      },
+    },
+  },
+  {
+    message: 'token expiry format error',
+    text: { zh: '', en: '' },
+    never: 'A date is picked from a calendar, which makes no other format',
+  },
+  {
+    message: 'duplicate submit error when models is not a list',
+    text: { zh: '', en: '' },
+    never: 'Models are always a list, and a form that is being saved takes no second submit',
+  },
+  {
+    message: 'chat data parse failure; chat link config error',
+    text: { zh: '聊天链接配置错误，请联系管理员', en: 'The chat link is not configured rightly, contact the admin' },
+    journey: 'chat.test.ts',
+  },
+  {
+    message: 'copy failure dialog',
+    text: { zh: '无法复制到剪贴板，请手动复制', en: 'Unable to copy to clipboard, please copy manually' },
+    journey: 'messages.test.ts',
+  },
+  {
+    message: 'default-password warning',
+    text: { zh: '您正在使用默认密码！', en: 'You are using the default password' },
+    journey: 'screens.test.ts',
+  },
+  {
+    message: 'no chat link',
+    text: { zh: '无聊天链接，请联系管理员配置', en: 'There is no chat link, contact the admin to configure one' },
+    journey: 'chat.test.ts',
+  },
+  {
+    message: 'no recharge link',
+    text: { zh: '超级管理员未设置充值链接！', en: 'The super admin has not set a recharge link' },
+    here: {
+      async provoke({ page, press }) {
+        await go(page, '/topup')
+        await press('获取兑换码', 'Get a code')
+      },
+    },
+  },
+  {
+    message: 'online top-up disabled',
+    text: { zh: '管理员未开启在线充值！', en: 'The admin has not enabled online top-up' },
+    here: { provoke: ({ page }) => go(page, '/topup') },
+  },
+
+  { message: 'insufficient quota', text: { zh: '用户额度不足', en: 'Insufficient quota' }, journey: 'messages.test.ts' },
+  {
+    message: 'invalid token',
+    text: ofRelayText('The API key is invalid'),
+    here: ofRelay(async () => 'sk-nothing'),
+  },
+  {
+    message: 'expired token',
+    text: ofRelayText('This API key has expired'),
+    here: ofRelay(async () => {
+      const { id, key } = await addToken(stage.server)
+      await stage.server.app.db.updateTable('tokens').set({ expired_time: 1_700_000_000 }).where('id', '=', id).execute()
+      return key
+    }),
+  },
+  {
+    message: 'exhausted token',
+    text: ofRelayText('The quota of this API key is exhausted'),
+    here: ofRelay(async () => (await addToken(stage.server, { unlimited_quota: false, remain_quota: 0 })).key),
+  },
+  {
+    message: 'invalid redemption code',
+    text: { zh: '无效的兑换码', en: 'The redemption code is invalid' },
+    here: {
+      who: 'user',
+      async provoke({ page, fill, press }) {
+        await go(page, '/topup')
+        await fill('兑换码', 'Redemption code', 'no such code')
+        await press('兑换', 'Redeem')
+      },
+    },
+  },
+  { message: 'redemption code used', text: { zh: '该兑换码已被使用', en: '' }, journey: 'money-in.test.ts' },
+  {
+    message: 'registration closed',
+    text: { zh: '管理员关闭了新用户注册', en: 'Registration is closed' },
+    here: {
+      who: 'nobody',
+      async provoke({ page }) {
+        await option('RegisterEnabled', 'false')
+        await go(page, '/register')
+        await option('RegisterEnabled', 'true')
+      },
+    },
+  },
+  {
+    message: 'password login disabled',
+    text: { zh: '管理员关闭了密码登录', en: 'Password login is disabled' },
+    here: {
+      who: 'nobody',
+      async provoke({ page, language, fill }) {
+        await go(page, '/login')
+        await option('PasswordLoginEnabled', 'false')
+        await fill('用户名/邮箱', 'Username or e-mail', `nobody-${language}`)
+        await fill('密码', 'Password', 'plain-person-1')
+        await page.getByRole('main').locator('button[type=submit]').click()
+        await page.waitForResponse('**/api/user/login')
+        await option('PasswordLoginEnabled', 'true')
+      },
+    },
+  },
+  {
+    message: 'verification code wrong or expired',
+    text: { zh: '验证码错误或已过期', en: 'The verification code is wrong or has expired' },
+    journey: 'accounts.test.ts',
+  },
+  {
+    message: 'reset link invalid or expired',
+    text: { zh: '', en: 'The reset link is invalid or has expired' },
+    journey: 'accounts.test.ts',
+  },
+  { message: 'human check failed', text: { zh: '', en: 'The human check failed, try again' }, journey: 'accounts.test.ts' },
+  {
+    message: 'no available channels',
+    text: ofRelayText('No available channel for model'),
+    here: ofRelay(async () => (await addToken(stage.server)).key, 'gpt-4'),
+  },
+  {
+    message: 'upstream group load saturated',
+    text: ofRelayText('The upstream of this group is saturated, try again later'),
+    here: ofRelay(async () => (await addToken(stage.server)).key, limited),
+  },
+]
+
+/** Saves two settings, of which some are refused. */
+async function saveTwo({ page, pick, fill, language }: Ground, refusals: number): Promise<void> {
+  await go(page, '/setting?tab=other')
+  const form = page.getByRole('region', { name: pick('个性化设置', 'Appearance') })
+  await fill('系统名称', 'System name', `Sluice ${refusals} ${language}`)
+  await fill('页脚', 'Footer', `footer ${refusals} ${language}`)
+  await page.route('**/api/option/', (route) => route.fulfill({ status: 500 }), { times: refusals })
+  await form.getByRole('button', { name: pick('保存', 'Save') }).click()
+}
+
+const languages = ['zh', 'en'] as const
+
+const here = catalogue.filter((entry) => entry.here)
+
+describe('every message of the specification', () => {
+  it('comes up on the way of a journey, or says why it never does', () => {
+    for (const { message, text, journey, never } of catalogue.filter((entry) => !entry.here)) {
+      const source = journey ? readFileSync(new URL(journey, import.meta.url), 'utf8') : ''
+      const isRead = [text.zh, text.en].some((words) => words !== '' && source.includes(words))
+      expect(never !== undefined || isRead, message).toBe(true)
+    }
+  })
+
+  // Each in one language, by turns; the heavy run has both.
+  it.each(languages)('is shown in %s when it is provoked', { timeout: 180_000 }, async (language) => {
+    const pages = new Map<Who, Page>()
+    const missing: string[] = []
+    for (const [nth, entry] of here.entries()) {
+      if (!everyLook && languages[nth % 2] !== language) continue
+      const { who = 'root', provoke } = entry.here ?? {}
+      const page = pages.get(who) ?? (await stage.open(who, { language })).page
+      pages.set(who, page)
+      await page.unrouteAll()
+      try {
+        await provoke?.(groundOf(page, language))
+        await page.getByText(entry.text[language]).first().waitFor()
+      } catch (cause) {
+        missing.push(`${entry.message}: ${cause}`)
+      }
+    }
+    expect(missing).toEqual([])
+  })
+})
+
+function groundOf(page: Page, language: Language): Ground {
+  const pick = (zh: string, en: string) => (language === 'zh' ? zh : en)
+  return {
+    page,
+    language,
+    pick,
+    press: (zh, en) =>
+      page
+        .getByRole('button', { name: pick(zh, en), exact: true })
+        .last()
+        .click(),
+    fill: (zh, en, value) =>
+      page
+        .getByRole('textbox', { name: pick(zh, en), exact: true })
+        .last()
+        .fill(value),
+    breakCall: (address, json) => page.route(address, (route) => route.fulfill(json ? { json } : { status: 500 })),
+  }
+}
