@@ -81,10 +81,14 @@ export async function sumHours(db: Queries, filter: ResolvedFilter): Promise<Sum
   return sum
 }
 
+/** Gives each key with its sum, which is the same object every time: a month has hundreds of thousands. */
 export function eachSum(sums: Sums, take: (key: Key, sum: Readonly<Sum>) => void): void {
+  const sum = { quota: 0, count: 0, token_used: 0 }
   for (let index = 0; index + 3 < sums.length; index += 4) {
-    const [key = '', quota, count, tokens] = [sums[index], sums[index + 1], sums[index + 2], sums[index + 3]]
-    take(key, { quota: Number(quota), count: Number(count), token_used: Number(tokens) })
+    sum.quota = Number(sums[index + 1])
+    sum.count = Number(sums[index + 2])
+    sum.token_used = Number(sums[index + 3])
+    take(sums[index] ?? '', sum)
   }
 }
 
