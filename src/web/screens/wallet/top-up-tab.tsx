@@ -1,5 +1,6 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
@@ -7,11 +8,13 @@ import { ErrorView } from '../../ui/error-view.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { QuotaText } from '../../ui/quota-text.tsx'
-import { OnlinePanel } from './online-panel.tsx'
 import { RedeemPanel } from './redeem-panel.tsx'
 import { texts } from './texts.ts'
-import { TransferPanel } from './transfer-panel.tsx'
 import styles from './wallet.module.css'
+
+// Fields of numbers weigh more than all the rest of this screen: they come right after it.
+const OnlinePanel = lazy(async () => ({ default: (await import('./online-panel.tsx')).OnlinePanel }))
+const TransferPanel = lazy(async () => ({ default: (await import('./transfer-panel.tsx')).TransferPanel }))
 
 export function TopUpTab() {
   const say = useText(texts)
@@ -35,10 +38,16 @@ export function TopUpTab() {
         )}
       </Panel>
       <div className={styles.columns}>
-        <OnlinePanel />
+        <Suspense fallback={<Skeleton height={280} radius="lg" />}>
+          <OnlinePanel />
+        </Suspense>
         <div className={styles.stack}>
           <RedeemPanel />
-          {data && <TransferPanel self={data} />}
+          {data && (
+            <Suspense>
+              <TransferPanel self={data} />
+            </Suspense>
+          )}
         </div>
       </div>
     </div>
