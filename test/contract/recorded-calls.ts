@@ -33,6 +33,7 @@ add('GET /api/status', 'status', { as: 'nobody' })
 add('GET /api/notice', 'text', { as: 'nobody' })
 add('GET /api/home_page_content', 'text', { as: 'nobody' })
 add('GET /api/about', 'text', { as: 'nobody' })
+add('GET /api/user/groups', 'groups', { as: 'nobody' })
 refused('GET /api/user/self', 'not_signed_in', { as: 'nobody', status: 401 })
 
 // Sign-in family

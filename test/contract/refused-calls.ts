@@ -234,6 +234,8 @@ add('top_up_credited', 'POST /api/topup/$paidOrder/complete', { body: { reason: 
 add('log_time_required', 'DELETE /api/log/?target_timestamp=')
 add('data_span_too_long', 'GET /api/data/self?start_timestamp=1&end_timestamp=4000000000', user)
 add('data_span_too_long', 'GET /api/data/?start_timestamp=1&end_timestamp=4000000000')
+add('prices_for_members', 'GET /api/user/groups', { ...nobody, options: { PricingPublicEnabled: 'false' } })
+add('prices_for_members', 'GET /api/pricing', { ...nobody, options: { PricingPublicEnabled: 'false' } })
 add('update_feed_missing', 'GET /api/system/update')
 
 export const refusedCalls: readonly RefusedCall[] = calls

@@ -43,6 +43,11 @@ export const sessionRoutes = routes({
     summary: 'Groups that the own account may use',
     reply: z.record(z.string(), groupInfo),
   },
+  'GET /api/user/groups': {
+    access: 'public',
+    summary: 'Groups that anybody may use, unless prices are for members',
+    reply: z.record(z.string(), groupInfo),
+  },
   'GET /api/user/models': {
     access: 'user',
     summary: 'Names of the models that the own account may use',

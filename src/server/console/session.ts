@@ -7,6 +7,7 @@ import { changeSelf } from '../accounts/self.ts'
 import { signIn } from '../accounts/sign-in.ts'
 import { findUser, presentUser } from '../accounts/users.ts'
 import { listedModels } from '../channels/listed-models.ts'
+import { fail } from '../lib/failure.ts'
 import { usableGroups } from '../pricing/groups.ts'
 import { type Context, requireCaller } from './context.ts'
 
@@ -33,6 +34,11 @@ export const sessionHandlers: Handlers<typeof sessionRoutes, Context> = {
   'POST /api/user/token': (context) => makeAccessToken(context.app, { userId: requireCaller(context).id }),
 
   'GET /api/user/self/groups': (context) => usableGroups(context.app.options.current, requireCaller(context).group),
+
+  'GET /api/user/groups'({ app: { options } }) {
+    if (!options.current.PricingPublicEnabled) fail('prices_for_members')
+    return usableGroups(options.current, '')
+  },
 
   'GET /api/user/models'(context) {
     const groups = Object.keys(usableGroups(context.app.options.current, requireCaller(context).group))
