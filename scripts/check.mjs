@@ -13,6 +13,7 @@ const steps = [
   { name: 'types', run: () => runNode(commandOf('typescript', 'tsc'), ['-b', 'tsconfig.json']) },
   { name: 'generated documents', run: () => runNode('scripts/docs.mjs', ['--check']) },
   { name: 'size of the console', run: checkBundle },
+  { name: 'age of packages', run: () => runNode('scripts/lock-ages.mjs') },
   { name: 'tests', slow: true, run: () => runNode('scripts/test.mjs') },
 ]
 

@@ -1,0 +1,34 @@
+// How long the packages of the lock file have been published. A version that was made to do harm is mostly found within days, so none
+// comes in that is younger than a week, unless somebody says why.
+const daysMin = 7
+const dayMs = 24 * 60 * 60 * 1000
+
+/** What the lock file installs, as `name@version`, sorted. */
+export function lockedVersions(lock) {
+  const packages = Object.entries(lock.packages).filter(([path]) => path !== '')
+  const names = packages.map(([path, { name, version }]) => `${name ?? path.replace(/^.*node_modules\//, '')}@${version}`)
+  return [...new Set(names)].sort()
+}
+
+/**
+ * What is wrong with the recorded ages, in words. An age is `before <day>` of what was in the lock file when the record was begun, the
+ * day of publication, or that day with a reason behind it: `2026-11-20 fixes CVE-2026-1`.
+ */
+export function ageProblems(lock, ages, today) {
+  const locked = lockedVersions(lock)
+  return [
+    ...locked.flatMap((version) => problemOf(version, ages[version], today) ?? []),
+    ...Object.keys(ages)
+      .filter((version) => !locked.includes(version))
+      .map((version) => `${version} is recorded, and not in the lock file`),
+  ]
+}
+
+function problemOf(version, age, today) {
+  if (age === undefined) return `${version} is new, and nobody has recorded when it was published`
+  if (/^before \d{4}-\d\d-\d\d$/.test(age)) return undefined
+  const [, day, reason] = /^(\d{4}-\d\d-\d\d)(?: (\S.*))?$/.exec(age) ?? []
+  if (day === undefined) return `${version} has no readable age: ${age}`
+  const days = Math.floor((today - Date.parse(day)) / dayMs)
+  return days >= daysMin || reason ? undefined : `${version} is ${days} days old, and ${daysMin} are asked for`
+}

@@ -1,0 +1,23 @@
+// `npm run sbom`: what the product is made of, as CycloneDX in dist/sbom.json: every package of the lock file, those of the console too,
+// whose code is in its bundle. Made from the lock file alone, and the same for the same lock file.
+import { execFile } from 'node:child_process'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { root } from './lib/process.mjs'
+
+const { stdout } = await promisify(execFile)(
+  'npm',
+  ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--package-lock-only'],
+  { cwd: root, maxBuffer: 64 * 1024 * 1024 },
+)
+// When and as which number it was made says nothing of the product, and differs each time.
+const { serialNumber: _, ...bom } = JSON.parse(stdout)
+const { timestamp: __, ...metadata } = bom.metadata
+const { name, version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+const component = { ...metadata.component, name, version }
+
+await mkdir(join(root, 'dist'), { recursive: true })
+const file = join(root, 'dist/sbom.json')
+await writeFile(file, `${JSON.stringify({ ...bom, metadata: { ...metadata, component } }, null, 2)}\n`)
+console.log(`${file}: ${bom.components.length} packages`)

@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { ageProblems, lockedVersions } from '../scripts/lib/lock-ages.mjs'
+
+// Where the code comes from that is not ours: N247 and N248 of the reference about trust.
+
+const root = new URL('../', import.meta.url)
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
+
+describe('the lock file', () => {
+  const today = Date.parse('2026-11-22')
+  const lock = {
+    packages: { '': {}, 'node_modules/a': { version: '1.0.0' }, 'node_modules/b/node_modules/@c/d': { version: '2.0.0' } },
+  }
+  const ages = { 'a@1.0.0': 'before 2026-11-01', '@c/d@2.0.0': '2026-11-15' }
+
+  it('[T247] has nothing that is younger than a week, or that nobody has looked at', () => {
+    expect(ageProblems(JSON.parse(read('package-lock.json')), JSON.parse(read('scripts/lock-ages.json')), Date.now())).toEqual([])
+  })
+
+  it('[T247] is refused with a package or version that is new, young or gone, unless there is a reason', () => {
+    expect(ageProblems(lock, ages, today)).toEqual([])
+    expect(ageProblems(lock, { ...ages, '@c/d@2.0.0': '2026-11-16' }, today)).toEqual([
+      '@c/d@2.0.0 is 6 days old, and 7 are asked for',
+    ])
+    expect(ageProblems(lock, { ...ages, '@c/d@2.0.0': '2026-11-22 fixes a hole' }, today)).toEqual([])
+    expect(ageProblems(lock, { ...ages, '@c/d@2.0.0': 'old' }, today)).toEqual([expect.stringContaining('no readable age')])
+    expect(ageProblems(lock, { 'a@1.0.0': 'before 2026-11-01' }, today)).toEqual([expect.stringContaining('@c/d@2.0.0 is new')])
+    expect(ageProblems(lock, { ...ages, 'e@1.0.0': '2020-01-01' }, today)).toEqual([
+      expect.stringContaining('not in the lock file'),
+    ])
+    const other = {
+      packages: { ...lock.packages, 'node_modules/a': { version: '1.0.1' }, 'node_modules/z': { name: 'a', version: '1.0.0' } },
+    }
+    expect(ageProblems(other, ages, today)).toEqual([expect.stringContaining('a@1.0.1 is new')])
+  })
+})
+
+it('[T248] the bill of materials names every package of the lock file with its hash, and is the same each time', () => {
+  const make = () => {
+    execFileSync(process.execPath, ['scripts/sbom.mjs'], { cwd: root })
+    return read('dist/sbom.json')
+  }
+  const bom = make()
+  interface Component {
+    name: string
+    group?: string
+    version: string
+    hashes?: { alg: string }[]
+  }
+  const components: Component[] = JSON.parse(bom).components
+  const named = components.map(({ name, group, version }) => `${group ? `${group}/` : ''}${name}@${version}`)
+  // Of a package that has a second name here the bill says the second.
+  const wanted = lockedVersions(JSON.parse(read('package-lock.json'))).filter((version) => version !== 'openai@6.49.0')
+  expect(wanted.filter((version) => !named.includes(version))).toEqual([])
+  for (const { name, hashes } of components) expect(hashes?.[0]?.alg, name).toBe('SHA-512')
+  expect(make()).toBe(bom)
+})
+
+it('[T248] the image has no package manager, runs as nobody special, and needs to write nothing but its data', () => {
+  const final =
+    read('Dockerfile')
+      .split(/^FROM /m)
+      .at(-1) ?? ''
+  expect(final).toMatch(/^USER node$/m)
+  expect(final).toMatch(/rm -rf [^\n]*\/usr\/local\/lib\/node_modules/)
+  expect(final).not.toMatch(/npm (ci|install|run)/)
+  const compose = read('compose.yaml')
+  for (const line of ['read_only: true', 'cap_drop: [ALL]', "security_opt: ['no-new-privileges:true']", 'core: 0'])
+    expect(compose).toContain(line)
+})
