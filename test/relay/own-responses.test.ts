@@ -163,6 +163,8 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
         tools: [{ type: 'file_search', vector_store_ids: [] }],
       }),
     ).rejects.toMatchObject({ status: 400 })
+    const unknown = client.responses.create({ model: claude, input: 'x', background: true, previous_response_id: 'resp_no' })
+    await expect(unknown).rejects.toMatchObject({ status: 404, code: 'previous_response_not_found' })
     await server.app.db.updateTable('channels').set({ base_url: 'http://127.0.0.1:9' }).where('id', '=', channelId).execute()
     await server.call('POST /api/channel/fix')
     const lost = await client.responses.create({ model: claude, input: 'Hi', background: true })

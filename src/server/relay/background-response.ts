@@ -31,7 +31,9 @@ export function runsHere(app: RelayParts, { format }: RelayEndpoint, { caller, b
   const group = admit(app, caller, { model, format })
   if (servesNatively(app, caller, [group], { model, format })) return false
   if (!app.ownResponses.isOn) refuseKeeping('background')
-  if (!keeps) fail('body_too_large', { limit: turnBytesMax })
+  if (!keeps && body.bytes.length > turnBytesMax) fail('body_too_large', { limit: turnBytesMax })
+  // It goes on from what is not kept here, which the line refuses by name.
+  if (!keeps) return false
   if (app.backgroundRuns.countOf(caller.userId) >= runsMax) fail('too_many_requests')
   return true
 }
