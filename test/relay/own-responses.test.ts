@@ -7,8 +7,8 @@ import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { startProcess } from '../helpers/process.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
-import { json } from './responses-vendor.ts'
-import { claude, eventually, httpUpstream, settledCharges, stage } from './stage.ts'
+import { json, vendor } from './responses-vendor.ts'
+import { claude, eventually, httpUpstream, model, settledCharges, stage } from './stage.ts'
 
 const path = '/v1/responses'
 const clients = [
@@ -103,6 +103,32 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
       expect(JSON.stringify(await rows(server))).not.toMatch(/Two\?|Answer/)
       await requireBalancedBooks(server)
     })
+
+  it('go on at any channel: one that speaks Responses gets the whole conversation, and one that fails in the background is followed by another', async () => {
+    const { url } = await claudeUpstream()
+    const native = await vendor()
+    const { server, token } = await stage(kind, url, { channel })
+    await addChannel(server, { url: native.url, models: model })
+    const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
+    const first = await client.responses.create({ model: claude, input: 'One?' })
+    await client.responses.create({ model, input: 'Two?', previous_response_id: first.id })
+    const sent = JSON.parse(native.asked[0]?.body ?? '{}')
+    expect(sent).not.toHaveProperty('previous_response_id')
+    expect(sent.input).toMatchObject([{ content: 'One?' }, { content: [{ text: 'Answer 1.' }] }, { content: 'Two?' }])
+
+    await addChannel(server, { url: 'http://127.0.0.1:9', ...channel, priority: 9 })
+    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    const made = await client.responses.create({
+      model: claude,
+      input: 'Three?',
+      previous_response_id: first.id,
+      background: true,
+    })
+    await eventually('it is done', async () => (await client.responses.retrieve(made.id)).status === 'completed')
+    expect(await settledCharges(server)).toHaveLength(3)
+    expect(JSON.parse((await books(server)).logs.at(-1)?.other ?? '{}').admin_info.use_channel).toHaveLength(2)
+    await requireBalancedBooks(server)
+  })
 
   it('run in the background, are charged once whoever reads them, and tell their stream from any event on', async () => {
     let letGo = () => {}
