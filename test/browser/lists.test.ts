@@ -102,6 +102,24 @@ it('several users are changed at once, what was refused is said for each, and al
   expect(problems).toEqual([])
 })
 
+it('tokens are had as a file of what the filters leave, without their keys', async () => {
+  for (const name of ['first', 'second', 'other'])
+    await stage.server.call('POST /api/token/', { name, unlimited_quota: true, group: name === 'other' ? '' : 'auto' })
+  const { page, problems } = await stage.open('root', { language: 'en' })
+  await go(page, '/token?group=auto')
+  const downloading = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Export CSV' }).click()
+  const file = await downloading
+  const text = await readFile(await file.path(), 'utf8')
+  const [head, ...lines] = text.trim().split('\r\n')
+  expect([file.suggestedFilename(), head]).toEqual([
+    'tokens.csv',
+    expect.stringContaining('created_time (Asia/Shanghai (UTC+8))'),
+  ])
+  expect(lines.map((line) => line.split(',')[1])).toEqual(['second', 'first'])
+  expect(problems).toEqual([])
+})
+
 it('a file that is refused says why', async () => {
   const { page } = await stage.open('root', { language: 'en' })
   await go(page, '/user')

@@ -1,5 +1,5 @@
 import { useText } from '../lib/i18n.ts'
-import { formatTime } from '../lib/times.ts'
+import { formatTime, timeZoneName } from '../lib/times.ts'
 import styles from './numbers.module.css'
 import { texts } from './texts.ts'
 
@@ -8,7 +8,11 @@ export function TimeText({ seconds }: { seconds: number }) {
   const say = useText(texts)
   if (seconds <= 0) return <span className={styles.number}>{say('none')}</span>
   return (
-    <time className={styles.number} dateTime={new Date(seconds * 1000).toISOString()}>
+    <time
+      className={styles.number}
+      title={say('timeZone', { zone: timeZoneName() })}
+      dateTime={new Date(seconds * 1000).toISOString()}
+    >
       {formatTime(seconds)}
     </time>
   )

@@ -24,10 +24,16 @@ import { useFilters } from './use-filters.ts'
 const ChannelForm = lazy(async () => ({ default: (await import('./form/channel-form.tsx')).ChannelForm }))
 const JobStrip = lazy(async () => ({ default: (await import('./upkeep/job-strip.tsx')).JobStrip }))
 
+/** What a file of channels tells of each. */
+const fields = [
+  ...(['id', 'name', 'type', 'status', 'group', 'tag', 'models', 'priority', 'weight', 'used_quota', 'balance'] as const),
+  ...(['response_time', 'test_time', 'created_time', 'keys_total', 'keys_enabled'] as const),
+]
+
 export function Screen() {
   const say = useText(texts)
   const { data: types = [] } = useChannelTypes()
-  const { list, state, byTag } = useChannelList()
+  const { list, state, byTag, readPage } = useChannelList()
   const drawer = useFormRoute('/channel')
   const jobs = useJobs()
   const { data: changes = [] } = useQuery({ ...read('GET /api/channel/model_changes'), enabled: jobs.knowsModels })
@@ -79,6 +85,7 @@ export function Screen() {
         actions={
           <UpkeepActions jobs={jobs} changes={changes.length} onChanges={onChanges} onDeleted={() => setCleared(cleared + 1)} />
         }
+        file={{ name: 'channels.csv', fields, read: readPage }}
         add={{ label: say('add'), onClick: drawer.add }}
         empty={
           byTag

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { call } from '../../lib/call.ts'
 import { read } from '../../lib/query.ts'
 import { useListState } from '../../ui/list-state.ts'
 
@@ -23,6 +24,13 @@ export function useChannelList() {
     page_size: state.paging.page_size,
     paged: true,
   }
+  const readPage = (page: number, page_size: number) =>
+    call('GET /api/channel/search', { query: { ...query, tag_mode: false, p: page - 1, page_size } })
   const list = useQuery({ ...read('GET /api/channel/search', { query }), placeholderData: (last) => last })
-  return { list, byTag, state: { ...state, sort, onSort: ({ key }: { key: string }) => state.change({ sort: `-${key}` }) } }
+  return {
+    list,
+    byTag,
+    readPage,
+    state: { ...state, sort, onSort: ({ key }: { key: string }) => state.change({ sort: `-${key}` }) },
+  }
 }

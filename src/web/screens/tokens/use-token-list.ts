@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { call } from '../../lib/call.ts'
 import { read } from '../../lib/query.ts'
 import type { SearchValue } from '../../lib/search-params.ts'
 import { useListState } from '../../ui/list-state.ts'
@@ -13,6 +14,8 @@ export function useTokenList() {
   const { status, ...texts } = state.asked
   const paging = { p: state.page - 1, page_size: state.paging.page_size, paged: true }
   const search = { ...texts, ...paging, token, status: status || undefined }
+  const readPage = (page: number, page_size: number) =>
+    call('GET /api/token/search', { query: { ...search, p: page - 1, page_size } })
   const list = useQuery({
     ...(filtered ? read('GET /api/token/search', { query: search }) : read('GET /api/token/', { query: paging })),
     placeholderData: (last) => last,
@@ -26,5 +29,5 @@ export function useTokenList() {
     setToken('')
     state.onReset()
   }
-  return { list, state: { ...state, filtered, values: { ...state.values, token }, onChange, onReset } }
+  return { list, readPage, state: { ...state, filtered, values: { ...state.values, token }, onChange, onReset } }
 }
