@@ -4,7 +4,7 @@ import { writeRequest } from './request-write.ts'
 
 /**
  * Google's generateMessage of PaLM 2, for upstreams only: whole answers without usage. Google shut its own in October 2024; what answers
- * under such an address now are gateways and archives. Source: Google's reference of v1beta2, read 2024-08.
+ * under such an address now are gateways and archives. After Google's reference of v1beta2; no live service was met.
  */
 export const palmMessage: Codec = {
   format: 'palm.message',
