@@ -122,7 +122,7 @@ it('jobs are started, the audit log is searched and verified', async () => {
   expect(problems).toEqual([])
 })
 
-it('a setting that the palette finds is in sight and marked, in whatever tab it is', async () => {
+it('a setting that the palette finds is in sight and marked, in whatever tab it is', { timeout: 90_000 }, async () => {
   const { page, problems } = await stage.open('root', { language: 'en' })
   await go(page, '/setting')
   for (const { typed, label, tab } of [

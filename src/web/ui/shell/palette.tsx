@@ -32,6 +32,13 @@ export function Palette({ screens, onClose }: { screens: readonly Screen[]; onCl
     return closeSpotlight
   }, [])
 
+  // Outside of React: the library selects the first when something is typed, and rows may be found later than that.
+  const foundIds = found.flatMap(({ actions }) => actions.map(({ id }) => id)).join()
+  useEffect(() => {
+    if (foundIds === '' || document.querySelector('[data-action][data-selected]')) return
+    document.querySelector('[data-action]')?.setAttribute('data-selected', 'true')
+  }, [foundIds])
+
   return (
     <Spotlight
       shortcut={null}

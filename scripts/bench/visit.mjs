@@ -1,0 +1,74 @@
+// What is observed of one visit of the console in a browser: when it can be used, what moves, what blocks, what it weighs.
+import { gzipSync } from 'node:zlib'
+
+/** Slow 4G as browsers' tools name it. */
+const line = { downloadBitsPerSecond: 1_600_000, uploadBitsPerSecond: 750_000, latencyMs: 150 }
+
+/** The line of slow 4G, and a processor so many times slower. */
+export async function slowDown(connection, processor) {
+  await connection.send('Network.enable')
+  await connection.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: line.latencyMs,
+    downloadThroughput: line.downloadBitsPerSecond / 8,
+    uploadThroughput: line.uploadBitsPerSecond / 8,
+  })
+  await connection.send('Emulation.setCPUThrottlingRate', { rate: processor })
+}
+
+/** Runs in the page before its own scripts: notes when its content stands there, and how far anything was pushed about. */
+export function observeVisit({ list }) {
+  const visit = { usableMs: 0, shift: 0 }
+  window.visit = visit
+  new PerformanceObserver((entries) => {
+    for (const entry of entries.getEntries()) if (!entry.hadRecentInput) visit.shift += entry.value
+  }).observe({ type: 'layout-shift', buffered: true })
+  const isUsable = () => {
+    const main = document.querySelector('main')
+    return (
+      main?.querySelector('h1') &&
+      !main.querySelector('.mantine-Skeleton-root, [data-loading]') &&
+      (!list || main.querySelector('tbody tr'))
+    )
+  }
+  const look = () => {
+    if (isUsable()) visit.usableMs = performance.now()
+    else requestAnimationFrame(look)
+  }
+  requestAnimationFrame(look)
+}
+
+/** Waits for the content, and then for what may still push it about. */
+export async function readVisit(page) {
+  await page.waitForFunction(() => window.visit?.usableMs > 0, undefined, { timeout: 60_000 })
+  await page.waitForTimeout(1500)
+  return page.evaluate(() => window.visit)
+}
+
+/** Runs in the page: notes the longest task from now on. */
+export function observeTasks() {
+  window.longestTaskMs = 0
+  new PerformanceObserver((entries) => {
+    for (const entry of entries.getEntries()) window.longestTaskMs = Math.max(window.longestTaskMs, entry.duration)
+  }).observe({ type: 'longtask' })
+}
+
+export const longestTask = () => window.longestTaskMs
+
+/** Weighs the scripts that the page loads, as the packed size of their text: the same whichever packing was spoken. */
+export async function weigh(connection) {
+  const loaded = new Map()
+  connection.on('Network.responseReceived', ({ requestId, type, response }) => {
+    if (type === 'Script' || /\.js$/.test(new URL(response.url).pathname)) loaded.set(response.url, requestId)
+  })
+  return {
+    async gzipKb() {
+      const bodies = await Promise.all(
+        [...loaded.values()].map((requestId) =>
+          connection.send('Network.getResponseBody', { requestId }).catch(() => ({ body: '', base64Encoded: false })),
+        ),
+      )
+      return bodies.reduce((sum, { body }) => sum + gzipSync(body, { level: 9 }).length, 0) / 1000
+    },
+  }
+}
