@@ -125,6 +125,14 @@ eachDatabase('sums of charges', (fresh) => {
       [3, 'last', 100],
     ])
     expect((await logStatistics(core, { model_name: 'late' })).quota).toBe(100)
+
+    // By a clock that was wrong for a while.
+    await charge(monday + 400 * day, 'dreamt')
+    expect(await foldUsage({ ...core, now: () => (monday + 401 * day) * 1000 })).toBe(1)
+    await charge(monday + 4 * hour, 'awake')
+    expect(await foldUsage(later)).toBe(1)
+    expect((await logStatistics(core, { model_name: 'awake' })).quota).toBe(100)
+    expect((await logStatistics(core, {})).quota).toBe(600)
   })
 
   it('refuse a span that is too long', async () => {

@@ -14,6 +14,7 @@ const slackSeconds = 120
 /** For this long an hour is looked at again, and folded anew when charges came to it later still. */
 const watchedSeconds = 3 * 86_400
 const pauseMs = 5
+const daySeconds = 86_400
 
 /**
  * Folds the hours that are over into sums by each side, and notes which tokens were used in them; oldest first, each in a transaction.
@@ -22,11 +23,15 @@ const pauseMs = 5
 export async function foldUsage(core: Core, signal?: AbortSignal): Promise<number> {
   const now = seconds(core.now())
   const end = now - slackSeconds - hourSeconds
+  await forgetAfter(core.db, end)
   const mark = await foldedUntil(core.db)
   let folded = 0
-  for (const hour of await changedHours(core.db, { from: Math.max(0, mark - watchedSeconds), to: mark - 1 })) {
-    await foldHour(core, hour)
-    folded++
+  for (let from = Math.max(0, mark - watchedSeconds); from < mark; from += daySeconds) {
+    for (const hour of await changedHours(core.db, { from, to: Math.min(mark, from + daySeconds) - 1 })) {
+      await foldHour(core, hour)
+      folded++
+    }
+    await setTimeout(pauseMs)
   }
   for (let hour = await nextHour(core.db, mark); hour !== undefined && hour <= end && !signal?.aborted; ) {
     await foldHour(core, hour)
@@ -35,6 +40,14 @@ export async function foldUsage(core: Core, signal?: AbortSignal): Promise<numbe
     hour = await nextHour(core.db, hour + hourSeconds)
   }
   return folded
+}
+
+/** What a clock that went wrong has folded before its time would else count as whole. */
+async function forgetAfter(db: Queries, end: number): Promise<void> {
+  const future = db.deleteFrom('usage_hours').where('side', 'in', sumsBy).where('hour', '>', end)
+  const { numDeletedRows } = await future.executeTakeFirstOrThrow()
+  // No index knows their hours alone.
+  if (numDeletedRows > 0n) await db.deleteFrom('token_hours').where('hour', '>', end).execute()
 }
 
 async function nextHour(db: Queries, from: number): Promise<number | undefined> {
