@@ -197,7 +197,8 @@ async function write(report) {
   const file = join(root, 'docs/performance.md')
   const text = await readFile(file, 'utf8')
   const intro = `Written by \`npm run bench:lists -- --rows ${rows} --write\`: calls of the console through HTTP, ${times + 1} times each, pages of 100 rows. The
-log covers 30 days of 500 users; one has a tenth of it. "Rare" is 50 rows or fewer. The fastest and the middle answer of each.`
+log covers 30 days of 500 users; one has a tenth of it. "Rare" is 50 rows or fewer. The fastest and the middle answer of each. Sums of the
+hours that are over are folded by the job \`roll-up-usage\`.`
   await writeFile(file, `${text.split(listsTitle, 1)[0]?.trimEnd()}\n\n${listsTitle}\n\n${intro}\n\n${report}\n`)
   console.log(`Written to ${file}`)
 }
