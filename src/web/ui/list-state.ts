@@ -1,21 +1,6 @@
 import { usePageSize } from '../lib/page-size.ts'
-import { type SearchShape, type SearchValue, useUrlState, type Widened } from '../lib/search-params.ts'
-import type { Sort } from './listing.ts'
-
-/** Where a list stands: its filters, its order and its page, as the address says. */
-export interface ListState {
-  readonly page: number
-  readonly onPage: (page: number) => void
-  readonly values: Readonly<Record<string, SearchValue>>
-  readonly onChange: (patch: Record<string, SearchValue>) => void
-  readonly onReset: () => void
-  readonly filtered: boolean
-  readonly sort: Sort | undefined
-  readonly onSort: (sort: Sort) => void
-  /** What differs from how the list begins, but for the page; given back, it is as it was then. */
-  readonly search: Readonly<Record<string, string>>
-  readonly onSearch: (search: Readonly<Record<string, string>>) => void
-}
+import { type SearchShape, useUrlState, type Widened } from '../lib/search-params.ts'
+import type { ListState } from './listing.ts'
 
 interface Asked<Filters, Order> extends ListState {
   /** The filters alone. */

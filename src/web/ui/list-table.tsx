@@ -5,8 +5,7 @@ import { DataTable } from './data-table.tsx'
 import type { EmptyProps } from './empty.tsx'
 import { useFilteredEmpty } from './filtered-empty.tsx'
 import { type Filter, ListFilters } from './list-filters.tsx'
-import type { ListState } from './list-state.ts'
-import { type DataTableProps, type RowKey, rowsOf } from './listing.ts'
+import { type DataTableProps, type ListState, type RowKey, rowsOf } from './listing.ts'
 import { type Act, perform } from './row-action.ts'
 
 type OfTable<Row> = Pick<

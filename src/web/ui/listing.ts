@@ -1,7 +1,9 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import type { ViewedList } from '../../contract/entities/saved-view.ts'
+import type { SearchValue } from '../lib/search-params.ts'
 import type { EmptyProps } from './empty.tsx'
-import type { Viewed } from './views/use-views.ts'
+import type { Filter } from './list-filters.tsx'
 
 /** What a list is made of: its columns, its rows and what can be done with them. */
 
@@ -36,6 +38,27 @@ export interface RowGroup {
 export interface Sort {
   readonly key: string
   readonly descending: boolean
+}
+
+/** Where a list stands: its filters, its order and its page, as the address says. */
+export interface ListState {
+  readonly page: number
+  readonly onPage: (page: number) => void
+  readonly values: Readonly<Record<string, SearchValue>>
+  readonly onChange: (patch: Record<string, SearchValue>) => void
+  readonly onReset: () => void
+  readonly filtered: boolean
+  readonly sort: Sort | undefined
+  readonly onSort: (sort: Sort) => void
+  /** What differs from how the list begins, but for the page; given back, it is as it was then. */
+  readonly search: Readonly<Record<string, string>>
+  readonly onSearch: (search: Readonly<Record<string, string>>) => void
+}
+
+/** What a view of a list is made of, and how the list takes it on. */
+export interface Viewed extends Pick<ListState, 'page' | 'search' | 'onSearch'> {
+  readonly list: ViewedList
+  readonly filters: readonly Filter[]
 }
 
 /** What list routes answer: a bare array, whose total is unknown, or a page. */

@@ -9,8 +9,8 @@ import { actIcon } from '../row-action.ts'
 import { RowActions } from '../row-actions.tsx'
 import { shownNow } from './shown.ts'
 import { texts } from './texts.ts'
+import type { ViewsMenuProps } from './use-views.ts'
 import styles from './views.module.css'
-import type { ViewsMenuProps } from './views-menu.tsx'
 
 const invalidates = ['GET /api/user/self/views'] as const
 

@@ -1,16 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useRef } from 'react'
-import type { SavedView, ViewedList } from '../../../contract/entities/saved-view.ts'
+import type { SavedView } from '../../../contract/entities/saved-view.ts'
 import { read } from '../../lib/query.ts'
-import type { Filter } from '../list-filters.tsx'
-import type { ListState } from '../list-state.ts'
+import type { Viewed } from '../listing.ts'
 import { withTimesOfToday } from './moving-times.ts'
-
-/** What a view of a list is made of, and how the list takes it on. */
-export interface Viewed extends Pick<ListState, 'page' | 'search' | 'onSearch'> {
-  readonly list: ViewedList
-  readonly filters: readonly Filter[]
-}
 
 /** Columns that are not shown; null is as the list begins. */
 export type HiddenColumns = ReadonlySet<string> | null
@@ -19,6 +12,11 @@ export interface ViewsInput {
   readonly viewed: Viewed
   readonly hidden: HiddenColumns
   readonly onHidden: (hidden: HiddenColumns) => void
+}
+
+export interface ViewsMenuProps extends ViewsInput {
+  readonly views: readonly SavedView[]
+  readonly onShow: (view: SavedView) => void
 }
 
 /** The views of a list. It opens with its default one, unless the address asks for something. */

@@ -1,19 +1,13 @@
 import { ActionIcon, Menu } from '@mantine/core'
 import { IconBookmark, IconDeviceFloppy, IconSettings, IconStar } from '@tabler/icons-react'
 import { useState } from 'react'
-import type { SavedView } from '../../../contract/entities/saved-view.ts'
 import { useText } from '../../lib/i18n.ts'
 import { actIcon } from '../row-action.ts'
 import { ManageViews } from './manage-views.tsx'
 import { SaveView } from './save-view.tsx'
 import { texts } from './texts.ts'
-import type { ViewsInput } from './use-views.ts'
+import type { ViewsMenuProps } from './use-views.ts'
 import styles from './views.module.css'
-
-export interface ViewsMenuProps extends ViewsInput {
-  readonly views: readonly SavedView[]
-  readonly onShow: (view: SavedView) => void
-}
 
 /** The menu of the views, opened as it appears. */
 export function ViewsMenu(props: ViewsMenuProps) {
