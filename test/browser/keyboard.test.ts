@@ -1,0 +1,214 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Channel } from '../../src/contract/entities/channel.ts'
+import { type Gateway, startGateway } from '../helpers/payment-gateway.ts'
+import { addChannel, requireBalancedBooks } from '../helpers/seed.ts'
+import { openStage, readMessage, type Stage, settled } from './stage.ts'
+
+/** The key journeys without a mouse, in one language; by mouse they are journeys of their own files. */
+const gatewayKey = 'merchant-key'
+const model = 'gpt-4o-mini'
+let stage: Stage
+let gateway: Gateway
+
+beforeAll(async () => {
+  ;[stage, gateway] = await Promise.all([openStage(), startGateway(gatewayKey)])
+})
+afterAll(async () => {
+  await stage.stop()
+  await gateway.close()
+})
+
+const tabsMax = 150
+
+/** Goes on with Tab until this has the focus, as somebody does who cannot point at it; and it is seen that it has. */
+async function reach(page: Page, target: Locator): Promise<void> {
+  const wanted = target.first()
+  await wanted.waitFor({ state: 'attached' })
+  const before = await wanted.evaluate(lookOf)
+  for (let pressed = 0; pressed < tabsMax; pressed++) {
+    if (await wanted.evaluate((element) => element === document.activeElement)) {
+      if (pressed > 0)
+        await expect.poll(() => wanted.evaluate(lookOf), { message: `${target} shows that it has the focus` }).not.toBe(before)
+      return
+    }
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`${tabsMax} times Tab did not lead to ${target}`)
+}
+
+/** What a focus changes of an element or of what is around it. */
+function lookOf(element: Element): string {
+  const around: Element[] = []
+  for (let one: Element | null = element; one && around.length < 5; one = one.parentElement) around.push(one)
+  if (element.nextElementSibling) around.push(element.nextElementSibling)
+  const looks = around.map((one) => getComputedStyle(one))
+  return looks.map(({ outline, boxShadow, borderColor }) => `${outline} ${boxShadow} ${borderColor}`).join('|')
+}
+
+async function type(page: Page, target: Locator, text: string): Promise<void> {
+  await reach(page, target)
+  await page.keyboard.press('ControlOrMeta+a')
+  await page.keyboard.type(text)
+}
+
+async function press(page: Page, target: Locator): Promise<void> {
+  await reach(page, target)
+  await page.keyboard.press('Enter')
+}
+
+/** Opens a screen by its name in the palette. */
+async function open(page: Page, name: string, path: string): Promise<void> {
+  await page.keyboard.press('ControlOrMeta+k')
+  const palette = page.getByRole('dialog', { name: 'Command palette' })
+  await palette.locator('input:focus').waitFor()
+  await page.keyboard.type(name)
+  await palette.locator('[data-selected]', { hasText: name }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**${path}`)
+  await palette.waitFor({ state: 'detached' })
+  await settled(page)
+}
+
+const box = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true })
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
+
+it('from the first run to the first call, with three keys of which one is repaired, to the bill', {
+  timeout: 120_000,
+}, async () => {
+  const { page, problems } = await stage.open('root', { language: 'en' })
+  await page.goto('/')
+  await press(page, page.getByRole('link', { name: 'Add a channel' }))
+  const form = page.getByRole('dialog', { name: 'Create a channel' })
+  await type(page, box(page, 'Name'), 'By keys')
+  await type(page, form.getByRole('textbox', { name: 'Base URL' }), stage.upstream.url)
+  await reach(page, form.getByRole('radio', { name: 'One key' }))
+  await page.keyboard.press('ArrowRight')
+  await type(page, form.getByRole('textbox', { name: /^Keys?/ }), 'upstream-key-1111\nupstream-key-2222\nupstream-key-3333')
+  await press(page, form.getByRole('button', { name: 'Clear all models' }))
+  await type(page, form.getByRole('textbox', { name: 'Custom model names, separated by commas' }), model)
+  await press(page, form.getByRole('button', { name: 'Fill', exact: true }))
+  await press(page, form.getByRole('button', { name: 'Submit' }))
+  await form.waitFor({ state: 'detached' })
+
+  // One key has stopped working; it is found from the list, and put to work again.
+  const [channel] = await stage.server.call<Channel[]>('GET /api/channel/search?keyword=By')
+  const id = channel?.id ?? 0
+  const keys = await stage.server.call<{ id: number; tail: string }[]>(`GET /api/channel/${id}/keys`)
+  await stage.server.app.db
+    .updateTable('channel_keys')
+    .set({ status: 3 })
+    .where('id', '=', keys[1]?.id ?? 0)
+    .execute()
+  await page.reload()
+  await settled(page)
+  await press(page, button(page, '2/3'))
+  const list = page.getByRole('dialog', { name: /By keys/ })
+  await press(
+    page,
+    list
+      .getByRole('row')
+      .filter({ hasText: '2222' })
+      .getByRole('button', { name: /^Enable/ }),
+  )
+  await list.getByText('3 of 3 keys in use').waitFor()
+  await page.keyboard.press('Escape')
+  await list.waitFor({ state: 'detached' })
+
+  await open(page, 'Tokens', '/token')
+  await press(page, button(page, /^Create (the first )?token/))
+  await type(page, box(page, 'Name'), 'mine')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: 'Token created' }).waitFor()
+  await page.keyboard.press('Escape')
+  await open(page, 'Home', '/')
+  const guide = page.getByRole('region', { name: 'Getting started' })
+  await press(page, guide.getByRole('button', { name: 'Send' }))
+  await guide.locator('blockquote').waitFor()
+  await press(page, guide.getByRole('link', { name: 'See what it cost' }))
+  await press(page, page.getByRole('row').filter({ hasText: model }).getByRole('button', { name: 'Show details' }))
+  await page.getByText('Equals the charged amount').first().waitFor()
+  await requireBalancedBooks(stage.server)
+  expect(problems).toEqual([])
+})
+
+it('from the invitation to the first chat', { timeout: 90_000 }, async () => {
+  await addChannel(stage.server, { url: stage.upstream.url, models: model })
+  const aff = await stage.server.call<string>('GET /api/user/aff')
+  await stage.server.call('PUT /api/option/', { key: 'QuotaForNewUser', value: '500000' })
+  const { page, problems } = await stage.open('nobody', { language: 'en' })
+  await page.goto(`/register?aff=${aff}`)
+  await type(page, box(page, 'Username'), 'keys-only')
+  await type(page, box(page, 'Password'), 'a good pass 9')
+  await type(page, box(page, 'Repeat the password'), 'a good pass 9')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/login')
+  await settled(page)
+  await type(page, box(page, 'Username or e-mail'), 'keys-only')
+  await type(page, box(page, 'Password'), 'a good pass 9')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/token')
+  await open(page, 'Playground', '/playground')
+  await choose(page, page.getByRole('combobox', { name: 'Model', exact: true }), model)
+  await type(page, box(page, 'Message'), 'one two three')
+  await page.keyboard.press('Enter')
+  await page.getByRole('listitem').getByText('You said: one two three').waitFor()
+  expect(problems).toEqual([])
+})
+
+it('a code is redeemed, and a top-up is paid at the gateway', { timeout: 90_000 }, async () => {
+  const { call, url } = stage.server
+  const [code = ''] = await call<string[]>('POST /api/redemption/', { name: 'gift', quota: 100_000, count: 1 })
+  const options = { ServerAddress: url, PayAddress: gateway.url, EpayId: '1001', EpayKey: gatewayKey }
+  for (const [key, value] of Object.entries(options)) await call('PUT /api/option/', { key, value })
+
+  const { page, problems } = await stage.open('user', { language: 'en' })
+  await page.goto('/topup')
+  await type(page, box(page, 'Redemption code'), code)
+  await page.keyboard.press('Enter')
+  await page.getByText('$0.20').first().waitFor()
+  await press(page, page.getByRole('dialog').getByRole('button').last())
+  await type(page, page.getByRole('textbox', { name: /^Amount|^How much/ }), '20')
+  await press(page, button(page, /^Pay|^Go to payment/))
+  const paying = page.context().waitForEvent('page')
+  await press(page, page.getByRole('dialog').getByRole('button', { name: /Confirm/ }))
+  await (await paying).waitForURL(/\/topup\?order=/)
+  await page.getByRole('dialog').getByText('$20.00').first().waitFor()
+  expect(problems).toEqual([])
+})
+
+it('prices of several models are changed together', { timeout: 90_000 }, async () => {
+  const { page, problems } = await stage.open('root', { language: 'en' })
+  await page.goto('/setting?tab=prices')
+  await type(page, page.getByRole('searchbox', { name: 'Search model names' }), 'gpt-4o-mini')
+  await page.getByRole('row').filter({ hasText: 'gpt-4o-mini' }).first().waitFor()
+  await reach(page, page.getByRole('checkbox', { name: 'Select all on this page' }))
+  await page.keyboard.press('Space')
+  await press(page, page.getByRole('button', { name: /^Set together/ }))
+  const dialog = page.getByRole('dialog')
+  await dialog.waitFor()
+  await reach(page, dialog.locator('input[type=radio]:checked'))
+  await page.keyboard.press('ArrowDown')
+  await type(page, dialog.getByRole('textbox').first(), '3')
+  await press(page, dialog.getByRole('button', { name: 'Fill in' }))
+  await dialog.waitFor({ state: 'detached' })
+  await press(page, button(page, 'Apply changes'))
+  await readMessage(page, 'en', 'Save succeeded')
+  const options = await stage.server.call<{ key: string; value: string }[]>('GET /api/option/')
+  const table = (key: string) => JSON.parse(options.find((option) => option.key === key)?.value ?? '{}')['gpt-4o-mini']
+  expect([table('ModelRatio'), table('CompletionRatio'), table('ModelPrice')]).toContain(3)
+  expect(problems).toEqual([])
+})
+
+/** Opens a choice, goes to an option by its first letters or by the arrows, and takes it. */
+async function choose(page: Page, target: Locator, option: string): Promise<void> {
+  await reach(page, target)
+  await page.keyboard.press('ArrowDown')
+  const wanted = page.getByRole('option', { name: option, exact: true })
+  await wanted.waitFor()
+  for (let pressed = 0; pressed < 20; pressed++) {
+    if ((await wanted.getAttribute('data-combobox-selected')) === 'true') break
+    await page.keyboard.press('ArrowDown')
+  }
+  await page.keyboard.press('Enter')
+}
