@@ -137,18 +137,20 @@ eachDatabase('[T166] [T174] a process that is killed', (fresh) => {
   it('at a random moment of a redemption, a hundred times, has used the code if and only if it is credited', async () => {
     const database = await fresh()
     const node = await ledgerOf(database)
-    const redeem = async (number: number) => {
-      const scene = await (stages['a redemption code'] as Stage)(node, number)
-      return { scene, worker: await startMoneyWorker(database, { ...scene, options, attempts: 1 }) }
+    const redeem = async () => {
+      const userId = await node.user(0)
+      const [key] = await createRedemptions(node.core, { input: { name: 'code', quota }, count: 1, caller })
+      const work = { move: { name: 'redeem', key }, users: [userId], options, attempts: 1 }
+      return { userId, worker: await startMoneyWorker(database, work) }
     }
-    const whole = await redeem(0)
+    const whole = await redeem()
     const startedMs = performance.now()
     await whole.worker.go()
     const wholeMs = performance.now() - startedMs
 
     const outcomes = { used: 0, unused: 0 }
     for (let round = 1; round <= 100; round++) {
-      const { scene, worker } = await redeem(round)
+      const { userId, worker } = await redeem()
       const running = worker.go()
       // Moments spread over the time that it takes, and some beyond.
       await new Promise((resolve) => setTimeout(resolve, ((round % 25) / 16) * wholeMs))
@@ -161,7 +163,7 @@ eachDatabase('[T166] [T174] a process that is killed', (fresh) => {
         .limit(1)
         .executeTakeFirstOrThrow()
       const isUsed = code.status === 3
-      expect(await credited(node, scene.users)).toEqual(isUsed ? [quota] : [])
+      expect(await credited(node, [userId])).toEqual(isUsed ? [quota] : [])
       outcomes[isUsed ? 'used' : 'unused']++
     }
     console.log(`killed at random: ${outcomes.used} used, ${outcomes.unused} not`)
