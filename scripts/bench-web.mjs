@@ -156,6 +156,8 @@ async function scroll(page, path) {
     .nth(rows - 1)
     .waitFor({ state: 'attached' })
   await page.waitForTimeout(1500)
+  // Drawing them is over.
+  await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)))
   await page.evaluate(observeTasks)
   await page.mouse.move(900, 600)
   for (let step = 0; step < 40; step++) {

@@ -19,7 +19,7 @@ export interface AnswerViewProps {
   /** What can be done with it now; absent for what cannot. */
   readonly onRetry: (() => void) | undefined
   readonly onRemove: (() => void) | undefined
-  readonly onStop: () => void
+  readonly onStop: (() => void) | undefined
 }
 
 /** What one model answered, with its state and what can be done with it. */
@@ -32,7 +32,7 @@ export function AnswerView({ answer, onRetry, onRemove, onStop }: AnswerViewProp
       <header className={styles.author}>
         <Initial name={answer.model || '?'} size={24} />
         <span className={styles.authorName}>{answer.model}</span>
-        {running && <Act label={`${say('stop')}: ${answer.model}`} icon={IconPlayerStop} onClick={onStop} />}
+        {running && onStop && <Act label={`${say('stop')}: ${answer.model}`} icon={IconPlayerStop} onClick={onStop} />}
       </header>
       <div className={styles.said}>
         <Reasoning answer={answer} />

@@ -50,7 +50,8 @@ export function TurnView({ turn, isLast, running, onRetry, onEdit, onRemove, onR
             answer={answer}
             onRetry={isLast && !running ? () => onRetry(answer) : undefined}
             onRemove={running ? undefined : () => onRemoveAnswer(answer)}
-            onStop={() => onStop(answer)}
+            // One alone is stopped where the next question is written.
+            onStop={turn.answers.length > 1 ? () => onStop(answer) : undefined}
           />
         ))}
       </div>
