@@ -25,7 +25,7 @@ export function PriceInput({ name, field, prices, unit, onChange }: PriceInputPr
   const stored = prices[field]
   // Dollars that are typed may have zeros at their end, which the stored ratio does not tell.
   const [typed, setTyped] = useState<{ text: string; stored: string }>()
-  const read = asUsd ? shownUsd(field, prices, perUsd) : stored
+  const read = asUsd ? shortened(shownUsd(field, prices, perUsd)) : stored
   const shown = typed?.stored === stored ? typed.text : read
   const label = say(
     field === 'price' ? 'price' : field === 'ratio' ? (asUsd ? 'input' : 'ratio') : asUsd ? 'output' : 'completion',
@@ -58,6 +58,11 @@ export function PriceInput({ name, field, prices, unit, onChange }: PriceInputPr
       )}
     </div>
   )
+}
+
+/** Prices that come from long ratios are shown to six figures; what is not touched stays as it is stored. */
+function shortened(text: string): string {
+  return text === '' || !isNumberText(text) ? text : String(Number(Number(text).toPrecision(6)))
 }
 
 /** The completion ratio is a multiple of the price of input, so its dollars need both. */
