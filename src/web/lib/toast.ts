@@ -1,3 +1,4 @@
+import { useSyncExternalStore } from 'react'
 import { ApiError } from './call.ts'
 import { defineTexts, textOf } from './i18n.ts'
 
@@ -8,8 +9,25 @@ type Kind = 'success' | 'info' | 'warn' | 'error'
 const colors: Readonly<Record<Kind, string>> = { success: 'green', info: 'sluice', warn: 'yellow', error: 'red' }
 const shownMs: Readonly<Record<Kind, number>> = { success: 3000, info: 4000, warn: 5000, error: 6000 }
 
+let wanted = false
+const listeners = new Set<() => void>()
+
+/** Has the place where messages appear loaded. */
+export function wantToasts(): void {
+  wanted = true
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+export const useToastsWanted = (): boolean => useSyncExternalStore(subscribe, () => wanted)
+
 /** The notifications are not part of the first load. */
 async function show(kind: Kind, message: string): Promise<void> {
+  wantToasts()
   const { notifications } = await import('@mantine/notifications')
   const id = `${kind}:${message}`
   notifications.show({

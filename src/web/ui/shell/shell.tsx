@@ -1,12 +1,13 @@
 import { useHotkeys } from '@mantine/hooks'
 import { Outlet, useMatches } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { useNarrow } from '../../lib/narrow.ts'
 import type { Screen } from '../../lib/screen.ts'
 import { useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { storedText } from '../../lib/stored.ts'
+import { useToastsWanted, wantToasts } from '../../lib/toast.ts'
 import { Dialogs } from '../dialogs.tsx'
 import { ErrorBoundary } from '../error-view.tsx'
 import { ProveAgain } from '../prove-again.tsx'
@@ -27,6 +28,9 @@ const NarrowMenu = lazy(async () => ({ default: (await import('./narrow-menu.tsx
 const DefaultPassword = lazy(async () => ({ default: (await import('./default-password.tsx')).DefaultPassword }))
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 
+/** Without a message, the place for them is loaded when the first visit has what it needs. */
+const toastsAfterMs = 5000
+
 /** The choice made here; until there is one, the site's default counts. */
 const collapsedChoice = storedText('sidebar-collapsed')
 
@@ -39,7 +43,14 @@ export function Shell({ screens }: { screens: readonly Screen[] }) {
   const [menuOpen, setMenuOpen] = useState(false)
   const [paletteOpen, setPaletteOpen] = useState(false)
   const here = useHere(screens)
+  const toastsWanted = useToastsWanted()
   useHotkeys([['mod+K', () => setPaletteOpen(true)]], [])
+
+  // Outside of React: the clock. A connection that is lost later could not bring the message that says so.
+  useEffect(() => {
+    const timer = setTimeout(wantToasts, toastsAfterMs)
+    return () => clearTimeout(timer)
+  }, [])
 
   const collapsed = choice === '' ? status.default_collapse_sidebar : choice === 'true'
   const withSidebar = user !== null && !narrow
@@ -83,9 +94,11 @@ export function Shell({ screens }: { screens: readonly Screen[] }) {
       )}
       <Dialogs />
       <ProveAgain />
-      <Suspense>
-        <Toasts />
-      </Suspense>
+      {toastsWanted && (
+        <Suspense>
+          <Toasts />
+        </Suspense>
+      )}
     </div>
   )
 }
