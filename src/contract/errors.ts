@@ -304,8 +304,16 @@ export const errors = {
     'Field {field} cannot be carried to the protocol of this model: {reason}',
   ),
   response_unknown: kind(404, '回复 {id} 不存在', 'Response {id} was not found'),
-  response_not_kept: kind(404, '回复 {id} 不存在，本站不保存回复', 'Response {id} was not found: this server is set to keep no responses'),
-  response_synchronous: kind(400, '该回复不在后台运行，无法取消', 'Only a response that was made in the background can be cancelled'),
+  response_not_kept: kind(
+    404,
+    '回复 {id} 不存在，本站不保存回复',
+    'Response {id} was not found: this server is set to keep no responses',
+  ),
+  response_synchronous: kind(
+    400,
+    '该回复不在后台运行，无法取消',
+    'Only a response that was made in the background can be cancelled',
+  ),
   response_running: kind(409, '回复仍在生成，请先取消', 'The response is still being made; cancel it first'),
   previous_response_unknown: kind(404, '上一条回复 {id} 不存在', 'Previous response {id} was not found'),
   task_unknown: kind(404, '任务 {id} 不存在', 'Task {id} was not found'),

@@ -203,7 +203,11 @@ it('credits, asks and takes back only for an admin who proved a moment ago who t
   const newest = app.db.selectFrom('sessions').select((eb) => eb.fn.max('id').as('id'))
   await app.db.updateTable('sessions').set({ authenticated_at: hourAgo }).where('id', '=', newest).execute()
 
-  for (const headers of [{ cookie: `session=${session}` }, { cookie: '', authorization: `Bearer ${accessToken}` }]) {
+  const callers: Record<string, string>[] = [
+    { cookie: `session=${session}` },
+    { cookie: '', authorization: `Bearer ${accessToken}` },
+  ]
+  for (const headers of callers) {
     for (const [act, body] of [
       ['check', {}],
       ['complete', { reason: 'x' }],
