@@ -3,6 +3,7 @@ import { languageOf } from '../../contract/text.ts'
 import type { ClientReader } from '../lib/client-address.ts'
 import { fail } from '../lib/failure.ts'
 import { newRequestId } from '../lib/ids.ts'
+import { MemoryWatch } from '../lib/memory-watch.ts'
 import { asAppError } from './as-app-error.ts'
 import { handleBilling } from './billing.ts'
 import { Call } from './call.ts'
@@ -16,9 +17,10 @@ import type { TaskCall } from './task-paths.ts'
 
 /**
  * The relay's own lane on the HTTP server, in front of the console's router: it takes the requests that are its own and says so.
- * `drain` resolves when no relay request is running any more.
+ * `drain` resolves when no relay request is running any more. While memory is short, no more than a few requests run at once.
  */
 export function relayLane(app: RelayParts, readClient: ClientReader, handleTask: TaskHandler) {
+  const memory = new MemoryWatch()
   let running = 0
   let isStopping = false
   let onIdle: (() => void) | undefined
@@ -37,13 +39,15 @@ export function relayLane(app: RelayParts, readClient: ClientReader, handleTask:
         answerPreflight(response)
         return true
       }
+      const isFull = memory.isShort && running >= runningWhenShort
       running++
       app.metrics.relayOpen.inc()
-      void serve(app, request, response, { url, isStopping, readClient, handleTask }).finally(finished)
+      void serve(app, request, response, { url, isStopping, isFull, readClient, handleTask }).finally(finished)
       return true
     },
     drain(): Promise<void> {
       isStopping = true
+      memory.close()
       return running === 0 ? Promise.resolve() : new Promise((resolve) => (onIdle = resolve))
     },
     /** Breaks off what runs on without a connection. */
@@ -54,6 +58,9 @@ export function relayLane(app: RelayParts, readClient: ClientReader, handleTask:
   }
 }
 
+/** So many still run: memory that stays in use for other reasons must not end the service. */
+const runningWhenShort = 50
+
 export type RelayLane = ReturnType<typeof relayLane>
 
 /** Answers what is asked of drawings and music: `tasks` is built upon the relay, so that the lane is given it. */
@@ -62,15 +69,19 @@ export type TaskHandler = (app: RelayParts, asks: TaskCall, call: Call) => Promi
 interface Taking {
   readonly url: string
   readonly isStopping: boolean
+  readonly isFull: boolean
   readonly readClient: ClientReader
   readonly handleTask: TaskHandler
 }
+
+/** When a caller should come again who was not let in. */
+const busySeconds = 2
 
 async function serve(
   app: RelayParts,
   request: IncomingMessage,
   response: ServerResponse,
-  { url, isStopping, readClient, handleTask }: Taking,
+  { url, isStopping, isFull, readClient, handleTask }: Taking,
 ): Promise<void> {
   const found = findEndpoint(request.method ?? 'GET', url, request.headers)
   const nowMs = app.now()
@@ -91,6 +102,7 @@ async function serve(
 
   try {
     if (isStopping) fail('server_stopping')
+    if (isFull) fail('server_busy', { retryAfter: busySeconds })
     if ('wrongMethod' in found) {
       response.setHeader('allow', found.allowed)
       fail('method_not_allowed', { method: found.wrongMethod })

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest'
+import { MemoryWatch } from './memory-watch.ts'
+
+it('memory is short near the limit of the process or of its heap, and not when it is free again', () => {
+  const [process, heap] = [
+    { used: 80, most: 100 },
+    { used: 80, most: 100 },
+  ]
+  const watch = new MemoryWatch(() => [process, heap])
+  const look = () => {
+    watch.look()
+    return watch.isShort
+  }
+  expect(look()).toBe(false)
+  process.used = 90
+  expect(look()).toBe(true)
+  process.used = 80
+  heap.used = 90
+  expect(look()).toBe(true)
+  heap.used = 80
+  expect(look()).toBe(false)
+  watch.close()
+})
+
+it('a process that has just started has enough', () => {
+  const watch = new MemoryWatch()
+  watch.look()
+  expect(watch.isShort).toBe(false)
+  watch.close()
+})

@@ -1,0 +1,45 @@
+import { totalmem } from 'node:os'
+import { getHeapStatistics } from 'node:v8'
+
+/** Bytes in use and the most there may be, of the process in its machine or container and of its heap. */
+export type ReadMemory = () => readonly { readonly used: number; readonly most: number }[]
+
+const lookEveryMs = 250
+/** What is left above this is for the requests that run. */
+const shareMost = 0.85
+
+/** Whether the process comes near the memory that it may have, beyond which the system or V8 ends it. Looked at four times a second. */
+export class MemoryWatch {
+  readonly #read: ReadMemory
+  readonly #timer: NodeJS.Timeout
+  #isShort = false
+
+  constructor(read: ReadMemory = memoryOfProcess()) {
+    this.#read = read
+    this.#timer = setInterval(() => this.look(), lookEveryMs).unref()
+  }
+
+  get isShort(): boolean {
+    return this.#isShort
+  }
+
+  look(): void {
+    this.#isShort = this.#read().some(({ used, most }) => used > most * shareMost)
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+}
+
+function memoryOfProcess(): ReadMemory {
+  // Outside of a container the limit is none, or a number beyond every machine.
+  const most = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem())
+  return () => {
+    const { used_heap_size: used, heap_size_limit: heapMost } = getHeapStatistics()
+    return [
+      { used: process.memoryUsage.rss(), most },
+      { used, most: heapMost },
+    ]
+  }
+}
