@@ -70,7 +70,7 @@ describe('lines of JSON', () => {
     expect(frames.flush()).toBe('')
   })
 
-  it('[T101] are refused when one is longer than 10 MB', () => {
+  it('[T101] are refused when one is longer than 16 MB', () => {
     const frames = openFraming('ndjson')
     const push = () => frames.push(Buffer.alloc(5 * 1024 * 1024, 'x'))
     for (let round = 0; round < 3; round++) expect(push()).toBe('')
