@@ -138,7 +138,8 @@ describe('strangers', () => {
     const bring = async (asked: typeof kinds) => {
       for (const [index, ask] of asked.entries()) {
         lines.length = 0
-        await ask()
+        // What was refused before its body was read may end with the connection instead of the answer.
+        await ask().catch(() => {})
         await new Promise((resolve) => setImmediate(resolve))
         expect(lines.length, `kind ${index}: ${lines.join('')}`).toBeLessThanOrEqual(1)
         for (const line of lines) expect(line.length, `kind ${index}: ${line}`).toBeLessThan(1000)

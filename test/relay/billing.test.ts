@@ -95,6 +95,21 @@ eachDatabase('what a key may ask about its money', (_fresh, kind) => {
         { ...row, token_id: tokenId + 1, token_name: 'shown', content: '' },
       ])
       .execute()
+    // A charge comes with its part of the roll-up, which tells where to look for it.
+    await server.app.db
+      .insertInto('quota_data')
+      .values({
+        user_id: 1,
+        username: 'root',
+        model_name: 'm-1',
+        channel_id: 7,
+        group: 'default',
+        created_at: row.created_at,
+        count: 2,
+        quota: 0,
+        token_used: 0,
+      })
+      .execute()
     const answer = await json('/api/log/token')
     expect(answer).toMatchObject({ success: true, data: [{ content: 'mine', channel: 0, other: '{"frt":1}' }] })
     expect(answer.data).toHaveLength(1)

@@ -25,7 +25,7 @@ describe('peers, beside ordinary requests', () => {
       return family === 4 ? ['127.0.0.1'] : []
     })
     const system = () => Promise.reject(Object.assign(new Error('There is no such name'), { code: 'EAI_NONAME' }))
-    const resolve = systemResolve({ servers: [names.address], hostsFile: '/nowhere/hosts', system, deadlineMs: 4000 })
+    const resolve = systemResolve({ servers: [names.address], hostsFile: '/nowhere/hosts', system, deadlineMs: 8000 })
     return { upstream: { resolve, certificates: authority } }
   })
   afterAll(() => names.stop())
@@ -39,7 +39,7 @@ describe('peers, beside ordinary requests', () => {
     trust.underLoad(async () => {
       const lanes = await Promise.all(
         ['unknown.test', 'broken.test', 'slow.test'].flatMap((name) =>
-          ways.map((way) => trust.lane(way, `http://${name}`, { setting: { connect_timeout_ms: 8000 } })),
+          ways.map((way) => trust.lane(way, `http://${name}`, { setting: { connect_timeout_ms: 12_000 } })),
         ),
       )
       const way = ways[0] as Way

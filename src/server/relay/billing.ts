@@ -1,5 +1,6 @@
 import { fail } from '../lib/failure.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
+import type { LogFilter } from '../usage/filter.ts'
 import { listOwnLogs } from '../usage/log.ts'
 import type { Call } from './call.ts'
 import { keysIn } from './identify.ts'
@@ -66,7 +67,7 @@ async function readTokenUsage(app: RelayParts, caller: RelayCaller) {
 async function readLogs(app: RelayParts, { userId, tokenId, tokenName }: RelayCaller) {
   const asked = {
     userId,
-    filter: { tokenId, token_name: tokenName },
+    filter: { tokenId, token_name: tokenName } satisfies LogFilter,
     page: { offset: 0, limit: logRowsMax },
     uncounted: true,
   } as const

@@ -12,6 +12,8 @@ export interface LogFilter {
   /** Whoever has this name now, under whatever name the row was written. */
   readonly username?: string
   readonly token_name?: string
+  /** Of several keys that bore one name, this one. */
+  readonly tokenId?: number
   /** Exact, or a pattern when it contains `%`, which then stands for any characters; letter case is ignored in a pattern. */
   readonly model_name?: string
   readonly channel?: number
@@ -52,6 +54,7 @@ export function matching(filter: ResolvedFilter) {
     if (filter.type) all.push(ofType(eb, filter.type))
     if (filter.start_timestamp) all.push(eb('logs.created_at', '>=', filter.start_timestamp))
     if (filter.end_timestamp) all.push(eb('logs.created_at', '<=', filter.end_timestamp))
+    if (filter.tokenId) all.push(eb('logs.token_id', '=', filter.tokenId))
     if (filter.token_name) all.push(eb('logs.token_name', '=', filter.token_name))
     if (filter.models) all.push(eb('logs.model_name', 'in', filter.models))
     if (filter.channel) all.push(eb('logs.channel_id', '=', filter.channel))
