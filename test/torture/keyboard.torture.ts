@@ -1,9 +1,9 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Channel } from '../../src/contract/entities/channel.ts'
+import { openStage, readMessage, type Stage, settled } from '../browser/stage.ts'
 import { type Gateway, startGateway } from '../helpers/payment-gateway.ts'
 import { addChannel, requireBalancedBooks } from '../helpers/seed.ts'
-import { openStage, readMessage, type Stage, settled } from './stage.ts'
 
 /** The key journeys without a mouse, in one language; by mouse they are journeys of their own files. */
 const gatewayKey = 'merchant-key'
