@@ -66,11 +66,11 @@ export class Traffic implements Conditions {
   readonly #breakers = new Map<number, Breaker>()
   /** By key and model, since upstreams limit their models apart: when it may be asked again. */
   readonly #rests = new Map<number, Map<string, number>>()
-  readonly #sessions: LRUCache<string, number>
+  /** Made with the first conversation: the table for all of them takes four megabytes. */
+  #sessions: LRUCache<string, number> | undefined
 
   constructor(parts: TrafficParts) {
     this.#parts = parts
-    this.#sessions = new LRUCache({ max: sessionsMax, ttl: sessionKeptMs, ttlResolution: 0, perf: { now: () => parts.now() } })
   }
 
   /** A request goes to a channel. End it by one of the calls of what is answered. */
@@ -114,6 +114,8 @@ export class Traffic implements Conditions {
 
   /** The conversation goes on where it was answered. */
   remember(session: string, channel: RunningChannel): void {
+    const { now } = this.#parts
+    this.#sessions ??= new LRUCache({ max: sessionsMax, ttl: sessionKeptMs, ttlResolution: 0, perf: { now: () => now() } })
     this.#sessions.set(session, channel.keyId)
   }
 
@@ -165,7 +167,7 @@ export class Traffic implements Conditions {
   }
 
   keyOfSession(session: string): number | undefined {
-    return this.#sessions.get(session)
+    return this.#sessions?.get(session)
   }
 
   #failed(channel: RunningChannel, model: string, failure: SeenFailure): void {
