@@ -89,8 +89,9 @@ eachDatabase('the own account', (fresh, kind) => {
     const token = await mailedToken()
     const other = await otherNode()
     const uses = Array.from({ length: 1000 }, (_, n) => reset(token, home, n % 2 ? node : other))
-    const { ok, reset_link_invalid, too_many_requests = 0 } = tally(await Promise.all(uses))
-    expect([ok, (reset_link_invalid ?? 0) + too_many_requests]).toEqual([1, 999])
+    // On a slow machine some wait too long for a connection of the pool, and are told to come again.
+    const { ok, reset_link_invalid = 0, too_many_requests = 0, database_unavailable = 0 } = tally(await Promise.all(uses))
+    expect([ok, reset_link_invalid + too_many_requests + database_unavailable]).toEqual([1, 999])
   })
 
   it('[T015] takes the newest link alone, for fifteen minutes, for its address and its user', async () => {
