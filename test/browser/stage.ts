@@ -117,6 +117,8 @@ export async function logIn(
 export async function settled(page: Page): Promise<void> {
   await page.locator('main :is(h1, p)').first().waitFor()
   await page.waitForFunction(() => !document.querySelector('.mantine-Skeleton-root, [data-loading]'))
+  // A dialog takes its name from its title one frame after it has opened.
+  await page.waitForFunction(() => !document.querySelector('[role=dialog]:not([aria-labelledby], [aria-label])'))
 }
 
 /** Everybody can use the page as it is now, and every word on it is of the language. `data` are words that people or programs chose. */
