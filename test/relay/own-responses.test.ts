@@ -7,6 +7,7 @@ import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { startProcess } from '../helpers/process.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { caller as connectCaller } from './realtime-stage.ts'
 import { json, vendor } from './responses-vendor.ts'
 import { claude, eventually, httpUpstream, model, settledCharges, stage } from './stage.ts'
 
@@ -170,6 +171,30 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
+  it('run in the background over a WebSocket too, and go on when it is closed, here as at a vendor that keeps them', async () => {
+    let letGo = () => {}
+    const { url } = await claudeUpstream({ hold: new Promise((resolve) => (letGo = resolve)) })
+    const native = await vendor({ next: () => 'completed' })
+    const { server, token } = await stage(kind, url, { channel })
+    await addChannel(server, { url: native.url, models: model })
+    const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
+    for (const wanted of [claude, model]) {
+      const socket = connectCaller(server.url, token.key, { path })
+      await socket.opened()
+      socket.say({ type: 'response.create', model: wanted, input: 'Hi', background: true, stream_id: 'x' })
+      const { response } = await socket.hears('response.created')
+      expect(await socket.hears('response.output_text.delta')).toMatchObject({ stream_id: 'x' })
+      socket.socket.terminate()
+      letGo()
+      // As the vendors name it.
+      const { id } = response as { id: string }
+      await eventually('it is done', async () => (await client.responses.retrieve(id)).status === 'completed')
+    }
+    expect(JSON.parse(native.asked[0]?.body ?? '{}')).toMatchObject({ background: true, stream: true })
+    expect(await settledCharges(server)).toHaveLength(2)
+    await requireBalancedBooks(server)
+  })
+
   it('that are cancelled end, with what came until then; those that no channel can make have failed, and cost nothing', async () => {
     const { url, open } = await claudeUpstream({ hold: new Promise(() => {}) })
     const { server, token, channelId } = await stage(kind, url, { channel })
@@ -247,7 +272,7 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('a server that stops breaks off what runs in the background, charges what came, and says so', async () => {
+  it('a server that stops breaks off what runs, in the background and before a caller, charges what came, and says whose doing it was', async () => {
     const { url, open } = await claudeUpstream({ hold: new Promise(() => {}) })
     const database = await fresh()
     const first = await startServer(kind, { database })
@@ -256,13 +281,18 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const asked = { method: 'POST', headers, body: JSON.stringify({ model: claude, input: 'Hi', background: true }) }
     const { id } = await (await fetch(first.url + path, asked)).json()
-    await eventually('it is being made', () => open.length === 1)
+    const inFront = { method: 'POST', headers, body: JSON.stringify({ model: claude, input: 'Hi', stream: true }) }
+    const cut = fetch(first.url + path, inFront).then((response) => response.text())
+    cut.catch(() => {})
+    await eventually('both are being made', () => open.length === 2)
     await first.stop()
+    await expect(cut).rejects.toThrow()
 
     const server = await serverOfTest(kind, { database })
     const read = await fetch(`${server.url}${path}/${id}`, { headers })
     expect(await read.json()).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('was stopped') } })
-    expect(await settledCharges(server)).toHaveLength(1)
+    expect(await settledCharges(server)).toHaveLength(2)
+    for (const { other } of (await books(server)).logs) expect(JSON.parse(other)).toMatchObject({ interrupted: 'node' })
     await requireBalancedBooks(server)
     await server.app.db.transaction().execute((within) => removeUser(server.app, within, 1))
     expect(await rows(server)).toEqual([])

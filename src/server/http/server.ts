@@ -47,9 +47,9 @@ export async function listen(app: App): Promise<RunningServer> {
     async stop(limitMs) {
       isStopping = true
       const limit = setTimeout(() => {
-        running.closeAllConnections()
-        sockets.cut()
         lane.cut()
+        sockets.cut()
+        running.closeAllConnections()
       }, limitMs)
       await Promise.all([lane.drain(), sockets.drain()])
       await console.close()

@@ -196,7 +196,7 @@ export async function settleLost(app: RelayParts, work: Work, { came, translatio
  */
 async function settleGone(running: Try, exchange: Running | undefined, came: Came): Promise<Result> {
   const { app, work } = running
-  if (exchange?.wasSent) await settle(running, await endingOf(work, came, 'client'))
+  if (exchange?.wasSent) await settle(running, await endingOf(work, came, work.call.leftBy))
   else await app.ledger.release(work.hold)
   return 'answered'
 }

@@ -73,12 +73,12 @@ export class BackgroundRun {
 
   cancel(): void {
     this.#isCancelled = true
-    this.stop()
+    this.call.drop()
   }
 
-  /** Breaks it off. */
+  /** Breaks it off, because this node cannot go on with it. */
   stop(): void {
-    this.#answer.destroy()
+    this.call.cut()
   }
 
   /** Writes its end down, when the request has been answered or broken off. */

@@ -27,6 +27,7 @@ export class Call {
   firstByteMs = 0
   lastWriteMs: number
   #gone = false
+  #leftBy: 'client' | 'node' = 'client'
   #onGone: (() => void) | undefined
   #framesChunks = false
   #waitsForDrain = false
@@ -77,6 +78,11 @@ export class Call {
     return this.#gone
   }
 
+  /** Whose doing it was that the caller is gone. */
+  get leftBy(): 'client' | 'node' {
+    return this.#leftBy
+  }
+
   /** Whether the status line has been sent; from then on no other channel can take over. */
   get isCommitted(): boolean {
     return this.response.headersSent
@@ -121,6 +127,12 @@ export class Call {
   /** Breaks the connection; the caller counts as gone. */
   drop(): void {
     this.response.destroy()
+  }
+
+  /** The same, when it is this server that cannot go on. */
+  cut(): void {
+    if (!this.#gone) this.#leftBy = 'node'
+    this.drop()
   }
 
   /** Writes the last piece of the answer. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { languageOf } from '../../contract/text.ts'
-import type { ClientReader } from '../lib/client-address.ts'
+import type { Client, ClientReader } from '../lib/client-address.ts'
 import { fail } from '../lib/failure.ts'
 import { newRequestId } from '../lib/ids.ts'
 import { MemoryWatch } from '../lib/memory-watch.ts'
@@ -21,14 +21,14 @@ import type { TaskCall } from './task-paths.ts'
  */
 export function relayLane(app: RelayParts, readClient: ClientReader, handleTask: TaskHandler) {
   const memory = new MemoryWatch()
-  let running = 0
+  const running = new Set<Call>()
   let isStopping = false
   let onIdle: (() => void) | undefined
 
-  const finished = () => {
-    running--
+  const finished = (call: Call) => {
+    running.delete(call)
     app.metrics.relayOpen.dec()
-    if (running === 0) onIdle?.()
+    if (running.size === 0) onIdle?.()
   }
 
   return {
@@ -39,21 +39,23 @@ export function relayLane(app: RelayParts, readClient: ClientReader, handleTask:
         answerPreflight(response)
         return true
       }
-      const isFull = memory.isShort && running >= runningWhenShort
-      running++
+      const isFull = memory.isShort && running.size >= runningWhenShort
+      const found = findEndpoint(request.method ?? 'GET', url, request.headers)
+      const call = callOf(found, { request, response }, readClient(request), app.now())
+      running.add(call)
       app.metrics.relayOpen.inc()
-      void serve(app, request, response, { url, isStopping, isFull, readClient, handleTask }).finally(finished)
+      void serve(app, call, { found, isStopping, isFull, handleTask }).finally(() => finished(call))
       return true
     },
     drain(): Promise<void> {
       isStopping = true
       memory.close()
-      return running === 0 ? Promise.resolve() : new Promise((resolve) => (onIdle = resolve))
+      return running.size === 0 ? Promise.resolve() : new Promise((resolve) => (onIdle = resolve))
     },
-    /** Breaks off what runs on without a connection. */
-    cut: () => app.backgroundRuns.stopAll(),
-    get running(): number {
-      return running
+    /** Breaks off what still runs, with a connection or without. */
+    cut(): void {
+      for (const call of running) call.cut()
+      app.backgroundRuns.stopAll()
     },
   }
 }
@@ -66,40 +68,34 @@ export type RelayLane = ReturnType<typeof relayLane>
 /** Answers what is asked of drawings and music: `tasks` is built upon the relay, so that the lane is given it. */
 export type TaskHandler = (app: RelayParts, asks: TaskCall, call: Call) => Promise<void>
 
+type Found = ReturnType<typeof findEndpoint>
+
 interface Taking {
-  readonly url: string
+  readonly found: Found
   readonly isStopping: boolean
   readonly isFull: boolean
-  readonly readClient: ClientReader
   readonly handleTask: TaskHandler
 }
 
 /** When a caller should come again who was not let in. */
 const busySeconds = 2
 
-async function serve(
-  app: RelayParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-  { url, isStopping, isFull, readClient, handleTask }: Taking,
-): Promise<void> {
-  const found = findEndpoint(request.method ?? 'GET', url, request.headers)
-  const nowMs = app.now()
+function callOf(found: Found, exchange: Pick<Call, 'request' | 'response'>, client: Client, nowMs: number): Call {
   // The console has somebody in front of it.
-  const language = 'from' in found && found.from === 'session' ? languageOf(request.headers['accept-language']) : 'en'
-  const call = new Call(
-    { request, response },
-    {
-      id: newRequestId(nowMs),
-      dialect: found.dialect,
-      language,
-      client: readClient(request),
-      nowMs,
-      reframing: 'reframe' in found ? found.reframe?.() : undefined,
-    },
-  )
-  const format = 'format' in found ? found.format : 'other'
+  const isPerson = 'from' in found && found.from === 'session'
+  return new Call(exchange, {
+    id: newRequestId(nowMs),
+    dialect: found.dialect,
+    language: isPerson ? languageOf(exchange.request.headers['accept-language']) : 'en',
+    client,
+    nowMs,
+    reframing: 'reframe' in found ? found.reframe?.() : undefined,
+  })
+}
 
+async function serve(app: RelayParts, call: Call, { found, isStopping, isFull, handleTask }: Taking): Promise<void> {
+  const { response } = call
+  const format = 'format' in found ? found.format : 'other'
   try {
     if (isStopping) fail('server_stopping')
     if (isFull) fail('server_busy', { retryAfter: busySeconds })
@@ -115,7 +111,7 @@ async function serve(
     call.sendError(told)
     app.metrics.relayRequests.inc({ format, outcome: told.code })
   }
-  app.metrics.relaySeconds.observe({ format }, Math.max(0, app.now() - nowMs) / 1000)
+  app.metrics.relaySeconds.observe({ format }, Math.max(0, app.now() - call.startedMs) / 1000)
 }
 
 function answer(app: RelayParts, endpoint: Exclude<Endpoint, { kind: 'task' }>, call: Call): Promise<void> {

@@ -52,7 +52,7 @@ export class RealtimeSession {
   /** When each running response began. */
   readonly #began = new Map<string, number>()
   #facts: SessionFacts = { outputTokensMax: undefined, transcriptionModel: '', isTextOnly: false }
-  #interrupted: 'client' | 'upstream' | undefined
+  #interrupted: 'client' | 'upstream' | 'node' | undefined
   #isStopping = false
   #isClientGone = false
   #isUpstreamGone = false
@@ -86,6 +86,7 @@ export class RealtimeSession {
   }
 
   terminate(): void {
+    this.#interrupted ??= 'node'
     this.#client.terminate()
     this.#upstream.terminate()
   }

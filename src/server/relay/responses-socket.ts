@@ -54,7 +54,7 @@ class ResponsesSession implements Stoppable {
   readonly #peer: SocketPeer
   /** By `stream_id`, the end of its last request. */
   readonly #lanes = new Map<string, Promise<void>>()
-  readonly #running = new Set<FrameResponse>()
+  readonly #running = new Set<Call>()
   readonly #remembered = new RememberedTurns()
   #waiting = 0
   #isStopping = false
@@ -81,6 +81,7 @@ class ResponsesSession implements Stoppable {
   }
 
   terminate(): void {
+    for (const call of this.#running) call.cut()
     this.#peer.terminate()
   }
 
@@ -113,11 +114,9 @@ class ResponsesSession implements Stoppable {
       { request: detachedRequest(this.#call.request, endpoint.path, body), response: response.asResponse() },
       { id: newRequestId(nowMs), dialect: 'openai', language: 'en', client: this.#call.client, nowMs },
     )
-    this.#running.add(response)
+    this.#running.add(call)
     let outcome = '200'
     try {
-      if (asked.background === true)
-        fail('field_invalid', { field: 'background', reason: { zh: '不支持', en: 'is not supported here' } })
       await (generate === false ? this.#warmUp(body, call) : handleRelay(this.#app, endpoint, call))
       outcome = String(response.statusCode)
     } catch (error) {
@@ -126,7 +125,7 @@ class ResponsesSession implements Stoppable {
       call.sendError(told)
     }
     await finished(response).catch(() => {})
-    this.#running.delete(response)
+    this.#running.delete(call)
     this.#app.metrics.relayRequests.inc({ format: endpoint.format, outcome })
   }
 
@@ -179,7 +178,7 @@ class ResponsesSession implements Stoppable {
   /** Whoever waits for an answer is gone: they are charged as callers who leave. */
   #closed(): void {
     this.#isGone = true
-    for (const response of this.#running) response.destroy()
+    for (const call of this.#running) call.drop()
     if (this.#waiting === 0) this.#over()
   }
 
