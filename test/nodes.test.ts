@@ -1,17 +1,29 @@
-import { expect, it, onTestFinished } from 'vitest'
-import { serverOfTest, type TestServer } from './helpers/app.ts'
-import { startRedis } from './helpers/redis-server.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startServer, type TestServer } from './helpers/app.ts'
+import { type RedisServer, startRedis } from './helpers/redis-server.ts'
 import { addChannel, addToken } from './helpers/seed.ts'
+import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
+import { ask, chat, model } from './relay/stage.ts'
 
-/** Two nodes on one PostgreSQL, and on one Redis when the machine has it. */
-async function twoNodes() {
-  const redis = await startRedis()
-  if (redis) onTestFinished(() => redis.stop())
+// Two nodes on one PostgreSQL, and on one Redis when the machine has it. Numbers of cases are those of part M of the reference about trust.
+
+let a: TestServer
+let b: TestServer
+let redis: RedisServer | undefined
+let upstream: FakeUpstream
+beforeAll(async () => {
+  redis = await startRedis()
+  upstream = await startFakeUpstream()
   const env = { REDIS_URL: redis?.url ?? '' }
-  const a = await serverOfTest('postgres', { env })
-  const b = await serverOfTest('postgres', { env, database: a.database })
-  return { a, b, redis }
-}
+  a = await startServer('postgres', { env })
+  b = await startServer('postgres', { env, database: a.database })
+})
+afterAll(async () => {
+  await b?.stop()
+  await a?.stop()
+  await upstream?.stop()
+  await redis?.stop()
+})
 
 async function statusOn(node: TestServer, key: string): Promise<number> {
   const response = await fetch(`${node.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
@@ -24,25 +36,87 @@ async function answersWithin(limitMs: number, status: number, node: TestServer, 
 }
 
 /** Fails when the answer is still another after the time that is promised. */
-async function within(limitMs: number, status: number, asked: () => Promise<number>): Promise<void> {
+async function within<Answer>(limitMs: number, wanted: Answer, asked: () => Promise<Answer>): Promise<void> {
   const end = Date.now() + limitMs
-  while ((await asked()) !== status) {
-    if (Date.now() > end) throw new Error(`The node does not answer ${status} after ${limitMs} ms`)
+  for (;;) {
+    const answer = await asked()
+    if (answer === wanted) return
+    if (Date.now() > end) throw new Error(`The node answers ${String(answer)} and not ${String(wanted)} after ${limitMs} ms`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
 
-it('a token disabled on one node is refused by the other within 1 s, and within 2 s while Redis hangs or is gone', async () => {
-  const { a, b, redis } = await twoNodes()
-  await addChannel(a, { url: 'http://127.0.0.1:9', models: 'some-model' })
+const permissionsMs = 1000
+const settingsMs = 2000
+
+it('[T233] channels, groups and prices that change on one node are in force on the other: rights within 1 s, prices within 2 s', async () => {
+  const set = (key: string, value: object) => a.call('PUT /api/option/', { key, value: JSON.stringify(value) })
+  const { key } = await addToken(a)
+  const onB = async () => (await ask(b, key, chat({ max_tokens: 1 }))).status
+  const id = await addChannel(a, { url: upstream.url, models: model })
+  await within(settingsMs, 200, onB)
+
+  const channel = await a.call<object>(`GET /api/channel/${id}`)
+  const change = (more: object) => a.call('PUT /api/channel/', { ...channel, ...more })
+  await change({ status: 2 })
+  await within(permissionsMs, 503, onB)
+  await set('GroupRatio', { default: 1, vip: 1 })
+  await change({ status: 1, group: 'vip' })
+  await a.app.db.updateTable('users').set({ group: 'vip' }).where('id', '=', 1).execute()
+  a.app.bus.publish('user', 1)
+  await within(permissionsMs, 200, onB)
+
+  const costOnB = async () => {
+    const { headers } = await ask(b, key, chat({ max_tokens: 1 }))
+    const row = await a.app.db
+      .selectFrom('logs')
+      .select('quota')
+      .where('request_id', '=', headers.get('x-request-id') ?? '')
+      .executeTakeFirstOrThrow()
+    return Number(row.quota)
+  }
+  const usual = await costOnB()
+  await set('ModelRatio', { [model]: 1000 })
+  await expect.poll(costOnB, { timeout: settingsMs, interval: 20 }).toBeGreaterThan(usual * 100)
+  const dear = await costOnB()
+  await set('GroupRatio', { default: 1, vip: 3 })
+  await within(settingsMs, dear * 3, costOnB)
+})
+
+it('[T035] [T233] a banned user is refused by all nodes within 1 s', async () => {
+  const { key } = await addToken(a)
+  await answersWithin(2000, 200, b, key)
+  expect((await b.raw('GET /api/user/self')).status).toBe(200)
+
+  const { db, bus } = a.app
+  const setStatus = async (status: number) => {
+    await db.updateTable('users').set({ status }).where('id', '=', 1).execute()
+    bus.publish('user', 1)
+  }
+  await setStatus(2)
+  for (const node of [a, b]) await answersWithin(permissionsMs, 403, node, key)
+  await within(permissionsMs, 401, async () => (await b.raw('GET /api/user/self')).status)
+  await setStatus(1)
+  for (const node of [a, b]) await answersWithin(permissionsMs, 200, node, key)
+})
+
+it('[T235] a node with another master key does not start, and changes nothing for the others', async () => {
+  const env = { MASTER_KEY: Buffer.alloc(32, 9).toString('base64') }
+  await expect(startServer('postgres', { database: a.database, env })).rejects.toThrow(
+    'The master key does not open the secrets of this database',
+  )
+  for (const node of [a, b]) expect((await node.raw('GET /api/user/self')).status).toBe(200)
+})
+
+it('[T233] a token disabled on one node is refused by the other within 1 s, and within 2 s while Redis hangs or is gone', async () => {
   const { id, key } = await addToken(a)
   const set = (status: number) => a.call('PUT /api/token/?status_only=true', { id, status })
   await answersWithin(2000, 200, b, key)
 
   await set(2)
-  await answersWithin(1000, 401, b, key)
+  await answersWithin(permissionsMs, 401, b, key)
   await set(1)
-  await answersWithin(1000, 200, b, key)
+  await answersWithin(permissionsMs, 200, b, key)
 
   await redis?.kill('SIGSTOP')
   await set(2)
@@ -54,17 +128,4 @@ it('a token disabled on one node is refused by the other within 1 s, and within 
   await redis?.kill()
   await set(2)
   await answersWithin(2000, 401, b, key)
-})
-
-it('a banned user is refused by all nodes within 1 s', async () => {
-  const { a, b } = await twoNodes()
-  const { key } = await addToken(a)
-  await answersWithin(2000, 200, b, key)
-  expect((await b.raw('GET /api/user/self')).status).toBe(200)
-
-  const { db, bus } = a.app
-  await db.updateTable('users').set({ status: 2 }).where('id', '=', 1).execute()
-  bus.publish('user', 1)
-  for (const node of [a, b]) await answersWithin(1000, 403, node, key)
-  await within(1000, 401, async () => (await b.raw('GET /api/user/self')).status)
 })
