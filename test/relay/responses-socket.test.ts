@@ -315,7 +315,10 @@ describe('Responses over a WebSocket', () => {
       ['[1]', { status: 400, error: { code: 'bad_json' } }],
       [`{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`, { status: 400, error: { code: 'bad_json' } }],
       [{ type: 'response.cancel' }, { status: 400, error: { param: 'type' } }],
-      [create({ background: true, store: false, stream_id: 'x' }), { status: 400, error: { param: 'background' }, stream_id: 'x' }],
+      [
+        create({ background: true, store: false, stream_id: 'x' }),
+        { status: 400, error: { param: 'background' }, stream_id: 'x' },
+      ],
       [create({ stream_id: 'x'.repeat(300) }), { status: 400, error: { param: 'stream_id' } }],
       [create({ model: 'nope' }), { status: 404, error: { code: 'model_not_found' } }],
       [create({ input: 7 }), { status: 400, error: { param: 'input' } }],

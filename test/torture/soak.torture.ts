@@ -5,6 +5,7 @@ import { reconcile } from '../../src/server/wallet/reconcile.ts'
 import { testCore } from '../helpers/core.ts'
 import { freshDatabase } from '../helpers/databases.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
+import { randomsOf } from '../helpers/randoms.ts'
 import { countWords, startFakeUpstream } from '../helpers/upstream.ts'
 
 /**
@@ -26,7 +27,7 @@ describe.each(['sqlite', 'postgres'] as const)('a soak over %s', (kind) => {
   it(
     `[T163] of ${seconds} s with ${rate} requests a second and faults of every kind keeps its books (SEED=${seed})`,
     async () => {
-      const random = randoms(seed)
+      const random = randomsOf(seed)
       const upstream = await startFakeUpstream({
         programs: {
           good: () => ({ words: 1 + Math.floor(random() * 50) }),
@@ -145,12 +146,4 @@ async function cutConnections(databaseUrl: string): Promise<void> {
     [name],
   )
   await client.end()
-}
-
-function randoms(from: number): () => number {
-  let state = (from % 2_147_483_646) + 1
-  return () => {
-    state = (state * 48_271) % 2_147_483_647
-    return state / 2_147_483_647
-  }
 }

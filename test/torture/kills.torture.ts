@@ -1,0 +1,206 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, describe, expect, it } from 'vitest'
+import { reconcile } from '../../src/server/wallet/reconcile.ts'
+import { testCore } from '../helpers/core.ts'
+import { freshDatabase } from '../helpers/databases.ts'
+import { type ServerProcess, startProcess } from '../helpers/process.ts'
+import { randomsOf } from '../helpers/randoms.ts'
+import { countWords, type Entry, promptText, startFakeUpstream } from '../helpers/upstream.ts'
+
+/**
+ * A server that is killed again and again, KILLS times (200) on either database, while 64 callers ask it without a pause: at random, and at
+ * the instants around the money. SEED names the run. Every word costs one unit, so that each charge can be told by counting.
+ */
+const kills = Number(process.env.KILLS ?? 200)
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
+const callers = 64
+
+/** When the kill falls: after a while, or as soon as one request has come so far. */
+const moments = ['at random', 'asked', 'failed', 'first word', 'last word', 'end', 'seen'] as const
+type Moment = (typeof moments)[number]
+/** Every so many kills the streams are long enough to leave notes of what they owe, which is after five seconds. */
+const longEvery = 20
+const noteLatestMs = 8_000
+
+/** One request as its caller saw it. */
+interface Told {
+  readonly user: string
+  readonly prompt: number
+  id: string
+  words: number
+  isWhole: boolean
+  /** How long an answer had been coming when it was cut. */
+  openMs: number
+}
+
+describe.each(['sqlite', 'postgres'] as const)('a server on %s', (kind) => {
+  const ends: (() => Promise<unknown>)[] = []
+  afterAll(async () => {
+    for (const end of ends.reverse()) await end()
+  })
+
+  it(`[T142] [T149] killed ${kills} times under ${callers} callers charges each whole answer once, each other by what is known of it, and holds nothing for ever (SEED=${seed})`, async () => {
+    const random = randomsOf(seed)
+    const upTo = (limit: number) => Math.floor(random() * limit)
+    let reached: (moment: Moment) => void = () => {}
+    let isLong = false
+    const upstream = await startFakeUpstream({
+      programs: {
+        good: (_entry, response) => {
+          reached('asked')
+          const write = response.write.bind(response)
+          const words = isLong ? 2000 : 1 + upTo(40)
+          // The simulated provider writes an event at a time, as bytes and without a callback.
+          response.write = ((bytes: Buffer) => {
+            const isTaken = write(bytes)
+            const text = bytes.toString()
+            if (text.includes('"word1"')) reached('first word')
+            if (text.includes(`word${words}"`)) reached('last word')
+            if (text.includes('[DONE]')) reached('end')
+            return isTaken
+          }) as typeof response.write
+          return { words, pauseMs: isLong ? 20 : upTo(3) * 5 }
+        },
+        failing: () => {
+          setImmediate(reached, 'failed')
+          return { status: 500 }
+        },
+      },
+    })
+    ends.push(() => upstream.stop())
+    const database = await freshDatabase(kind)
+    ends.push(() => database.drop())
+    let server = await startProcess(database)
+    ends.push(() => server.kill('SIGKILL'))
+    const key = await furnish(server, upstream.url)
+
+    const told: Told[] = []
+    let isOver = false
+    let isUp = true
+    const call = async () => {
+      while (!isOver) {
+        if (!isUp) {
+          await pause(20)
+          continue
+        }
+        const prompt = 1 + upTo(60)
+        const one: Told = { user: `request-${told.length}`, prompt, id: '', words: 0, isWhole: false, openMs: 0 }
+        told.push(one)
+        await ask(server.url, key, one, { model: random() < 0.1 ? 'failing' : 'good', stream: random() < 0.8 }).catch(() => {})
+        if (one.isWhole) reached('seen')
+      }
+    }
+    const calls = Array.from({ length: callers }, call)
+
+    const struck: Record<string, number> = {}
+    for (let kill = 1; kill <= kills; kill++) {
+      isLong = kill % longEvery === 0
+      const moment = isLong ? 'at random' : (moments[upTo(moments.length)] ?? 'at random')
+      await pause(isLong ? noteLatestMs + 1500 : 50 + upTo(moment === 'at random' ? 1200 : 400))
+      if (moment !== 'at random')
+        await Promise.race([
+          new Promise<void>((resolve) => {
+            reached = (now) => now === moment && resolve()
+          }),
+          pause(5000),
+        ])
+      isUp = false
+      await server.kill('SIGKILL')
+      reached = () => {}
+      struck[moment] = (struck[moment] ?? 0) + 1
+      server = await startProcess(database)
+      isUp = true
+    }
+    isLong = false
+    await pause(500)
+    isOver = true
+    await Promise.all(calls)
+
+    const open = await database.open()
+    ends.push(() => open.close())
+    const core = await testCore(open)
+    const since = performance.now()
+    const held = () => core.db.selectFrom('holds').select('request_id').execute()
+    while ((await held()).length > 0 && performance.now() - since < 120_000) await pause(500)
+    expect(await held()).toEqual([])
+    const closedIn = Math.round((performance.now() - since) / 1000)
+    await server.kill('SIGTERM')
+
+    const rows = await core.db.selectFrom('logs').selectAll().where('type', '=', 2).execute()
+    const ledger = await core.db.selectFrom('ledger').select(['reference', 'amount']).where('kind', '=', 'charge').execute()
+    const amounts = new Map(ledger.map(({ reference, amount }) => [reference.slice('charge:'.length), -amount]))
+    expect([amounts.size, rows.length]).toEqual([ledger.length, ledger.length])
+    expect(
+      rows.filter((row) => row.quota !== row.prompt_tokens + row.completion_tokens || amounts.get(row.request_id) !== row.quota),
+    ).toEqual([])
+    const rowOf = new Map(rows.map((row) => [row.request_id, row]))
+    const whole = told.filter(({ isWhole }) => isWhole)
+    const wrong = whole.filter(({ id, prompt, words }) => {
+      const row = rowOf.get(id)
+      return row?.prompt_tokens !== prompt || row.completion_tokens !== words || row.other.includes('"interrupted"')
+    })
+    expect(wrong).toEqual([])
+    const noted = told.filter(({ isWhole, openMs }) => !isWhole && openMs > noteLatestMs)
+    expect(noted.filter(({ id }) => !rowOf.get(id)?.other.includes('"interrupted":"node"'))).toEqual([])
+    if (kills >= longEvery) expect(noted.length).toBeGreaterThan(callers / 4)
+
+    const wholeIds = new Set(whole.map(({ id }) => id))
+    const wholeUsers = new Set(whole.map(({ user }) => user))
+    requireGrounds(
+      rows.filter(({ request_id: id }) => !wholeIds.has(id)),
+      upstream.journal.filter(({ json }) => !wholeUsers.has(json.user)),
+    )
+    expect(await reconcile(core)).toEqual([])
+    console.log(
+      `${kind}: ${told.length} requests, ${whole.length} whole, ${rows.length - whole.length} others charged, ${noted.length} by their notes; ` +
+        `all holds closed ${closedIn} s after the last kill; ${JSON.stringify(struck)}`,
+    )
+    expect(whole.length).toBeGreaterThan(kills)
+  })
+})
+
+/**
+ * Each charge of an answer that was not seen whole has a request of its own at the upstream, of the same prompt and with no fewer words: of
+ * one prompt the charges and the requests are compared by their size, the largest first.
+ */
+function requireGrounds(rows: readonly { prompt_tokens: number; completion_tokens: number }[], journal: readonly Entry[]): void {
+  const sent = new Map<number, number[]>()
+  for (const { json, status, wordsSent } of journal) {
+    if (status !== 200) continue
+    const prompt = countWords(promptText(json))
+    sent.set(prompt, [...(sent.get(prompt) ?? []), wordsSent])
+  }
+  for (const words of sent.values()) words.sort((a, b) => b - a)
+  for (const row of rows.toSorted((a, b) => b.completion_tokens - a.completion_tokens)) {
+    const most = sent.get(row.prompt_tokens)?.shift()
+    expect([row, most !== undefined && row.completion_tokens <= most]).toEqual([row, true])
+  }
+}
+
+async function furnish(server: ServerProcess, url: string): Promise<string> {
+  const ones = JSON.stringify({ good: 1, failing: 1 })
+  for (const option of ['ModelRatio', 'CompletionRatio']) await server.call('PUT /api/option/', { key: option, value: ones })
+  await server.call('POST /api/channel/', { name: 'x', type: 1, key: 'k', base_url: url, models: 'good,failing', auto_ban: 0 })
+  const { key } = await server.call<{ key: string }>('POST /api/token/', { name: 'x', unlimited_quota: true })
+  await server.call('POST /api/user/1/quota', { change: 1_000_000_000, reason: 'kills' })
+  return `sk-${key}`
+}
+
+async function ask(url: string, key: string, told: Told, more: { model: string; stream: boolean }): Promise<void> {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...more, user: told.user, messages: [{ role: 'user', content: 'word '.repeat(told.prompt) }] }),
+  })
+  told.id = response.headers.get('x-request-id') ?? ''
+  const since = performance.now()
+  let text = ''
+  try {
+    // As the types of the browser have it, a body cannot be iterated.
+    for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) text += Buffer.from(piece).toString('latin1')
+    told.isWhole = response.status === 200 && (!more.stream || (text.endsWith('data: [DONE]\n\n') && !text.includes('"error"')))
+  } finally {
+    told.openMs = performance.now() - since
+    told.words = text.match(/word\d+/g)?.length ?? 0
+  }
+}
