@@ -170,7 +170,6 @@ add('option_needs', 'PUT /api/option/', save('TelegramOAuthEnabled', 'true'))
 add('option_needs', 'PUT /api/option/', save('TurnstileCheckEnabled', 'true'))
 add('option_needs', 'PUT /api/option/', save('WeChatAuthEnabled', 'true'))
 add('option_needs', 'PUT /api/option/', save('ServerAddress', ''))
-add('nothing_changed', 'PUT /api/option/', { ...save('RetryTimes', '2'), options: { RetryTimes: '2' } })
 add('mail_unconfigured', 'POST /api/option/test_mail', { body: { email: 'one@site.test' }, options: { SMTPServer: '' } })
 
 // Channels

@@ -9,10 +9,13 @@ export const optionRoutes = routes({
   },
   'PUT /api/option/': {
     access: 'admin',
-    summary: 'Save one option; a secret without a value is left alone',
+    summary: 'Save one option; the value that it has changes nothing, a secret without a value is left alone',
     body: z.object({
       key: z.string().max(100),
-      value: z.union([z.string(), z.number(), z.boolean()]).transform(String).optional(),
+      value: z
+        .union([z.string(), z.number(), z.boolean()])
+        .nullish()
+        .transform((value) => (value === null || value === undefined ? undefined : String(value))),
     }),
     reply: z.null(),
   },

@@ -42,9 +42,10 @@ export interface OptionStore {
   /** Resolves when `current` is at least as new as this call. */
   refresh(): Promise<void>
   /**
-   * Saves one option from its string form; durable and in `current` when it resolves. Throws `option_unknown`, `option_forbidden`,
-   * `option_invalid`, `json_text_invalid`, `option_needs` or `nothing_changed`, and then the old value stays.
-   * A secret is left alone when `value` is undefined and cleared when it is empty.
+   * Saves one option from its string form; durable and in `current` when it resolves. The value that it has already changes nothing,
+   * and is no mistake: forms save all of their fields. Throws `option_unknown`, `option_forbidden`, `option_invalid`,
+   * `json_text_invalid` or `option_needs`, and then the old value stays. A secret is left alone when `value` is undefined and cleared
+   * when it is empty.
    */
   save(change: OptionChange): Promise<void>
   /** Puts the default back. Throws `option_forbidden`. Idempotent. */

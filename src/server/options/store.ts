@@ -43,8 +43,7 @@ export async function openOptions(parts: Parts): Promise<OptionStore> {
     async save({ key, value, caller }) {
       const found = requireWritable(key, caller)
       if (value === undefined && found.option.secret) return
-      if (!(await change(parts, found, parse(found, value), caller))) fail('nothing_changed')
-      await announce()
+      if (await change(parts, found, parse(found, value), caller)) await announce()
     },
     async reset(key, caller) {
       if (await change(parts, requireWritable(key, caller), defaults[key], caller)) await announce()
