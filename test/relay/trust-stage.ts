@@ -133,7 +133,7 @@ export function trustOfSuite(kind: DatabaseKind, settings: () => Promise<ServerS
      * Runs a case while ordinary requests of all ways go through the same server. In the end each of them must have had its answer
      * and its charge to the unit, the books must balance, and nothing may be held or open.
      */
-    async underLoad(work: () => Promise<void>): Promise<void> {
+    async underLoad(work: () => Promise<void>, loadMax = 120): Promise<void> {
       const wanted = new Map<string, number>()
       const problems: string[] = []
       let isOver = false
@@ -180,7 +180,6 @@ export type Trust = ReturnType<typeof trustOfSuite>
 const workers = 3
 /** Ordinary requests beside each case. */
 const loadLeast = 12
-const loadMax = 120
 
 async function askOrdinary(
   server: TestServer,

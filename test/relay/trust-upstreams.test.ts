@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { WebSocket } from 'ws'
 import { type DatabaseKind, eachDatabase } from '../helpers/databases.ts'
 import { books } from '../helpers/seed.ts'
+import { requireMostAnswered } from './half-failing.ts'
 import { answering as answeringTurns, caller, realtimeUpstream } from './realtime-stage.ts'
 import { answerBytes, eventually, httpUpstream, tcpUpstream, upstreamKey } from './stage.ts'
 import {
@@ -616,33 +617,7 @@ eachDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Dat
   it('[T116] four channels that each fail half of the time answer nearly all requests, each charged once', () =>
     trust.underLoad(async () => {
       await retries(3)
-      await inEachWay(async (way) => {
-        let seed = 7
-        const random = () => {
-          seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
-          return seed / 2 ** 31
-        }
-        const flaky = await answering((response, body) => {
-          if (random() < 0.5) return void response.writeHead(500).end('{}')
-          const answer = healthyAnswer(way.speaks, body, 'four five six')
-          response.writeHead(200, { 'content-type': answer.type }).end(answer.body)
-        })
-        const first = await trust.lane(way, flaky)
-        for (let more = 0; more < 3; more++) await trust.lane(way, flaky, {}, first)
-        let good = 0
-        for (let round = 0; round < 10; round++) {
-          const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => first.ask(index % 2 === 0)))
-          for (const answer of answers) {
-            const { said, ending } = readAnswer(way.asks, answer)
-            if (answer.status === 200) good++
-            expect([said, ending]).toEqual(answer.status === 200 ? ['four five six', 'done'] : ['', 'error'])
-          }
-        }
-        expect([way.name, good >= 85]).toEqual([way.name, true])
-        const rows = await first.charged()
-        expect(rows).toHaveLength(good)
-        for (const row of rows) expect(row).toMatchObject(usual[0] ?? {})
-      })
+      await inEachWay((way) => requireMostAnswered(trust, way, { rounds: 10, together: 10, goodLeast: 85 }))
     }))
 
   it('[T091] a socket that hangs up inside the chunks of an answer leaves nothing behind', () =>

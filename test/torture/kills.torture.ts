@@ -96,7 +96,7 @@ describe.each(['sqlite', 'postgres'] as const)('a server on %s', (kind) => {
     for (let kill = 1; kill <= kills; kill++) {
       isLong = kill % longEvery === 0
       const moment = isLong ? 'at random' : (moments[upTo(moments.length)] ?? 'at random')
-      await pause(isLong ? noteLatestMs + 1500 : 50 + upTo(moment === 'at random' ? 1200 : 400))
+      await pause(isLong ? noteLatestMs + 4000 : 50 + upTo(moment === 'at random' ? 1200 : 400))
       if (moment !== 'at random')
         await Promise.race([
           new Promise<void>((resolve) => {
@@ -140,14 +140,14 @@ describe.each(['sqlite', 'postgres'] as const)('a server on %s', (kind) => {
       return row?.prompt_tokens !== prompt || row.completion_tokens !== words || row.other.includes('"interrupted"')
     })
     expect(wrong).toEqual([])
-    const noted = told.filter(({ isWhole, openMs }) => !isWhole && openMs > noteLatestMs)
-    expect(noted.filter(({ id }) => !rowOf.get(id)?.other.includes('"interrupted":"node"'))).toEqual([])
-    if (kills >= longEvery) expect(noted.length).toBeGreaterThan(callers / 4)
-
     const wholeIds = new Set(whole.map(({ id }) => id))
+    const others = rows.filter(({ request_id: id }) => !wholeIds.has(id))
+    const noted = others.filter(({ other }) => other.includes('"interrupted":"node"'))
+    requireNotes(told, noted)
+    if (kills >= longEvery) expect(noted.length).toBeGreaterThan(callers / 4)
     const wholeUsers = new Set(whole.map(({ user }) => user))
     requireGrounds(
-      rows.filter(({ request_id: id }) => !wholeIds.has(id)),
+      others.filter((row) => !noted.includes(row)),
       upstream.journal.filter(({ json }) => !wholeUsers.has(json.user)),
     )
     expect(await reconcile(core)).toEqual([])
@@ -159,21 +159,39 @@ describe.each(['sqlite', 'postgres'] as const)('a server on %s', (kind) => {
   })
 })
 
-/**
- * Each charge of an answer that was not seen whole has a request of its own at the upstream, of the same prompt and with no fewer words: of
- * one prompt the charges and the requests are compared by their size, the largest first.
- */
-function requireGrounds(rows: readonly { prompt_tokens: number; completion_tokens: number }[], journal: readonly Entry[]): void {
-  const sent = new Map<number, number[]>()
+interface Row {
+  readonly request_id: string
+  readonly prompt_tokens: number
+  readonly completion_tokens: number
+}
+
+/** Streams that ran for long have left a note of what they owe: of the prompt, and of words that came. A word is four tokens at most. */
+function requireNotes(told: readonly Told[], noted: readonly Row[]): void {
+  const rowOf = new Map(noted.map((row) => [row.request_id, row]))
+  for (const { id, openMs, isWhole, words } of told) {
+    const row = rowOf.get(id)
+    if (!isWhole && openMs > noteLatestMs) expect([id, row !== undefined]).toEqual([id, true])
+    if (!row) continue
+    rowOf.delete(id)
+    expect([id, openMs > 4000, row.prompt_tokens > 0]).toEqual([id, true, true])
+    expect([row, row.completion_tokens > 0, row.completion_tokens <= 4 * words]).toEqual([row, true, true])
+  }
+  expect([...rowOf]).toEqual([])
+}
+
+/** What was charged in full and not seen whole was said in full: each such charge has a request of its own at the upstream. */
+function requireGrounds(rows: readonly Row[], journal: readonly Entry[]): void {
+  const said = new Map<string, number>()
   for (const { json, status, wordsSent } of journal) {
     if (status !== 200) continue
-    const prompt = countWords(promptText(json))
-    sent.set(prompt, [...(sent.get(prompt) ?? []), wordsSent])
+    const key = `${countWords(promptText(json))} ${wordsSent}`
+    said.set(key, (said.get(key) ?? 0) + 1)
   }
-  for (const words of sent.values()) words.sort((a, b) => b - a)
-  for (const row of rows.toSorted((a, b) => b.completion_tokens - a.completion_tokens)) {
-    const most = sent.get(row.prompt_tokens)?.shift()
-    expect([row, most !== undefined && row.completion_tokens <= most]).toEqual([row, true])
+  for (const row of rows) {
+    const key = `${row.prompt_tokens} ${row.completion_tokens}`
+    const left = said.get(key) ?? 0
+    expect([row, left > 0]).toEqual([row, true])
+    said.set(key, left - 1)
   }
 }
 
