@@ -32,6 +32,19 @@ export const queryEmail = queryText.transform((text) => text.replaceAll(' ', '+'
 export const queryInt = lenientInt(0, 0, Number.MAX_SAFE_INTEGER)
 export const queryFlag = z.preprocess((value) => value === 'true' || value === '1' || value === true, z.boolean())
 
+/** What a list is in order of. */
+export interface SortBy<Name extends string = string> {
+  readonly by: Name
+  readonly descending: boolean
+}
+
+/** One of these names, with a `-` before it for downwards. Anything else means the order that the list begins with. */
+export const querySort = <const Name extends string>(names: readonly Name[]) =>
+  queryText.transform((text): SortBy<Name> | undefined => {
+    const by = names.find((name) => name === text.replace(/^-/, ''))
+    return by && { by, descending: text.startsWith('-') }
+  })
+
 const pageNumberMax = 1_000_000
 
 /** Lists that count pages from 0 and answer a bare array unless `paged=true`. */

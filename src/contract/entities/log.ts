@@ -13,6 +13,9 @@ export const logTypeLabels: Readonly<Record<number, { label: Text; color: string
 /** Matching rows are counted this far beyond the beginning of the page that is shown; a total that far may be larger. */
 export const logsCountedAhead = 10_000
 
+/** What the log can be sorted by: time alone, since no index of a log of any length knows another order. */
+export const logSorts = ['created_at'] as const
+
 /**
  * A log row. `other` holds the JSON of `LogOther`. For ordinary users `channel` is 0, `channel_name` '' and `id` made of time and place:
  * numbers of the database would tell how much others do.

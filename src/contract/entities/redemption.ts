@@ -36,6 +36,10 @@ export const redemption = z.object({
 })
 export type Redemption = z.output<typeof redemption>
 
+/** Columns that lists of codes can be sorted by. */
+export const redemptionSorts = ['id', 'name', 'quota', 'created_time', 'expired_time', 'redeemed_time'] as const
+export type RedemptionSort = (typeof redemptionSorts)[number]
+
 const nameRule = { zh: '兑换码名称长度须为 1 到 20 个字符', en: 'must have 1 to 20 characters' }
 const name = z
   .string()

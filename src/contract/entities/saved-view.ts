@@ -8,6 +8,7 @@ export const viewedLists = [
   'redemptions',
   'top-ups',
   'log',
+  'orders',
   'drawings',
   'tasks',
   'statement',

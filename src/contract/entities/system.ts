@@ -18,6 +18,9 @@ export const auditRow = z.object({
 })
 export type AuditRow = z.output<typeof auditRow>
 
+/** What the audit log can be sorted by: the order in which things were done. */
+export const auditSorts = ['id'] as const
+
 export const auditState = z.object({
   rows: z.int(),
   /** Chain value of the last row that fits: kept elsewhere, it also shows rows that were cut off at the end. */

@@ -52,6 +52,9 @@ export const task = z.object({
 })
 export type Task = z.output<typeof task>
 
+/** What lists of tasks can be sorted by: the order in which they were submitted. */
+export const taskSorts = ['id'] as const
+
 export interface Label {
   readonly label: Text
   readonly color: string

@@ -42,6 +42,10 @@ export const token = z.object({
 })
 export type Token = z.output<typeof token>
 
+/** Columns that lists of tokens can be sorted by; what never ends comes after the rest. */
+export const tokenSorts = ['id', 'name', 'used_quota', 'remain_quota', 'accessed_time', 'expired_time'] as const
+export type TokenSort = (typeof tokenSorts)[number]
+
 const quota = z.int().min(0).max(1e15)
 /** Consoles that do not know it leave it out, which must not lift it: what is absent stays as it is. */
 const limit = z.int().min(0).max(requestCountMax).optional()

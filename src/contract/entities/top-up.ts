@@ -62,6 +62,10 @@ export type TopUp = z.output<typeof topUp>
 export const adminTopUp = topUp.extend({ username: z.string(), provider_id: z.string(), payment_id: z.string() })
 export type AdminTopUp = z.output<typeof adminTopUp>
 
+/** Columns that lists of orders can be sorted by; `id` is the time of the order. */
+export const topUpSorts = ['id', 'quota', 'money_minor', 'completed_time'] as const
+export type TopUpSort = (typeof topUpSorts)[number]
+
 /** What the wallet offers. Amounts are US dollars, or units where quota is not shown in currency. */
 export const topUpOffer = z.object({
   methods: z.array(z.object({ name: z.string(), provider: z.string(), currency: z.string(), least: z.int() })),

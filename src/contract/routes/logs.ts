@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { log, logPurge, logStatistics } from '../entities/log.ts'
-import { oneBasedPage, page, queryInt, queryText } from '../envelope.ts'
+import { log, logPurge, logSorts, logStatistics } from '../entities/log.ts'
+import { oneBasedPage, page, queryInt, querySort, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
 
 const ownFilters = {
@@ -13,7 +13,7 @@ const ownFilters = {
   request_id: queryText,
 }
 const allFilters = { ...ownFilters, username: queryText, channel: queryInt, user_id: queryInt }
-const place = { ...oneBasedPage, before: queryText }
+const place = { ...oneBasedPage, before: queryText, sort: querySort(logSorts) }
 const listed = page(log).extend({ next: z.string() })
 const zone = { time_zone: queryText }
 const csv = { type: 'text/csv', fileName: 'log.csv' } as const
@@ -22,7 +22,8 @@ const jsonl = { type: 'application/x-ndjson', fileName: 'log.jsonl' } as const
 export const logRoutes = routes({
   'GET /api/log/': {
     access: 'admin',
-    summary: 'Logs of everybody, newest first; `next` is the `before` of the following page, which costs the same at any depth',
+    summary:
+      'Logs of everybody, newest first unless sort says otherwise; `next` is the `before` of the following page, which costs the same at any depth',
     query: z.object({ ...place, ...allFilters }),
     reply: listed,
   },
@@ -46,7 +47,8 @@ export const logRoutes = routes({
   'DELETE /api/log/purge': { access: 'admin', summary: 'Stop the cleaning of the log', reply: z.null() },
   'GET /api/log/self': {
     access: 'user',
-    summary: 'Own logs, newest first; `next` is the `before` of the following page, which costs the same at any depth',
+    summary:
+      'Own logs, newest first unless sort says otherwise; `next` is the `before` of the following page, which costs the same at any depth',
     query: z.object({ ...place, ...ownFilters }),
     reply: listed,
   },

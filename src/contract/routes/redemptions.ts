@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { redemption, redemptionCountMax, redemptionInput, redemptionStatus } from '../entities/redemption.ts'
-import { idParams, oneBasedPage, page, queryFlag, queryInt, queryText } from '../envelope.ts'
+import { redemption, redemptionCountMax, redemptionInput, redemptionSorts, redemptionStatus } from '../entities/redemption.ts'
+import { idParams, oneBasedPage, page, queryFlag, queryInt, querySort, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
 
 const status = z.union([z.literal(redemptionStatus.unused), z.literal(redemptionStatus.disabled)])
@@ -19,7 +19,7 @@ export const redemptionRoutes = routes({
     access: 'admin',
     summary:
       'Redemption codes by the beginning of the name, by id or by the whole code, and by status; newest first unless sort says otherwise',
-    query: z.object({ ...filters, sort: queryText, ...oneBasedPage }),
+    query: z.object({ ...filters, sort: querySort(redemptionSorts), ...oneBasedPage }),
     reply: page(redemption),
   },
   'GET /api/redemption/export.csv': {

@@ -1,21 +1,30 @@
 import { z } from 'zod'
-import { auditRow, auditState, firstRun, job, release, systemInfo } from '../entities/system.ts'
-import { oneBasedPage, page, queryInt, queryText } from '../envelope.ts'
+import { auditRow, auditSorts, auditState, firstRun, job, release, systemInfo } from '../entities/system.ts'
+import { oneBasedPage, page, queryInt, querySort, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
+
+const auditFilters = {
+  action: queryText,
+  target: queryText,
+  actor: queryText,
+  start_timestamp: queryInt,
+  end_timestamp: queryInt,
+}
 
 export const systemRoutes = routes({
   'GET /api/audit/': {
     access: 'root',
-    summary: 'Administrative acts, newest first: who did what to whom, when, from where, what it was before and after',
-    query: z.object({
-      ...oneBasedPage,
-      action: queryText,
-      target: queryText,
-      actor: queryText,
-      start_timestamp: queryInt,
-      end_timestamp: queryInt,
-    }),
+    summary:
+      'Administrative acts, newest first unless sort says otherwise: who did what to whom, when, from where, what it was before and after',
+    query: z.object({ ...oneBasedPage, ...auditFilters, sort: querySort(auditSorts) }),
     reply: page(auditRow),
+  },
+  'GET /api/audit/export.csv': {
+    access: 'root',
+    summary: 'The administrative acts that match, as CSV, newest first, with times of the zone that is named',
+    query: z.object({ ...auditFilters, time_zone: queryText }),
+    reply: z.string(),
+    text: { type: 'text/csv', fileName: 'audit.csv' },
   },
   'POST /api/audit/verify': {
     access: 'root',

@@ -1,24 +1,33 @@
 import { z } from 'zod'
-import { token, tokenInput, tokenStatus } from '../entities/token.ts'
-import { arrayOrPage, idParams, queryFlag, queryInt, queryText, zeroBasedPage } from '../envelope.ts'
+import { token, tokenInput, tokenSorts, tokenStatus } from '../entities/token.ts'
+import { arrayOrPage, idParams, queryFlag, queryInt, querySort, queryText, zeroBasedPage } from '../envelope.ts'
 import { routes } from '../route.ts'
 
 const { page_size: size, ...pageOnly } = zeroBasedPage
-const listing = { ...pageOnly, size: size.optional(), page_size: size.optional() }
+const listing = { ...pageOnly, size: size.optional(), page_size: size.optional(), sort: querySort(tokenSorts) }
+const filters = { keyword: queryText, token: queryText, status: queryInt, group: queryText }
 const status = z.union([z.literal(tokenStatus.enabled), z.literal(tokenStatus.disabled)])
 
 export const tokenRoutes = routes({
   'GET /api/token/': {
     access: 'user',
-    summary: 'Own tokens, newest first',
+    summary: 'Own tokens, newest first unless sort says otherwise',
     query: z.object(listing),
     reply: arrayOrPage(token),
   },
   'GET /api/token/search': {
     access: 'user',
-    summary: 'Own tokens by part of the name and of the key, newest first, 1,000 at most; all of them unless paged=true',
-    query: z.object({ keyword: queryText, token: queryText, status: queryInt, group: queryText, ...listing }),
+    summary:
+      'Own tokens by part of the name and of the key, newest first unless sort says otherwise, 1,000 at most; all of them unless paged=true',
+    query: z.object({ ...filters, ...listing }),
     reply: arrayOrPage(token),
+  },
+  'GET /api/token/export.csv': {
+    access: 'user',
+    summary: 'The own tokens that match, as CSV without their keys, newest first, with times of the zone that is named',
+    query: z.object({ ...filters, time_zone: queryText }),
+    reply: z.string(),
+    text: { type: 'text/csv', fileName: 'tokens.csv' },
   },
   'GET /api/token/:id': { access: 'user', summary: 'One own token', params: idParams, reply: token },
   'POST /api/token/': { access: 'user', summary: 'Make a token', body: tokenInput, reply: token },

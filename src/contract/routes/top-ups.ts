@@ -1,12 +1,17 @@
 import { z } from 'zod'
-import { adminTopUp, topUp, topUpOffer, topUpReasonLengthMax } from '../entities/top-up.ts'
-import { idParams, oneBasedPage, page, queryText } from '../envelope.ts'
+import { adminTopUp, topUp, topUpOffer, topUpReasonLengthMax, topUpSorts } from '../entities/top-up.ts'
+import { idParams, oneBasedPage, page, querySort, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
 
 /** Checked by `wallet/top-ups.ts`, because consoles of this family show no other refusal than the one in `data`. */
 const amount = z.number()
 const top_up_code = z.string().max(200).optional()
 const payment_method = z.string().max(20)
+const ownFilters = { keyword: queryText, status: queryText }
+const allFilters = { ...ownFilters, provider: queryText }
+const listed = { ...oneBasedPage, sort: querySort(topUpSorts) }
+const zone = { time_zone: queryText }
+const csv = { type: 'text/csv', fileName: 'orders.csv' } as const
 const reason = z.string().trim().min(1).max(topUpReasonLengthMax)
 
 /**
@@ -64,15 +69,30 @@ export const topUpRoutes = routes({
   },
   'GET /api/user/self/topups': {
     access: 'user',
-    summary: 'Own top-up orders, or the one of an order number, newest first',
-    query: z.object({ ...oneBasedPage, keyword: queryText }),
+    summary: 'Own top-up orders, or the one of an order number, by status; newest first unless sort says otherwise',
+    query: z.object({ ...ownFilters, ...listed }),
     reply: page(topUp),
+  },
+  'GET /api/user/self/topups.csv': {
+    access: 'user',
+    summary: 'The own top-up orders that match, as CSV, newest first, with times of the zone that is named',
+    query: z.object({ ...ownFilters, ...zone }),
+    reply: z.string(),
+    text: csv,
   },
   'GET /api/topup/': {
     access: 'admin',
-    summary: 'Top-up orders of everybody by number, user id or user name, by status and provider, newest first',
-    query: z.object({ ...oneBasedPage, keyword: queryText, status: queryText, provider: queryText }),
+    summary:
+      'Top-up orders of everybody by number, user id or user name, by status and provider; newest first unless sort says otherwise',
+    query: z.object({ ...allFilters, ...listed }),
     reply: page(adminTopUp),
+  },
+  'GET /api/topup/export.csv': {
+    access: 'admin',
+    summary: 'The orders that match, as CSV, newest first, with times of the zone that is named; the audit tells who took them',
+    query: z.object({ ...allFilters, ...zone }),
+    reply: z.string(),
+    text: csv,
   },
   'POST /api/topup/:id/check': {
     access: 'admin',

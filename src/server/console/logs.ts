@@ -1,21 +1,25 @@
+import type { SortBy } from '../../contract/envelope.ts'
 import type { Handlers } from '../../contract/route.ts'
 import type { logRoutes } from '../../contract/routes/logs.ts'
 import { oneBased } from '../db/page.ts'
-import { exportLogs, recordExport } from '../usage/export.ts'
+import { recordExport } from '../options/record-export.ts'
+import { exportLogs } from '../usage/export.ts'
 import type { LogFilter } from '../usage/filter.ts'
 import { listLogs, listOwnLogs, searchLogs, searchOwnLogs } from '../usage/log.ts'
 import { askForPurge, purgeLogs, readPurge, stopPurge } from '../usage/purge.ts'
+import type { Order } from '../usage/rows.ts'
 import { logStatistics } from '../usage/stats.ts'
 import { type Context, requireCaller } from './context.ts'
 
 export const logHandlers: Handlers<typeof logRoutes, Context> = {
-  async 'GET /api/log/'({ app }, { query: { p, page_size, before, ...filter } }) {
-    const asked = { filter: ofUser(filter), page: oneBased(p, page_size), before }
+  async 'GET /api/log/'({ app }, { query: { p, page_size, before, sort, ...filter } }) {
+    const asked = { filter: ofUser(filter), page: oneBased(p, page_size), before, order: orderOf(sort) }
     return { ...(await listLogs(app, asked)), page: p, page_size }
   },
 
-  async 'GET /api/log/self'(context, { query: { p, page_size, before, ...filter } }) {
-    const asked = { userId: requireCaller(context).id, filter, page: oneBased(p, page_size), before }
+  async 'GET /api/log/self'(context, { query: { p, page_size, before, sort, ...filter } }) {
+    const userId = requireCaller(context).id
+    const asked = { userId, filter, page: oneBased(p, page_size), before, order: orderOf(sort) }
     return { ...(await listOwnLogs(context.app, asked)), page: p, page_size }
   },
 
@@ -55,9 +59,11 @@ export const logHandlers: Handlers<typeof logRoutes, Context> = {
 
 async function exportAll(context: Context, { time_zone, ...query }: AllFilters & { time_zone: string }, format: 'csv' | 'jsonl') {
   const filter = ofUser(query)
-  await recordExport(context.app, requireCaller(context), filter)
+  await recordExport(context.app, requireCaller(context), { action: 'log.export', target: 'logs', asked: filter })
   return exportLogs(context.app, { filter, format, timeZone: time_zone })
 }
+
+const orderOf = (sort: SortBy | undefined): Order => (sort && !sort.descending ? 'oldest' : 'newest')
 
 type AllFilters = LogFilter & { user_id: number }
 

@@ -7,14 +7,19 @@ import { readFirstRun, readSystem } from '../jobs/read-system.ts'
 import { fail } from '../lib/failure.ts'
 import { readLatestRelease } from '../notify/latest-release.ts'
 import { verifyAudit } from '../options/audit.ts'
-import { listAudit } from '../options/list-audit.ts'
+import { exportAudit, listAudit } from '../options/list-audit.ts'
 import { type Context, requireCaller } from './context.ts'
 
 export const systemHandlers: Handlers<typeof systemRoutes, Context> = {
-  async 'GET /api/audit/'({ app }, { query: { p, page_size, start_timestamp: start, end_timestamp: end, ...words } }) {
-    const page = { page: Math.max(1, p), page_size }
-    return { ...(await listAudit(app, { ...words, start, end }, oneBased(p, page_size))), ...page }
+  async 'GET /api/audit/'({ app }, { query: { p, page_size, sort, start_timestamp: start, end_timestamp: end, ...words } }) {
+    const listed = await listAudit(app, { search: { ...words, start, end }, page: oneBased(p, page_size), sort })
+    return { ...listed, page: p, page_size }
   },
+
+  'GET /api/audit/export.csv': (
+    context,
+    { query: { time_zone: timeZone, start_timestamp: start, end_timestamp: end, ...words } },
+  ) => exportAudit(context.app, { search: { ...words, start, end }, timeZone, caller: requireCaller(context) }),
 
   async 'POST /api/audit/verify'({ app }) {
     const { brokenAt = null, ...state } = await verifyAudit(app)

@@ -9,26 +9,31 @@ import {
   createToken,
   deleteToken,
   editToken,
+  exportTokens,
   findToken,
   type GroupCheck,
   listTokens,
   searchTokens,
   setTokenStatus,
+  type TokenSearch,
 } from '../tokens/tokens.ts'
 import { type Context, requireCaller } from './context.ts'
 
 export const tokenHandlers: Handlers<typeof tokenRoutes, Context> = {
   async 'GET /api/token/'(context, { query }) {
     const page = pageOf(query)
-    const { items, total } = await listTokens(context.app, { userId: requireCaller(context).id, page })
+    const asked = { userId: requireCaller(context).id, page, sort: query.sort }
+    const { items, total } = await listTokens(context.app, asked)
     return query.paged ? { items, total, page: query.p, page_size: page.limit } : items
   },
 
   async 'GET /api/token/search'(context, { query }) {
-    const { keyword, token: key, group, status } = query
-    const found = await searchTokens(context.app, { userId: requireCaller(context).id, keyword, key, group, status })
+    const found = await searchTokens(context.app, { ...searchOf(context, query), sort: query.sort })
     return query.paged ? cut(found, query.p, pageOf(query)) : found
   },
+
+  'GET /api/token/export.csv': (context, { query }) =>
+    exportTokens(context.app, { search: searchOf(context, query), timeZone: query.time_zone }),
 
   'GET /api/token/:id': (context, { params }) => findToken(context.app, { userId: requireCaller(context).id, id: params.id }),
 
@@ -50,6 +55,13 @@ export const tokenHandlers: Handlers<typeof tokenRoutes, Context> = {
   },
 
   'POST /api/token/batch': (context, { body }) => changeTokens(context.app, { userId: requireCaller(context).id, ...body }),
+}
+
+function searchOf(
+  context: Context,
+  { keyword, token: key, group, status }: { keyword: string; token: string; group: string; status: number },
+): TokenSearch {
+  return { userId: requireCaller(context).id, keyword, key, group, status }
 }
 
 function failStatus(): never {

@@ -4,7 +4,7 @@ import { requireFresh } from '../accounts/step-up.ts'
 import { oneBased } from '../db/page.ts'
 import { AppError } from '../lib/failure.ts'
 import type { App } from '../parts.ts'
-import { listOwnTopUps, listTopUps } from '../wallet/list-top-ups.ts'
+import { exportOwnTopUps, exportTopUps, listOwnTopUps, listTopUps } from '../wallet/list-top-ups.ts'
 import { checkTopUp, completeTopUp, withdrawTopUp } from '../wallet/manage-top-ups.ts'
 import { takeStripeEvent } from '../wallet/take-stripe-event.ts'
 import { orderTopUp, priceTopUp, readOffer, takeReport } from '../wallet/top-ups.ts'
@@ -40,14 +40,20 @@ export const topUpHandlers: Handlers<typeof topUpRoutes, Context> = {
     return takeStripeEvent(app, { body, signature })
   },
 
-  async 'GET /api/user/self/topups'(context, { query: { p, page_size, keyword } }) {
-    const asked = { userId: requireCaller(context).id, tradeNo: keyword, page: oneBased(p, page_size) }
+  async 'GET /api/user/self/topups'(context, { query: { p, page_size, sort, ...filter } }) {
+    const asked = { filter: { ...filter, userId: requireCaller(context).id }, page: oneBased(p, page_size), sort }
     return { ...(await listOwnTopUps(context.app, asked)), page: p, page_size }
   },
 
-  async 'GET /api/topup/'({ app }, { query: { p, page_size, ...filter } }) {
-    return { ...(await listTopUps(app, { filter, page: oneBased(p, page_size) })), page: p, page_size }
+  'GET /api/user/self/topups.csv': (context, { query: { time_zone: timeZone, ...filter } }) =>
+    exportOwnTopUps(context.app, { filter: { ...filter, userId: requireCaller(context).id }, timeZone }),
+
+  async 'GET /api/topup/'({ app }, { query: { p, page_size, sort, ...filter } }) {
+    return { ...(await listTopUps(app, { filter, page: oneBased(p, page_size), sort })), page: p, page_size }
   },
+
+  'GET /api/topup/export.csv': (context, { query: { time_zone: timeZone, ...filter } }) =>
+    exportTopUps(context.app, { filter, timeZone, caller: requireCaller(context) }),
 
   async 'POST /api/topup/:id/check'({ app, sessionToken }, { params }) {
     await requireFresh(app, sessionToken)

@@ -1,3 +1,7 @@
+import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
+import type { SortBy } from '../../contract/envelope.ts'
+import type { Tables } from './schema.ts'
+
 /** Cuts a page out of a query's result: rows and the number of all rows. Pages count from 0. */
 export interface PageOf {
   readonly offset: number
@@ -10,6 +14,25 @@ export function zeroBased(page: number, size: number): PageOf {
 
 export function oneBased(page: number, size: number): PageOf {
   return { offset: (Math.max(1, page) - 1) * size, limit: size }
+}
+
+/**
+ * The rows of a table by a column of it, newest first without one; `values` stand for columns that do not compare as they are. Rows with
+ * the same value keep one order from page to page.
+ */
+export function inOrder<Joined, From extends keyof Joined, Output>(
+  query: SelectQueryBuilder<Joined, From, Output>,
+  table: keyof Tables & string,
+  { by, descending }: SortBy = { by: 'id', descending: true },
+  values: Readonly<Record<string, RawBuilder<number>>> = {},
+): SelectQueryBuilder<Joined, From, Output> {
+  const ordered = query.orderBy(values[by] ?? sql.ref(`${table}.${by}`), descending ? 'desc' : 'asc')
+  return by === 'id' ? ordered : ordered.orderBy(sql.ref(`${table}.id`), 'desc')
+}
+
+/** A column whose rows without an end come after all others. */
+export function endless(column: string, isEndless: RawBuilder<SqlBool>): RawBuilder<number> {
+  return sql`case when ${isEndless} then ${sql.lit(Number.MAX_SAFE_INTEGER)} else ${sql.ref(column)} end`
 }
 
 /** A LIKE pattern that finds `text` literally. Use with `escape '\'`. */

@@ -1,3 +1,5 @@
+import { zoneClock } from './zone-clock.ts'
+
 /** Lines of comma separated values as RFC 4180 has them. A text that a spreadsheet would take for a formula becomes one that it shows. */
 export function csvLine(fields: readonly (string | number)[]): string {
   return `${fields.map(field).join(',')}\r\n`
@@ -7,6 +9,60 @@ export function csvLine(fields: readonly (string | number)[]): string {
 export function csvTime(unixSeconds: number): string {
   return new Date(unixSeconds * 1000).toISOString().replace('.000Z', 'Z')
 }
+
+/** What a file tells of each row: a field of that name, something made of the row, or a moment in unix seconds, 0 for none. */
+export type CsvColumn<Row> =
+  | (keyof Row & string)
+  | { readonly name: string; readonly value: (row: Row) => string | number }
+  | { readonly name: string; readonly time: (row: Row) => number }
+
+const rowsAtOnce = 500
+
+export interface CsvSource<Row> {
+  readonly columns: readonly CsvColumn<Row>[]
+  /** An IANA name; one that is not known is UTC. */
+  readonly timeZone?: string
+  /** The next rows below an id, the newest first. */
+  readonly read: (below: number, limit: number) => Promise<readonly Row[]>
+  /** Which of them are in the file; all without it. */
+  readonly keep?: (row: Row) => boolean
+}
+
+/**
+ * A table as the pieces of a file, newest first. Some hundred rows are read at a time and only when the ones before were taken, so that a
+ * slow reader holds up nobody and takes no memory.
+ */
+export async function* csvFile<Row extends { readonly id: number }>({
+  columns,
+  timeZone = '',
+  read,
+  keep = () => true,
+}: CsvSource<Row>): AsyncGenerator<string> {
+  const { zone, timeText } = zoneClock(timeZone)
+  const fieldOf = (row: Row, column: CsvColumn<Row>): string | number => {
+    if (typeof column === 'string') return plain(row[column])
+    if ('value' in column) return column.value(row)
+    const at = column.time(row)
+    return at > 0 ? timeText(at) : ''
+  }
+  // The mark tells spreadsheets that the text is UTF-8.
+  yield `\uFEFF${csvLine(columns.map((column) => headOf(column, zone)))}`
+
+  for (let below = Number.MAX_SAFE_INTEGER; ; ) {
+    const rows = await read(below, rowsAtOnce)
+    const lines = rows.filter(keep).map((row) => csvLine(columns.map((column) => fieldOf(row, column))))
+    if (lines.length > 0) yield lines.join('')
+    if (rows.length < rowsAtOnce) return
+    below = rows.at(-1)?.id ?? 0
+  }
+}
+
+function headOf<Row>(column: CsvColumn<Row>, zone: string): string {
+  if (typeof column === 'string') return column
+  return 'time' in column ? `${column.name} (${zone})` : column.name
+}
+
+const plain = (value: unknown): string | number => (typeof value === 'number' ? value : String(value ?? ''))
 
 function field(value: string | number): string {
   if (typeof value === 'number') return String(value)

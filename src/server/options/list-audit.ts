@@ -1,8 +1,11 @@
 import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import type { AuditRow } from '../../contract/entities/system.ts'
-import { type PageOf, startingWith } from '../db/page.ts'
+import type { SortBy } from '../../contract/envelope.ts'
+import { inOrder, type PageOf, startingWith } from '../db/page.ts'
 import type { Tables } from '../db/schema.ts'
-import type { Core } from './core.ts'
+import { type CsvColumn, csvFile } from '../lib/csv.ts'
+import type { Caller, Core } from './core.ts'
+import { recordExport } from './record-export.ts'
 
 export interface AuditSearch {
   /** Beginnings in any case: `option` finds `option.save`. '' for any. */
@@ -15,21 +18,44 @@ export interface AuditSearch {
   readonly end: number
 }
 
-/** A page of the audit log, newest first, and the number of all rows that match. */
+const shown = ['id', 'created_at', 'actor_id', 'actor_name', 'address', 'action', 'target', 'before', 'after'] as const
+
+/** A page of the audit log, newest first unless told otherwise, and the number of all rows that match. */
 export async function listAudit(
   { db }: Pick<Core, 'db'>,
-  search: AuditSearch,
-  page: PageOf,
+  { search, page, sort }: { search: AuditSearch; page: PageOf; sort?: SortBy<'id'> | undefined },
 ): Promise<{ items: AuditRow[]; total: number }> {
   const found = db.selectFrom('audit').where(matching(search))
-  const items = await found
-    .select(['id', 'created_at', 'actor_id', 'actor_name', 'address', 'action', 'target', 'before', 'after'])
-    .orderBy('id', 'desc')
-    .offset(page.offset)
-    .limit(page.limit)
-    .execute()
+  const items = await inOrder(found.select(shown), 'audit', sort).offset(page.offset).limit(page.limit).execute()
   const { total } = await found.select((row) => row.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
   return { items, total }
+}
+
+const columns: readonly CsvColumn<AuditRow>[] = [
+  'id',
+  { name: 'time', time: (row) => row.created_at },
+  ...(['actor_id', 'actor_name', 'address', 'action', 'target', 'before', 'after'] as const),
+]
+
+/** The rows that match, as CSV, and a row more: who took them. */
+export async function* exportAudit(
+  core: Core,
+  { search, timeZone, caller }: { search: AuditSearch; timeZone: string; caller: Caller },
+): AsyncGenerator<string> {
+  await recordExport(core, caller, { action: 'audit.export', target: 'audit', asked: search })
+  yield* csvFile({
+    columns,
+    timeZone,
+    read: (below, limit) =>
+      core.db
+        .selectFrom('audit')
+        .select(shown)
+        .where(matching(search))
+        .where('id', '<', below)
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute(),
+  })
 }
 
 function matching({ action, target, actor, start, end }: AuditSearch) {

@@ -1,6 +1,7 @@
 import type { ExpressionBuilder } from 'kysely'
 import { type Drawing, type Task, tasksCountedAhead } from '../../contract/entities/task.ts'
-import type { PageOf } from '../db/page.ts'
+import type { SortBy } from '../../contract/envelope.ts'
+import { inOrder, type PageOf } from '../db/page.ts'
 import type { Row, Tables } from '../db/schema.ts'
 import type { Core } from '../options/core.ts'
 import { isObject, textAt } from '../protocols/wire-format.ts'
@@ -11,7 +12,7 @@ import { eitherOf, idColumn, type TaskTable } from './task-table.ts'
 /** What lists are asked for; 0, '' and absent mean any. Times are inclusive, in the unit of the table. */
 export interface TaskFilter {
   readonly userId?: number
-  /** Only rows before the one of this id: the page after it, as quick as the first. */
+  /** Only rows that come after the one of this id in the order of the list: the page after it, as quick as the first. */
   readonly before?: number | undefined
   readonly channel_id?: number
   readonly username?: string
@@ -24,17 +25,34 @@ export interface TaskFilter {
   readonly end_timestamp?: number
 }
 
-/** Drawings, newest first. `total` is exact up to 10,000 rows behind the page's beginning, and that bound beyond. */
-export async function listDrawings(core: Core, { filter, page }: { filter: TaskFilter; page: PageOf }) {
-  const rows = await newest(core, 'midjourneys', filter, page)
-  return { items: rows.map((row) => presentRow(core, row)), total: await countUpTo(core, 'midjourneys', filter, page) }
+export interface TaskPage {
+  readonly filter: TaskFilter
+  readonly page: PageOf
+  /** Newest first without it. */
+  readonly sort?: SortBy<'id'> | undefined
+}
+
+/** A page of drawings. `total` is exact up to 10,000 rows behind the page's beginning, and that bound beyond. */
+export async function listDrawings(core: Core, asked: TaskPage) {
+  const total = await countUpTo(core, 'midjourneys', asked)
+  return { items: await readDrawings(core, asked), total }
 }
 
 /** As `listDrawings`, for music. */
-export async function listTasks(core: Core, { filter, page }: { filter: TaskFilter; page: PageOf }) {
+export async function listTasks(core: Core, asked: TaskPage) {
+  const total = await countUpTo(core, 'tasks', asked)
+  return { items: await readTasks(core, asked), total }
+}
+
+export async function readDrawings(core: Core, asked: TaskPage): Promise<Drawing[]> {
+  const rows = await readPage(core, 'midjourneys', asked)
+  return rows.map((row) => presentRow(core, row))
+}
+
+export async function readTasks(core: Core, asked: TaskPage): Promise<Task[]> {
   // Read by the name of the other table: these are the rows of this one.
-  const rows = (await newest(core, 'tasks', filter, page)) as unknown as (Row<'tasks'> & Named)[]
-  return { items: rows.map(presentTask), total: await countUpTo(core, 'tasks', filter, page) }
+  const rows = (await readPage(core, 'tasks', asked)) as unknown as (Row<'tasks'> & Named)[]
+  return rows.map(presentTask)
 }
 
 /** Without what only admins see. */
@@ -46,25 +64,22 @@ interface Named {
   readonly username: string | null
 }
 
-function newest({ db }: Core, table: TaskTable, filter: TaskFilter, page: PageOf) {
+function readPage({ db }: Core, table: TaskTable, { filter, page, sort }: TaskPage) {
   const either = eitherOf(table)
-  return db
+  const found = db
     .selectFrom(either)
     .selectAll(either)
     .select((eb) => eb.selectFrom('users').select('username').whereRef('users.id', '=', `${either}.user_id`).as('username'))
-    .where(matching(table, filter))
-    .orderBy(`${either}.id`, 'desc')
-    .offset(page.offset)
-    .limit(page.limit)
-    .execute()
+    .where(matching(table, filter, sort))
+  return inOrder(found, either, sort).offset(page.offset).limit(page.limit).execute()
 }
 
-async function countUpTo({ db }: Core, table: TaskTable, filter: TaskFilter, page: PageOf): Promise<number> {
+async function countUpTo({ db }: Core, table: TaskTable, { filter, page, sort }: TaskPage): Promise<number> {
   const either = eitherOf(table)
   const counted = db
     .selectFrom(either)
     .select('id')
-    .where(matching(table, filter))
+    .where(matching(table, filter, sort))
     .limit(page.offset + tasksCountedAhead)
   const { count } = await db
     .selectFrom(counted.as('counted'))
@@ -73,7 +88,7 @@ async function countUpTo({ db }: Core, table: TaskTable, filter: TaskFilter, pag
   return count
 }
 
-function matching(table: TaskTable, filter: TaskFilter) {
+function matching(table: TaskTable, filter: TaskFilter, sort: TaskPage['sort']) {
   return (eb: ExpressionBuilder<Tables, 'midjourneys'>) => {
     const { username } = filter
     const exact: Readonly<Record<string, string | number | undefined>> = {
@@ -87,7 +102,7 @@ function matching(table: TaskTable, filter: TaskFilter) {
     // The names are columns of the table: those above.
     const equal = (name: string, value: string | number) => eb(name as 'action', '=', value as string)
     const all = Object.entries(exact).flatMap(([name, value]) => (value ? [equal(name, value)] : []))
-    if (filter.before) all.push(eb('id', '<', filter.before))
+    if (filter.before) all.push(eb('id', !sort || sort.descending ? '<' : '>', filter.before))
     if (filter.start_timestamp) all.push(eb('submit_time', '>=', filter.start_timestamp))
     if (filter.end_timestamp) all.push(eb('submit_time', '<=', filter.end_timestamp))
     if (username) all.push(eb('user_id', 'in', eb.selectFrom('users').select('users.id').where('users.username', '=', username)))

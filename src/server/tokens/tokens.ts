@@ -1,9 +1,11 @@
 import { type SqlBool, sql, type Updateable } from 'kysely'
-import { neverExpires, type Token, type TokenInput, tokenStatus } from '../../contract/entities/token.ts'
+import { neverExpires, type Token, type TokenInput, type TokenSort, tokenStatus } from '../../contract/entities/token.ts'
+import type { SortBy } from '../../contract/envelope.ts'
 import type { Queries } from '../db/open.ts'
-import { containing, type PageOf } from '../db/page.ts'
+import { containing, endless, inOrder, type PageOf } from '../db/page.ts'
 import type { Row, Tables } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
+import { type CsvColumn, csvFile } from '../lib/csv.ts'
 import { fail } from '../lib/failure.ts'
 import { newTokenKey } from '../lib/ids.ts'
 import { sha256 } from '../lib/secrets.ts'
@@ -27,10 +29,20 @@ export type GroupCheck = (group: string) => boolean
 const searchedRowsMax = 1000
 const keyLength = 48
 
-/** A page of the owner's tokens, newest first, and the number of all. */
-export async function listTokens(core: Core, { userId, page }: { userId: number; page: PageOf }) {
+interface Sorted {
+  /** Newest first without it. */
+  readonly sort?: SortBy<TokenSort> | undefined
+}
+
+const ends = {
+  remain_quota: endless('tokens.remain_quota', sql`tokens.unlimited_quota = 1`),
+  expired_time: endless('tokens.expired_time', sql`tokens.expired_time = ${sql.lit(neverExpires)}`),
+}
+
+/** A page of the owner's tokens, and the number of all. */
+export async function listTokens(core: Core, { userId, page, sort }: Sorted & { userId: number; page: PageOf }) {
   const owned = ownTokens(core.db, userId)
-  const rows = await owned.selectAll().orderBy('id', 'desc').offset(page.offset).limit(page.limit).execute()
+  const rows = await inOrder(owned.selectAll(), 'tokens', sort, ends).offset(page.offset).limit(page.limit).execute()
   const { total } = await owned.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
   return { items: rows.map((row) => presentToken(core, row)), total }
 }
@@ -47,26 +59,52 @@ export interface TokenSearch {
   readonly status: number
 }
 
-/** The owner's tokens that match, newest first, among the newest 1,000 that match by name and group. */
-export async function searchTokens(core: Core, search: TokenSearch): Promise<Token[]> {
+/** The owner's tokens that match, among the first 1,000 in this order that match by name and group. */
+export async function searchTokens(core: Core, { sort, ...search }: Sorted & TokenSearch): Promise<Token[]> {
+  const { found, keep } = matching(core, search)
+  const rows = await inOrder(found, 'tokens', sort, ends).limit(searchedRowsMax).execute()
+  return rows.filter(keep).map((row) => presentToken(core, row))
+}
+
+const columns: readonly CsvColumn<TokenRow>[] = [
+  ...(['id', 'name', 'status', 'group', 'used_quota', 'remain_quota', 'unlimited_quota'] as const),
+  { name: 'created', time: (token) => token.created_time },
+  { name: 'accessed', time: (token) => token.accessed_time },
+  { name: 'expires', time: (token) => token.expired_time },
+  ...(['model_limits', 'allow_ips'] as const),
+]
+
+/** All of the owner's tokens that match, as CSV. Keys are never among it. */
+export function exportTokens(core: Core, { search, timeZone }: { search: TokenSearch; timeZone: string }) {
+  const { found, keep } = matching(core, search)
+  const now = seconds(core.now())
+  return csvFile({
+    columns,
+    timeZone,
+    keep,
+    read: async (below, limit) => {
+      const rows = await found.where('id', '<', below).orderBy('id', 'desc').limit(limit).execute()
+      return rows.map((row) => ({ ...row, status: statusNow(row, now) }))
+    },
+  })
+}
+
+/** What the database finds, and which of it are meant: states of time and parts of keys only show in each row. */
+function matching(core: Core, search: TokenSearch) {
   const key = search.key.replace(/^sk-/, '')
   const wholeKey = key.length >= keyLength
-  const rows = await ownTokens(core.db, search.userId)
+  const found = ownTokens(core.db, search.userId)
     .selectAll()
     .$if(search.keyword !== '', (query) =>
       query.where(sql<SqlBool>`lower(name) like lower(${containing(search.keyword)}) escape '\\'`),
     )
     .$if(search.group !== '', (query) => query.where('group', '=', search.group))
     .$if(wholeKey, (query) => query.where('key_hash', '=', sha256(key)))
-    .orderBy('id', 'desc')
-    .limit(searchedRowsMax)
-    .execute()
 
   const now = seconds(core.now())
-  return rows
-    .filter((row) => search.status === 0 || statusNow(row, now) === search.status)
-    .filter((row) => wholeKey || key === '' || openKey(core, row).includes(key))
-    .map((row) => presentToken(core, row))
+  const keep = (row: TokenRow) =>
+    (search.status === 0 || statusNow(row, now) === search.status) && (wholeKey || key === '' || openKey(core, row).includes(key))
+  return { found, keep }
 }
 
 /** Throws `not_found`. */

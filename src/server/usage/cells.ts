@@ -23,30 +23,37 @@ interface From {
   readonly mark: number
 }
 
-/** The newest cells first, so many at most. Of hours in which tokens are not noted yet, all those of the user. */
-export async function newestCells(db: Queries, filter: ResolvedFilter, limit: number): Promise<Cell[]> {
+/** The first cells in this order, so many at most. Of hours in which tokens are not noted yet, all those of the user. */
+export async function cellsInOrder(
+  db: Queries,
+  filter: ResolvedFilter,
+  { order, limit }: { order: 'newest' | 'oldest'; limit: number },
+): Promise<Cell[]> {
   const since = firstHour(filter)
+  const direction = order === 'newest' ? 'desc' : 'asc'
   if (!filter.token_name) {
-    return rolledCells(db, { ...filter, start_timestamp: since })
+    return rolledHours(db, { ...filter, start_timestamp: since })
       .select('quota_data.count')
+      .orderBy('quota_data.created_at', direction)
       .limit(limit)
       .execute()
   }
-  const unfolded = await rolledCells(db, { ...filter, start_timestamp: Math.max(since, await foldedUntil(db)) })
+  const unfolded = await rolledHours(db, { ...filter, start_timestamp: Math.max(since, await foldedUntil(db)) })
     .select(({ fn }) => fn.sum<number>('quota_data.count').as('count'))
     .groupBy('quota_data.created_at')
+    .orderBy('quota_data.created_at', direction)
     .execute()
   const folded = await tokenHours(db, { ...filter, start_timestamp: since })
     .select(['hour', 'count'])
-    .orderBy('hour', 'desc')
+    .orderBy('hour', direction)
     .limit(limit)
     .execute()
-  return [...unfolded, ...folded]
+  return order === 'newest' ? [...unfolded, ...folded] : [...folded, ...unfolded]
 }
 
 /** Every hour in which something matches, the newest first. */
 export async function matchingHoursOf(db: Queries, filter: ResolvedFilter): Promise<number[]> {
-  const cells = await newestCells(db, filter, Number.MAX_SAFE_INTEGER)
+  const cells = await cellsInOrder(db, filter, { order: 'newest', limit: Number.MAX_SAFE_INTEGER })
   return [...new Set(cells.map(({ hour }) => hour))]
 }
 
@@ -100,12 +107,8 @@ function limits({ from, to }: Span): Pick<ResolvedFilter, 'start_timestamp' | 'e
   return { start_timestamp: from, end_timestamp: to }
 }
 
-function rolledCells(db: Queries, filter: ResolvedFilter) {
-  return db
-    .selectFrom('quota_data')
-    .select('quota_data.created_at as hour')
-    .where(matchingHours(filter))
-    .orderBy('quota_data.created_at', 'desc')
+function rolledHours(db: Queries, filter: ResolvedFilter) {
+  return db.selectFrom('quota_data').select('quota_data.created_at as hour').where(matchingHours(filter))
 }
 
 function tokenHours(

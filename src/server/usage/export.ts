@@ -2,8 +2,7 @@ import { type Log, type LogOther, logTypeLabels } from '../../contract/entities/
 import type { Queries } from '../db/open.ts'
 import { csvLine } from '../lib/csv.ts'
 import { zoneClock } from '../lib/zone-clock.ts'
-import { recordAudit } from '../options/audit.ts'
-import type { Caller, Core } from '../options/core.ts'
+import type { Core } from '../options/core.ts'
 import { matchingHoursOf } from './cells.ts'
 import { type LogFilter, type ResolvedFilter, resolveFilter } from './filter.ts'
 import { hourSeconds, type Span } from './hours.ts'
@@ -42,13 +41,6 @@ export async function* exportLogs(core: Core, { filter, format, timeZone, ownerI
       .map((log) => (format === 'csv' ? csvOf(log, columns, { perUsd, timeText }) : jsonOf(log, timeText, isOwner)))
       .join('')
   }
-}
-
-/** Leaves a trace of who took the rows of everybody, before the first of them leaves. */
-export async function recordExport(core: Core, caller: Caller, filter: LogFilter): Promise<void> {
-  const asked = Object.fromEntries(Object.entries(filter).filter(([, value]) => value))
-  const trace = { caller, action: 'log.export', target: 'logs', after: JSON.stringify(asked) }
-  await core.db.transaction().execute((within) => recordAudit(core, within, trace))
 }
 
 /** Goes through the hours that the roll-up names, or through the days; so that no single query searches through the whole log. */

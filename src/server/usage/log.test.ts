@@ -12,9 +12,9 @@ import { type Export, exportLogs } from './export.ts'
 import { type LogFilter, resolveFilter } from './filter.ts'
 import { foldUsage } from './fold.ts'
 import { hourSeconds } from './hours.ts'
-import { listLogs, listOwnLogs, recordLog, searchLogs, searchOwnLogs } from './log.ts'
+import { type Asked, listLogs, listOwnLogs, recordLog, searchLogs, searchOwnLogs } from './log.ts'
 import { askForPurge, purgeLogs, readPurge, runPurges, stopPurge } from './purge.ts'
-import { newestLogs } from './rows.ts'
+import { logsInOrder, type Order } from './rows.ts'
 import { logStatistics } from './stats.ts'
 
 const nowSeconds = 1_800_000_000
@@ -296,6 +296,37 @@ eachDatabase('logs', (fresh) => {
     expect(await ids({})).toEqual([young])
   })
 
+  it('is read from the oldest on too: page by page, from where a page ended, and by way of the roll-up', async () => {
+    for (let index = 0; index < 7; index++) await add({ created_at: nowSeconds + Math.floor(index / 3), content: String(index) })
+    const oldest = async (asked: Partial<Asked>) => {
+      const { items, next } = await listLogs(core, { filter: {}, page: { offset: 0, limit: 2 }, order: 'oldest', ...asked })
+      return [items.map(({ content }) => content), next] as const
+    }
+    expect((await oldest({ page: { offset: 4, limit: 2 } }))[0]).toEqual(['4', '5'])
+    const seen: string[] = []
+    for (let before = ''; ; ) {
+      const [contents, next] = await oldest({ before })
+      seen.push(...contents)
+      before = next
+      if (before === '') break
+    }
+    expect(seen).toEqual(['0', '1', '2', '3', '4', '5', '6'])
+
+    for (let hour = 0; hour < 4; hour++)
+      await add({ created_at: nowSeconds - hour * 9 * hourSeconds, model_name: 'rare', token_name: 'k', content: `r${hour}` })
+    expect((await oldest({ filter: { model_name: 'rare' } }))[0]).toEqual(['r3', 'r2'])
+    const [, next] = await oldest({ filter: { model_name: 'rare' }, page: { offset: 0, limit: 3 } })
+    expect((await oldest({ filter: { model_name: 'rare' }, before: next }))[0]).toEqual(['r0'])
+    expect((await oldest({ filter: { model_name: 'rare', start_timestamp: nowSeconds - 18 * hourSeconds } }))[0]).toEqual([
+      'r2',
+      'r1',
+    ])
+    for (const folded of [false, true]) {
+      if (folded) await foldUsage(core)
+      expect((await oldest({ filter: { token_name: 'k' }, page: { offset: 1, limit: 2 } }))[0]).toEqual(['r2', 'r1'])
+    }
+  })
+
   it('goes on from where a page ended, at any depth, while rows are written', async () => {
     for (let index = 0; index < 7; index++) await add({ created_at: nowSeconds - Math.floor(index / 3), content: String(index) })
     const seen: string[] = []
@@ -478,15 +509,15 @@ describe('a long log', () => {
   })
 
   /** The plan's lines about `logs`, with the sorts. */
-  async function planOf(filter: LogFilter): Promise<string> {
-    const query = newestLogs(core.db, filter).limit(10).compile()
+  async function planOf(filter: LogFilter, order: Order): Promise<string> {
+    const query = logsInOrder(core.db, filter, order).limit(10).compile()
     const { database } = core
     if (database.dialect !== 'sqlite') throw new Error('Plans are those of SQLite')
     const steps = database.raw.prepare(`explain query plan ${query.sql}`).all(...(query.parameters as number[]))
     return steps.map((step) => String(Object.values(step as object).at(-1))).join('; ')
   }
 
-  it('is read along an index, newest first, without sorting', async () => {
+  it('is read along an index from either end, without sorting', async () => {
     const plans: [LogFilter, RegExp][] = [
       [{}, /^SCAN logs USING INDEX logs_created_at_id/],
       [{ type: 2, model_name: 'gpt%' }, /^SCAN logs USING INDEX logs_created_at_id/],
@@ -506,9 +537,11 @@ describe('a long log', () => {
       ],
     ]
     for (const [filter, expected] of plans) {
-      const plan = await planOf((await resolveFilter(core.db, filter)) ?? {})
-      expect(plan).toMatch(expected)
-      expect(plan).not.toContain('TEMP B-TREE')
+      for (const order of ['newest', 'oldest'] as const) {
+        const plan = await planOf((await resolveFilter(core.db, filter)) ?? {}, order)
+        expect(plan).toMatch(expected)
+        expect(plan).not.toContain('TEMP B-TREE')
+      }
     }
   })
 

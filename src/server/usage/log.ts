@@ -5,7 +5,7 @@ import type { Queries } from '../db/open.ts'
 import { type PageOf, startingWith } from '../db/page.ts'
 import type { Core } from '../options/core.ts'
 import { type LogFilter, resolveFilter } from './filter.ts'
-import { countRows, daysOf, type LogRow, newestLogs, type Place, readRows } from './rows.ts'
+import { countRows, daysOf, type LogRow, newestLogs, type Order, type Place, readRows } from './rows.ts'
 
 /**
  * The usage log: what happened to a user's quota and account, for people to read. Consume rows are written by `wallet/ledger.ts` in
@@ -19,6 +19,7 @@ export interface Asked {
   readonly page: PageOf
   /** Where an earlier page said that the next begins; it comes before the number of the page. */
   readonly before?: string
+  readonly order?: Order
   /** Nobody asks how many there are in all. */
   readonly uncounted?: true
 }
@@ -31,14 +32,14 @@ interface Listed {
   readonly next: string
 }
 
-/** Rows for admins, newest first. */
-export async function listLogs(core: Core, { filter, page, before = '', uncounted }: Asked): Promise<Listed> {
+/** Rows for admins, newest first unless told otherwise. */
+export async function listLogs(core: Core, { filter, page, before = '', order = 'newest', uncounted }: Asked): Promise<Listed> {
   const place = readPlace(before)
   const found = await resolveFilter(core.db, filter)
   if (!found) return { items: [], total: 0, next: '' }
 
   const from = place ?? { at: 0, skip: page.offset }
-  const rows = await readRows(core.db, found, { ...from, limit: page.limit })
+  const rows = await readRows(core.db, found, { ...from, order, limit: page.limit })
   const total = place || uncounted ? 0 : await countRows(core.db, found, page.offset)
   return { items: rows.map(presentLog), total, next: rows.length < page.limit ? '' : placeAfter(rows, place) }
 }

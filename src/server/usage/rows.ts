@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import { logsCountedAhead, logType } from '../../contract/entities/log.ts'
 import type { Queries } from '../db/open.ts'
 import type { Row, Tables } from '../db/schema.ts'
-import { type Cell, firstHour, knownSums, newestCells, payersSince } from './cells.ts'
+import { type Cell, cellsInOrder, firstHour, knownSums, payersSince } from './cells.ts'
 import { matching, type ResolvedFilter } from './filter.ts'
 import { foldedUntil } from './folded.ts'
 import { hourSeconds, type Span } from './hours.ts'
@@ -15,7 +15,10 @@ import { hourSeconds, type Span } from './hours.ts'
 /** `channel_name` is null when the channel is gone. */
 export type LogRow = Row<'logs'> & { channel_name: string | null }
 
-/** Where a page begins: this many rows behind the newest that is not after `at`; 0 is the newest of all. */
+/** From which end a log is read. */
+export type Order = 'newest' | 'oldest'
+
+/** Where a page begins: this many rows behind the first that is not before `at` in its order; 0 is the first of all. */
 export interface Place {
   readonly at: number
   readonly skip: number
@@ -28,27 +31,47 @@ const daySeconds = 86_400
 
 /** Matching rows with the names of their channels, newest first. Every order and range is one of an index of `logs`. */
 export function newestLogs(db: Queries, filter: ResolvedFilter): LogQuery {
-  return newest(db.selectFrom('logs').where(matching(filter)))
+  return logsInOrder(db, filter, 'newest')
 }
 
-/** A page of matching rows, newest first. */
-export async function readRows(
-  db: Queries,
-  filter: ResolvedFilter,
-  { at, skip, limit }: Place & { limit: number },
-): Promise<LogRow[]> {
-  const until = at === 0 ? filter : { ...filter, end_timestamp: Math.min(at, filter.end_timestamp || at) }
-  if (!isLocated(filter)) return readAlong(db, until, { skip, limit })
+export function logsInOrder(db: Queries, filter: ResolvedFilter, order: Order): LogQuery {
+  return inOrder(db.selectFrom('logs').where(matching(filter)), order)
+}
 
-  const cells = await newestCells(db, until, cellsMax + 1)
-  const newestHour = cells[0]?.hour
-  if (newestHour === undefined) return []
-  // So many that a walk from the newest on finds them by the way.
+interface PageOfRows extends Place {
+  readonly order: Order
+  readonly limit: number
+}
+
+/** A page of matching rows in the order of their times. */
+export async function readRows(db: Queries, filter: ResolvedFilter, page: PageOfRows): Promise<LogRow[]> {
+  const { at, order } = page
+  const rest = at === 0 ? filter : beginningAt(filter, at, order)
+  if (!isLocated(filter)) return readAlong(db, rest, page)
+
+  const cells = await cellsInOrder(db, rest, { order, limit: cellsMax + 1 })
+  const first = cells[0]?.hour
+  if (first === undefined) return []
+  // So many that a walk from the first on finds them by the way.
   if (cells.length > cellsMax) {
-    const end = Math.min(newestHour + hourSeconds - 1, until.end_timestamp || Number.MAX_SAFE_INTEGER)
-    return readAlong(db, { ...until, end_timestamp: end }, { skip, limit })
+    const begin = order === 'newest' ? first + hourSeconds - 1 : first
+    return readAlong(db, beginningAt(rest, begin, order), page)
   }
-  return readCells(db, until, { cells, skip, limit })
+  return readCells(db, rest, { ...page, cells })
+}
+
+/** What is left of a filter when the rows begin at a time. */
+function beginningAt(filter: ResolvedFilter, at: number, order: Order): ResolvedFilter {
+  return order === 'newest'
+    ? { ...filter, end_timestamp: Math.min(at, filter.end_timestamp || at) }
+    : { ...filter, start_timestamp: Math.max(at, filter.start_timestamp ?? 0) }
+}
+
+/** What is left of a filter when the rows end with an hour. */
+function endingWith(filter: ResolvedFilter, hour: number, order: Order): ResolvedFilter {
+  return order === 'newest'
+    ? { ...filter, start_timestamp: Math.max(hour, filter.start_timestamp ?? 0) }
+    : beginningAt(filter, hour + hourSeconds - 1, 'newest')
 }
 
 /**
@@ -63,7 +86,7 @@ export async function countRows(db: Queries, filter: ResolvedFilter, offset: num
   if (!oldest) return 0
   const since = Math.max(filter.start_timestamp ?? 0, oldest.created_at - (oldest.created_at % hourSeconds))
   const known = await knownSums(db, { ...filter, start_timestamp: since })
-  if (!known) return countOf(db, await rowsSince(db, filter, firstHour(filter)), limit)
+  if (!known) return countOf(db, await locatedRows(db, filter), limit)
   let { count } = known.sum
   for (const { from, to } of known.left) {
     if (count < limit) count += await countAlong(db, { ...filter, start_timestamp: from, end_timestamp: to }, limit - count)
@@ -73,7 +96,7 @@ export async function countRows(db: Queries, filter: ResolvedFilter, offset: num
 
 /** The quota of all rows that match, by way of the cells. */
 export async function sumLocated(db: Queries, filter: ResolvedFilter): Promise<number> {
-  const rows = await rowsSince(db, filter, firstHour(filter))
+  const rows = await locatedRows(db, filter)
   const { quota } = await rows
     .select(({ fn, lit }) => fn.coalesce(fn.sum<number>('logs.quota'), lit(0)).as('quota'))
     .executeTakeFirstOrThrow()
@@ -101,51 +124,58 @@ export function isLocated({ models, channel, group, token_name, type, request_id
   return Boolean(models || channel || group || token_name) && (!type || type === logType.consume) && !request_id
 }
 
-function newest<Joined extends Tables & { logs: Tables['logs'] }, From extends keyof Joined>(
+function inOrder<Joined extends Tables & { logs: Tables['logs'] }, From extends keyof Joined>(
   query: SelectQueryBuilder<Joined, From, object>,
+  order: Order,
 ): LogQuery {
+  const direction = directions[order]
   // Whatever `logs` was joined with, only its own columns are asked for from here on.
   return (query as unknown as SelectQueryBuilder<Tables, 'logs', object>)
     .selectAll('logs')
     .select((eb) => eb.selectFrom('channels').select('name').whereRef('channels.id', '=', 'logs.channel_id').as('channel_name'))
-    .orderBy('logs.created_at', 'desc')
-    .orderBy('logs.id', 'desc')
+    .orderBy('logs.created_at', direction)
+    .orderBy('logs.id', direction)
 }
 
 /** Rows that are passed over are not read, only their place in the index. */
 async function readAlong(
   db: Queries,
   filter: ResolvedFilter,
-  { skip, limit }: { skip: number; limit: number },
+  { order, skip, limit }: Pick<PageOfRows, 'order' | 'skip' | 'limit'>,
 ): Promise<LogRow[]> {
-  if (skip === 0) return newestLogs(db, filter).limit(limit).execute()
+  if (skip === 0) return logsInOrder(db, filter, order).limit(limit).execute()
+  const direction = directions[order]
   const first = await db
     .selectFrom('logs')
     .select(['logs.created_at', 'logs.id'])
     .where(matching(filter))
-    .orderBy('logs.created_at', 'desc')
-    .orderBy('logs.id', 'desc')
+    .orderBy('logs.created_at', direction)
+    .orderBy('logs.id', direction)
     .offset(skip)
     .limit(1)
     .executeTakeFirst()
   if (!first) return []
-  return newestLogs(db, { ...filter, end_timestamp: first.created_at })
-    .where((eb) => eb.or([eb('logs.created_at', '<', first.created_at), eb('logs.id', '<=', first.id)]))
+  const [after, from] = order === 'newest' ? (['<', '<='] as const) : (['>', '>='] as const)
+  return logsInOrder(db, beginningAt(filter, first.created_at, order), order)
+    .where((eb) => eb.or([eb('logs.created_at', after, first.created_at), eb('logs.id', from, first.id)]))
     .limit(limit)
     .execute()
 }
+
+const directions = { newest: 'desc', oldest: 'asc' } as const
 
 /** Visits as many hours as promise the page; and more when some kept no rows. */
 async function readCells(
   db: Queries,
   filter: ResolvedFilter,
-  { cells, skip, limit }: { cells: readonly Cell[]; skip: number; limit: number },
+  { cells, order, skip, limit }: Omit<PageOfRows, 'at'> & { readonly cells: readonly Cell[] },
 ): Promise<LogRow[]> {
   let visited = 0
   let promised = 0
   for (let wanted = skip + limit; ; wanted *= 4) {
     for (; visited < cells.length && promised < wanted; visited++) promised += cells[visited]?.count ?? 0
-    const rows = await newest(await rowsSince(db, filter, cells[visited - 1]?.hour ?? 0))
+    const seen = endingWith(filter, cells[visited - 1]?.hour ?? 0, order)
+    const rows = await inOrder(await locatedRows(db, seen), order)
       .offset(skip)
       .limit(limit)
       .execute()
@@ -153,11 +183,11 @@ async function readCells(
   }
 }
 
-/** Rows of the cells since this hour; the order of the join is the one that it is written in. */
-async function rowsSince(db: Queries, filter: ResolvedFilter, hour: number) {
+/** The rows of all cells that match; the order of the join is the one that it is written in. */
+async function locatedRows(db: Queries, filter: ResolvedFilter) {
   const mark = filter.token_name ? await foldedUntil(db) : 0
   return db
-    .selectFrom(payersSince(db, filter, { hour, mark }))
+    .selectFrom(payersSince(db, filter, { hour: firstHour(filter), mark }))
     .crossJoin('logs')
     .whereRef('logs.user_id', '=', 'cells.payer')
     .whereRef('logs.created_at', '>=', 'cells.hour')

@@ -1,13 +1,14 @@
 import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
-import { type Redemption, redemptionFilters, redemptionStatus } from '../../contract/entities/redemption.ts'
-import { type PageOf, startingWith } from '../db/page.ts'
+import { type Redemption, type RedemptionSort, redemptionFilters, redemptionStatus } from '../../contract/entities/redemption.ts'
+import type { SortBy } from '../../contract/envelope.ts'
+import { endless, inOrder, type PageOf, startingWith } from '../db/page.ts'
 import type { Row, Tables } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
-import { csvLine, csvTime } from '../lib/csv.ts'
+import { type CsvColumn, csvFile, csvTime } from '../lib/csv.ts'
 import { fail } from '../lib/failure.ts'
 import { sha256 } from '../lib/secrets.ts'
-import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
+import { recordExport } from '../options/record-export.ts'
 
 /** Redemption codes as admins read them. Codes are opened here, and nowhere else. */
 export interface RedemptionFilter {
@@ -19,25 +20,30 @@ export interface RedemptionFilter {
 
 type Expressions = ExpressionBuilder<Tables, 'redemptions'>
 
-const exportedAtOnce = 500
 const statusNames: Readonly<Record<number, string>> = { 1: 'unused', 2: 'disabled', 3: 'used' }
-const sorted = ['id', 'name', 'quota', 'created_time', 'expired_time', 'redeemed_time'] as const
+const ends = { expired_time: endless('redemptions.expired_time', sql`redemptions.expired_time = 0`) }
+const utc = (at: number) => (at === 0 ? '' : csvTime(at))
+const exported: readonly CsvColumn<Redemption>[] = [
+  ...(['id', 'key', 'name'] as const),
+  { name: 'status', value: ({ status }) => statusNames[status] ?? '' },
+  'quota',
+  { name: 'created', value: ({ created_time: at }) => utc(at) },
+  { name: 'expires', value: ({ expired_time: at }) => utc(at) },
+  { name: 'redeemed', value: ({ redeemed_time: at }) => utc(at) },
+  { name: 'redeemed_by', value: ({ used_username: name }) => name },
+]
 
 /** A page of all codes, newest first, and their number. */
 export function listRedemptions(core: Core, page: PageOf) {
   return searchRedemptions(core, { keyword: '', page })
 }
 
-/** A page of the matching codes and their number: newest first, or by the column that `sort` names, downwards with a `-` before it. */
+/** A page of the matching codes and their number, newest first unless a column is named. */
 export async function searchRedemptions(
   core: Core,
-  { sort = '', page, ...filter }: RedemptionFilter & { readonly sort?: string; readonly page: PageOf },
+  { sort, page, ...filter }: RedemptionFilter & { readonly sort?: SortBy<RedemptionSort> | undefined; readonly page: PageOf },
 ) {
-  const column = sorted.find((name) => name === sort.replace(/^-/, ''))
-  const rows = await withNames(core)
-    .where(matching(core, filter))
-    .$if(column !== undefined, (query) => query.orderBy(`redemptions.${column ?? 'id'}`, sort.startsWith('-') ? 'desc' : 'asc'))
-    .orderBy('redemptions.id', 'desc')
+  const rows = await inOrder(withNames(core).where(matching(core, filter)), 'redemptions', sort, ends)
     .offset(page.offset)
     .limit(page.limit)
     .execute()
@@ -58,32 +64,24 @@ export async function findRedemption(core: Core, id: number): Promise<Redemption
   return presentRedemption(core, row ?? fail('not_found'))
 }
 
-/**
- * The matching codes as CSV lines, newest first, with the codes themselves; some hundred are read at a time. The audit tells who took
- * them before the first leaves.
- */
+/** The matching codes as CSV, newest first, with the codes themselves. The audit tells who took them. */
 export async function* exportRedemptions(
   core: Core,
   { filter, caller }: { filter: RedemptionFilter; caller: Caller },
 ): AsyncGenerator<string> {
-  const entry = { caller, action: 'redemption.export', target: 'redemptions', after: JSON.stringify(filter) }
-  await core.db.transaction().execute((within) => recordAudit(core, within, entry))
-  yield csvLine(['id', 'key', 'name', 'status', 'quota', 'created', 'expires', 'redeemed', 'redeemed_by'])
-
-  let lastId = Number.MAX_SAFE_INTEGER
-  for (;;) {
-    const rows = await withNames(core)
-      .where(matching(core, filter))
-      .where('redemptions.id', '<', lastId)
-      .orderBy('redemptions.id', 'desc')
-      .limit(exportedAtOnce)
-      .execute()
-    for (const row of rows) {
-      lastId = row.id
-      yield exportLine(presentRedemption(core, row))
-    }
-    if (rows.length < exportedAtOnce) return
-  }
+  await recordExport(core, caller, { action: 'redemption.export', target: 'redemptions', asked: filter })
+  yield* csvFile({
+    columns: exported,
+    read: async (below, limit) => {
+      const rows = await withNames(core)
+        .where(matching(core, filter))
+        .where('redemptions.id', '<', below)
+        .orderBy('redemptions.id', 'desc')
+        .limit(limit)
+        .execute()
+      return rows.map((row) => presentRedemption(core, row))
+    },
+  })
 }
 
 /** The condition that a code has not expired at `now` (unix seconds). */
@@ -94,11 +92,6 @@ export function unexpired(now: number) {
 /** Sealed to the hash instead of the id, which a row has only after its insert: a hundred codes are one statement. */
 export function keyPlace(keyHash: string) {
   return { table: 'redemptions', column: 'key_sealed', row: keyHash }
-}
-
-function exportLine(code: Redemption): string {
-  const times = [code.created_time, code.expired_time, code.redeemed_time].map((at) => (at === 0 ? '' : csvTime(at)))
-  return csvLine([code.id, code.key, code.name, statusNames[code.status] ?? '', code.quota, ...times, code.used_username])
 }
 
 function matching(core: Core, { keyword, status = 0 }: RedemptionFilter) {

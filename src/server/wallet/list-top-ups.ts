@@ -1,18 +1,10 @@
-import type { AdminTopUp, TopUp } from '../../contract/entities/top-up.ts'
-import type { PageOf } from '../db/page.ts'
+import type { AdminTopUp, TopUp, TopUpSort } from '../../contract/entities/top-up.ts'
+import type { SortBy } from '../../contract/envelope.ts'
+import { inOrder, type PageOf } from '../db/page.ts'
 import type { Row } from '../db/schema.ts'
-import type { Core } from '../options/core.ts'
-
-/** A user's own orders, newest first, or the one with the number. */
-export async function listOwnTopUps(core: Core, { userId, tradeNo, page }: { userId: number; tradeNo: string; page: PageOf }) {
-  const matching = core.db
-    .selectFrom('top_ups')
-    .where('user_id', '=', userId)
-    .$if(tradeNo !== '', (query) => query.where('trade_no', '=', tradeNo))
-  const rows = await matching.selectAll().orderBy('id', 'desc').offset(page.offset).limit(page.limit).execute()
-  const { total } = await matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  return { items: rows.map(presentTopUp), total }
-}
+import { type CsvColumn, csvFile } from '../lib/csv.ts'
+import type { Caller, Core } from '../options/core.ts'
+import { recordExport } from '../options/record-export.ts'
 
 export interface TopUpFilter {
   /** The order's number, one of the provider's, a user's id or name; '' for all. */
@@ -21,10 +13,89 @@ export interface TopUpFilter {
   readonly provider: string
 }
 
-/** Orders of everybody for admins, newest first. */
-export async function listTopUps(core: Core, { filter, page }: { filter: TopUpFilter; page: PageOf }) {
-  const { keyword, status, provider } = filter
-  const matching = withNames(core)
+/** Of the own orders the number alone is looked for. */
+export interface OwnTopUpFilter extends Omit<TopUpFilter, 'provider'> {
+  readonly userId: number
+}
+
+interface Listed {
+  readonly page: PageOf
+  /** Newest first without it. */
+  readonly sort?: SortBy<TopUpSort> | undefined
+}
+
+/** A page of a user's own orders and their number. */
+export async function listOwnTopUps(core: Core, { filter, page, sort }: Listed & { filter: OwnTopUpFilter }) {
+  const matching = ownTopUps(core, filter)
+  const rows = await inOrder(matching.selectAll(), 'top_ups', sort).offset(page.offset).limit(page.limit).execute()
+  const { total } = await matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  return { items: rows.map(presentTopUp), total }
+}
+
+/** A page of the orders of everybody for admins, and their number. */
+export async function listTopUps(core: Core, { filter, page, sort }: Listed & { filter: TopUpFilter }) {
+  const matching = allTopUps(core, filter)
+  const rows = await inOrder(withUsers(matching), 'top_ups', sort).offset(page.offset).limit(page.limit).execute()
+  const { total } = await matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  return { items: rows.map(presentForAdmins), total }
+}
+
+const ownColumns: readonly CsvColumn<TopUp>[] = [
+  ...(['trade_no', 'status', 'provider', 'method', 'quota', 'money_minor', 'currency'] as const),
+  { name: 'created', time: (order) => order.created_time },
+  { name: 'completed', time: (order) => order.completed_time },
+]
+
+/** A user's own orders that match, as CSV. */
+export function exportOwnTopUps(core: Core, { filter, timeZone }: { filter: OwnTopUpFilter; timeZone: string }) {
+  return csvFile({
+    columns: ownColumns,
+    timeZone,
+    read: async (below, limit) => {
+      const rows = await ownTopUps(core, filter).selectAll().where('id', '<', below).orderBy('id', 'desc').limit(limit).execute()
+      return rows.map(presentTopUp)
+    },
+  })
+}
+
+const columns: readonly CsvColumn<AdminTopUp>[] = [
+  'id',
+  ...ownColumns,
+  ...(['user_id', 'username', 'provider_id', 'payment_id', 'refunded_minor', 'dispute', 'withdrawn'] as const),
+]
+
+/** The orders that match, as CSV. The audit tells who took them. */
+export async function* exportTopUps(
+  core: Core,
+  { filter, timeZone, caller }: { filter: TopUpFilter; timeZone: string; caller: Caller },
+): AsyncGenerator<string> {
+  await recordExport(core, caller, { action: 'top-up.export', target: 'top-ups', asked: filter })
+  yield* csvFile({
+    columns,
+    timeZone,
+    read: async (below, limit) => {
+      const found = withUsers(allTopUps(core, filter)).where('top_ups.id', '<', below)
+      const rows = await found.orderBy('top_ups.id', 'desc').limit(limit).execute()
+      return rows.map(presentForAdmins)
+    },
+  })
+}
+
+export async function findTopUp(core: Core, id: number): Promise<AdminTopUp | undefined> {
+  const row = await withUsers(joined(core)).where('top_ups.id', '=', id).executeTakeFirst()
+  return row && presentForAdmins(row)
+}
+
+function ownTopUps({ db }: Core, { userId, keyword, status }: OwnTopUpFilter) {
+  return db
+    .selectFrom('top_ups')
+    .where('user_id', '=', userId)
+    .$if(keyword !== '', (query) => query.where('trade_no', '=', keyword))
+    .$if(status !== '', (query) => query.where('status', '=', status))
+}
+
+function allTopUps(core: Core, { keyword, status, provider }: TopUpFilter) {
+  return joined(core)
     .$if(keyword !== '', (query) =>
       query.where((eb) =>
         eb.or([
@@ -38,25 +109,10 @@ export async function listTopUps(core: Core, { filter, page }: { filter: TopUpFi
     )
     .$if(status !== '', (query) => query.where('top_ups.status', '=', status))
     .$if(provider !== '', (query) => query.where('top_ups.provider', '=', provider))
-  const rows = await matching
-    .selectAll('top_ups')
-    .select('users.username')
-    .orderBy('top_ups.id', 'desc')
-    .offset(page.offset)
-    .limit(page.limit)
-    .execute()
-  const { total } = await matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  return { items: rows.map(presentForAdmins), total }
 }
 
-export async function findTopUp(core: Core, id: number): Promise<AdminTopUp | undefined> {
-  const row = await withNames(core).selectAll('top_ups').select('users.username').where('top_ups.id', '=', id).executeTakeFirst()
-  return row && presentForAdmins(row)
-}
-
-function withNames({ db }: Core) {
-  return db.selectFrom('top_ups').leftJoin('users', 'users.id', 'top_ups.user_id')
-}
+const joined = ({ db }: Core) => db.selectFrom('top_ups').leftJoin('users', 'users.id', 'top_ups.user_id')
+const withUsers = (query: ReturnType<typeof joined>) => query.selectAll('top_ups').select('users.username')
 
 function presentForAdmins({ username, ...row }: Row<'top_ups'> & { username: string | null }): AdminTopUp {
   const { provider_id, payment_id } = row

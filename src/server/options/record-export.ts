@@ -1,0 +1,13 @@
+import { recordAudit } from './audit.ts'
+import type { Caller, Core } from './core.ts'
+
+/** Leaves a trace of who took the rows of everybody, and which were asked for, before the first of them leaves. */
+export async function recordExport(
+  core: Core,
+  caller: Caller,
+  { action, target, asked }: { action: string; target: string; asked: object },
+): Promise<void> {
+  const named = Object.fromEntries(Object.entries(asked).filter(([, value]) => value))
+  const entry = { caller, action, target, after: JSON.stringify(named) }
+  await core.db.transaction().execute((within) => recordAudit(core, within, entry))
+}
