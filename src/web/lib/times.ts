@@ -32,9 +32,14 @@ export function nowSeconds(): number {
   return Math.floor(Date.now() / 1000)
 }
 
-/** The zone that times are shown in: `Asia/Shanghai (UTC+8)`. */
+/** The zone that times are shown in: `Asia/Shanghai`. */
+export function timeZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
+/** The same for people: `Asia/Shanghai (UTC+8)`. */
 export function timeZoneName(): string {
-  return `${Intl.DateTimeFormat().resolvedOptions().timeZone} (${timeZoneOffset()})`
+  return `${timeZone()} (${timeZoneOffset()})`
 }
 
 /** `UTC+8`, `UTC-3:30` */

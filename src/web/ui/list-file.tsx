@@ -5,14 +5,14 @@ import { csvText } from '../lib/csv.ts'
 import { download, saveFile } from '../lib/download.ts'
 import { useText } from '../lib/i18n.ts'
 import type { ReadLine } from '../lib/query.ts'
-import { formatTime, timeZoneName } from '../lib/times.ts'
+import { formatTime, timeZone, timeZoneName } from '../lib/times.ts'
 import { toast } from '../lib/toast.ts'
 import { type Listing, rowsOf } from './listing.ts'
 import { texts } from './texts.ts'
 
 /** The file of all that the filters of a list leave: one that the server sends, or made of the rows page by page. */
 export type ListFile<Row> = { readonly name: string; readonly hint?: string } & (
-  | { readonly line: ReadLine; readonly query: Record<string, unknown> }
+  | { readonly line: ReadLine; readonly query: Record<string, unknown>; readonly hasSecret?: boolean }
   | {
       readonly fields: readonly (keyof Row & string)[]
       /** Reads a page, counted from 1. */
@@ -23,7 +23,7 @@ export type ListFile<Row> = { readonly name: string; readonly hint?: string } & 
 export function FileButton<Row>(file: ListFile<Row>) {
   const say = useText(texts)
   const save = useMutation({
-    mutationFn: async () => ('line' in file ? download(file.line, file.name, file.query) : saveRows(file)),
+    mutationFn: async () => ('line' in file ? saveFromServer(file) : saveRows(file)),
     onError: toast.failure,
   })
   return (
@@ -33,6 +33,10 @@ export function FileButton<Row>(file: ListFile<Row>) {
       </Button>
     </Tooltip>
   )
+}
+
+function saveFromServer<Row>({ line, name, query, hasSecret }: Extract<ListFile<Row>, { line: unknown }>): void {
+  download(line, name, { ...query, time_zone: timeZone() }, { hasSecret })
 }
 
 const rowsAtOnce = 100

@@ -27,7 +27,13 @@ const isConsume = (row: LogRow): boolean => row.type === logType.consume
 export function useColumns(isAdmin: boolean): readonly Column<LogRow>[] {
   const say = useText(texts)
   const all: (Column<LogRow> & { readonly admin?: true })[] = [
-    { key: 'time', title: say('time', { zone: timeZoneOffset() }), width: 108, cell: (row) => <TimeCell row={row} /> },
+    {
+      key: 'time',
+      title: say('time', { zone: timeZoneOffset() }),
+      sortKey: 'created_at',
+      width: 108,
+      cell: (row) => <TimeCell row={row} />,
+    },
     {
       key: 'channel',
       title: say('channel'),

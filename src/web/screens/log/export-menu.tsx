@@ -2,7 +2,7 @@ import { ActionIcon, Menu, Tooltip } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import { download } from '../../lib/download.ts'
 import { useText } from '../../lib/i18n.ts'
-import { timeZoneName } from '../../lib/times.ts'
+import { timeZone, timeZoneName } from '../../lib/times.ts'
 import type { LogFilter } from './filters.ts'
 import { texts } from './texts.ts'
 
@@ -16,8 +16,7 @@ export function ExportMenu({ isAdmin, filter }: { isAdmin: boolean; filter: LogF
   const say = useText(texts)
 
   function save(format: keyof typeof lines): void {
-    const time_zone = Intl.DateTimeFormat().resolvedOptions().timeZone
-    download(lines[format][isAdmin ? 'all' : 'own'], `log.${format}`, { ...filter, time_zone })
+    download(lines[format][isAdmin ? 'all' : 'own'], `log.${format}`, { ...filter, time_zone: timeZone() })
   }
 
   return (

@@ -7,7 +7,7 @@ import { texts } from './texts.ts'
 
 /** The list as the address says; without anything it is today. */
 export function useLogState() {
-  return useListState({
+  const filters = {
     type: 0,
     from: startOfDay(),
     to: 0,
@@ -17,7 +17,8 @@ export function useLogState() {
     request_id: '',
     username: '',
     channel: '',
-  })
+  }
+  return useListState(filters, { sort: '-created_at' })
 }
 
 /** What the server is asked for, rows, statistics and files alike. */

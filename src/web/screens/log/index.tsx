@@ -30,12 +30,12 @@ export function Screen() {
   const state = useLogState()
   const filter = filterOf(state.asked, isAdmin)
   const every = live && liveEveryMs
-  const { list, totalAtLeast } = useLogList({ isAdmin, filter, paging: state.paging, every })
+  const { list, totalAtLeast } = useLogList({ isAdmin, filter, order: state.order, paging: state.paging, every })
 
   /** What is new comes on the first page of an open span. */
   const follow = (on: boolean) => {
     setLive(on)
-    if (on) state.change({ page: 1, to: 0 })
+    if (on) state.change({ page: 1, to: 0, sort: '-created_at' })
   }
   const refresh = () => invalidate(client, ['GET /api/log/', 'GET /api/log/self', 'GET /api/log/stat', 'GET /api/log/self/stat'])
 

@@ -9,6 +9,7 @@ import type { LogFilter } from './filters.ts'
 interface LogListInput {
   readonly isAdmin: boolean
   readonly filter: LogFilter
+  readonly order: { readonly sort: string }
   readonly paging: { readonly p: number; readonly page_size: number }
   readonly every: number | false
 }
@@ -17,13 +18,13 @@ interface LogListInput {
  * The rows of one page. A page after one that was seen goes on from its last row, which costs the same at any depth and lets nothing slip
  * by while new rows come; only a page that is jumped to is counted from the beginning.
  */
-export function useLogList({ isAdmin, filter, paging, every }: LogListInput) {
+export function useLogList({ isAdmin, filter, order, paging, every }: LogListInput) {
   const { p: page, page_size } = paging
-  const trail = useTrail(JSON.stringify([filter, page_size]))
+  const trail = useTrail(JSON.stringify([filter, order, page_size]))
   const before = trail.places.get(page) ?? ''
   const line = isAdmin ? 'GET /api/log/' : 'GET /api/log/self'
   const list = useQuery({
-    ...read(line, { query: { ...filter, ...paging, before } }),
+    ...read(line, { query: { ...filter, ...order, ...paging, before } }),
     refetchInterval: every,
     placeholderData: (last) => last,
     select: withRows,

@@ -40,6 +40,7 @@ export function useColumns(): Column<Redemption>[] {
     {
       key: 'expires',
       title: say('expires'),
+      sortKey: 'expired_time',
       hideable: true,
       cell: ({ expired_time: at }) =>
         at === 0 ? <span className={styles.quiet}>{say('never')}</span> : <TimeText seconds={at} />,

@@ -15,6 +15,7 @@ export function useDrawingColumns(isAdmin: boolean): readonly Column<Drawing>[] 
     {
       key: 'submitted',
       title: say('submitted', { zone: timeZoneOffset() }),
+      sortKey: 'id',
       cell: (row) => <TimeCell seconds={Math.floor(row.submit_time / 1000)} />,
     },
     {

@@ -7,13 +7,10 @@ import { read } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { startOfDay } from '../../lib/times.ts'
-import { DataTable } from '../../ui/data-table.tsx'
-import { useFilteredEmpty } from '../../ui/filtered-empty.tsx'
-import { ListFilters } from '../../ui/list-filters.tsx'
+import { ListFrame } from '../../ui/list-frame.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { PageHeader } from '../../ui/page-header.tsx'
 import { useDrawingColumns } from './drawing-columns.tsx'
-import { useTaskFilters, useTaskInputs, useTaskQuery } from './filters.ts'
+import { filterOf, pageOf, useTaskInputs, useTaskState } from './filters.ts'
 import { everyWhileRunning, RefreshButton } from './refresh.tsx'
 import styles from './tasks.module.css'
 import { texts } from './texts.ts'
@@ -25,16 +22,29 @@ export function Screen() {
   const say = useText(texts)
   const isAdmin = useMay('admin')
   const { mj_notify_enabled: hasNotices, server_address: site } = useStatus()
-  const { values, change, reset, filtered } = useTaskFilters(startOfDay(30))
-  const query = { ...useTaskQuery(values, isAdmin, 1000), mj_id: values.id }
-  const line = isAdmin ? 'GET /api/mj/' : 'GET /api/mj/self'
-  const list = useQuery({ ...read(line, { query }), placeholderData: (before) => before, refetchInterval: everyWhileRunning })
-  const filteredEmpty = useFilteredEmpty(reset)
+  const state = useTaskState(startOfDay(30))
+  const filter = { ...filterOf(state.asked, isAdmin, 1000), mj_id: state.asked.id }
+  const list = useQuery({
+    ...read(isAdmin ? 'GET /api/mj/' : 'GET /api/mj/self', { query: { ...filter, ...pageOf(state) } }),
+    placeholderData: (before) => before,
+    refetchInterval: everyWhileRunning,
+  })
   const address = `${site || location.origin}/mj/submit/imagine`
 
   return (
-    <>
-      <PageHeader title={say('drawings')} actions={<RefreshButton lines={['GET /api/mj/', 'GET /api/mj/self']} />} />
+    <ListFrame
+      dense
+      name="drawings"
+      title={say('drawings')}
+      state={state}
+      list={list}
+      totalAtLeast={list.data && 'total' in list.data && list.data.total >= tasksCountedAhead}
+      columns={useDrawingColumns(isAdmin)}
+      filters={useTaskInputs(drawingActionLabels, states, isAdmin)}
+      file={{ line: isAdmin ? 'GET /api/mj/export.csv' : 'GET /api/mj/self/export.csv', name: 'drawings.csv', query: filter }}
+      empty={{ icon: <IconPhoto />, title: say('drawingsEmpty'), hint: say('drawingsEmptyHint', { address }) }}
+      actions={<RefreshButton lines={['GET /api/mj/', 'GET /api/mj/self']} />}
+    >
       {isAdmin && !hasNotices && (
         <div className={styles.notice}>
           <Notice
@@ -48,31 +58,6 @@ export function Screen() {
           </Notice>
         </div>
       )}
-      <DataTable
-        dense
-        name="drawings"
-        label={say('drawings')}
-        columns={useDrawingColumns(isAdmin)}
-        list={list}
-        rowKey={(row) => row.id}
-        page={values.page}
-        onPage={(page) => change({ page })}
-        totalAtLeast={list.data && 'total' in list.data && list.data.total >= tasksCountedAhead}
-        empty={
-          filtered
-            ? filteredEmpty
-            : { icon: <IconPhoto />, title: say('drawingsEmpty'), hint: say('drawingsEmptyHint', { address }) }
-        }
-        toolbar={
-          <ListFilters
-            filters={useTaskInputs(drawingActionLabels, states, isAdmin)}
-            values={values}
-            onChange={change}
-            onReset={reset}
-            filtered={filtered}
-          />
-        }
-      />
-    </>
+    </ListFrame>
   )
 }

@@ -1,27 +1,29 @@
 import { type Label, taskStatusLabels } from '../../../contract/entities/task.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import { usePageSize } from '../../lib/page-size.ts'
-import { useUrlState } from '../../lib/search-params.ts'
 import type { Filter } from '../../ui/list-filters.tsx'
+import { useListState } from '../../ui/list-state.ts'
 import { texts } from './texts.ts'
 
-/** The filters as they stand in the address. */
-export function useTaskFilters(from: number) {
-  return useUrlState({ from, to: 0, id: '', action: '', status: '', channel_id: '', username: '', page: 1 })
+/** The list as the address says; without anything it begins at `from`. */
+export function useTaskState(from: number) {
+  return useListState({ from, to: 0, id: '', action: '', status: '', channel_id: '', username: '' }, { sort: '-id' })
 }
 
-export type TaskFilters = ReturnType<typeof useTaskFilters>['values']
+export type TaskState = ReturnType<typeof useTaskState>
 
-/** What the server is asked, but for the name of the task; `unit` is the number of its time units in a second. */
-export function useTaskQuery(
-  { from, to, page, action, status, channel_id, username }: TaskFilters,
+/** What the server is asked for, rows and files alike, but for the name of the task; `unit` is the number of its time units in a second. */
+export function filterOf(
+  { from, to, id: _id, channel_id, username, ...own }: TaskState['asked'],
   isAdmin: boolean,
   unit: number,
 ) {
-  const pageSize = usePageSize()
-  const own = { start_timestamp: from * unit, end_timestamp: to * unit, action, status }
-  const paging = { p: page - 1, page_size: pageSize, paged: true }
-  return { ...own, ...paging, ...(isAdmin ? { channel_id, username } : {}) }
+  const asked = { ...own, start_timestamp: from * unit, end_timestamp: to * unit }
+  return isAdmin ? { ...asked, channel_id, username } : asked
+}
+
+/** The page and the order of it. */
+export function pageOf({ page, paging, order }: TaskState) {
+  return { ...order, p: page - 1, page_size: paging.page_size, paged: true }
 }
 
 export function useTaskInputs(

@@ -18,6 +18,7 @@ export function useMusicColumns(isAdmin: boolean): readonly Column<Task>[] {
     {
       key: 'submitted',
       title: say('submitted', { zone: timeZoneOffset() }),
+      sortKey: 'id',
       cell: (row) => <TimeCell seconds={row.submit_time} />,
     },
     {

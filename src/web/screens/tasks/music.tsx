@@ -7,11 +7,8 @@ import { read } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { startOfDay } from '../../lib/times.ts'
-import { DataTable } from '../../ui/data-table.tsx'
-import { useFilteredEmpty } from '../../ui/filtered-empty.tsx'
-import { ListFilters } from '../../ui/list-filters.tsx'
-import { PageHeader } from '../../ui/page-header.tsx'
-import { useTaskFilters, useTaskInputs, useTaskQuery } from './filters.ts'
+import { ListFrame } from '../../ui/list-frame.tsx'
+import { filterOf, pageOf, useTaskInputs, useTaskState } from './filters.ts'
 import { useMusicColumns } from './music-columns.tsx'
 import { everyWhileRunning, RefreshButton } from './refresh.tsx'
 import { texts } from './texts.ts'
@@ -23,47 +20,37 @@ export function Screen() {
   const say = useText(texts)
   const isAdmin = useMay('admin')
   const { server_address: site } = useStatus()
-  const { values, change, reset, filtered } = useTaskFilters(startOfDay())
-  const query = { ...useTaskQuery(values, isAdmin, 1), task_id: values.id }
-  const line = isAdmin ? 'GET /api/task/' : 'GET /api/task/self'
-  const list = useQuery({ ...read(line, { query }), placeholderData: (before) => before, refetchInterval: everyWhileRunning })
-  const filteredEmpty = useFilteredEmpty(reset)
+  const state = useTaskState(startOfDay())
+  const filter = { ...filterOf(state.asked, isAdmin, 1), task_id: state.asked.id }
+  const list = useQuery({
+    ...read(isAdmin ? 'GET /api/task/' : 'GET /api/task/self', { query: { ...filter, ...pageOf(state) } }),
+    placeholderData: (before) => before,
+    refetchInterval: everyWhileRunning,
+  })
   const address = `${site || location.origin}/suno/submit/music`
-  const empty = {
-    icon: <IconMusic />,
-    title: say('tasksEmpty'),
-    hint: say('tasksEmptyHint', { address }),
-    action: (
-      <Button variant="default" onClick={() => change({ from: startOfDay(30) })}>
-        {say('showMonth')}
-      </Button>
-    ),
-  }
 
   return (
-    <>
-      <PageHeader title={say('tasks')} actions={<RefreshButton lines={['GET /api/task/', 'GET /api/task/self']} />} />
-      <DataTable
-        dense
-        name="tasks"
-        label={say('tasks')}
-        columns={useMusicColumns(isAdmin)}
-        list={list}
-        rowKey={(row) => row.id}
-        page={values.page}
-        onPage={(page) => change({ page })}
-        totalAtLeast={list.data && 'total' in list.data && list.data.total >= tasksCountedAhead}
-        empty={filtered ? filteredEmpty : empty}
-        toolbar={
-          <ListFilters
-            filters={useTaskInputs(musicActionLabels, states, isAdmin)}
-            values={values}
-            onChange={change}
-            onReset={reset}
-            filtered={filtered}
-          />
-        }
-      />
-    </>
+    <ListFrame
+      dense
+      name="tasks"
+      title={say('tasks')}
+      state={state}
+      list={list}
+      totalAtLeast={list.data && 'total' in list.data && list.data.total >= tasksCountedAhead}
+      columns={useMusicColumns(isAdmin)}
+      filters={useTaskInputs(musicActionLabels, states, isAdmin)}
+      file={{ line: isAdmin ? 'GET /api/task/export.csv' : 'GET /api/task/self/export.csv', name: 'tasks.csv', query: filter }}
+      empty={{
+        icon: <IconMusic />,
+        title: say('tasksEmpty'),
+        hint: say('tasksEmptyHint', { address }),
+        action: (
+          <Button variant="default" onClick={() => state.change({ from: startOfDay(30) })}>
+            {say('showMonth')}
+          </Button>
+        ),
+      }}
+      actions={<RefreshButton lines={['GET /api/task/', 'GET /api/task/self']} />}
+    />
   )
 }

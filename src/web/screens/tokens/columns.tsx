@@ -15,27 +15,54 @@ import styles from './tokens.module.css'
 export function useColumns(): Column<Token>[] {
   const say = useText(texts)
   return [
-    { key: 'name', title: say('name'), width: 180, cell: ({ name }) => <span className={styles.name}>{name}</span> },
+    {
+      key: 'name',
+      title: say('name'),
+      sortKey: 'name',
+      width: 180,
+      cell: ({ name }) => <span className={styles.name}>{name}</span>,
+    },
     { key: 'status', title: say('status'), cell: (token) => <Status token={token} /> },
     { key: 'group', title: say('group'), hideable: true, cell: ({ group }) => <Group group={group} /> },
     { key: 'key', title: say('key'), hideable: true, cell: (token) => <KeyCell token={token} /> },
     {
       key: 'used',
       title: say('used'),
+      sortKey: 'used_quota',
       hideable: true,
       align: 'right',
       cell: ({ used_quota: used }) => <QuotaText units={used} />,
     },
-    { key: 'remaining', title: say('remaining'), hideable: true, align: 'right', cell: (token) => <Remaining token={token} /> },
-    { key: 'created', title: say('created'), hideable: true, cell: ({ created_time: at }) => <TimeText seconds={at} /> },
+    {
+      key: 'remaining',
+      title: say('remaining'),
+      sortKey: 'remain_quota',
+      hideable: true,
+      align: 'right',
+      cell: (token) => <Remaining token={token} />,
+    },
+    {
+      key: 'created',
+      title: say('created'),
+      sortKey: 'id',
+      hideable: true,
+      cell: ({ created_time: at }) => <TimeText seconds={at} />,
+    },
     {
       key: 'accessed',
       title: say('accessed'),
+      sortKey: 'accessed_time',
       hideable: true,
       hidden: true,
       cell: ({ accessed_time: at }) => <TimeText seconds={at} />,
     },
-    { key: 'expires', title: say('expires'), hideable: true, cell: ({ expired_time: at }) => <Expiry at={at} /> },
+    {
+      key: 'expires',
+      title: say('expires'),
+      sortKey: 'expired_time',
+      hideable: true,
+      cell: ({ expired_time: at }) => <Expiry at={at} />,
+    },
   ]
 }
 

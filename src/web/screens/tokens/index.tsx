@@ -18,15 +18,9 @@ import { useTokenList } from './use-token-list.ts'
 
 const TokenForm = lazy(async () => ({ default: (await import('./form.tsx')).TokenForm }))
 
-/** What a file of tokens tells of each. Keys are copied one by one, or those that are selected. */
-const fields = [
-  ...(['id', 'name', 'status', 'group', 'used_quota', 'remain_quota', 'unlimited_quota'] as const),
-  ...(['created_time', 'accessed_time', 'expired_time', 'model_limits', 'allow_ips'] as const),
-]
-
 export function Screen() {
   const say = useText(texts)
-  const { list, state, readPage } = useTokenList()
+  const { list, state, search } = useTokenList()
   /** What the form at the side is about: a new token or the one with this id. */
   const [drawer, setDrawer] = useState<{ readonly id: number | undefined }>()
   const close = () => setDrawer(undefined)
@@ -50,7 +44,7 @@ export function Screen() {
         isMuted={({ status }) => status !== tokenStatus.enabled}
         rowActions={(token, forget) => <Actions token={token} onEdit={() => setDrawer({ id: token.id })} onDeleted={forget} />}
         bulkActs={useBulkActs()}
-        file={{ name: 'tokens.csv', fields, read: readPage }}
+        file={{ line: 'GET /api/token/export.csv', name: 'tokens.csv', query: search, hasSecret: search.token !== '' }}
         add={{ label: say('add'), first: say('emptyAction'), onClick: () => setDrawer({ id: undefined }) }}
         empty={{ title: say('emptyTitle'), hint: say('emptyHint'), icon: <IconKey /> }}
       >

@@ -1,23 +1,22 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../../lib/call.ts'
 import { read } from '../../lib/query.ts'
 import type { SearchValue } from '../../lib/search-params.ts'
 import { useListState } from '../../ui/list-state.ts'
 
 /** The list as the address asks for it, but for the key that is searched: keys do not belong into addresses and their history. */
 export function useTokenList() {
-  const state = useListState({ keyword: '', status: 0, group: '' })
+  const state = useListState({ keyword: '', status: 0, group: '' }, { sort: '-id' })
   const [token, setToken] = useState('')
   const filtered = state.filtered || token !== ''
 
   const { status, ...texts } = state.asked
-  const paging = { p: state.page - 1, page_size: state.paging.page_size, paged: true }
-  const search = { ...texts, ...paging, token, status: status || undefined }
-  const readPage = (page: number, page_size: number) =>
-    call('GET /api/token/search', { query: { ...search, p: page - 1, page_size } })
+  const paging = { ...state.order, p: state.page - 1, page_size: state.paging.page_size, paged: true }
+  const search = { ...texts, token, status: status || undefined }
   const list = useQuery({
-    ...(filtered ? read('GET /api/token/search', { query: search }) : read('GET /api/token/', { query: paging })),
+    ...(filtered
+      ? read('GET /api/token/search', { query: { ...search, ...paging } })
+      : read('GET /api/token/', { query: paging })),
     placeholderData: (last) => last,
   })
 
@@ -29,5 +28,5 @@ export function useTokenList() {
     setToken('')
     state.onReset()
   }
-  return { list, readPage, state: { ...state, filtered, values: { ...state.values, token }, onChange, onReset } }
+  return { list, search, state: { ...state, filtered, values: { ...state.values, token }, onChange, onReset } }
 }

@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { type AdminTopUp, paymentProviders, topUpStatus, topUpStatusLabels } from '../../../contract/entities/top-up.ts'
-import { call } from '../../lib/call.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import type { Filter } from '../../ui/list-filters.tsx'
@@ -16,17 +15,11 @@ import { texts } from './texts.ts'
 
 const ActDialog = lazy(async () => ({ default: (await import('./act-dialog.tsx')).ActDialog }))
 
-/** What a file of orders tells of each. */
-const fields = [
-  ...(['id', 'trade_no', 'user_id', 'username', 'status', 'provider', 'method', 'quota', 'money_minor', 'currency'] as const),
-  ...(['created_time', 'completed_time', 'provider_id', 'payment_id', 'refunded_minor', 'dispute', 'withdrawn'] as const),
-]
-
 export function Screen() {
   const say = useText(texts)
-  const state = useListState({ keyword: '', status: '', provider: '' })
+  const state = useListState({ keyword: '', status: '', provider: '' }, { sort: '-id' })
   const list = useQuery({
-    ...read('GET /api/topup/', { query: { ...state.asked, ...state.paging } }),
+    ...read('GET /api/topup/', { query: { ...state.asked, ...state.order, ...state.paging } }),
     placeholderData: (last) => last,
   })
   const [act, setAct] = useState<{ act: Act; order: AdminTopUp }>()
@@ -42,11 +35,7 @@ export function Screen() {
         columns={useColumns()}
         filters={useFilters()}
         rowActions={(order) => <Actions order={order} onAct={(wanted) => setAct({ act: wanted, order })} />}
-        file={{
-          name: 'orders.csv',
-          fields,
-          read: (page, page_size) => call('GET /api/topup/', { query: { ...state.asked, p: page, page_size } }),
-        }}
+        file={{ line: 'GET /api/topup/export.csv', name: 'orders.csv', query: state.asked }}
         isMuted={({ status }) => status === topUpStatus.failed || status === topUpStatus.expired}
         empty={{
           title: say('emptyTitle'),

@@ -1,12 +1,15 @@
+import { Button } from '@mantine/core'
 import { IconReceipt2 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import type { TopUp } from '../../../contract/entities/top-up.ts'
-import { useText } from '../../lib/i18n.ts'
-import { usePageSize } from '../../lib/page-size.ts'
+import { Link } from '@tanstack/react-router'
+import { type TopUp, topUpStatusLabels } from '../../../contract/entities/top-up.ts'
+import { useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
-import { useUrlState } from '../../lib/search-params.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
-import { DataTable } from '../../ui/data-table.tsx'
+import { FileButton } from '../../ui/list-file.tsx'
+import type { Filter } from '../../ui/list-filters.tsx'
+import { useListState } from '../../ui/list-state.ts'
+import { ListTable } from '../../ui/list-table.tsx'
 import type { Column } from '../../ui/listing.ts'
 import { formatMoney, OrderState, PaymentMethod } from '../../ui/order-parts.tsx'
 import { QuotaText } from '../../ui/quota-text.tsx'
@@ -16,23 +19,46 @@ import styles from './wallet.module.css'
 
 export function OrdersTab() {
   const say = useText(texts)
-  const size = usePageSize()
-  const { values, change } = useUrlState({ page: 1 })
+  const state = useListState({ keyword: '', status: '' }, { sort: '-id' })
   const list = useQuery({
-    ...read('GET /api/user/self/topups', { query: { p: values.page, page_size: size } }),
+    ...read('GET /api/user/self/topups', { query: { ...state.asked, ...state.order, ...state.paging } }),
     placeholderData: (last) => last,
   })
   return (
-    <DataTable
+    <ListTable
       label={say('orders')}
-      columns={useColumns()}
+      name="orders"
+      state={state}
       list={list}
-      rowKey={({ id }) => id}
-      page={values.page}
-      onPage={(page) => change({ page })}
-      empty={{ title: say('ordersEmpty'), hint: say('ordersEmptyHint'), icon: <IconReceipt2 /> }}
+      columns={useColumns()}
+      filters={useFilters()}
+      tools={<FileButton line="GET /api/user/self/topups.csv" name="orders.csv" query={state.asked} />}
+      empty={{
+        title: say('ordersEmpty'),
+        hint: say('ordersEmptyHint'),
+        icon: <IconReceipt2 />,
+        action: (
+          <Button component={Link} to="/topup">
+            {say('tabTopUp')}
+          </Button>
+        ),
+      }}
     />
   )
+}
+
+function useFilters(): readonly Filter[] {
+  const say = useText(texts)
+  const local = useLocal()
+  return [
+    { kind: 'search', name: 'keyword', label: say('orderNo') },
+    {
+      kind: 'select',
+      name: 'status',
+      label: say('status'),
+      choices: Object.entries(topUpStatusLabels).map(([value, { label }]) => ({ value, label: local(label) })),
+    },
+  ]
 }
 
 function useColumns(): Column<TopUp>[] {
@@ -41,22 +67,41 @@ function useColumns(): Column<TopUp>[] {
     {
       key: 'number',
       title: say('orderNo'),
+      heads: true,
       cell: ({ trade_no }) => (
         <CopyText text={trade_no}>
           <code className={styles.number}>{trade_no}</code>
         </CopyText>
       ),
     },
-    { key: 'time', title: say('time'), cell: ({ created_time: at }) => <TimeText seconds={at} /> },
-    { key: 'method', title: say('methodColumn'), cell: ({ method }) => <PaymentMethod method={method} /> },
-    { key: 'quota', title: say('quota'), align: 'right', cell: ({ quota }) => <QuotaText units={quota} /> },
+    { key: 'time', title: say('time'), sortKey: 'id', hideable: true, cell: ({ created_time: at }) => <TimeText seconds={at} /> },
+    {
+      key: 'method',
+      title: say('methodColumn'),
+      hideable: true,
+      cell: ({ method }) => <PaymentMethod method={method} />,
+    },
+    {
+      key: 'quota',
+      title: say('quota'),
+      sortKey: 'quota',
+      align: 'right',
+      cell: ({ quota }) => <QuotaText units={quota} />,
+    },
     {
       key: 'money',
       title: say('money'),
+      sortKey: 'money_minor',
       align: 'right',
       cell: ({ money_minor, currency }) => <span className={styles.figure}>{formatMoney(money_minor, currency)}</span>,
     },
     { key: 'status', title: say('status'), cell: (order) => <OrderState order={order} /> },
-    { key: 'completed', title: say('completed'), cell: ({ completed_time: at }) => <TimeText seconds={at} /> },
+    {
+      key: 'completed',
+      title: say('completed'),
+      sortKey: 'completed_time',
+      hideable: true,
+      cell: ({ completed_time: at }) => <TimeText seconds={at} />,
+    },
   ]
 }

@@ -5,6 +5,7 @@ import type { AuditRow } from '../../../../contract/entities/system.ts'
 import type { CallReply } from '../../../lib/call.ts'
 import { useText } from '../../../lib/i18n.ts'
 import { read, useWrite } from '../../../lib/query.ts'
+import { FileButton } from '../../../ui/list-file.tsx'
 import type { Filter } from '../../../ui/list-filters.tsx'
 import { useListState } from '../../../ui/list-state.ts'
 import { ListTable } from '../../../ui/list-table.tsx'
@@ -19,9 +20,10 @@ import { texts } from './texts.ts'
 /** Every administrative act, to search; and whether the record is whole. */
 export function AuditLog() {
   const say = useText(texts)
-  const state = useListState({ actor: '', action: '', target: '', from: 0, to: 0 })
+  const state = useListState({ actor: '', action: '', target: '', from: 0, to: 0 }, { sort: '-id' })
   const { from, to, ...words } = state.asked
-  const query = { ...words, start_timestamp: from, end_timestamp: to, ...state.paging }
+  const filter = { ...words, start_timestamp: from, end_timestamp: to }
+  const query = { ...filter, ...state.order, ...state.paging }
   const list = useQuery({ ...read('GET /api/audit/', { query }), placeholderData: (last) => last })
   const verify = useWrite('POST /api/audit/verify')
   const filters: readonly Filter[] = [
@@ -36,14 +38,17 @@ export function AuditLog() {
       title={say('title')}
       description={say('description')}
       aside={
-        <Button
-          variant="default"
-          leftSection={<IconShieldCheck size={16} />}
-          loading={verify.isPending}
-          onClick={() => verify.mutate({})}
-        >
-          {say('verify')}
-        </Button>
+        <div className={styles.acts}>
+          <FileButton line="GET /api/audit/export.csv" name="audit.csv" query={filter} />
+          <Button
+            variant="default"
+            leftSection={<IconShieldCheck size={16} />}
+            loading={verify.isPending}
+            onClick={() => verify.mutate({})}
+          >
+            {say('verify')}
+          </Button>
+        </div>
       }
     >
       {verify.data && <Result state={verify.data} />}
@@ -65,16 +70,16 @@ export function AuditLog() {
 function useColumns(): Column<AuditRow>[] {
   const say = useText(texts)
   return [
-    { key: 'time', title: say('time'), cell: ({ created_at }) => <TimeText seconds={created_at} /> },
+    { key: 'time', title: say('time'), sortKey: 'id', cell: ({ created_at }) => <TimeText seconds={created_at} /> },
     {
       key: 'actor',
       title: say('actor'),
       cell: ({ actor_id, actor_name }) => (actor_id === 0 ? <span className={styles.quiet}>{say('system')}</span> : actor_name),
     },
     { key: 'action', title: say('action'), heads: true, cell: ({ action }) => <Tag>{action}</Tag> },
-    { key: 'target', title: say('target'), cell: ({ target }) => <code className={styles.value}>{target}</code> },
-    { key: 'before', title: say('before'), cell: ({ before }) => <Short text={before} /> },
-    { key: 'after', title: say('after'), cell: ({ after }) => <Short text={after} /> },
+    { key: 'target', title: say('target'), hideable: true, cell: ({ target }) => <code className={styles.value}>{target}</code> },
+    { key: 'before', title: say('before'), hideable: true, cell: ({ before }) => <Short text={before} /> },
+    { key: 'after', title: say('after'), hideable: true, cell: ({ after }) => <Short text={after} /> },
     {
       key: 'address',
       title: say('address'),
