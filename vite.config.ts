@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 
@@ -5,7 +6,7 @@ const server = 'http://127.0.0.1:3000'
 
 export default defineConfig({
   root: 'src/web',
-  plugins: [droppableSchemas(), react()],
+  plugins: [droppableSchemas(), keptScheme(), react()],
   build: {
     outDir: '../../dist/web',
     emptyOutDir: true,
@@ -73,6 +74,28 @@ function droppableSchemas(): Plugin {
             `${text.slice(0, start)}/* @__PURE__ */ (() => (${text.slice(start, end)}))()${text.slice(end)}`,
           code,
         )
+      },
+    },
+  }
+}
+
+/**
+ * The script before the first paint runs before everything else, and only bundled files get a name that browsers keep: without one each
+ * visit would wait until the server has said that it is still the same.
+ */
+function keptScheme(): Plugin {
+  let file: string
+  return {
+    name: 'kept-scheme',
+    apply: 'build',
+    buildStart() {
+      file = this.emitFile({ type: 'asset', name: 'scheme.js', source: readFileSync('src/web/scheme.js') })
+    },
+    generateBundle: {
+      order: 'post',
+      handler(_options, bundle) {
+        const page = bundle['index.html']
+        if (page?.type === 'asset') page.source = String(page.source).replace('/scheme.js', `/${this.getFileName(file)}`)
       },
     },
   }

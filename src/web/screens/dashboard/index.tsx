@@ -25,8 +25,10 @@ import { figureOf, type Metric, metrics, othersKey, seriesOf, stepsOf } from './
 import { SharesTable, StepsTable } from './tables.tsx'
 import { texts } from './texts.ts'
 
-const UsageBars = lazy(async () => ({ default: (await import('./charts.tsx')).UsageBars }))
-const ShareRing = lazy(async () => ({ default: (await import('./charts.tsx')).ShareRing }))
+// Asked for together with the figures, not after them.
+const charts = import('./charts.tsx')
+const UsageBars = lazy(async () => ({ default: (await charts).UsageBars }))
+const ShareRing = lazy(async () => ({ default: (await charts).ShareRing }))
 
 const hoursMaxSeconds = 31 * 86_400
 
