@@ -3,8 +3,10 @@ import { readEnv, secretSettings } from './env.ts'
 import { listen } from './http/server.ts'
 import { emptyCoreDumps, forgetEnvironment, refuseDebugger } from './lib/hide-secrets.ts'
 
-/** Starts one node: environment, parts, HTTP; and ends it in order on SIGTERM, SIGINT or a fatal error. */
+/** Starts one node: environment, parts, HTTP; and ends it in order on SIGTERM, SIGINT or a fatal error; on a second signal, at once. */
 const drainLimitMs = 30_000
+/** How long a proxy may still send on a connection that it keeps: so long it may take to learn that this node is going. */
+const idleMs = 500
 
 const env = readEnvOrExit()
 hideSecrets()
@@ -14,8 +16,7 @@ startJobs()
 welcome()
 
 let isEnding = false
-process.on('SIGTERM', () => void end(0))
-process.on('SIGINT', () => void end(0))
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => (isEnding ? server.cut() : void end(0)))
 process.on('uncaughtException', (error) => {
   app.logger.fatal({ error }, 'uncaught exception')
   void end(1)
@@ -29,7 +30,7 @@ async function end(code: number): Promise<void> {
   if (isEnding) process.exit(code)
   isEnding = true
   try {
-    await server.stop(drainLimitMs)
+    await server.stop(drainLimitMs, idleMs)
     await close()
   } catch (error) {
     app.logger.error({ error }, 'stopping failed')

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
-import { type OpenApp, openApp, type Replaceable } from '../../src/server/app.ts'
+import { openApp, type Replaceable } from '../../src/server/app.ts'
 import { type Env, readEnv } from '../../src/server/env.ts'
-import { listen, type RunningServer } from '../../src/server/http/server.ts'
+import { listen } from '../../src/server/http/server.ts'
 import { newLogger } from '../../src/server/lib/logger.ts'
 import type { App } from '../../src/server/parts.ts'
 import { rootPassword, testMasterKey } from './core.ts'
@@ -18,7 +18,8 @@ export interface TestServer {
   call<Data = unknown>(line: string, body?: unknown): Promise<Data>
   /** Calls the console as root and gives the raw answer. */
   raw(line: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
-  stop(): Promise<void>
+  /** What runs may end for so long, and connections may be idle for so long. */
+  stop(limitMs?: number, idleMs?: number): Promise<void>
 }
 
 /** Starts a server that stops with the test. Call it inside a test; in hooks use `startServer`. */
@@ -70,7 +71,11 @@ export async function startServer(kind: DatabaseKind, { env, database, ...replac
       if (!answer.success) throw new Error(`${line}: ${answer.message}`)
       return answer.data
     },
-    stop: () => stop(open, server, database ? undefined : own),
+    async stop(limitMs = 2000, idleMs = 0) {
+      await server.stop(limitMs, idleMs)
+      await open.close()
+      if (!database) await own.drop()
+    },
   }
 }
 
@@ -83,10 +88,4 @@ export async function signIn(url: string, password = rootPassword): Promise<stri
   const cookie = response.headers.get('set-cookie')?.split(';', 1)[0]
   if (!cookie) throw new Error(`Root could not sign in: ${await response.text()}`)
   return cookie
-}
-
-async function stop(open: OpenApp, server: RunningServer, own: TestDatabase | undefined): Promise<void> {
-  await server.stop(2000)
-  await open.close()
-  await own?.drop()
 }

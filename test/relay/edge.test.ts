@@ -109,12 +109,12 @@ describe('errors of the door, in the dialect of the route', () => {
     expect(preflight.headers.get('access-control-allow-credentials')).toBeNull()
   })
 
-  it('a server that stops refuses new work with 503 and Messages with 529', async () => {
+  it('a server that breaks off what runs refuses new work with 503 and Messages with 529', async () => {
     const { server, token } = await door()
     const { relayLane } = await import('../../src/server/relay/lane.ts')
     const { clientReader } = await import('../../src/server/lib/client-address.ts')
     const lane = relayLane(server.app, clientReader(''), () => Promise.resolve())
-    await lane.drain()
+    lane.cut()
     const { createServer } = await import('node:http')
     const stopping = createServer((request, response) => void lane.takes(request, response))
     await new Promise<void>((resolve) => stopping.listen(0, '127.0.0.1', resolve))

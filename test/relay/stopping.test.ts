@@ -1,6 +1,127 @@
-import { expect, it } from 'vitest'
-import { startServer } from '../helpers/app.ts'
-import { speak } from './stage.ts'
+import { expect, it, onTestFinished } from 'vitest'
+import { startServer, type TestServer } from '../helpers/app.ts'
+import { eachDatabase, freshDatabase } from '../helpers/databases.ts'
+import { startProcess } from '../helpers/process.ts'
+import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { upstreamOfTest } from '../helpers/upstream.ts'
+import { ask, chat, claude, event, eventually, httpUpstream, model, piece, requestBytes, settledCharges, speak } from './stage.ts'
+
+// How a node goes, M230 of the reference about trust.
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
+const started = { 'content-type': 'text/event-stream' }
+
+/** An upstream whose streams say some words, and end when they are let. */
+async function slowUpstream() {
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => (letGo = resolve))
+  const url = await httpUpstream(async (_request, response) => {
+    response.writeHead(200, started).write(piece('one two three '))
+    await held
+    response.end(`${piece('four')}${piece('', 'stop')}${event('[DONE]')}`)
+  })
+  return { url, letGo }
+}
+
+/** A request whose answer has begun. */
+async function begun(server: { url: string }, key: string, body: object, path?: string) {
+  const caller = speak(server, requestBytes(key, JSON.stringify(body), {}, path))
+  await caller.until((text) => text.includes('one two three'))
+  return caller
+}
+
+/** What another start finds in the database of one that has ended. */
+async function booksAfter(
+  kind: 'sqlite' | 'postgres',
+  database: TestServer['database'],
+  look: (server: TestServer) => Promise<void>,
+) {
+  const next = await startServer(kind, { database })
+  await look(next)
+  await requireBalancedBooks(next)
+  await next.stop()
+  await database.drop()
+}
+
+eachDatabase('[T230] a node that stops', (fresh, kind) => {
+  it('is not ready at once, takes no new connection, and ends what runs and what still comes on an open one', async () => {
+    const database = await fresh()
+    const server = await startServer(kind, { database })
+    const { url, letGo } = await slowUpstream()
+    const quick = await upstreamOfTest()
+    await addChannel(server, { url, models: model })
+    await addChannel(server, { url: quick.url, models: 'quick' })
+    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [model]: 1, quick: 1 }) })
+    const { key } = await addToken(server)
+    const streams = await Promise.all([0, 1, 2].map(() => begun(server, key, chat({ stream: true }))))
+    const [watcher, late, unfinished] = [0, 1, 2].map(() => speak(server, get('/healthz')))
+    for (const kept of [watcher, late, unfinished]) await kept?.until((text) => text.includes('ok'))
+    const body = JSON.stringify(chat({ model: 'quick' }))
+    unfinished?.socket.write(requestBytes(key, body).slice(0, -10))
+
+    // All at once, before what is idle is closed.
+    const stopped = server.stop(60_000, 1500)
+    watcher?.socket.write(get('/readyz'))
+    late?.socket.write(requestBytes(key, body))
+    unfinished?.socket.write(requestBytes(key, body).slice(-10))
+    expect(await watcher?.until(() => false)).toMatch(/503 Service Unavailable.*connection: close.*not ok/is)
+    expect(await speak(server, get('/healthz')).until(() => false)).toBe('')
+    for (const kept of [late, unfinished])
+      expect(await kept?.until(() => false)).toMatch(/200 OK.*connection: close.*chat.completion/is)
+    letGo()
+    for (const stream of streams) expect(await stream.until(() => false)).toMatch(/four.*data: \[DONE\]\n\n\r\n0\r\n\r\n$/s)
+    await stopped
+    await booksAfter(kind, database, async (next) => expect(await settledCharges(next)).toHaveLength(5))
+  })
+
+  it('tells those who run into the limit, charges what they have, and nothing where they have nothing', async () => {
+    const database = await fresh()
+    const server = await startServer(kind, { database })
+    const { url } = await slowUpstream()
+    const silent = { asked: 0, url: await httpUpstream(() => void silent.asked++) }
+    await addChannel(server, { url, models: `${model},${claude}` })
+    await addChannel(server, { url: silent.url, models: 'silent' })
+    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [model]: 1, [claude]: 1, silent: 1 }) })
+    const { key } = await addToken(server)
+    const stream = await begun(server, key, chat({ stream: true }))
+    const messages = await begun(server, key, chat({ stream: true, max_tokens: 5, model: claude }), '/v1/messages')
+    const waiting = [false, true].map((isStream) => ask(server, key, chat({ model: 'silent', stream: isStream })))
+    await eventually('they wait', () => silent.asked === 2)
+    await server.stop(500)
+    expect(await stream.until(() => false)).toMatch(/"content":"one two three ".*"code":"server_stopping".*\n\n\r\n0\r\n\r\n$/s)
+    expect(await messages.until(() => false)).toMatch(
+      /one two three .*event: error\n.*"type":"error".*is stopping.*\n\n\r\n0\r\n\r\n$/s,
+    )
+    for (const { status, text } of await Promise.all(waiting))
+      expect([status, text]).toEqual([503, expect.stringContaining('server_stopping')])
+    await booksAfter(kind, database, async (next) => {
+      expect(await settledCharges(next)).toHaveLength(2)
+      const { logs } = await books(next)
+      for (const { other } of logs)
+        expect(JSON.parse(other)).toMatchObject({ interrupted: 'node', output_tokens: expect.any(Number) })
+    })
+  })
+})
+
+it('[T230] a process that is told to end a second time tells its callers, charges them, and ends well', async () => {
+  const database = await freshDatabase('sqlite', 'started')
+  const { url } = await slowUpstream()
+  const server = await startProcess(database)
+  onTestFinished(async () => void (await server.kill('SIGKILL')))
+  await server.call('POST /api/channel/', { name: 'x', type: 1, key: 'k', base_url: url, models: model })
+  const { key } = await server.call<{ key: string }>('POST /api/token/', { name: 'x', unlimited_quota: true })
+  const caller = await begun(server, `sk-${key}`, chat({ stream: true }))
+  process.kill(server.pid, 'SIGTERM')
+  await eventually('it takes no connection', () =>
+    fetch(`${server.url}/healthz`).then(
+      () => false,
+      () => true,
+    ),
+  )
+  expect(await server.kill('SIGTERM')).toBe(0)
+  expect(await caller.until(() => false)).toMatch(/"code":"server_stopping".*\r\n0\r\n\r\n$/s)
+  await booksAfter('sqlite', database, async (next) => expect(await settledCharges(next)).toHaveLength(1))
+})
 
 it('a caller whose WebSocket was refused, and who goes on writing, is cut off and keeps no server from stopping', async () => {
   const server = await startServer('sqlite')

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, Server as TcpServer } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { allHandlers } from '../console/handlers.ts'
 import { clientReader } from '../lib/client-address.ts'
 import { declineUpgrade, wantsWebSocket } from '../lib/decline-upgrade.ts'
@@ -11,8 +12,13 @@ import { buildConsoleServer } from './console-server.ts'
 
 export interface RunningServer {
   readonly url: string
-  /** Refuses new work, lets running replies end up to the limit, and closes. */
-  stop(limitMs: number): Promise<void>
+  /**
+   * Takes no new connection, lets what runs end up to the limit, breaks the rest off, and closes. What still comes on an open connection is
+   * answered, and the connection closed behind it; those that are idle are closed after `idleMs`.
+   */
+  stop(limitMs: number, idleMs?: number): Promise<void>
+  /** Breaks off what runs, while it stops: callers are told, and charged for what they have. */
+  cut(): void
 }
 
 /** One `node:http` server: the relay takes its own paths before the console's router sees them. */
@@ -26,6 +32,7 @@ export async function listen(app: App): Promise<RunningServer> {
     isStopping: () => isStopping,
     serverFactory: (handler) => {
       const created = createServer(limits, (request, response) => {
+        if (isStopping) response.shouldKeepAlive = false
         if (request.httpVersionMajor < 1) refuseOldest(request)
         else if (!lane.takes(request, response)) handler(request, response)
       })
@@ -42,26 +49,55 @@ export async function listen(app: App): Promise<RunningServer> {
   const running = server as unknown as Server
   const { port } = running.address() as AddressInfo
 
+  let leave = () => {}
+  const left = new Promise<void>((resolve) => {
+    leave = resolve
+  })
+  const cut = () => {
+    lane.cut()
+    sockets.cut()
+    setTimeout(() => {
+      running.closeAllConnections()
+      sockets.destroy()
+    }, tellingMs)
+    setTimeout(leave, chargingMs)
+  }
+
   return {
     url: `http://${app.env.HOST === '127.0.0.1' || app.env.HOST === '0.0.0.0' ? 'localhost' : app.env.HOST}:${port}`,
-    async stop(limitMs) {
+    async stop(limitMs, idleMs = 0) {
       isStopping = true
-      const limit = setTimeout(() => {
-        lane.cut()
-        sockets.cut()
-        running.closeAllConnections()
-      }, limitMs)
-      await Promise.all([lane.drain(), sockets.drain()])
-      await console.close()
+      const ended = Promise.all([closed(running), sockets.drain()])
+      const limit = setTimeout(cut, limitMs)
+      // A proxy may be sending on a connection that is idle here.
+      await Promise.race([ended, pause(idleMs)])
+      const idle = setInterval(() => running.closeIdleConnections(), idleEveryMs)
+      running.closeIdleConnections()
+      await Promise.race([ended, left])
+      // Of callers who have left there may be something to charge.
+      await Promise.race([lane.drain(), left])
+      clearInterval(idle)
       clearTimeout(limit)
+      await console.close()
     },
+    cut,
   }
+}
+
+/** Takes no connection any more, and resolves when the last has ended. Those that are idle stay open, as `close` of HTTP does not leave them. */
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => TcpServer.prototype.close.call(server, () => resolve()))
 }
 
 /** HTTP/0.9 knows neither headers nor statuses: whatever sent this is no client of ours. Answered as what cannot be read at all. */
 function refuseOldest({ socket }: IncomingMessage): void {
   socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n')
 }
+
+const idleEveryMs = 50
+/** How long callers may take to read why they were broken off, and how long it may take until what they have is charged. */
+const tellingMs = 1_000
+const chargingMs = 10_000
 
 const limits = {
   headersTimeout: 15_000,

@@ -2,12 +2,13 @@ import { completionTokens, noUsage, type Usage } from '../../contract/usage.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { background } from '../lib/logger.ts'
 import { BytesReply } from './bytes-reply.ts'
+import type { Call } from './call.ts'
 import { checkedPassage } from './checked-passage.ts'
 import { ConvertedExchange, type ConvertedTarget } from './converted-exchange.ts'
 import { endingOf, owedSoFar } from './ending.ts'
 import { learnFrom } from './estimate.ts'
 import { Exchange, type Receiver, type Running, type Target } from './exchange.ts'
-import { UpstreamFailure, withCleanFacts } from './failure.ts'
+import { stoppedHere, UpstreamFailure, withCleanFacts } from './failure.ts'
 import { keepAnswer } from './keep-answer.ts'
 import { noteSettled, notingPassage, runsOn, withdrawResponse } from './note-response.ts'
 import type { Came, Passage, Whole } from './passage.ts'
@@ -61,13 +62,9 @@ async function attemptBytes(running: Try, target: AnyTarget): Promise<Result> {
     const started = exchangeOf(app, target, reply)
     exchange = started
     reply.attach(started)
-    call.whenGone(() => {
-      started.abort()
-      resolve('gone')
-    })
-    if (!call.isGone) started.start()
+    startFor(call, started, resolve)
   })
-  call.whenGone(undefined)
+  call.whenOver(undefined)
 
   if (outcome === 'gone') return settleGone(running, exchange, noReply)
   if (outcome === 'complete') {
@@ -78,7 +75,7 @@ async function attemptBytes(running: Try, target: AnyTarget): Promise<Result> {
   const failure = withCleanFacts(outcome, channel)
   if (!call.isCommitted) return failure
   work.brokeOff = failure
-  await settle(running, await endingOf(work, noReply, 'upstream'))
+  await settle(running, await endingOf(work, noReply, brokenOffBy(failure)))
   // Half a file must not look like a whole one.
   call.drop()
   return 'answered'
@@ -93,13 +90,9 @@ async function attemptWhole(running: Try, target: AnyTarget, passage: Passage): 
     reply = new WholeReply(passage, resolve)
     const started = exchangeOf(app, target, reply)
     exchange = started
-    call.whenGone(() => {
-      started.abort()
-      resolve('gone')
-    })
-    if (!call.isGone) started.start()
+    startFor(call, started, resolve)
   })
-  call.whenGone(undefined)
+  call.whenOver(undefined)
 
   if (outcome === 'gone') return settleGone(running, exchange, reply?.part() ?? noReply)
   if (outcome instanceof UpstreamFailure) {
@@ -133,11 +126,10 @@ async function attemptStream(running: Try, target: AnyTarget, passage: Passage):
   const reply = new StreamReply(call, { passage, now: app.now, done: finish, unwritten })
   const exchange = exchangeOf(app, target, reply)
   reply.attach(exchange)
-  call.whenGone(() => {
-    exchange.abort()
-    finish('gone')
+  startFor(call, exchange, (outcome) => {
+    reply.abandon()
+    finish(outcome)
   })
-  if (!call.isGone) exchange.start()
   const { first_byte_timeout_ms: firstMs = 0 } = channel.setting
   const first = firstMs > 0 ? app.deadlines.after(firstMs, () => reply.giveUp()) : undefined
   const beats = keepAlive(running, exchange, reply, passage.heartbeat)
@@ -146,7 +138,7 @@ async function attemptStream(running: Try, target: AnyTarget, passage: Passage):
     .finally(() => {
       if (first) app.deadlines.cancel(first)
       app.deadlines.cancel(beats.deadline)
-      call.whenGone(undefined)
+      call.whenOver(undefined)
     })
 
   if (outcome === 'gone') return (await isLeftOpen(running)) ? 'answered' : settleGone(running, exchange, reply.tap)
@@ -159,9 +151,9 @@ async function attemptStream(running: Try, target: AnyTarget, passage: Passage):
     return failure
   }
   work.brokeOff = failure
-  if (!(await isLeftOpen(running))) await settle(running, await endingOf(work, reply.tap, 'upstream'))
+  if (!(await isLeftOpen(running))) await settle(running, await endingOf(work, reply.tap, brokenOffBy(failure)))
   call.sendError(failure.forCaller(), (told) => reply.tap.writeError?.(told))
-  app.logger.warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a stream was cut off by the upstream')
+  app.logger.warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a stream was cut off')
   return 'answered'
 }
 
@@ -196,9 +188,22 @@ export async function settleLost(app: RelayParts, work: Work, { came, translatio
  */
 async function settleGone(running: Try, exchange: Running | undefined, came: Came): Promise<Result> {
   const { app, work } = running
-  if (exchange?.wasSent) await settle(running, await endingOf(work, came, work.call.leftBy))
+  if (exchange?.wasSent) await settle(running, await endingOf(work, came, 'client'))
   else await app.ledger.release(work.hold)
   return 'answered'
+}
+
+/** Starts an exchange, unless the call is over; when it is, the exchange is broken off, and `over` is told what that means for the attempt. */
+function startFor(call: Call, exchange: Running, over: (outcome: 'gone' | UpstreamFailure) => void): void {
+  call.whenOver(() => {
+    exchange.abort()
+    over(call.isGone ? 'gone' : stoppedHere())
+  })
+  if (!call.isOver) exchange.start()
+}
+
+function brokenOffBy({ kind }: UpstreamFailure): 'node' | 'upstream' {
+  return kind === 'stopped' ? 'node' : 'upstream'
 }
 
 function exchangeOf({ deadlines }: RelayParts, target: AnyTarget, receiver: Receiver): Running {

@@ -78,6 +78,7 @@ export class BackgroundRun {
 
   /** Breaks it off, because this node cannot go on with it. */
   stop(): void {
+    if (!this.#last) this.#error ??= { code: 'server_error', message: 'The server was stopped before the response was complete' }
     this.call.cut()
   }
 
@@ -86,7 +87,7 @@ export class BackgroundRun {
     await finished(this.#answer).catch(() => {})
     this.#app.deadlines.cancel(this.#beat)
     await this.#writing
-    const last = this.#last ?? this.#closing()
+    const last = (this.#error ? undefined : this.#last) ?? this.#closing()
     const response = objectAt(parse(last.data) ?? {}, 'response') ?? this.#own.response
     try {
       const events = [...this.#events.slice(this.#written), last]
@@ -121,18 +122,17 @@ export class BackgroundRun {
   /** No channel has answered. */
   #fail(body: string): string {
     const error = objectAt(parse(body) ?? {}, 'error') ?? {}
-    this.#error = { code: textAt(error, 'code') || 'server_error', message: textAt(error, 'message') }
+    this.#error ??= { code: textAt(error, 'code') || 'server_error', message: textAt(error, 'message') }
     return ''
   }
 
   #closing(): NumberedEvent {
     const number = (this.#events.at(-1)?.number ?? -1) + 1
     const isCancelled = this.#isCancelled && !this.#error
-    const stopped = { code: 'server_error', message: 'The server was stopped before the response was complete' }
     const response = {
       ...this.#own.response,
       status: isCancelled ? 'cancelled' : 'failed',
-      error: isCancelled ? null : (this.#error ?? stopped),
+      error: isCancelled ? null : (this.#error ?? { code: 'server_error', message: 'The response broke off' }),
       output: this.#items.filter(isObject),
     }
     return { number, data: JSON.stringify(closingEvent(response, number)) }

@@ -26,9 +26,9 @@ export class Call {
   /** Milliseconds of the first byte of the answer; 0 before. */
   firstByteMs = 0
   lastWriteMs: number
-  #gone = false
-  #leftBy: 'client' | 'node' = 'client'
-  #onGone: (() => void) | undefined
+  #isGone = false
+  #isOver = false
+  #onOver: (() => void) | undefined
   #framesChunks = false
   #waitsForDrain = false
   readonly #headers: Record<string, string> = {}
@@ -56,9 +56,9 @@ export class Call {
     this.startedMs = facts.nowMs
     this.lastWriteMs = facts.nowMs
     const left = () => {
-      if (this.#gone || this.response.writableFinished) return
-      this.#gone = true
-      this.#onGone?.()
+      if (this.#isGone || this.response.writableFinished) return
+      this.#isGone = true
+      this.#end()
     }
     this.response.once('close', left)
     if (this.response.socket === null) this.#watchConnection(left)
@@ -75,12 +75,12 @@ export class Call {
 
   /** The caller closed the connection before the answer was complete. */
   get isGone(): boolean {
-    return this.#gone
+    return this.#isGone
   }
 
-  /** Whose doing it was that the caller is gone. */
-  get leftBy(): 'client' | 'node' {
-    return this.#leftBy
+  /** Nobody waits for the answer any more, or this server cannot go on with it: nothing more is to be begun. */
+  get isOver(): boolean {
+    return this.#isOver
   }
 
   /** Whether the status line has been sent; from then on no other channel can take over. */
@@ -88,10 +88,20 @@ export class Call {
     return this.response.headersSent
   }
 
-  /** Names who is told when the caller leaves: the running attempt. Told at once when they already left. */
-  whenGone(listener: (() => void) | undefined): void {
-    this.#onGone = listener
-    if (this.#gone) listener?.()
+  /** Names who is told when the call is over before its answer is complete: the running attempt. Told at once when it already is. */
+  whenOver(listener: (() => void) | undefined): void {
+    this.#onOver = listener
+    if (this.#isOver) listener?.()
+  }
+
+  /** Ends it before its answer is complete. A caller who is still there is to be told by who was at it. */
+  cut(): void {
+    if (!this.#isOver) this.#end()
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#onOver?.()
   }
 
   /** Opens an answer that is sent in pieces. */
@@ -129,12 +139,6 @@ export class Call {
     this.response.destroy()
   }
 
-  /** The same, when it is this server that cannot go on. */
-  cut(): void {
-    if (!this.#gone) this.#leftBy = 'node'
-    this.drop()
-  }
-
   /** Writes the last piece of the answer. */
   end(byteText: string): void {
     const out = this.#reframing ? this.#reframing.push(byteText) + this.#reframing.end() : byteText
@@ -156,7 +160,7 @@ export class Call {
   sendError(error: CallerError | AppError, write?: (told: UpstreamErrorFacts) => string | undefined): void {
     const told = error instanceof AppError ? ownError(error) : error
     const telling = { requestId: this.id, language: this.language }
-    if (this.#gone || this.response.writableEnded) return
+    if (this.#isGone || this.response.writableEnded) return
     if (this.isCommitted) {
       const event = write?.({ ...told, message: told.message[this.language], code: told.code ?? '' })
       this.end(toByteText(event ?? errorEvent(this.dialect, told, telling)))

@@ -30,7 +30,7 @@ export interface Counted {
 export async function askForCount(app: RelayParts, counted: Counted): Promise<JsonObject | undefined> {
   const index = app.channels.current
   const tried = new Set(channelsOf(index, counted).flatMap((channel) => (wayOf(app, channel, counted) ? [] : [channel.id])))
-  for (let tries = 0; tries < triesMax && !counted.call.isGone; tries++) {
+  for (let tries = 0; tries < triesMax && !counted.call.isOver; tries++) {
     const channel = nextChannel(app, counted, tried)
     const way = channel && wayOf(app, channel, counted)
     if (!channel || !way) return undefined

@@ -9,7 +9,7 @@ export class UpstreamFailure extends Error {
   /** Status of the upstream after the channel's mapping; 0 when there was no answer. */
   readonly status: number
   readonly isMapped: boolean
-  readonly kind: 'unreachable' | 'timeout' | 'status' | 'bad-reply' | 'cut' | 'untranslatable'
+  readonly kind: 'unreachable' | 'timeout' | 'status' | 'bad-reply' | 'cut' | 'untranslatable' | 'stopped'
   readonly facts: UpstreamErrorFacts
   readonly retryAfter: number
   /** What the caller is told instead, when it is not the upstream that failed. */
@@ -44,6 +44,7 @@ export class UpstreamFailure extends Error {
 
   /** Another channel may do better: transport failures, 401, 402, 403, 404, 408, 409, 425, 429 and every 5xx. */
   get isRetryable(): boolean {
+    if (this.kind === 'stopped') return false
     if (this.kind !== 'status' || this.status < 400) return true
     return this.isBadChannelKey || this.status >= 500 || retryable.has(this.status)
   }
@@ -76,7 +77,7 @@ export class UpstreamFailure extends Error {
 
   /** The upstream itself: it could not be reached, broke off, or failed. */
   get isFaultOfUpstream(): boolean {
-    if (this.kind === 'untranslatable') return false
+    if (this.kind === 'untranslatable' || this.kind === 'stopped') return false
     return this.kind !== 'status' || this.status >= 500 || this.status === 408
   }
 
@@ -114,6 +115,11 @@ export class UpstreamFailure extends Error {
       .filter((part) => part !== '')
       .join(': ')
   }
+}
+
+/** This server stops, and breaks off what runs. No channel is to blame. */
+export function stoppedHere(): UpstreamFailure {
+  return new UpstreamFailure('stopped', { own: new AppError('server_stopping') })
 }
 
 const retryable = new Set([401, 402, 403, 404, 408, 409, 425, 429])

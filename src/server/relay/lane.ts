@@ -17,12 +17,12 @@ import type { TaskCall } from './task-paths.ts'
 
 /**
  * The relay's own lane on the HTTP server, in front of the console's router: it takes the requests that are its own and says so.
- * `drain` resolves when no relay request is running any more. While memory is short, no more than a few requests run at once.
+ * `drain` resolves when no relay request is running any more; `cut` breaks them off. While memory is short, no more than a few run at once.
  */
 export function relayLane(app: RelayParts, readClient: ClientReader, handleTask: TaskHandler) {
   const memory = new MemoryWatch()
   const running = new Set<Call>()
-  let isStopping = false
+  let isCut = false
   let onIdle: (() => void) | undefined
 
   const finished = (call: Call) => {
@@ -44,16 +44,16 @@ export function relayLane(app: RelayParts, readClient: ClientReader, handleTask:
       const call = callOf(found, { request, response }, readClient(request), app.now())
       running.add(call)
       app.metrics.relayOpen.inc()
-      void serve(app, call, { found, isStopping, isFull, handleTask }).finally(() => finished(call))
+      void serve(app, call, { found, isCut, isFull, handleTask }).finally(() => finished(call))
       return true
     },
-    drain(): Promise<void> {
-      isStopping = true
+    async drain(): Promise<void> {
+      if (running.size > 0) await new Promise<void>((resolve) => (onIdle = resolve))
       memory.close()
-      return running.size === 0 ? Promise.resolve() : new Promise((resolve) => (onIdle = resolve))
     },
-    /** Breaks off what still runs, with a connection or without. */
+    /** Breaks off what still runs, with a connection or without: callers are told, and charged for what they have. */
     cut(): void {
+      isCut = true
       for (const call of running) call.cut()
       app.backgroundRuns.stopAll()
     },
@@ -72,7 +72,7 @@ type Found = ReturnType<typeof findEndpoint>
 
 interface Taking {
   readonly found: Found
-  readonly isStopping: boolean
+  readonly isCut: boolean
   readonly isFull: boolean
   readonly handleTask: TaskHandler
 }
@@ -93,11 +93,11 @@ function callOf(found: Found, exchange: Pick<Call, 'request' | 'response'>, clie
   })
 }
 
-async function serve(app: RelayParts, call: Call, { found, isStopping, isFull, handleTask }: Taking): Promise<void> {
+async function serve(app: RelayParts, call: Call, { found, isCut, isFull, handleTask }: Taking): Promise<void> {
   const { response } = call
   const format = 'format' in found ? found.format : 'other'
   try {
-    if (isStopping) fail('server_stopping')
+    if (isCut) fail('server_stopping')
     if (isFull) fail('server_busy', { retryAfter: busySeconds })
     if ('wrongMethod' in found) {
       response.setHeader('allow', found.allowed)

@@ -8,7 +8,7 @@ import type { RelayParts } from './relay-parts.ts'
 /** Tells those who watch the channels of a failure that is none of the caller's. */
 export function noteFailure(app: RelayParts, call: Call, channel: RunningChannel, failure: UpstreamFailure): void {
   app.metrics.upstreamAttempts.inc({ outcome: failure.kind })
-  if (failure.isCallersMistake) return
+  if (failure.isCallersMistake || failure.kind === 'stopped') return
   app.logger.warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a channel failed')
   const { message, code, type } = failure.facts
   background(app.logger, 'report a failed channel', reportFailure(app, channel, { status: failure.status, code, type, message }))

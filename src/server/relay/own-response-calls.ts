@@ -47,7 +47,7 @@ async function cancel(app: RelayParts, call: Call, own: OwnResponse): Promise<vo
 /** As it ended; as it is, when the node that makes it does not stop in time. */
 async function ended(app: RelayParts, call: Call, own: OwnResponse): Promise<OwnResponse> {
   let now = own
-  for (let tries = 0; tries < triesMax && isRunning(now.response) && !call.isGone; tries++) {
+  for (let tries = 0; tries < triesMax && isRunning(now.response) && !call.isOver; tries++) {
     const run = app.backgroundRuns.find(own)
     const pause = new Promise<void>((resolve) => app.deadlines.after(pauseMs, resolve))
     await (run ? Promise.race([run.news(), pause]) : pause)

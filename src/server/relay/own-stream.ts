@@ -1,3 +1,4 @@
+import { fail } from '../lib/failure.ts'
 import { toByteText } from '../lib/sse.ts'
 import { closingEvent, eventText, isTerminalEvent, replayAfter } from '../protocols/openai-responses/background.ts'
 import { isRunning } from '../protocols/openai-responses/states.ts'
@@ -21,6 +22,8 @@ export async function streamOwn(app: RelayParts, call: Call, own: OwnResponse, a
     number = events.at(-1)?.number ?? number
     await write(app, call, events.map(({ data }) => eventText(data)).join(''))
     if (call.isGone) return
+    // A run of this node is told to end as well, and its end is passed on.
+    if (call.isOver && !app.backgroundRuns.find(own)) fail('server_stopping')
     if (isOver) return call.end('')
     await somethingNew(app, call, own)
     if (app.now() - call.lastWriteMs >= silentMaxMs) await write(app, call, heartbeat)
@@ -71,9 +74,11 @@ async function untilGone(call: Call, start: (resolve: () => void) => () => void)
   let stop = () => {}
   await new Promise<void>((resolve) => {
     stop = start(resolve)
-    call.whenGone(resolve)
+    call.whenOver(() => {
+      if (call.isGone) resolve()
+    })
   })
-  call.whenGone(undefined)
+  call.whenOver(undefined)
   stop()
 }
 

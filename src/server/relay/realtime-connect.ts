@@ -52,7 +52,7 @@ export async function connectRealtime(app: RelayParts, wanted: Wanted): Promise<
   let last: UpstreamFailure | undefined
   let waitMs = 0
 
-  for (let tries = 0; tries < triesMax && !call.isGone; tries++) {
+  for (let tries = 0; tries < triesMax && !call.isOver; tries++) {
     const next = select(app, wanted, { tried, triedKeys })
     if (!next.channel) {
       waitMs = next.waitMs

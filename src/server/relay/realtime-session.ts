@@ -85,9 +85,10 @@ export class RealtimeSession {
     if (this.#began.size === 0) this.#client.close(restartCode, 'The server is restarting')
   }
 
-  terminate(): void {
+  cut(): void {
     this.#interrupted ??= 'node'
-    this.#client.terminate()
+    void this.#tell(new AppError('server_stopping'))
+    this.#client.close(restartCode, 'The server is restarting')
     this.#upstream.terminate()
   }
 

@@ -23,10 +23,10 @@ export interface Door {
   runs(session: Stoppable): void
 }
 
-/** A session that is told when the server stops, and cut off when it does not end. */
+/** A session that is told when the server stops, and broken off when it does not end. */
 export interface Stoppable {
   stop(): void
-  terminate(): void
+  cut(): void
 }
 
 /**

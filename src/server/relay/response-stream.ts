@@ -5,7 +5,7 @@ import { eventsIn } from '../lib/sse.ts'
 import { objectAt } from '../protocols/wire-format.ts'
 import type { Call } from './call.ts'
 import { Exchange } from './exchange.ts'
-import { UpstreamFailure, withCleanFacts } from './failure.ts'
+import { stoppedHere, UpstreamFailure, withCleanFacts } from './failure.ts'
 import type { OpenResponse } from './open-responses.ts'
 import type { Passage } from './passage.ts'
 import type { RelayParts } from './relay-parts.ts'
@@ -44,11 +44,12 @@ export async function streamResponse(app: RelayParts, streamed: StreamedResponse
   const reply = new StreamReply(call, { passage, now: app.now, done: finish, unwritten })
   const exchange = new Exchange(app.deadlines, target, reply)
   reply.attach(exchange)
-  call.whenGone(() => {
+  call.whenOver(() => {
     exchange.abort()
-    finish('gone')
+    reply.abandon()
+    finish(call.isGone ? 'gone' : stoppedHere())
   })
-  if (!call.isGone) exchange.start()
+  if (!call.isOver) exchange.start()
   const beat = () => {
     if (call.isBlocked && app.now() - call.lastWriteMs >= blockedMaxMs) return call.drop()
     if (!call.isBlocked) reply.heartbeat(passage.heartbeat)
@@ -57,7 +58,7 @@ export async function streamResponse(app: RelayParts, streamed: StreamedResponse
   const beats = app.deadlines.after(beatMs, beat)
   const outcome = await ended
   app.deadlines.cancel(beats)
-  call.whenGone(undefined)
+  call.whenOver(undefined)
   if (outcome !== 'gone') await end(app, streamed, reply, outcome)
 }
 

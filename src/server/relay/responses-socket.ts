@@ -58,6 +58,7 @@ class ResponsesSession implements Stoppable {
   readonly #remembered = new RememberedTurns()
   #waiting = 0
   #isStopping = false
+  #isCut = false
   #isGone = false
   #over: () => void = () => {}
   #roomLeft: (() => void) | undefined
@@ -80,9 +81,9 @@ class ResponsesSession implements Stoppable {
     if (this.#waiting === 0) this.#peer.close(restartCode, 'The server is restarting')
   }
 
-  terminate(): void {
+  cut(): void {
+    this.#isCut = true
     for (const call of this.#running) call.cut()
-    this.#peer.terminate()
   }
 
   /** A promise while too much waits already. */
@@ -106,6 +107,7 @@ class ResponsesSession implements Stoppable {
 
   async #answer(event: JsonObject, streamId: string): Promise<void> {
     if (this.#isGone) return
+    if (this.#isCut) return this.#tell(new AppError('server_stopping'), streamId)
     const { type: _type, stream_id: _id, generate, ...asked } = event
     const body = { ...this.#remembered.expand(asked), stream: true }
     const response = this.#responseTo(body, streamId)

@@ -46,7 +46,7 @@ export class Route {
       const result = await attempt(app, work, channel)
       if (result !== 'answered') this.#noteFailed(channel, result)
       else if (this.#session?.read) app.traffic.remember(this.#session.read.key, channel)
-      if (call.isGone) run.left()
+      if (call.isOver) run.left()
       else if (work.brokeOff) run.failed(work.brokeOff)
       else if (result === 'answered') run.answered(Math.max(0, (call.firstByteMs || app.now()) - startedMs))
       else run.failed(result)

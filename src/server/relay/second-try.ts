@@ -8,7 +8,7 @@ import type { RelayParts, Work } from './relay-parts.ts'
  * learnt is kept, so that this happens once.
  */
 export function isWorthSecondTry(app: RelayParts, work: Work, channel: RunningChannel, failure: UpstreamFailure): boolean {
-  if (failure.kind !== 'status' || work.call.isCommitted || work.call.isGone) return false
+  if (failure.kind !== 'status' || work.call.isCommitted || work.call.isOver) return false
   const { status, facts } = failure
   if (status === 401 && channel.provider.accessToken) {
     app.accessTokens.forget(channel)

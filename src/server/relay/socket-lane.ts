@@ -16,7 +16,7 @@ import { handleResponsesSocket } from './responses-socket.ts'
 
 /**
  * The lane of WebSockets: it takes every request for one, and answers 404 where there is none. `drain` tells the sessions that the
- * server stops and resolves when the last has ended; `cut` ends them at once.
+ * server stops and resolves when the last has ended; `cut` tells them to end now, and `destroy` takes their connections away.
  */
 export function socketLane(app: RelayParts, readClient: ClientReader) {
   // Of several subprotocols that a browser offers one is taken, and never that which holds its key.
@@ -83,7 +83,9 @@ export function socketLane(app: RelayParts, readClient: ClientReader) {
       return running === 0 ? Promise.resolve() : new Promise((resolve) => (onIdle = resolve))
     },
     cut(): void {
-      for (const session of sessions) session.terminate()
+      for (const session of sessions) session.cut()
+    },
+    destroy(): void {
       for (const socket of connections) socket.destroy()
     },
   }

@@ -91,6 +91,11 @@ export class StreamReply implements Receiver {
     this.#call.end(last)
   }
 
+  /** Nothing of it goes on any more. */
+  abandon(): void {
+    this.#isDone = true
+  }
+
   flush(): void {
     this.#isScheduled = false
     if (this.#waiting === '' || this.#isDone || this.#isWaiting || this.#form === 'json') return

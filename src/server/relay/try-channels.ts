@@ -49,7 +49,7 @@ async function attemptUntilAnswered(app: RelayParts, work: Work): Promise<void> 
       choice,
     })
     noteFailure(app, call, channel, result)
-    if (!result.isRetryable || call.isCommitted || call.isGone) break
+    if (!result.isRetryable || call.isCommitted || call.isOver) break
   }
 
   if (work.lost) await settleLost(app, work, work.lost)
