@@ -1,3 +1,4 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'vitest'
 import { pollTasks } from '../../src/server/tasks/poll.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
@@ -68,6 +69,47 @@ export async function taskStage(kind: DatabaseKind) {
 }
 
 export type TaskStage = Awaited<ReturnType<typeof taskStage>>
+
+export interface TaskSuite {
+  readonly stage: TaskStage
+  /** What has left the balance since the case began, and how often money moved. */
+  since(): Promise<{ spent: number; charges: number; refunds: number }>
+}
+
+/** Runs the same cases on both databases, over one stage for each. No case may leave a unit held. */
+export function describeTasks(name: string, cases: (suite: TaskSuite) => void): void {
+  for (const kind of ['sqlite', 'postgres'] as const) {
+    describe(`${name} (${kind})`, () => {
+      let stage: TaskStage
+      let before: Awaited<ReturnType<typeof spentBy>>
+      beforeAll(async () => {
+        stage = await taskStage(kind)
+      })
+      afterAll(() => stage.stop())
+      beforeEach(async () => {
+        await stage.forget()
+        before = await spentBy(stage.server)
+      })
+      afterEach(async () => {
+        stage.peer.program = undefined
+        expect((await spentBy(stage.server)).held).toBe(0)
+      })
+      cases({
+        get stage() {
+          return stage
+        },
+        async since() {
+          const now = await spentBy(stage.server)
+          return {
+            spent: now.spent - before.spent,
+            charges: now.charges - before.charges,
+            refunds: now.refunds - before.refunds,
+          }
+        },
+      })
+    })
+  }
+}
 
 function readJson(text: string): Json {
   try {

@@ -54,17 +54,22 @@ async function callerOfSession(app: RelayParts, call: Call): Promise<RelayCaller
     role: account.role,
     userGroup: account.group,
     acceptsUnpriced: readAcceptsUnpriced(account.setting),
-    tokenId: 0,
-    tokenName: '',
-    tokenGroup: '',
-    modelLimits: null,
-    allowedAddresses: null,
-    expiresAt: -1,
-    limits: null,
-    isStrict: false,
-    pinnedChannel: 0,
+    ...noToken,
   }
 }
+
+/** Of whoever calls without a token: nothing that one could narrow is. */
+export const noToken = {
+  tokenId: 0,
+  tokenName: '',
+  tokenGroup: '',
+  modelLimits: null,
+  allowedAddresses: null,
+  expiresAt: -1,
+  limits: null,
+  isStrict: false,
+  pinnedChannel: 0,
+} as const
 
 function keyInQuery(url: string): string | undefined {
   const query = url.indexOf('?')

@@ -11,6 +11,7 @@ import type { Ledger } from '../wallet/ledger.ts'
 import { attempt } from './attempt.ts'
 import { Call } from './call.ts'
 import type { UpstreamFailure } from './failure.ts'
+import { noToken } from './identify.ts'
 import { type ProbeRequest, probeRequest } from './probe-request.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
 
@@ -108,15 +109,7 @@ const nobody: RelayCaller = {
   role: 0,
   userGroup: '',
   acceptsUnpriced: true,
-  tokenId: 0,
-  tokenName: '',
-  tokenGroup: '',
-  modelLimits: null,
-  allowedAddresses: null,
-  expiresAt: -1,
-  limits: null,
-  isStrict: false,
-  pinnedChannel: 0,
+  ...noToken,
 }
 
 /** A test is on the house: nothing is held, charged or logged. */
