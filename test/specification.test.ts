@@ -73,7 +73,11 @@ eachDatabase('the specification', (_fresh, kind) => {
   it('section 5: channels lose the last slash of their address, have a version where they need one, and no negative weight', async () => {
     expect(await madeChannel({ base_url: 'https://one.test/' })).toMatchObject({ base_url: 'https://one.test' })
     expect(await madeChannel({ type: 18, key: 'app|secret|key', other: '' })).toMatchObject({ other: 'v2.1' })
-    expect(await madeChannel({ weight: -5, priority: -999 })).toMatchObject({ weight: 0, priority: -999 })
+    const { id, ...least } = await madeChannel({ weight: -5, priority: -999 })
+    expect(least).toMatchObject({ weight: 0, priority: -999 })
+    const fields = ['name', 'key', 'models', 'group', 'groups', 'priority', 'weight', 'auto_ban', 'tag']
+    const unknown = Object.fromEntries(fields.map((field) => [field, null]))
+    expect(await server.call('PUT /api/channel/', { id, ...unknown })).toMatchObject(least)
     expect((await answer('POST /api/channel/', { ...channel, priority: -1000 })).success).toBe(false)
   })
 

@@ -73,6 +73,7 @@ export const errors = {
   access_token_invalid: kind(401, '访问令牌无效', 'The access token is invalid'),
   must_change_password: kind(403, '请先修改默认密码', 'Change the default password first'),
   credentials_required: kind(400, '请输入用户名和密码', 'Please enter username and password'),
+  user_fields_required: kind(400, '用户名和密码不能为空', 'Username and password cannot be empty'),
   credentials_wrong: kind(401, '用户名或密码错误，或用户已被封禁', 'Wrong username or password, or the user is banned', {
     onConsole: undefined,
   }),

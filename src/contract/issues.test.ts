@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { channelSetting } from './entities/channel.ts'
 import { explain } from './issues.ts'
 
-const reasonFor = (schema: z.ZodType, value: unknown) => {
-  const { error } = schema.safeParse(value)
+const reasonFor = (schema: z.ZodType, value: unknown, context = {}) => {
+  const { error } = schema.safeParse(value, context)
   return error && explain(error).en
 }
 
@@ -29,4 +29,13 @@ it('says in both languages what a rule of its own finds wrong', () => {
     zh: 'param_override.0.remove 不是有效的路径',
     en: 'param_override.0.remove is not a path',
   })
+})
+
+it('tells what is not there from what is wrong, and a bound from what lies beyond it', () => {
+  const schema = z.object({ name: z.string(), id: z.int().positive(), at: z.union([z.string(), z.number()]) })
+  const reason = (value: unknown) => reasonFor(schema, value, { reportInput: true })
+  expect(reason({ id: 1, at: 1 })).toBe('name is required')
+  expect(reason({ name: null, id: 1, at: 1 })).toBe('name must be of type string')
+  expect(reason({ name: '', id: 0, at: 1 })).toBe('id must be greater than 0')
+  expect(reason({ name: '', id: 1 })).toBe('at is required')
 })

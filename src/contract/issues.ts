@@ -33,20 +33,29 @@ function isOtherForm({ code, path }: z.core.$ZodIssue): boolean {
 function reasonOf(issue: z.core.$ZodIssue): Text {
   switch (issue.code) {
     case 'too_small':
+      if (issue.inclusive === false) return { zh: `须大于 ${issue.minimum}`, en: `must be greater than ${issue.minimum}` }
       return bound(issue.origin, { zh: '不能小于', en: 'at least' }, issue.minimum)
     case 'too_big':
+      if (issue.inclusive === false) return { zh: `须小于 ${issue.maximum}`, en: `must be less than ${issue.maximum}` }
       return bound(issue.origin, { zh: '不能大于', en: 'at most' }, issue.maximum)
     case 'invalid_value':
       return { zh: `须为 ${issue.values.join('、')} 之一`, en: `must be one of ${issue.values.join(', ')}` }
     case 'invalid_type':
+      if (isAbsent(issue)) return { zh: '不能为空', en: 'is required' }
       return { zh: `类型须为 ${issue.expected}`, en: `must be of type ${issue.expected}` }
     case 'unrecognized_keys':
       return { zh: `含有未知字段 ${issue.keys.join('、')}`, en: `has unknown fields ${issue.keys.join(', ')}` }
     case 'custom':
       return isText(issue.params) ? issue.params : { zh: '值无效', en: issue.message }
     default:
+      if (isAbsent(issue)) return { zh: '不能为空', en: 'is required' }
       return { zh: '格式无效', en: 'has an invalid form' }
   }
+}
+
+/** Told by the value itself, which an issue only has when its reader has asked for it (`reportInput`). */
+function isAbsent(issue: z.core.$ZodIssue): boolean {
+  return 'input' in issue && issue.input === undefined
 }
 
 function bound(origin: string, word: Text, limit: number | bigint): Text {

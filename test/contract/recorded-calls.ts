@@ -178,7 +178,7 @@ refused('POST /api/user/manage', 'root_protected', { body: { id: 1, action: 'dis
 refused('POST /api/user/manage', 'field_invalid', { body: { id: '$victim', action: 'unknown' } })
 add('POST /api/user/manage', 'anything', { body: { id: '$victim', action: 'delete' } })
 add('POST /api/user/', 'anything', { body: { username: 'newbie', display_name: '', password: 'longpassword' } })
-refused('POST /api/user/', 'credentials_required', { body: { username: '', display_name: '', password: '' } })
+refused('POST /api/user/', 'user_fields_required', { body: { username: '', display_name: '', password: '' } })
 add('PUT /api/user/', 'anything', {
   body: {
     ...{ id: '$user', username: 'user', password: '', display_name: 'Carol', role: 1, status: 1, email: '', github_id: '' },

@@ -16,6 +16,8 @@ export interface RefusedCall {
   readonly options?: Readonly<Record<string, string>>
   /** 200 where nothing is said: business failures keep the status of success. */
   readonly status?: number
+  /** The two calls whose reason consoles read from `data`. */
+  readonly reasonInData?: true
 }
 
 const calls: RefusedCall[] = []
@@ -64,6 +66,7 @@ add('not_found', 'DELETE /api/token/$token', { as: 'admin' })
 const login = (username: string, password = '$password') => ({ ...nobody, body: { username, password } })
 const enter = 'POST /api/user/login'
 add('credentials_required', enter, login('user', ''))
+add('credentials_required', enter, { ...nobody, body: { username: 'user' } })
 add('credentials_wrong', enter, login('nobody at all'))
 add('credentials_wrong', enter, login('banned'))
 add('password_login_disabled', enter, { ...login('user'), options: { PasswordLoginEnabled: 'false' } })
@@ -76,6 +79,8 @@ add('registration_closed', enrol, { ...register(), options: { RegisterEnabled: '
 add('registration_closed', enrol, { ...register(), options: { PasswordRegisterEnabled: 'false' } })
 add('human_check_failed', enrol, { ...register(), options: turnstile })
 add('username_length', enrol, register({ username: '' }))
+add('username_length', enrol, { ...nobody, body: { password: 'longenough1' } })
+add('password_length', enrol, { ...nobody, body: { username: 'fresh' } })
 add('username_length', enrol, register({ username: 'x'.repeat(13) }))
 add('username_characters', enrol, register({ username: 'a@b' }))
 add('username_taken', enrol, register({ username: 'USER' }))
@@ -99,6 +104,7 @@ add('mail_unconfigured', mailed('one@site.test'), { ...nobody, options: { ...ver
 add('code_too_soon', mailed('new@example.com'), { ...nobody, options: verified })
 add('email_invalid', 'GET /api/reset_password?email=', nobody)
 add('reset_link_invalid', 'POST /api/user/reset', { ...nobody, body: { email: 'user@site.test', token: '' } })
+add('reset_link_invalid', 'POST /api/user/reset', { ...nobody, body: { email: 'user@site.test' } })
 
 // The own account
 add('password_wrong', 'PUT /api/user/self', { ...user, body: { password: 'anotherone1', current_password: 'wrong' } })
@@ -144,7 +150,8 @@ add('root_protected', 'DELETE /api/user/1')
 add('nothing_changed', 'POST /api/user/manage', manage('$user', 'demote'))
 add('not_found', 'POST /api/user/manage', manage('$gone', 'enable'))
 add('not_found', 'PUT /api/user/', { body: { id: '$gone', display_name: 'x' } })
-add('credentials_required', 'POST /api/user/', { body: { username: 'x', display_name: '', password: '' } })
+add('user_fields_required', 'POST /api/user/', { body: { display_name: 'nobody' } })
+add('user_fields_required', 'POST /api/user/', { body: { username: 'x', display_name: '', password: '' } })
 add('username_length', 'POST /api/user/', { body: { username: 'x'.repeat(13), password: 'longenough1' } })
 add('username_taken', 'POST /api/user/', { body: { username: 'user', password: 'longenough1' } })
 add('password_length', 'POST /api/user/', { body: { username: 'x', password: 'short' } })
@@ -175,6 +182,14 @@ add('mail_unconfigured', 'POST /api/option/test_mail', { body: { email: 'one@sit
 // Channels
 const channel = { name: 'one', type: 1, key: 'sk-x', base_url: '$upstream', models: 'gpt-4o' }
 add('channel_name_required', 'POST /api/channel/', { body: { ...channel, name: '' } })
+for (const [code, missing] of [
+  ['channel_name_required', 'name'],
+  ['channel_name_required', 'key'],
+  ['channel_models_required', 'models'],
+] as const) {
+  add(code, 'POST /api/channel/', { body: { ...channel, [missing]: undefined } })
+  add(code, 'POST /api/channel/', { body: { ...channel, [missing]: null } })
+}
 add('channel_type_unknown', 'POST /api/channel/', { body: { ...channel, type: 9999 } })
 add('channel_url_required', 'POST /api/channel/', { body: { ...channel, type: 8, base_url: '' } })
 add('channel_url_invalid', 'POST /api/channel/', { body: { ...channel, base_url: 'http://169.254.169.254' } })
@@ -189,6 +204,7 @@ add('channel_balance_unsupported', 'GET /api/channel/update_balance/$drawing/')
 add('channel_test_failed', 'GET /api/channel/test/$broken')
 add('channel_tag_unknown', 'POST /api/channel/tag/enabled', { body: { tag: 'nowhere' } })
 add('tag_required', 'POST /api/channel/batch/tag', { body: { ids: ['$channel'], tag: '' } })
+add('tag_required', 'POST /api/channel/batch/tag', { body: { ids: ['$channel'], tag: null } })
 add('nothing_changed', 'PUT /api/channel/tag', { body: { tag: 'kept' } })
 add('json_text_invalid', 'PUT /api/channel/tag', { body: { tag: 'kept', model_mapping: '{' } })
 add('field_invalid', 'POST /api/channel/batch', { body: { ids: [] } })
@@ -203,6 +219,7 @@ add('token_not_enableable', 'PUT /api/token/?status_only=true', { ...user, body:
 
 // Money in
 add('redemption_invalid', 'POST /api/user/topup', { ...user, body: { key: '' } })
+add('redemption_invalid', 'POST /api/user/topup', { ...user, body: {} })
 add('redemption_used', 'POST /api/user/topup', { ...user, body: { key: '$usedCode' } })
 add('redemption_expired', 'POST /api/user/topup', { ...user, body: { key: '$expiredCode' } })
 add('redemption_invalid', 'POST /api/user/topup', { ...user, body: { key: '$disabledCode' } })
@@ -218,6 +235,8 @@ add('top_up_disabled', 'POST /api/user/amount', { ...user, body: order, options:
 add('payment_method_unknown', 'POST /api/user/pay', { ...user, body: { ...order, payment_method: 'shells' } })
 add('top_up_below_minimum', 'POST /api/user/pay', { ...user, body: { ...order, amount: 0.5 } })
 add('top_up_below_minimum', 'POST /api/user/pay', { ...user, body: { ...order, amount: 4 }, options: { MinTopUp: '5' } })
+add('top_up_below_minimum', 'POST /api/user/amount', { ...user, body: { ...order, amount: null }, reasonInData: true })
+add('payment_method_unknown', 'POST /api/user/pay', { ...user, body: { amount: 12 }, reasonInData: true })
 add('top_up_too_small', 'POST /api/user/amount', {
   ...user,
   body: { ...order, amount: 1 },

@@ -19,7 +19,7 @@ eachDatabase('what a key may ask about its money', (_fresh, kind) => {
     })
     key = made.key
     tokenId = made.id
-    await server.app.db.updateTable('tokens').set({ used_quota: 250_000 }).where('id', '=', tokenId).execute()
+    await server.app.db.updateTable('tokens').set({ used_quota: 250_003 }).where('id', '=', tokenId).execute()
     return () => server.stop()
   })
 
@@ -34,14 +34,14 @@ eachDatabase('what a key may ask about its money', (_fresh, kind) => {
       expect(await response.json()).toEqual({
         object: 'billing_subscription',
         has_payment_method: true,
-        soft_limit_usd: 2.5,
-        hard_limit_usd: 2.5,
-        system_hard_limit_usd: 2.5,
+        soft_limit_usd: 2.500006,
+        hard_limit_usd: 2.500006,
+        system_hard_limit_usd: 2.500006,
         access_until: 0,
       })
       expect(await json(`${prefix}/dashboard/billing/usage?start_date=2026-01-01&end_date=2026-02-01`)).toEqual({
         object: 'list',
-        total_usage: 50,
+        total_usage: 50.0006,
       })
     }
     const preflight = await fetch(`${server.url}/dashboard/billing/usage`, { method: 'OPTIONS' })
@@ -58,7 +58,7 @@ eachDatabase('what a key may ask about its money', (_fresh, kind) => {
       .executeTakeFirstOrThrow()
     expect(await json('/v1/dashboard/billing/subscription')).toMatchObject({ hard_limit_usd: user.quota + user.used_quota })
     await server.call('PUT /api/option/', { key: 'DisplayTokenStatEnabled', value: 'true' })
-    expect(await json('/v1/dashboard/billing/usage')).toEqual({ object: 'list', total_usage: 25_000_000 })
+    expect(await json('/v1/dashboard/billing/usage')).toEqual({ object: 'list', total_usage: 25_000_300 })
     await server.call('PUT /api/option/', { key: 'DisplayInCurrencyEnabled', value: 'true' })
   })
 
@@ -69,8 +69,8 @@ eachDatabase('what a key may ask about its money', (_fresh, kind) => {
       data: {
         object: 'token_usage',
         name: 'shown',
-        total_granted: 1_250_000,
-        total_used: 250_000,
+        total_granted: 1_250_003,
+        total_used: 250_003,
         total_available: 1_000_000,
         unlimited_quota: false,
         model_limits: { 'm-1': true },

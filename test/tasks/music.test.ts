@@ -68,10 +68,10 @@ describeTasks('tasks', (suite) => {
   it('music that cannot be ordered costs nothing, and says so in its dialect', async () => {
     const { peer, ask, server } = suite.stage
     expect((await ask('POST /suno/submit/opera', { prompt: 'x' })).json).toMatchObject({
-      code: 'task_action_invalid',
+      code: 'invalid_action',
       data: null,
     })
-    expect((await ask('POST /suno/submit/lyrics', {})).json).toMatchObject({ code: 'task_prompt_required', data: null })
+    expect((await ask('POST /suno/submit/lyrics', {})).json).toMatchObject({ code: 'prompt_empty', data: null })
     expect((await ask('GET /suno/fetch/nobody')).status).toBe(404)
     expect((await ask('POST /suno/fetch', { ids: Array(201).fill('x') })).status).toBe(400)
     peer.program = () => ({ json: { code: 'busy', message: `no account ${upstreamKey}` } })

@@ -95,18 +95,17 @@ const text = (max: number) =>
     .string()
     .max(max)
     .regex(/^[^\0\p{Cs}]*$/u)
-/** Saved by clients as text or null; absent and null both mean "as it is". */
-const optionalText = (max: number) =>
-  text(max)
-    .nullish()
-    .transform((value) => value ?? undefined)
+/** Absent and null both mean "as it is". */
+const asItIs = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().transform((value) => value ?? undefined)
+const optionalText = (max: number) => asItIs(text(max))
 /** Saved by clients as number or text. */
-const looseInt = (min: number, max: number) => z.coerce.number().transform(Math.trunc).pipe(z.int().min(min).max(max))
+const wholeNumber = (min: number, max: number) => z.coerce.number().transform(Math.trunc).pipe(z.int().min(min).max(max))
+const looseInt = (min: number, max: number) => asItIs(wholeNumber(min, max))
 
 const fields = {
   type: looseInt(1, 100_000),
-  name: text(100).trim(),
-  key: text(200_000),
+  name: asItIs(text(100).trim()),
+  key: optionalText(200_000),
   /** All lines of `key` are keys of this one channel. Otherwise a new channel is made for each. */
   multi_key: z.boolean(),
   openai_organization: optionalText(200),
@@ -114,24 +113,37 @@ const fields = {
   max_input_tokens: looseInt(0, 1e9),
   base_url: optionalText(2000),
   other: optionalText(100_000),
-  models: text(200_000),
+  models: optionalText(200_000),
   /** Comma text; `groups` is the same as a list and wins. */
-  group: text(10_000),
-  groups: z.array(text(64)).max(500),
+  group: optionalText(10_000),
+  groups: asItIs(z.array(text(64)).max(500)),
   model_mapping: optionalText(200_000),
   status_code_mapping: optionalText(20_000),
   setting: optionalText(200_000),
   priority: looseInt(channelPriorityMin, 1e9),
   /** Negative weights are clamped to 0. */
-  weight: z.coerce
-    .number()
-    .transform((value) => Math.max(0, Math.trunc(value)))
-    .pipe(z.int().max(1e9)),
-  auto_ban: z.union([z.boolean().transform(Number), looseInt(0, 1)]),
+  weight: asItIs(
+    z.coerce
+      .number()
+      .transform((value) => Math.max(0, Math.trunc(value)))
+      .pipe(z.int().max(1e9)),
+  ),
+  auto_ban: asItIs(z.union([z.boolean().transform(Number), wholeNumber(0, 1)])),
   tag: optionalText(100),
 }
 
-export const channelInput = z.object(fields).partial().required({ type: true, name: true, key: true, models: true })
+/** What is not there is as missing as what is empty: `channels/fields.ts` says so. */
+const neededText = <Schema extends z.ZodType<string | undefined>>(schema: Schema) => schema.transform((value) => value ?? '')
+
+export const channelInput = z
+  .object(fields)
+  .partial()
+  .extend({
+    type: wholeNumber(1, 100_000),
+    name: neededText(fields.name),
+    key: neededText(fields.key),
+    models: neededText(fields.models),
+  })
 export type ChannelInput = z.output<typeof channelInput>
 
 /**
@@ -183,8 +195,8 @@ export const tagPatch = z.object({
   models: optionalText(200_000),
   groups: optionalText(10_000),
   model_mapping: optionalText(200_000),
-  priority: fields.priority.nullish().transform((value) => value ?? undefined),
-  weight: fields.weight.nullish().transform((value) => value ?? undefined),
+  priority: fields.priority,
+  weight: fields.weight,
 })
 export type TagPatch = z.output<typeof tagPatch>
 

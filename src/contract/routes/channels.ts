@@ -18,7 +18,15 @@ const filters = { keyword: queryText, group: queryText, model: queryText, status
 const testModel = z.object({ model: queryText })
 const seconds = z.object({ time: z.number() })
 const balance = z.object({ balance: z.number() })
-const tag = z.object({ tag: z.string().max(100).trim() })
+/** Empty as missing is empty: `channels/tags.ts` says so. */
+const tag = z.object({
+  tag: z
+    .string()
+    .max(100)
+    .trim()
+    .nullish()
+    .transform((name) => name ?? ''),
+})
 const modelNames = z.array(z.string().max(255)).max(10_000).optional()
 const ids = z.array(z.int().positive()).min(1).max(1000)
 const status = z.union([z.literal(1), z.literal(2)])
@@ -206,7 +214,7 @@ export const channelRoutes = routes({
   'POST /api/channel/fetch_models': {
     access: 'admin',
     summary: 'Models that an upstream lists, before the channel is saved',
-    body: z.object({ base_url: z.string().max(2000).default(''), type: z.int(), key: z.string().max(200_000) }),
+    body: z.object({ base_url: z.string().max(2000).default(''), type: z.int(), key: z.string().max(200_000).default('') }),
     reply: z.array(z.string()),
   },
 })

@@ -33,8 +33,8 @@ export const registrationRoutes = routes({
     limit: 'critical',
     query: z.object(turnstile),
     body: z.object({
-      username: z.string().max(100),
-      password: z.string().max(100),
+      username: z.string().max(100).default(''),
+      password: z.string().max(100).default(''),
       password2: z.string().max(100).optional(),
       email: optionalText,
       verification_code: optionalText,
@@ -50,7 +50,7 @@ export const registrationRoutes = routes({
     access: 'public',
     summary: 'Reset the password with the token of a mailed link; answers the new password, which has to be changed',
     limit: 'critical',
-    body: z.object({ email, token: z.string().max(200) }),
+    body: z.object({ email, token: z.string().max(200).default('') }),
     reply: z.string(),
   },
 })

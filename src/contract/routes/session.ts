@@ -18,7 +18,7 @@ export const sessionRoutes = routes({
     summary: 'Sign in with a password',
     limit: 'login',
     query: z.object({ turnstile: z.string().optional() }),
-    body: z.object({ username: z.string().max(100), password: z.string().max(100) }),
+    body: z.object({ username: z.string().max(100).default(''), password: z.string().max(100).default('') }),
     reply: signedInUser,
   },
   'GET /api/user/logout': { ...logout, writes: true },

@@ -4,9 +4,9 @@ import { idParams, oneBasedPage, page, querySort, queryText } from '../envelope.
 import { routes } from '../route.ts'
 
 /** Checked by `wallet/top-ups.ts`, because consoles of this family show no other refusal than the one in `data`. */
-const amount = z.number()
-const top_up_code = z.string().max(200).optional()
-const payment_method = z.string().max(20)
+const amount = z.number().catch(0)
+const payment_method = z.string().max(20).catch('')
+const top_up_code = z.string().nullish().catch(null)
 const ownFilters = { keyword: queryText, status: queryText }
 const allFilters = { ...ownFilters, provider: queryText }
 const listed = { ...oneBasedPage, sort: querySort(topUpSorts) }

@@ -32,9 +32,9 @@ export const userRoutes = routes({
     access: 'admin',
     summary: 'Make an ordinary user, with the gift of new users',
     body: z.object({
-      username: z.string().max(100),
+      username: z.string().max(100).default(''),
       display_name: z.string().trim().max(displayNameLengthMax).default(''),
-      password: z.string().max(100),
+      password: z.string().max(100).default(''),
     }),
     reply: user,
   },

@@ -7,7 +7,7 @@ export const walletRoutes = routes({
   'POST /api/user/topup': {
     access: 'user',
     summary: 'Redeem a code; answers the units that it added',
-    body: z.object({ key: z.string().max(200).trim() }),
+    body: z.object({ key: z.string().max(200).trim().default('') }),
     reply: z.int(),
     limit: 'money',
   },

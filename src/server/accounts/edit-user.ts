@@ -20,9 +20,9 @@ export interface NewAccount {
   readonly password: string
 }
 
-/** Makes an ordinary user, with the gift of new users. Throws `credentials_required` and the failures of names and passwords. */
+/** Makes an ordinary user, with the gift of new users. Throws `user_fields_required` and the failures of names and passwords. */
 export async function createByAdmin(accounts: Accounts, caller: Caller, given: NewAccount): Promise<User> {
-  if (given.username.trim() === '' || given.password === '') fail('credentials_required')
+  if (given.username.trim() === '' || given.password === '') fail('user_fields_required')
   const username = readUsername(given.username)
   requireGoodPassword(given.password, username)
   const password_hash = await accounts.passwords.hash(given.password)

@@ -165,8 +165,8 @@ eachDatabase('user management', (fresh, kind) => {
     expect(await enter('grace')).toBe('ok')
     expect(await audits()).toMatchObject([{ action: 'user.create', target: `user:${made.id}`, after: '{"username":"Grace"}' }])
     const refusals = [
-      ['', goodPassword, 'credentials_required'],
-      ['x', '', 'credentials_required'],
+      ['', goodPassword, 'user_fields_required'],
+      ['x', '', 'user_fields_required'],
       ['ADA', goodPassword, 'username_taken'],
       ['thirteen-long', goodPassword, 'username_length'],
       ['x', 'short', 'password_length'],

@@ -119,7 +119,7 @@ function readInput(route: Route, request: FastifyRequest): Received<Route> {
 
 /** Throws `field_invalid` for the first field that its schema refuses. */
 function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(value)
+  const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   throw new AppError('field_invalid', {

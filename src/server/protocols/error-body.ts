@@ -170,7 +170,13 @@ function drawingCode({ status }: CallerError): number {
   return status >= 500 ? 5 : 4
 }
 
+const musicCodes: Readonly<Record<string, string>> = {
+  insufficient_quota: 'quota_not_enough',
+  task_prompt_required: 'prompt_empty',
+  task_action_invalid: 'invalid_action',
+}
+
 /** By name, as the interface for music tells success. */
 function musicCode({ code, type }: CallerError): string {
-  return code === 'insufficient_quota' ? 'quota_not_enough' : (code ?? type)
+  return musicCodes[code ?? ''] ?? code ?? type
 }

@@ -41,7 +41,7 @@ async function readSubscription(app: RelayParts, caller: RelayCaller) {
 
 /** In cents where the site shows dollars. */
 async function readUsage(app: RelayParts, caller: RelayCaller) {
-  return { object: 'list', total_usage: shown(app, (await readBalance(app, caller)).used) * 100 }
+  return { object: 'list', total_usage: shown(app, (await readBalance(app, caller)).used * 100) }
 }
 
 async function readTokenUsage(app: RelayParts, caller: RelayCaller) {
