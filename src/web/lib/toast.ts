@@ -7,7 +7,7 @@ import { defineTexts, textOf } from './i18n.ts'
 type Kind = 'success' | 'info' | 'warn' | 'error'
 
 const colors: Readonly<Record<Kind, string>> = { success: 'green', info: 'sluice', warn: 'yellow', error: 'red' }
-const shownMs: Readonly<Record<Kind, number>> = { success: 3000, info: 4000, warn: 5000, error: 6000 }
+const shownMs: Readonly<Record<Kind, number>> = { success: 5000, info: 5000, warn: 6000, error: 8000 }
 
 let wanted = false
 const listeners = new Set<() => void>()
