@@ -92,8 +92,8 @@ it.each(['sqlite', 'postgres'] as const)(
     for (const key of walk) {
       const option = optionOf(key)
       expect(options.current[key], key).toEqual(defaults[key])
-      // Shapes are judged before any database is asked, so one of the two is enough.
-      for (const bad of kind === 'sqlite' ? badValues(key) : []) {
+      // Shapes are judged before any database is asked, so of the second one value of each is enough.
+      for (const bad of kind === 'sqlite' ? badValues(key) : badValues(key).slice(0, 1)) {
         const answer = await put(key, bad)
         expect([answer.success, refusals.includes(answer.code ?? '')], `${key}: ${bad.slice(0, 40)} ${answer.code}`).toEqual([
           false,

@@ -4,8 +4,10 @@ import { existsSync, openSync } from 'node:fs'
 import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { callerLinesMax } from '../src/server/lib/caller-log.ts'
 import { newLogger } from '../src/server/lib/logger.ts'
 import { rootPassword, serverOfTest, signIn } from './helpers/app.ts'
+import { newClock } from './helpers/clock.ts'
 import { testMasterKey } from './helpers/core.ts'
 import { freshDatabase } from './helpers/databases.ts'
 import { freePort } from './helpers/free-port.ts'
@@ -161,10 +163,13 @@ describe('strangers', () => {
     const upstream = await upstreamOfTest()
     upstream.program(model, { status: 503, body: { error: { message: 'y'.repeat(50_000) } } })
     const logger = newLogger('info', { write: (line) => void lines.push(line) })
-    const { ask } = await stage('sqlite', upstream.url, { server: { logger }, channel: { auto_ban: 0 } })
+    const clock = newClock()
+    const { ask } = await stage('sqlite', upstream.url, { server: { logger, now: () => clock.now() }, channel: { auto_ban: 0 } })
     lines.length = 0
     expect((await ask(chat())).status).toBe(503)
     expect(lines.length).toBeLessThanOrEqual(2)
     for (const line of lines) expect(line.length).toBeLessThan(4000)
+    await Promise.all(Array.from({ length: 2 * callerLinesMax }, () => ask(chat())))
+    expect(lines.length).toBeLessThanOrEqual(callerLinesMax)
   })
 })

@@ -16,6 +16,7 @@ import { openDatabase } from './db/open.ts'
 import type { Env } from './env.ts'
 import { jobs } from './jobs/index.ts'
 import { JobRunner } from './jobs/runner.ts'
+import { CallerLog } from './lib/caller-log.ts'
 import { type Clock, seconds } from './lib/clock.ts'
 import { UpstreamAgents, type UpstreamSettings } from './lib/http-client.ts'
 import { type Logger, newLogger } from './lib/logger.ts'
@@ -115,6 +116,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
 
   const app: App = {
     ...core,
+    callerLog: new CallerLog(logger, now),
     mailer,
     passwords,
     sessions,

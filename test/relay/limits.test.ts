@@ -1,4 +1,5 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { Agent, get, type IncomingMessage } from 'node:http'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
 import { eachDatabase } from '../helpers/databases.ts'
@@ -97,6 +98,22 @@ eachDatabase('limits of model requests', (_fresh, kind) => {
     expect((await settledCharges(server)).length).toBe(40)
     await requireBalancedBooks(server)
   })
+})
+
+it('[T205] of 1,000 requests of one client that names another address in each exactly as many pass as the limit says', async () => {
+  const server = await serverOfTest('sqlite')
+  // An address that no other request of this file comes from.
+  const agent = new Agent({ keepAlive: true, maxSockets: 40, localAddress: '127.0.0.2' })
+  onTestFinished(() => agent.destroy())
+  const self = (index: number) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const named = `198.51.${index >> 8}.${index & 255}`
+      const headers = { 'x-forwarded-for': named, 'x-real-ip': named, forwarded: `for=${named}` }
+      const answered = (answer: IncomingMessage) => answer.resume().once('end', () => resolve(answer.statusCode))
+      get(`${server.url}/api/user/self`, { agent, headers }, answered).once('error', reject)
+    })
+  const all = await Promise.all(Array.from({ length: 1000 }, (_, index) => self(index)))
+  expect(all.filter((status) => status !== 429).length).toBe(600)
 })
 
 describe('limits of users, groups and tokens', () => {

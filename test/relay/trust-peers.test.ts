@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import http2 from 'node:http2'
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -97,6 +98,27 @@ describe('peers, beside ordinary requests', () => {
           expect([name, (await lane.ask(false)).status, requests]).toEqual([name, status, status === 200 ? 1 : 0])
           expect(await lane.charged()).toMatchObject(status === 200 ? usual : [])
         }
+      }
+    }))
+
+  it('[T114] an upstream that offers HTTP/2 is spoken to in HTTP/1.1, and one that knows nothing else is not asked', () =>
+    trust.underLoad(async () => {
+      for (const allowHTTP1 of [true, false]) {
+        const spoken: string[] = []
+        const server = http2.createSecureServer({ key: leafKey, cert: certificates.good, allowHTTP1 }, (request, response) => {
+          spoken.push(request.httpVersion)
+          request.resume()
+          // With HTTP/1 the answer is one of `node:http`.
+          answering(ways[0] as Way)(response as unknown as ServerResponse, {})
+        })
+        await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+        onTestFinished(() => void server.close())
+        // A server that listens on a port has addresses of this kind.
+        const { port } = server.address() as AddressInfo
+        const lane = await trust.lane(ways[0] as Way, `https://upstream.test:${port}`)
+        const { status } = await lane.ask(false)
+        expect([status, spoken]).toEqual(allowHTTP1 ? [200, ['1.1']] : [502, []])
+        expect(await lane.charged()).toMatchObject(allowHTTP1 ? usual : [])
       }
     }))
 

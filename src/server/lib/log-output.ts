@@ -11,6 +11,11 @@ export function droppedLines(): number {
   return dropped
 }
 
+/** A line was left out. */
+export function countDropped(): void {
+  dropped++
+}
+
 /** Standard output as a place for log lines: who closes it, fills it or does not read it loses lines, and holds up nothing. */
 export function logOutput(): DestinationStream {
   // Every failure comes to the line that it befell too; without a listener it would end the process.

@@ -7,6 +7,6 @@ import type { RelayParts } from './relay-parts.ts'
 export function asAppError(app: RelayParts, call: Call, error: unknown): AppError {
   if (error instanceof AppError) return error
   if (isDatabaseFailure(error)) return new AppError('database_unavailable', {}, { cause: error })
-  app.logger.error({ error, request: call.id }, 'relay request failed')
+  app.callerLog.of(call.client).error({ error, request: call.id }, 'relay request failed')
   return new AppError('internal', { request: call.id }, { cause: error })
 }

@@ -153,7 +153,7 @@ async function attemptStream(running: Try, target: AnyTarget, passage: Passage):
   work.brokeOff = failure
   if (!(await isLeftOpen(running))) await settle(running, await endingOf(work, reply.tap, brokenOffBy(failure)))
   call.sendError(failure.forCaller(), (told) => reply.tap.writeError?.(told))
-  app.logger.warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a stream was cut off')
+  app.callerLog.of(call.client).warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a stream was cut off')
   return 'answered'
 }
 

@@ -10,8 +10,8 @@ export function checkPrompt(app: RelayParts, call: Call, prompt: readonly string
   return undefined
 }
 
-function refuseWord({ logger }: RelayParts, call: Call, word: string | undefined): void {
+function refuseWord({ callerLog }: RelayParts, call: Call, word: string | undefined): void {
   if (word === undefined) return
-  logger.info({ request: call.id, word }, 'a prompt was refused for a listed word')
+  callerLog.of(call.client).info({ request: call.id, word }, 'a prompt was refused for a listed word')
   fail('sensitive_words')
 }

@@ -14,14 +14,14 @@ import { parseObject } from './whole-reply.ts'
  * in the caller's format, however the upstream's became that: masks them, or ends the reply there.
  */
 export function checkedPassage(
-  { moderation, logger }: RelayParts,
+  { moderation, callerLog }: RelayParts,
   { call, format, facts }: Pick<Work, 'call' | 'format' | 'facts'>,
   passage: Passage,
 ): Passage {
   const rule = moderation.completionRule
   const texts = replyTexts[format.format]
   if (!rule || !texts) return passage
-  const found = (word: string) => logger.info({ request: call.id, word }, 'a completion had a listed word')
+  const found = (word: string) => callerLog.of(call.client).info({ request: call.id, word }, 'a completion had a listed word')
   const checkFacts = format.stream && { rule, texts, stream: format.stream, wantsUsage: facts.wantsUsage, found }
 
   return {

@@ -9,7 +9,7 @@ import type { RelayParts } from './relay-parts.ts'
 export function noteFailure(app: RelayParts, call: Call, channel: RunningChannel, failure: UpstreamFailure): void {
   app.metrics.upstreamAttempts.inc({ outcome: failure.kind })
   if (failure.isCallersMistake || failure.kind === 'stopped') return
-  app.logger.warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a channel failed')
+  app.callerLog.of(call.client).warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a channel failed')
   const { message, code, type } = failure.facts
   background(app.logger, 'report a failed channel', reportFailure(app, channel, { status: failure.status, code, type, message }))
 }

@@ -3,6 +3,7 @@ import type { ChannelIndex, RunningChannel } from '../channels/model-index.ts'
 import type { Choice } from '../channels/select.ts'
 import type { Spending } from '../channels/spending.ts'
 import type { Traffic } from '../channels/traffic.ts'
+import type { CallerLog } from '../lib/caller-log.ts'
 import type { UpstreamAgents } from '../lib/http-client.ts'
 import type { Snapshot } from '../lib/snapshot.ts'
 import type { Deadlines } from '../lib/timer-wheel.ts'
@@ -32,6 +33,7 @@ import type { SealedStates } from './sealed-states.ts'
 
 /** The parts of the server that the relay uses. */
 export interface RelayParts extends Core {
+  readonly callerLog: CallerLog
   readonly sessions: Sessions
   readonly authenticator: Authenticator
   readonly ledger: Ledger
