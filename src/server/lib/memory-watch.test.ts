@@ -22,6 +22,25 @@ it('memory is short near the limit of the process or of its heap, and not when i
   watch.close()
 })
 
+it('[T138] a process that cannot be asked, for want of a file, is as it was last seen, and goes on', () => {
+  let used = 90
+  const watch = new MemoryWatch(() => {
+    if (used === 0) throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' })
+    return [{ used, most: 100 }]
+  })
+  for (const [now, isShort] of [
+    [90, true],
+    [0, true],
+    [80, false],
+    [0, false],
+  ] as const) {
+    used = now
+    watch.look()
+    expect(watch.isShort).toBe(isShort)
+  }
+  watch.close()
+})
+
 it('a process that has just started has enough', () => {
   const watch = new MemoryWatch()
   watch.look()

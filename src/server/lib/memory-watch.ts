@@ -23,8 +23,13 @@ export class MemoryWatch {
     return this.#isShort
   }
 
+  /** What cannot be read stands as it was last seen: the system reads it out of a file, and there may be no more files to be had. */
   look(): void {
-    this.#isShort = this.#read().some(({ used, most }) => used > most * shareMost)
+    try {
+      this.#isShort = this.#read().some(({ used, most }) => used > most * shareMost)
+    } catch {
+      // Out of a timer the error would end the process.
+    }
   }
 
   close(): void {
