@@ -25,7 +25,12 @@ export function formatQuota(units: number, display: { inCurrency: boolean; perUs
   const sign = usd < 0 ? '-' : ''
   const smallest = 10 ** -digits
   if (usd !== 0 && Math.abs(usd) < smallest) return `${sign}$${Math.abs(usd).toFixed(6)}`
-  return `${sign}$${Math.abs(usd).toFixed(digits)}`
+  return `${sign}$${grouped(Math.abs(usd), digits)}`
+}
+
+/** 2,469.14 */
+function grouped(value: number, digits: number): string {
+  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
 }
 
 /** Shortens from ten thousand upwards: 12.3k, 4.5M, 6.7B. */

@@ -156,6 +156,10 @@ export const theme = createTheme({
     MultiSelect: choices,
     Select: { ...choices, defaultProps: { ...choices.defaultProps, checkIconPosition: 'right' } },
     TagsInput: choices,
+    // What is chosen stands out of its track on every surface.
+    SegmentedControl: {
+      styles: { root: { backgroundColor: 'var(--track)' }, indicator: { backgroundColor: 'var(--track-chosen)' } },
+    },
     Switch: { defaultProps: { withThumbIndicator: false } },
     Tooltip: {
       defaultProps: { openDelay: 250, withArrow: false, radius: 'sm', events: { hover: true, focus: true, touch: true } },
@@ -179,6 +183,8 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--surface-quiet': 'var(--mantine-color-gray-0)',
     '--surface-hover': 'var(--mantine-color-gray-1)',
     '--line': 'var(--mantine-color-gray-2)',
+    '--track': 'var(--mantine-color-gray-1)',
+    '--track-chosen': '#ffffff',
     '--accent': 'var(--mantine-color-sluice-7)',
     '--accent-quiet': 'var(--mantine-color-sluice-0)',
     '--accent-text': 'var(--mantine-color-sluice-8)',
@@ -198,6 +204,8 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--surface-quiet': '#131a1f',
     '--surface-hover': 'var(--mantine-color-dark-6)',
     '--line': '#242d33',
+    '--track': 'var(--mantine-color-dark-6)',
+    '--track-chosen': 'var(--mantine-color-dark-4)',
     '--accent': 'var(--mantine-color-sluice-4)',
     '--accent-quiet': '#12303a',
     '--accent-text': 'var(--mantine-color-sluice-2)',

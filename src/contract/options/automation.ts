@@ -11,7 +11,7 @@ export const automation = section(
       widget: 'json',
       label: { zh: '分组路由策略', en: 'Routing by group' },
       help: {
-        zh: '同一优先级的多个通道如何选择：weighted 按权重（默认）、least-busy 最空闲、lowest-latency 最快、cheapest 最便宜。',
+        zh: '同一优先级的多个渠道如何选择：weighted 按权重（默认）、least-busy 最空闲、lowest-latency 最快、cheapest 最便宜。',
         en: 'How one of several channels of a priority is chosen: weighted (the default), least-busy, lowest-latency or cheapest.',
       },
     }),
@@ -19,13 +19,13 @@ export const automation = section(
       ...number(5, { min: 0, max: 86_400, unit: units.seconds }),
       label: { zh: '最长响应时间', en: 'Longest response time' },
       help: {
-        zh: '测试全部通道时，响应慢于此值的通道会被自动禁用；0 表示不限制。',
+        zh: '测试全部渠道时，响应慢于此值的渠道会被自动禁用；0 表示不限制。',
         en: 'When all channels are tested, slower ones are disabled automatically; 0 means no limit.',
       },
     }),
     ChannelTestMinutes: option({
       ...integer(0, { min: 0, max: 43_200, unit: units.minutes }),
-      label: { zh: '定期测试通道的间隔', en: 'Interval of channel tests' },
+      label: { zh: '定期测试渠道的间隔', en: 'Interval of channel tests' },
       help: { zh: '0 表示不定期测试。', en: '0 means that channels are only tested by hand.' },
     }),
     ChannelBalanceMinutes: option({
@@ -43,17 +43,17 @@ export const automation = section(
     }),
     AutomaticDisableChannelEnabled: option({
       ...toggle(false),
-      label: { zh: '失败时自动禁用通道', en: 'Automatically disable channels on failure' },
+      label: { zh: '失败时自动禁用渠道', en: 'Automatically disable channels on failure' },
       help: {
-        zh: '密钥失效、余额不足或命中关键词的通道会被禁用。',
+        zh: '密钥失效、余额不足或命中关键词的渠道会被禁用。',
         en: 'Channels with a revoked key, without balance or with a keyword in their error are disabled.',
       },
     }),
     AutomaticEnableChannelEnabled: option({
       ...toggle(false),
-      label: { zh: '成功时自动启用通道', en: 'Automatically enable channels on success' },
+      label: { zh: '成功时自动启用渠道', en: 'Automatically enable channels on success' },
       help: {
-        zh: '被自动禁用的通道测试通过后重新启用。',
+        zh: '被自动禁用的渠道测试通过后重新启用。',
         en: 'Channels that were disabled automatically are enabled again when a test succeeds.',
       },
     }),
@@ -69,7 +69,7 @@ export const automation = section(
       ]),
       label: { zh: '自动禁用关键词', en: 'Automatic disable keywords' },
       help: {
-        zh: '一行一个，不区分大小写；上游错误含有其中之一时禁用通道。',
+        zh: '一行一个，不区分大小写；上游错误含有其中之一时禁用渠道。',
         en: 'One per line, in any case; a channel whose error contains one is disabled.',
       },
     }),

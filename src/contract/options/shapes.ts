@@ -15,7 +15,7 @@ export const units = {
   tokens: { zh: 'Token', en: 'tokens' },
   times: { zh: '次', en: 'times' },
   seconds: { zh: '秒', en: 'seconds' },
-  minutes: { zh: '分钟', en: 'minutes' },
+  minutes: { zh: '分钟', en: 'min' },
 } as const satisfies Record<string, Text>
 
 /** 20 million US dollars at the usual 500,000 units each: sums of such amounts stay far inside the exact integers. */

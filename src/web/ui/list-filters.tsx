@@ -19,6 +19,8 @@ export type Filter =
       readonly label: string
       readonly choices: readonly { readonly value: string; readonly label: string }[]
       readonly width?: number
+      /** One of them always holds. */
+      readonly required?: true
     }
   /** Two values, in unix seconds; 0 is open. */
   | { readonly kind: 'time'; readonly from: string; readonly to: string; readonly label: string }
@@ -95,7 +97,8 @@ function FilterInput({ filter, values, onChange }: Pick<ListFiltersProps, 'value
         onChange={(next) =>
           onChange({ [filter.name]: typeof values[filter.name] === 'number' ? Number(next ?? 0) : (next ?? '') })
         }
-        clearable
+        clearable={!filter.required}
+        allowDeselect={!filter.required}
         clearButtonProps={{ 'aria-label': say('clear') }}
         searchable={filter.choices.length > 8}
         w={{ base: '100%', xs: filter.width ?? 150 }}

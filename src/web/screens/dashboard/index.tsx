@@ -46,6 +46,7 @@ export function Screen() {
       label: say('grain'),
       choices: grains.map((value) => ({ value, label: say(value) })),
       width: 110,
+      required: true,
     },
     ...(isAdmin ? [{ kind: 'text' as const, name: 'username', label: say('username'), width: 140 }] : []),
   ]

@@ -21,14 +21,20 @@ export function SharesTable({ sums, series, metric, nameOf }: SharesProps) {
     // Scrolls by itself, so that the keyboard must reach it.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls has to be reached by keyboard
     <section className={styles.scroll} tabIndex={0} aria-label={say('shares')}>
-      <table className={styles.table}>
+      <table className={styles.table} data-metric={metric}>
         <thead>
           <tr>
             <th scope="col">{say('name')}</th>
             <th scope="col">{say('share')}</th>
-            <th scope="col">{say('quota')}</th>
-            <th scope="col">{say('count')}</th>
-            <th scope="col">{say('tokens')}</th>
+            <th scope="col" data-figure="quota">
+              {say('quota')}
+            </th>
+            <th scope="col" data-figure="count">
+              {say('count')}
+            </th>
+            <th scope="col" data-figure="tokens">
+              {say('tokens')}
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -41,11 +47,11 @@ export function SharesTable({ sums, series, metric, nameOf }: SharesProps) {
                 </span>
               </td>
               <td>{total === 0 ? '–' : `${((figureOf(sum, metric) / total) * 100).toFixed(1)}%`}</td>
-              <td>
+              <td data-figure="quota">
                 <QuotaText units={sum.quota} />
               </td>
-              <td>{formatCount(sum.count)}</td>
-              <td>{formatCount(sum.token_used)}</td>
+              <td data-figure="count">{formatCount(sum.count)}</td>
+              <td data-figure="tokens">{formatCount(sum.token_used)}</td>
             </tr>
           ))}
         </tbody>

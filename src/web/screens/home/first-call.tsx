@@ -3,9 +3,11 @@ import { IconPlayerPlay } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { channelStatus } from '../../../contract/entities/channel-status.ts'
 import { useText } from '../../lib/i18n.ts'
 import { invalidate, read } from '../../lib/query.ts'
 import { streamChat } from '../../lib/stream-chat.ts'
+import { rowsOf } from '../../ui/listing.ts'
 import { Notice } from '../../ui/notice.tsx'
 import styles from './home.module.css'
 import { texts } from './texts.ts'
@@ -17,11 +19,12 @@ export function FirstCall() {
   const say = useText(texts)
   const client = useQueryClient()
   const models = useQuery(read('GET /api/user/models'))
+  const usual = useTestedModel()
   const [chosen, setChosen] = useState('')
   const [busy, setBusy] = useState(false)
   const [outcome, setOutcome] = useState<Outcome>()
   const names = models.data ?? []
-  const model = chosen || names[0] || ''
+  const model = chosen || (names.includes(usual) ? usual : (names[0] ?? ''))
 
   async function send(): Promise<void> {
     setBusy(true)
@@ -55,9 +58,12 @@ export function FirstCall() {
         <Notice
           kind="warn"
           action={
-            <Link to="/setting" search={{ tab: 'prices', view: 'unset' }}>
-              {say('firstPrices')}
-            </Link>
+            <span className={styles.remedies}>
+              <Link to="/channel">{say('firstChannels')}</Link>
+              <Link to="/setting" search={{ tab: 'prices', view: 'unset' }}>
+                {say('firstPrices')}
+              </Link>
+            </span>
           }
         >
           <span lang="">{outcome.text}</span>
@@ -66,6 +72,16 @@ export function FirstCall() {
     </div>
   )
 }
+
+/** The model that a test of the first channel would ask: the first by name may well be one that answers no conversation. */
+function useTestedModel(): string {
+  const query = { ...unfiltered, status: channelStatus.enabled, paged: true, p: 0, page_size: 1 }
+  const { data } = useQuery(read('GET /api/channel/search', { query }))
+  const [channel] = rowsOf(data)
+  return channel?.test_model || channel?.models.split(',')[0] || ''
+}
+
+const unfiltered = { type: undefined, ascending: undefined }
 
 async function askOnce(model: string, question: string): Promise<Outcome> {
   const request = { group: '', model, messages: [{ role: 'user', content: question } as const] }

@@ -1,35 +1,30 @@
 import { Button } from '@mantine/core'
 import { IconCircleCheckFilled, IconCircleNumber1, IconCircleNumber2, IconCircleNumber3 } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
+import { guideHidden, useFirstRun } from '../../lib/first-run.ts'
 import { useText } from '../../lib/i18n.ts'
-import { read } from '../../lib/query.ts'
-import { storedFlag } from '../../lib/stored.ts'
 import { Panel } from '../../ui/panel.tsx'
 import { FirstCall } from './first-call.tsx'
 import styles from './home.module.css'
 import { texts } from './texts.ts'
 
-const hidden = storedFlag('first-run-hidden', false)
-
 /** From nothing to the first answer: a channel, a token, a call. It goes when all is done and somebody closes it. */
 export function FirstRun() {
   const say = useText(texts)
-  const isHidden = hidden.use()
-  const { data: state } = useQuery({ ...read('GET /api/system/first_run'), enabled: !isHidden })
+  const state = useFirstRun()
   // A site that was in use when the page was opened needs no guide; one that got there meanwhile may see that it is done.
   const [isNew, setIsNew] = useState<boolean>()
   const isDone = Boolean(state?.has_channel && state.has_token && state.has_call)
   if (state !== undefined && isNew === undefined) setIsNew(!isDone)
-  if (isHidden || !state || !isNew) return null
+  if (!state || !isNew) return null
 
   return (
     <Panel
       title={say('firstTitle')}
       description={say(isDone ? 'firstDone' : 'firstHint')}
       aside={
-        <Button variant="subtle" color="gray" size="compact-sm" onClick={() => hidden.write(true)}>
+        <Button variant="subtle" color="gray" size="compact-sm" onClick={() => guideHidden.write(true)}>
           {say('firstHide')}
         </Button>
       }

@@ -27,6 +27,7 @@ export const texts = defineTexts('home', {
     firstModel: '选择模型',
     firstSend: '发送请求',
     firstQuestion: '请用一句话打个招呼。',
+    firstChannels: '检查渠道',
     firstPrices: '检查模型价格',
   },
   en: {
@@ -55,6 +56,7 @@ export const texts = defineTexts('home', {
     firstModel: 'Choose a model',
     firstSend: 'Send',
     firstQuestion: 'Say hello in one sentence.',
+    firstChannels: 'Check the channel',
     firstPrices: 'Check the model prices',
   },
 })

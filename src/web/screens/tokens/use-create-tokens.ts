@@ -34,7 +34,7 @@ export function useCreateTokens() {
 
   const creation = useMutation({
     mutationFn: (values: TokenValues) => create(values),
-    onSettled: () => invalidate(client, tokenLists),
+    onSettled: () => invalidate(client, [...tokenLists, 'GET /api/system/first_run']),
   })
   return { creation, done }
 }

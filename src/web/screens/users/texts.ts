@@ -98,7 +98,7 @@ export const texts = defineTexts('users', {
     add: 'Add user',
     addTitle: 'Add a user',
     editTitle: 'Edit user #{id}',
-    search: 'Search id, username, display name or e-mail',
+    search: 'Search ID, name or e-mail',
     groupFilter: 'Group',
     roleFilter: 'Role',
     stateFilter: 'Status',

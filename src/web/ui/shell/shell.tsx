@@ -4,7 +4,7 @@ import { lazy, Suspense, useEffect, useState } from 'react'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { useNarrow } from '../../lib/narrow.ts'
 import type { Screen } from '../../lib/screen.ts'
-import { useSession } from '../../lib/session.ts'
+import { useMay, useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { storedText } from '../../lib/stored.ts'
 import { useToastsWanted, wantToasts } from '../../lib/toast.ts'
@@ -26,6 +26,7 @@ import { texts } from './texts.ts'
 const Toasts = lazy(async () => ({ default: (await import('./toasts.tsx')).Toasts }))
 const NarrowMenu = lazy(async () => ({ default: (await import('./narrow-menu.tsx')).NarrowMenu }))
 const DefaultPassword = lazy(async () => ({ default: (await import('./default-password.tsx')).DefaultPassword }))
+const FirstRunReminder = lazy(async () => ({ default: (await import('./first-run.tsx')).FirstRunReminder }))
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 
 /** Without a message, the place for them is loaded when the first visit has what it needs. */
@@ -44,6 +45,7 @@ export function Shell({ screens }: { screens: readonly Screen[] }) {
   const [paletteOpen, setPaletteOpen] = useState(false)
   const here = useHere(screens)
   const toastsWanted = useToastsWanted()
+  const mayManage = useMay('admin')
   useHotkeys([['mod+K', () => setPaletteOpen(true)]], [])
 
   // Outside of React: the clock. A connection that is lost later could not bring the message that says so.
@@ -73,6 +75,11 @@ export function Shell({ screens }: { screens: readonly Screen[] }) {
             {user?.default_password && (
               <Suspense>
                 <DefaultPassword user={user} />
+              </Suspense>
+            )}
+            {mayManage && !user?.default_password && (
+              <Suspense>
+                <FirstRunReminder path={here?.path} />
               </Suspense>
             )}
             <ErrorBoundary resetKey={here?.path}>

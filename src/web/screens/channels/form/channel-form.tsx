@@ -137,7 +137,7 @@ interface SaveInput {
 function useSave({ channel, onDone, onFault }: SaveInput) {
   const say = useText(texts)
   const common = {
-    invalidates: ['GET /api/channel/search'],
+    invalidates: ['GET /api/channel/search', 'GET /api/system/first_run'],
     onSuccess: onDone,
     onFailure: (cause: unknown) => {
       const field = cause instanceof ApiError ? fieldOfRefusal[cause.code] : undefined

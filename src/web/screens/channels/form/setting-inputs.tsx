@@ -18,7 +18,7 @@ interface SettingNumberProps extends SettingInputProps {
 }
 
 /** A number among the settings; empty takes it out. */
-export function SettingNumber({ setting, name, unit, times = 1, decimals = 0, ...rest }: SettingNumberProps) {
+export function SettingNumber({ setting, name, unit, times = 1, decimals = 0, placeholder = '', ...rest }: SettingNumberProps) {
   const saved = setting.members[name]
   const shown = typeof saved === 'number' ? saved / times : typeof saved === 'string' ? saved : ''
   // What is typed stays as it is typed, such as a number that ends with its point.
@@ -33,6 +33,8 @@ export function SettingNumber({ setting, name, unit, times = 1, decimals = 0, ..
   return (
     <NumberInput
       {...rest}
+      // The unit is there before anything is typed.
+      placeholder={unit ? `${placeholder} ${unit}`.trim() : placeholder}
       value={value}
       onChange={change}
       error={setting.errorOf(name)}

@@ -1,9 +1,10 @@
 import { Button, SegmentedControl, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useText } from '../../../lib/i18n.ts'
+import { useStatus } from '../../../lib/status.ts'
 import { toast } from '../../../lib/toast.ts'
 import { Dialog } from '../../../ui/dialog.tsx'
-import { isNumberText, type ModelPrices, noPrices, type PriceField } from './table.ts'
+import { isNumberText, type ModelPrices, noPrices, type PriceField, usdOf } from './table.ts'
 import { texts } from './texts.ts'
 
 export interface AddDialogProps {
@@ -15,6 +16,7 @@ export interface AddDialogProps {
 /** A model that the table does not have yet, with a price per call or with ratios. */
 export function AddDialog({ isTaken, onClose, onAdd }: AddDialogProps) {
   const say = useText(texts)
+  const perUsd = useStatus().quota_per_unit
   const [name, setName] = useState('')
   const [byCall, setByCall] = useState(false)
   const [values, setValues] = useState(noPrices)
@@ -26,6 +28,14 @@ export function AddDialog({ isTaken, onClose, onAdd }: AddDialogProps) {
     // The completion ratio may stay that of the family.
     if (text === '' && field !== 'completion') return say('fillMissing')
     return isNumberText(text) ? undefined : say('notNumber')
+  }
+
+  /** What a ratio means in dollars, as soon as it is one. */
+  function usdHint(field: 'ratio' | 'completion'): string {
+    const { ratio, completion } = values
+    const isKnown = ratio !== '' && isNumberText(ratio) && completion !== '' && isNumberText(completion)
+    const usd = usdOf(field === 'ratio' ? ratio : isKnown ? String(Number(ratio) * Number(completion)) : '', perUsd)
+    return usd === '' ? '' : `${say(field === 'ratio' ? 'input' : 'output')}: ${say('asUsd', { usd: `$${usd}` })}`
   }
 
   function add(): void {
@@ -60,7 +70,7 @@ export function AddDialog({ isTaken, onClose, onAdd }: AddDialogProps) {
           <TextInput
             key={field}
             label={say(field)}
-            description={field === 'price' ? say('perCall') : undefined}
+            description={field === 'price' ? say('perCall') : usdHint(field)}
             placeholder={field === 'completion' ? say('family') : undefined}
             inputMode="decimal"
             value={values[field]}

@@ -1,0 +1,76 @@
+import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import type { FirstRun } from '../../../contract/entities/system.ts'
+import { useFirstRun } from '../../lib/first-run.ts'
+import { defineTexts, useText } from '../../lib/i18n.ts'
+import { storedFlag } from '../../lib/stored.ts'
+import { Notice } from '../notice.tsx'
+import styles from './shell.module.css'
+
+const texts = defineTexts('first-run', {
+  zh: {
+    title: '开始使用：第 {step} 步，共 3 步',
+    channel: '添加渠道，本站才有上游可用。',
+    token: '创建令牌，程序用它访问本站。',
+    call: '发出第一个请求，看看一切是否就绪。',
+    channelDo: '添加渠道',
+    tokenDo: '创建令牌',
+    callDo: '发送请求',
+  },
+  en: {
+    title: 'Getting started: step {step} of 3',
+    channel: 'Add a channel, so that this site has an upstream.',
+    token: 'Make a token, with which programs call this site.',
+    call: 'Send the first request, to see that all is ready.',
+    channelDo: 'Add a channel',
+    tokenDo: 'Make a token',
+    callDo: 'Send a request',
+  },
+})
+
+/** A site that has answered once needs no reminder, and is not asked about again. */
+const answered = storedFlag('first-run-answered', false)
+
+const steps = [
+  { name: 'channel', to: '/channel/add', at: '/channel' },
+  { name: 'token', to: '/token', at: '/token' },
+  { name: 'call', to: '/', at: '/' },
+] as const
+
+/** Leads through the first steps of a new installation from every page but the one that has the whole guide. */
+export function FirstRunReminder({ path }: { path: string | undefined }) {
+  const say = useText(texts)
+  const isAnswered = answered.use()
+  const state = useFirstRun({ enabled: !isAnswered })
+
+  // Outside of React: local storage.
+  useEffect(() => {
+    if (state?.has_call) answered.write(true)
+  }, [state])
+
+  const index = state === undefined || isAnswered ? -1 : nextOf(state)
+  const step = steps[index]
+  if (step === undefined || path === '/') return null
+  return (
+    <div className={styles.warning}>
+      <Notice
+        title={say('title', { step: index + 1 })}
+        action={
+          step.at !== path && (
+            <Button component={Link} to={step.to} size="compact-sm">
+              {say(`${step.name}Do`)}
+            </Button>
+          )
+        }
+      >
+        {say(step.name)}
+      </Notice>
+    </div>
+  )
+}
+
+/** The place of the first step that is not done, or -1. */
+function nextOf({ has_channel: channel, has_token: token, has_call: call }: FirstRun): number {
+  return call ? -1 : [channel, token, call].indexOf(false)
+}
