@@ -50,18 +50,22 @@ eachDatabase('the console', (_fresh, kind) => {
     },
   )
 
-  it.each(refusedCalls)('tells $code at $call', async ({ options = {}, code, status, reasonInData, ...sent }: RefusedCall) => {
-    const { current } = site.server.app.options
-    const before = Object.keys(options).map((key) => [key, asText(current[key as keyof typeof current])])
-    try {
-      for (const [key, value] of Object.entries(options)) await setOption(site, key, value)
-      const told = await answerTo(sent)
-      expectRefusal(told, { code, ...(status ? { status } : {}) })
-      if (reasonInData) expect(told.answer.data).toBe(told.answer.message)
-    } finally {
-      for (const [key = '', value = ''] of before.reverse()) await setOption(site, key, value)
-    }
-  })
+  it.each(refusedCalls)(
+    'tells $code at $call',
+    async ({ options = {}, code, status, reasonInData, timed, ...sent }: RefusedCall) => {
+      const { current } = site.server.app.options
+      const before = Object.keys(options).map((key) => [key, asText(current[key as keyof typeof current])])
+      try {
+        for (const [key, value] of Object.entries(options)) await setOption(site, key, value)
+        const told = await answerTo(sent)
+        expectRefusal(told, { code, ...(status ? { status } : {}) })
+        if (reasonInData) expect(told.answer.data).toBe(told.answer.message)
+        if (timed) expect(told.answer.time).toEqual(expect.any(Number))
+      } finally {
+        for (const [key = '', value = ''] of before.reverse()) await setOption(site, key, value)
+      }
+    },
+  )
 
   it('changes nothing on a demo site, whatever is called', async () => {
     const open = new Set([

@@ -42,11 +42,14 @@ const user = signedIn.extend({
   // Compared with '': null would count as bound.
   ...{ email: text, wechat_id: text, github_id: text, telegram_id: text, linux_do_id: text },
   setting: jsonText,
+  aff_code: text,
+  ...{ password: z.literal(''), verification_code: z.literal(''), access_token: z.null() },
   // A missing key would count as deleted.
   DeletedAt: textOrNull,
 })
 
 const channel = z.looseObject({
+  ...{ key: z.literal(''), created_time: int, test_time: int, balance_updated_time: int, auto_ban: int },
   ...{ id: int, name: text, type: int, status: int, response_time: int, used_quota: int, balance: z.number() },
   ...{ models: text, group: text, priority: int, weight: int, tag: textOrNull, other_info: jsonText },
 })
@@ -65,25 +68,39 @@ const token = z.looseObject({
   ...{ id: int, name: text, key: text.regex(/^[A-Za-z0-9]{48}$/), status: int, group: text, used_quota: int, remain_quota: int },
   ...{ created_time: int, expired_time: int, unlimited_quota: flag, model_limits_enabled: flag, model_limits: text },
   allow_ips: textOrNull,
+  ...{ user_id: int, accessed_time: int, DeletedAt: z.null() },
 })
 
 const redemption = z.looseObject({
   ...{ id: int, name: text, key: text.regex(/^[0-9a-f]{32}$/), status: int, quota: int, created_time: int, used_user_id: int },
+  ...{ user_id: int, redeemed_time: int, count: int, DeletedAt: z.null() },
 })
 
 const log = z.looseObject({
   ...{ id: int, created_at: int, type: int, channel: int, channel_name: text, user_id: int, username: text, token_name: text },
   ...{ group: text, model_name: text, use_time: int, is_stream: flag, prompt_tokens: int, completion_tokens: int, quota: int },
-  ...{ content: text, other: jsonText },
+  ...{ content: text, other: jsonText, token_id: int },
 })
 
 const midjourney = z.looseObject({
   ...{ id: int, submit_time: int, finish_time: int, channel_id: int, action: text, mj_id: text, code: int, status: text },
   ...{ progress: text, image_url: text, prompt: text, prompt_en: text, fail_reason: text },
+  ...{ user_id: int, description: text, state: text, start_time: int, quota: int, buttons: jsonText, properties: jsonText },
 })
 const task = z.looseObject({
   ...{ id: int, submit_time: int, finish_time: int, progress: text, channel_id: int, platform: text, action: text },
-  ...{ task_id: text, status: text, fail_reason: text },
+  ...{
+    task_id: text,
+    status: text,
+    fail_reason: text,
+    created_at: int,
+    updated_at: int,
+    user_id: int,
+    quota: int,
+    start_time: int,
+  },
+  properties: z.looseObject({ input: text }),
+  data: z.unknown(),
 })
 
 const pricing = z.looseObject({
@@ -93,10 +110,12 @@ const pricing = z.looseObject({
     model_ratio: z.number(),
     completion_ratio: z.number(),
   },
-  ...{ model_price: z.number(), enable_groups: texts },
+  ...{ model_price: z.number(), enable_groups: texts, owner_by: text },
 })
 const statistics = z.looseObject({ quota: int, rpm: int, tpm: int })
-const usage = z.looseObject({ model_name: text, created_at: int, token_used: int, count: int, quota: int })
+const usage = z.looseObject({
+  ...{ id: int, user_id: int, username: text, model_name: text, created_at: int, token_used: int, count: int, quota: int },
+})
 
 export const forms = {
   ...{ text, texts, int, nothing, status, signedIn, user, channel, token, redemption, log, statistics },
@@ -109,10 +128,10 @@ export const forms = {
   redemptions: pageOf(redemption),
   keys: z.array(text.regex(/^[0-9a-f]{32}$/)).min(1),
   logs: pageOf(log),
-  midjourneys: z.array(midjourney),
-  tasks: z.array(task),
-  usage: z.array(usage),
-  pricing: z.array(pricing),
+  midjourneys: z.array(midjourney).min(1),
+  tasks: z.array(task).min(1),
+  usage: z.array(usage).min(1),
+  pricing: z.array(pricing).min(1),
   models: z.array(z.looseObject({ id: text })).min(1),
   modelsByType: z.record(text, texts),
   groups: z.record(text, z.looseObject({ desc: text, ratio: z.number() })),

@@ -199,8 +199,11 @@ add('GET /api/mj/?p=0&channel_id=&mj_id=&start_timestamp=1792578409000&end_times
 add('GET /api/mj/self/?p=0&mj_id=&start_timestamp=1792578409000&end_timestamp=1795174009000', 'midjourneys', { as: 'user' })
 add('GET /api/task/?p=0&channel_id=&task_id=&start_timestamp=1795104000&end_timestamp=NaN', 'tasks')
 add('GET /api/task/self?p=0&task_id=&start_timestamp=1795104000&end_timestamp=NaN', 'tasks', { as: 'user' })
-add('GET /api/data/?username=&start_timestamp=1794565537&end_timestamp=1795173937&default_time=day', 'usage')
-add('GET /api/data/self/?start_timestamp=1794565614&end_timestamp=1795174014&default_time=day', 'usage', { as: 'user' })
+const today = Math.floor(Date.now() / 1000)
+const thisWeek = `start_timestamp=${today - 600_000}&end_timestamp=${today + 3600}`
+add(`GET /api/data/?username=&${thisWeek}&default_time=day`, 'usage')
+add(`GET /api/data/?username=user&${thisWeek}&default_time=hour`, 'usage')
+add(`GET /api/data/self/?${thisWeek}&default_time=day`, 'usage', { as: 'user' })
 add('GET /api/pricing', 'pricing', { as: 'nobody', beside: { group_ratio: 'anything', usable_group: 'anything' } })
 
 // Wallet

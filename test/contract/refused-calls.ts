@@ -18,6 +18,8 @@ export interface RefusedCall {
   readonly status?: number
   /** The two calls whose reason consoles read from `data`. */
   readonly reasonInData?: true
+  /** The call that tells how long it took. */
+  readonly timed?: true
 }
 
 const calls: RefusedCall[] = []
@@ -201,7 +203,7 @@ add('channel_not_testable', 'GET /api/channel/test/$drawing')
 add('channel_list_unsupported', 'GET /api/channel/fetch_models/$drawing')
 add('channel_list_failed', 'POST /api/channel/fetch_models', { body: { type: 1, key: 'x', base_url: 'http://127.0.0.1:1' } })
 add('channel_balance_unsupported', 'GET /api/channel/update_balance/$drawing/')
-add('channel_test_failed', 'GET /api/channel/test/$broken')
+add('channel_test_failed', 'GET /api/channel/test/$broken', { timed: true })
 add('channel_tag_unknown', 'POST /api/channel/tag/enabled', { body: { tag: 'nowhere' } })
 add('tag_required', 'POST /api/channel/batch/tag', { body: { ids: ['$channel'], tag: '' } })
 add('tag_required', 'POST /api/channel/batch/tag', { body: { ids: ['$channel'], tag: null } })

@@ -9,6 +9,8 @@ import { type FakeUpstream, startFakeUpstream } from '../helpers/upstream.ts'
 /** A whole server with something of everything in it, and calls to it as accustomed consoles make them. */
 
 const password = 'plain-person-1'
+/** Within the times of the recorded calls. */
+const drawnAtMs = 1_795_110_000_000
 /** With their role and status. */
 const people = {
   user: [1, 1],
@@ -77,6 +79,7 @@ export async function openSite(kind: DatabaseKind): Promise<Site> {
   await seedTokens(made, seeds, server)
   await seedCodes(made, seeds, server)
   await seedOrders(server, seeds)
+  await seedTasks(server, seeds)
   return {
     server,
     send,
@@ -190,6 +193,17 @@ async function seedOrders({ app }: TestServer, seeds: Seeds): Promise<void> {
     const { id } = await app.db.insertInto('top_ups').values(row).returning('id').executeTakeFirstOrThrow()
     seeds[name] = id
   }
+}
+
+/** As orders of both kinds have left them. Their own tests order them. */
+async function seedTasks({ app }: TestServer, seeds: Seeds): Promise<void> {
+  const [user_id, channel_id] = [Number(seeds.user), Number(seeds.drawing)]
+  const drawing = { code: 1, user_id, channel_id, action: 'IMAGINE', mj_id: 'drawn', submit_time: drawnAtMs, status: 'SUCCESS' }
+  await app.db.insertInto('midjourneys').values(drawing).execute()
+  const [at, task_id] = [Math.floor(drawnAtMs / 1000), 'composed']
+  const times = { created_at: at, updated_at: at, submit_time: at }
+  const song = { ...times, task_id, platform: 'suno', user_id, channel_id, action: 'MUSIC', status: 'SUCCESS' }
+  await app.db.insertInto('tasks').values(song).execute()
 }
 
 const place = /\$([a-z][A-Za-z]+)/g

@@ -33,6 +33,10 @@ export const redemption = z.object({
   used_user_id: z.int(),
   /** Unix seconds from which nobody can redeem it; 0 is never. */
   expired_time: z.int(),
+  /** How many are to be made, which only a request says. */
+  count: z.literal(0),
+  /** Deleted ones are not shown. */
+  DeletedAt: z.null(),
 })
 export type Redemption = z.output<typeof redemption>
 

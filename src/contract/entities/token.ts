@@ -39,6 +39,8 @@ export const token = z.object({
   limit_concurrency: z.int(),
   /** Requests are refused where the protocol of the channel cannot carry all of them. */
   strict_translation: z.boolean(),
+  /** Deleted ones are not shown. */
+  DeletedAt: z.null(),
 })
 export type Token = z.output<typeof token>
 

@@ -42,6 +42,9 @@ export const user = z.object({
   setting: z.string(),
   created_time: z.int(),
   DeletedAt: z.string().nullable(),
+  /** Accustomed fields that never hold anything here. */
+  verification_code: z.literal(''),
+  access_token: z.null(),
 })
 export type User = z.output<typeof user>
 

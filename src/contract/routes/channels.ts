@@ -16,7 +16,13 @@ import { routes } from '../route.ts'
 const sort = { id_sort: queryFlag.optional(), tag_mode: queryFlag.optional() }
 const filters = { keyword: queryText, group: queryText, model: queryText, status: queryInt, type: queryInt, tag: queryText }
 const testModel = z.object({ model: queryText })
-const seconds = z.object({ time: z.number() })
+/** How long a test took, also one that failed, which is told beside it. */
+const seconds = z.object({
+  time: z.number(),
+  success: z.boolean().optional(),
+  message: z.string().optional(),
+  code: z.string().optional(),
+})
 const balance = z.object({ balance: z.number() })
 /** Empty as missing is empty: `channels/tags.ts` says so. */
 const tag = z.object({

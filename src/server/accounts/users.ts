@@ -133,5 +133,7 @@ export function presentUser(row: Row<'users'>): User {
     setting: presentSetting(row.setting),
     created_time: row.created_time,
     DeletedAt: row.deleted_at === null ? null : new Date(row.deleted_at * 1000).toISOString(),
+    verification_code: '',
+    access_token: null,
   }
 }

@@ -27,6 +27,7 @@ import { fail } from '../lib/failure.ts'
 import { recordAudit } from '../options/audit.ts'
 import { probeChannel } from '../relay/probe.ts'
 import { type Context, requireCaller } from './context.ts'
+import { refusalOf } from './failures.ts'
 
 /** Most channels that one search without paging answers. */
 const searchedMax = 1000
@@ -117,8 +118,8 @@ export const channelHandlers: Handlers<typeof channelRoutes, Context> = {
 }
 
 async function test(context: Context, channelId: number, model: string) {
-  const { seconds } = await applied(context, probeChannel(context.app, { channelId, model }))
-  return { data: null, extra: { time: seconds } }
+  const { seconds, failure } = await applied(context, probeChannel(context.app, { channelId, model }))
+  return { data: null, extra: { time: seconds, ...(failure ? refusalOf(failure, context.language) : {}) } }
 }
 
 async function updateBalance(context: Context, id: number) {

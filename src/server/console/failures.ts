@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Envelope } from '../../contract/envelope.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
-import { languageOf } from '../../contract/text.ts'
+import { type Language, languageOf } from '../../contract/text.ts'
 import { isContention } from '../db/contention.ts'
 import { isDatabaseFailure } from '../db/open.ts'
 import { AppError } from '../lib/failure.ts'
@@ -28,7 +28,12 @@ export function answerFailure(
 }
 
 export function failureEnvelope(failure: AppError, request: FastifyRequest): Envelope {
-  return { success: false, message: failure.text(languageOf(request.headers['accept-language'])), code: failure.code }
+  return refusalOf(failure, languageOf(request.headers['accept-language']))
+}
+
+/** What tells of a refusal, also where it stands beside other fields of an answer. */
+export function refusalOf(failure: AppError, language: Language) {
+  return { success: false, message: failure.text(language), code: failure.code } as const
 }
 
 function toAppError(error: unknown, request: FastifyRequest): AppError {

@@ -9,6 +9,7 @@ import { checkTopUp, completeTopUp, withdrawTopUp } from '../wallet/manage-top-u
 import { takeStripeEvent } from '../wallet/take-stripe-event.ts'
 import { orderTopUp, priceTopUp, readOffer, takeReport } from '../wallet/top-ups.ts'
 import { type Context, requireCaller } from './context.ts'
+import { refusalOf } from './failures.ts'
 
 export const topUpHandlers: Handlers<typeof topUpRoutes, Context> = {
   'GET /api/user/topup/info': ({ app }) => readOffer(app),
@@ -94,8 +95,8 @@ async function tell<Data>({ language }: Context, answer: () => Promise<Told<Data
     return { data, extra: { success: true, message: 'success', ...more } }
   } catch (error) {
     if (!(error instanceof AppError) || error.kind.onConsole === 'status') throw error
-    const reason = error.text(language)
-    return { data: reason, extra: { success: false, message: reason, code: error.code } }
+    const refusal = refusalOf(error, language)
+    return { data: refusal.message, extra: refusal }
   }
 }
 

@@ -114,7 +114,7 @@ describe('wallet calls', () => {
     const server = await serverOfTest('sqlite')
     const [key] = await make(server, { quota: 500_000 })
     expect(await refusal(server, 'POST /api/user/topup', { key: 'bad-code' })).toBe('redemption_invalid')
-    expect(await refusal(server, 'POST /api/user/topup', {})).toBe('field_invalid')
+    expect(await refusal(server, 'POST /api/user/topup', {})).toBe('redemption_invalid')
     expect(await server.call('POST /api/user/topup', { key: ` ${key} ` })).toBe(500_000)
     expect(await refusal(server, 'POST /api/user/topup', { key })).toBe('redemption_used')
 

@@ -23,22 +23,26 @@ export type Probe =
 
 /**
  * Tests a channel with one small request and answers how long it took. It costs the operator what the upstream takes for a few
- * tokens, and no user anything. The channel may be disabled; one that was disabled automatically may come back by it. Throws
- * `not_found`, `channel_not_testable` or `channel_test_failed`.
+ * tokens, and no user anything. The channel may be disabled; one that was disabled automatically may come back by it. A test that
+ * failed took its time as well: its `failure` is `channel_test_failed`. Throws `not_found` or `channel_not_testable`.
  */
 export async function probeChannel(
   app: RelayParts,
   { channelId, model }: { channelId: number; model: string },
-): Promise<{ seconds: number }> {
+): Promise<{ seconds: number; failure?: AppError }> {
   const { keys } = await openChannel(app, channelId)
   const [channel] = keys
   if (!channel) fail('not_found')
   const probe = await probeKey(app, channel, model)
   if (probe.outcome === 'cannot') return fail('channel_not_testable')
   await reportTest(app, channelId, probe)
-  if (probe.outcome === 'failed') return fail('channel_test_failed', { reason: probe.failure.reason }, { cause: probe.failure })
+  const seconds = probe.ms / 1000
+  if (probe.outcome === 'failed') {
+    const { failure: cause } = probe
+    return { seconds, failure: new AppError('channel_test_failed', { reason: cause.reason }, { cause }) }
+  }
   await enableAfterTest(app, channel)
-  return { seconds: probe.ms / 1000 }
+  return { seconds }
 }
 
 /**

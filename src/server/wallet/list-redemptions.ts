@@ -133,5 +133,5 @@ type NamedRow = Row<'redemptions'> & { username: string | null; used_username: s
 function presentRedemption(core: Core, row: NamedRow): Redemption {
   const { key_hash, key_sealed, deleted_at: _deleted, username, used_username, ...shown } = row
   const names = { username: username ?? '', used_username: used_username ?? '' }
-  return { ...shown, ...names, key: core.secrets.open(key_sealed, keyPlace(key_hash)) }
+  return { ...shown, ...names, key: core.secrets.open(key_sealed, keyPlace(key_hash)), count: 0, DeletedAt: null }
 }
