@@ -159,6 +159,28 @@ describe('conversations', { timeout: 90_000 }, () => {
     expect(problems).toEqual([])
   })
 
+  it('go on in two tabs at once without a word of either being lost', async () => {
+    const { page, problems } = await stage.open('root', { language: 'en' })
+    await go(page, '/playground')
+    await choose(page, words.en.model, thinker)
+    await page.getByRole('button', { name: 'New conversation' }).click()
+    await ask(page, 'en', 'asked first')
+    await page.getByText(words.en.cost).waitFor()
+
+    const other = await page.context().newPage()
+    await go(other, '/playground')
+    await other.getByText('asked first').waitFor()
+    await ask(page, 'en', 'asked here')
+    await ask(other, 'en', 'asked there')
+    const questions = (tab: Page) => tab.locator('ol').getByText(/^asked (first|here|there)$/)
+    for (const tab of [page, other]) await expect.poll(() => questions(tab).count()).toBe(3)
+    for (const tab of [page, other]) await expect.poll(() => tab.getByText(words.en.cost).count()).toBe(3)
+    await page.reload()
+    await expect.poll(() => questions(page).count()).toBe(3)
+    await expect.poll(() => page.getByText('42').count()).toBe(3)
+    expect(problems).toEqual([])
+  })
+
   it('are stopped by Escape, and their parameters are sent only while they are on', async () => {
     const { page, problems } = await stage.open('root', { language: 'en' })
     await go(page, '/playground')

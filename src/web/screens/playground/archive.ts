@@ -11,13 +11,21 @@ export interface Head {
   readonly userId: number
   readonly title: string
   readonly updatedAtMs: number
+  /** Another with every write, so that a tab sees when another has written since. */
+  readonly version?: string | undefined
+}
+
+export interface Kept {
+  readonly head: Head
+  readonly turns: readonly Turn[]
 }
 
 export interface Archive {
   /** Newest first. */
   list(): Promise<readonly Head[]>
-  read(id: string): Promise<readonly Turn[]>
-  write(head: Head, turns: readonly Turn[]): Promise<void>
+  read(id: string): Promise<Kept | undefined>
+  /** Writes what `work` makes of what is kept; no other tab writes in between. */
+  change(id: string, work: (kept: Kept | undefined) => Kept | undefined): Promise<void>
   remove(ids: readonly string[]): Promise<void>
 }
 
@@ -45,7 +53,7 @@ function openDatabase(): Promise<IDBDatabase> {
 }
 
 function databaseArchive(database: IDBDatabase, userId: number): Archive {
-  const change = (work: (heads: IDBObjectStore, turns: IDBObjectStore) => void): Promise<void> => {
+  const within = (work: (heads: IDBObjectStore, turns: IDBObjectStore) => void): Promise<void> => {
     const transaction = database.transaction(stores, 'readwrite')
     work(transaction.objectStore('heads'), transaction.objectStore('turns'))
     return new Promise((resolve, reject) => {
@@ -53,23 +61,30 @@ function databaseArchive(database: IDBDatabase, userId: number): Archive {
       transaction.onabort = () => reject(transaction.error)
     })
   }
+  const readWithin = async (heads: IDBObjectStore, turns: IDBObjectStore, id: string): Promise<Kept | undefined> => {
+    // What this file has written under another version is not there: the version names the shape.
+    const [head, kept] = (await Promise.all([answerOf(heads.get(id)), answerOf(turns.get(id))])) as [Head?, Kept['turns']?]
+    return head && kept && { head, turns: kept }
+  }
   return {
     async list() {
       // What this file has written under another version is not there: the version names the shape.
       const heads = (await answerOf(database.transaction('heads').objectStore('heads').getAll())) as readonly Head[]
       return newestFirst(heads.filter((head) => head.userId === userId))
     },
-    async read(id) {
-      const turns: readonly Turn[] | undefined = await answerOf(database.transaction('turns').objectStore('turns').get(id))
-      return turns ?? []
+    read(id) {
+      const transaction = database.transaction(stores)
+      return readWithin(transaction.objectStore('heads'), transaction.objectStore('turns'), id)
     },
-    write: (head, turns) =>
-      change((headsStore, turnsStore) => {
-        headsStore.put(head, head.id)
-        turnsStore.put(turns, head.id)
+    change: (id, work) =>
+      within(async (headsStore, turnsStore) => {
+        const next = work(await readWithin(headsStore, turnsStore, id))
+        if (!next) return
+        headsStore.put(next.head, id)
+        turnsStore.put(next.turns, id)
       }),
     remove: (ids) =>
-      change((headsStore, turnsStore) => {
+      within((headsStore, turnsStore) => {
         for (const id of ids) {
           headsStore.delete(id)
           turnsStore.delete(id)
@@ -79,11 +94,14 @@ function databaseArchive(database: IDBDatabase, userId: number): Archive {
 }
 
 function memoryArchive(): Archive {
-  const kept = new Map<string, { head: Head; turns: readonly Turn[] }>()
+  const kept = new Map<string, Kept>()
   return {
     list: async () => newestFirst([...kept.values()].map(({ head }) => head)),
-    read: async (id) => kept.get(id)?.turns ?? [],
-    write: async (head, turns) => void kept.set(head.id, { head, turns }),
+    read: async (id) => kept.get(id),
+    async change(id, work) {
+      const next = work(kept.get(id))
+      if (next) kept.set(id, next)
+    },
     remove: async (ids) => {
       for (const id of ids) kept.delete(id)
     },

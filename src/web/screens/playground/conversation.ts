@@ -1,27 +1,34 @@
 import { call } from '../../lib/call.ts'
 import { textOf } from '../../lib/i18n.ts'
 import { streamChat } from '../../lib/stream-chat.ts'
+import type { Kept } from './archive.ts'
+import { mergedTurns } from './merge.ts'
 import type { Settings } from './settings.ts'
 import { texts } from './texts.ts'
-import { type Answer, afterEvent, isRunning, newest, type Question, requestOf, type Turn } from './turns.ts'
+import { type Answer, afterEvent, isRunning, newest, type Question, requestOf, settledTurns, type Turn } from './turns.ts'
 
 const saveEveryMs = 2000
 /** The charge of an answer that was stopped is settled a moment later. */
 const costAskedAfterMs = [0, 1000, 4000] as const
 
-/** One conversation: its turns, and the answers that are being written. `save` is called with what is worth keeping. */
+/** One conversation: its turns, and the answers that are being written. `save` is called when there is something worth keeping. */
 export class Conversation {
   readonly id: string
-  readonly #save: (turns: readonly Turn[]) => void
+  readonly #save: () => void
   readonly #listeners = new Set<() => void>()
   /** By the id of the answer that is being written. */
   readonly #running = new Map<string, AbortController>()
   #turns: readonly Turn[]
+  /** What is kept of them, as far as this tab knows, and the version of that. */
+  #kept: readonly Turn[]
+  #version: string | undefined
   #savedAtMs = 0
 
-  constructor({ id, turns, save }: { id: string; turns: readonly Turn[]; save: (turns: readonly Turn[]) => void }) {
+  constructor({ id, kept, save }: { id: string; kept?: Kept | undefined; save: () => void }) {
     this.id = id
-    this.#turns = turns
+    this.#turns = settledTurns(kept?.turns ?? [])
+    this.#kept = this.#turns
+    this.#version = kept?.head.version
     this.#save = save
   }
 
@@ -50,9 +57,7 @@ export class Conversation {
   /** Has one answer of the last turn written anew, by the model that is chosen for its column now. */
   retry({ id, lane, model }: Answer, settings: Settings): void {
     const fresh = blankAnswer(settings.models[lane] || model, lane)
-    this.#set(
-      this.#turns.map((turn) => ({ ...turn, answers: turn.answers.map((answer) => (answer.id === id ? fresh : answer)) })),
-    )
+    this.#replace(fresh, id)
     void this.#write(fresh, settings)
   }
 
@@ -62,7 +67,7 @@ export class Conversation {
   }
 
   removeAnswer(answerId: string): void {
-    this.#set(this.#turns.map((turn) => ({ ...turn, answers: turn.answers.filter(({ id }) => id !== answerId) })))
+    this.#change(answerId, (answers) => answers.filter(({ id }) => id !== answerId))
     this.#keep()
   }
 
@@ -70,6 +75,42 @@ export class Conversation {
   stop(answerId?: string): void {
     const controls = answerId === undefined ? [...this.#running.values()] : [this.#running.get(answerId)]
     for (const control of controls) control?.abort()
+  }
+
+  /** What is worth keeping, with what another tab has kept meanwhile; `confirm` once it is kept under this version. */
+  meet(kept: Kept | undefined, version: string): { turns: readonly Turn[]; confirm: () => void } {
+    const merged = this.#mergedWith(kept)
+    const turns = newest(merged)
+    const shown = this.#take(merged)
+    const ids = new Set(turns.map(({ id }) => id))
+    return {
+      turns,
+      confirm: () => {
+        this.#kept = shown.filter(({ id }) => ids.has(id))
+        this.#version = version
+      },
+    }
+  }
+
+  /** Shows what another tab has kept. */
+  follow(kept: Kept): void {
+    if (kept.head.version === this.#version) return
+    const shown = this.#take(this.#mergedWith(kept))
+    const ids = new Set(kept.turns.map(({ id }) => id))
+    this.#kept = shown.filter(({ id }) => ids.has(id))
+    this.#version = kept.head.version
+  }
+
+  #mergedWith(kept: Kept | undefined): readonly Turn[] {
+    if (!kept || kept.head.version === this.#version) return this.#turns
+    return mergedTurns({ base: this.#kept, mine: this.#turns, theirs: kept.turns })
+  }
+
+  /** Answers that another tab is writing stand as far as they are; they come whole when they are kept. */
+  #take(turns: readonly Turn[]): readonly Turn[] {
+    const shown = settledTurns(turns, ({ id }) => this.#running.has(id))
+    if (shown !== this.#turns) this.#set(shown)
+    return shown
   }
 
   async #write(first: Answer, settings: Settings): Promise<void> {
@@ -116,12 +157,15 @@ export class Conversation {
     return this.#turns.flatMap(({ answers }) => answers).find(({ id }) => id === answerId)
   }
 
-  #replace(answer: Answer): void {
+  #replace(answer: Answer, answerId = answer.id): void {
+    this.#change(answerId, (answers) => answers.map((one) => (one.id === answerId ? answer : one)))
+  }
+
+  /** Every other turn stays the same object: so it is seen which were changed here. */
+  #change(answerId: string, change: (answers: readonly Answer[]) => readonly Answer[]): void {
     this.#set(
       this.#turns.map((turn) =>
-        turn.answers.some(({ id }) => id === answer.id)
-          ? { ...turn, answers: turn.answers.map((one) => (one.id === answer.id ? answer : one)) }
-          : turn,
+        turn.answers.some(({ id }) => id === answerId) ? { ...turn, answers: change(turn.answers) } : turn,
       ),
     )
   }
@@ -133,7 +177,7 @@ export class Conversation {
 
   #keep(): void {
     this.#savedAtMs = Date.now()
-    this.#save(newest(this.#turns))
+    this.#save()
   }
 }
 

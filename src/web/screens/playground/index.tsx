@@ -146,7 +146,7 @@ function useLibrary(): [Library, Shelf] {
   const userId = useSession()?.id ?? 0
   const [library] = useState(() => new Library(userId))
   const shelf = useSyncExternalStore(library.subscribe, library.read)
-  // Outside of React: an answer that nobody reads any more is not paid for.
-  useEffect(() => () => library.stop(), [library])
+  // Outside of React: other tabs, and answers that are being written.
+  useEffect(() => library.attend(), [library])
   return [library, shelf]
 }

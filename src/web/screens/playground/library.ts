@@ -1,6 +1,6 @@
-import { type Archive, conversationsMax, type Head, openArchive } from './archive.ts'
+import { type Archive, conversationsMax, type Head, type Kept, openArchive } from './archive.ts'
 import { Conversation, newId } from './conversation.ts'
-import { settledTurns, type Turn, titleOf } from './turns.ts'
+import { isAnswering, titleOf } from './turns.ts'
 
 export interface Shelf {
   /** False for the moment in which the browser is asked what it keeps. */
@@ -11,17 +11,18 @@ export interface Shelf {
   readonly conversation: Conversation
 }
 
-/** One person's conversations in this browser: the open one, and the list of all that are kept. */
+/** One person's conversations in this browser: the open one, and the list of all that are kept. Tabs tell each other what they keep. */
 export class Library {
   readonly #userId: number
   readonly #archive: Promise<Archive>
   readonly #listeners = new Set<() => void>()
+  #otherTabs: BroadcastChannel | undefined
   #shelf: Shelf
 
   constructor(userId: number) {
     this.#userId = userId
     this.#archive = openArchive(userId)
-    this.#shelf = { ready: false, heads: [], conversation: this.#blank() }
+    this.#shelf = { ready: false, heads: [], conversation: this.#make(newId()) }
     void this.#load()
   }
 
@@ -32,33 +33,43 @@ export class Library {
     return () => this.#listeners.delete(listener)
   }
 
+  /** Follows what other tabs keep; what is returned ends that, and stops what is being written. */
+  readonly attend = (): (() => void) => {
+    const channel = new BroadcastChannel('playground')
+    channel.onmessage = () => void this.#follow()
+    this.#otherTabs = channel
+    return () => {
+      // An answer that nobody reads any more is not paid for.
+      this.stop()
+      this.#otherTabs = undefined
+      channel.close()
+    }
+  }
+
   /** Leaves the open conversation as it is kept and begins an empty one. */
   startNew(): void {
     this.stop()
-    this.#change({ conversation: this.#blank() })
+    this.#change({ conversation: this.#make(newId()) })
   }
 
   async open(id: string): Promise<void> {
     this.stop()
-    const turns = settledTurns(await (await this.#archive).read(id))
-    this.#change({ conversation: this.#make(id, turns) })
+    this.#change({ conversation: this.#make(id, await (await this.#archive).read(id)) })
   }
 
-  async rename(head: Head, title: string): Promise<void> {
-    const archive = await this.#archive
-    const named = { ...head, title }
-    await archive.write(named, await archive.read(head.id))
-    this.#change({ heads: this.#shelf.heads.map((one) => (one.id === head.id ? named : one)) })
+  async rename({ id }: Head, title: string): Promise<void> {
+    await (await this.#archive).change(id, (kept) => kept && { ...kept, head: { ...kept.head, title } })
+    await this.#list()
   }
 
   async remove(ids: readonly string[]): Promise<void> {
     const isOpen = ids.includes(this.#shelf.conversation.id)
     if (isOpen) this.startNew()
-    await (await this.#archive).remove(ids)
     this.#change({ heads: this.#shelf.heads.filter(({ id }) => !ids.includes(id)) })
+    await (await this.#archive).remove(ids)
+    await this.#list()
   }
 
-  /** An answer that nobody reads any more is not paid for. */
   stop(): void {
     this.#shelf.conversation.stop()
   }
@@ -68,34 +79,55 @@ export class Library {
     const archive = await this.#archive
     const heads = await archive.list()
     const [latest] = heads
-    const conversation = latest ? this.#make(latest.id, settledTurns(await archive.read(latest.id))) : this.#blank()
+    const conversation = latest ? this.#make(latest.id, await archive.read(latest.id)) : this.#make(newId())
     this.#change({ ready: true, heads, conversation })
   }
 
-  #blank(): Conversation {
-    return this.#make(newId(), [])
+  #make(id: string, kept?: Kept): Conversation {
+    const conversation: Conversation = new Conversation({ id, kept, save: () => void this.#keep(conversation) })
+    return conversation
   }
 
-  #make(id: string, turns: readonly Turn[]): Conversation {
-    return new Conversation({ id, turns, save: (kept) => void this.#keep(id, kept) })
-  }
-
-  async #keep(id: string, turns: readonly Turn[]): Promise<void> {
+  async #keep(conversation: Conversation): Promise<void> {
     const archive = await this.#archive
-    const before = this.#shelf.heads.find((head) => head.id === id)
+    const { id } = conversation
     // What was removed while it was still being settled stays removed.
-    if (!before && this.#shelf.conversation.id !== id) return
-    const title = before?.title || titleOf(turns)
-    const head: Head = { id, userId: this.#userId, title, updatedAtMs: Date.now() }
-    const heads = [head, ...this.#shelf.heads.filter((one) => one.id !== id)]
-    this.#change({ heads: heads.slice(0, conversationsMax) })
+    if (this.#shelf.conversation !== conversation && !this.#shelf.heads.some((head) => head.id === id)) return
+    const version = newId()
+    let confirm = () => {}
     try {
-      await archive.write(head, turns)
-      const tooMany = heads.slice(conversationsMax)
-      if (tooMany.length > 0) await archive.remove(tooMany.map((one) => one.id))
+      await archive.change(id, (kept) => {
+        const met = conversation.meet(kept, version)
+        confirm = met.confirm
+        const title = kept?.head.title || titleOf(met.turns)
+        return { head: { id, userId: this.#userId, title, updatedAtMs: Date.now(), version }, turns: met.turns }
+      })
+      confirm()
+      await this.#list()
     } catch {
       // A browser without room keeps what it has; the conversation on the page goes on.
     }
+  }
+
+  /** Reads the list anew after a change of this tab, and tells the others. */
+  async #list(): Promise<void> {
+    const archive = await this.#archive
+    const heads = await archive.list()
+    this.#change({ heads: heads.slice(0, conversationsMax) })
+    const tooMany = heads.slice(conversationsMax)
+    if (tooMany.length > 0) await archive.remove(tooMany.map(({ id }) => id))
+    this.#otherTabs?.postMessage('changed')
+  }
+
+  /** Another tab has changed what is kept. */
+  async #follow(): Promise<void> {
+    const archive = await this.#archive
+    const { conversation, heads: before } = this.#shelf
+    const { id } = conversation
+    const [heads, kept] = await Promise.all([archive.list(), archive.read(id)])
+    this.#change({ heads })
+    if (kept) conversation.follow(kept)
+    else if (before.some((head) => head.id === id) && !isAnswering(conversation.read())) this.startNew()
   }
 
   #change(patch: Partial<Shelf>): void {

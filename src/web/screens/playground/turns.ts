@@ -123,12 +123,13 @@ function lengthOf({ question, pictures, answers }: Turn): number {
   return [question, ...pictures, ...texts].reduce((sum, text) => sum + text.length, 0)
 }
 
-/** An answer that was being written when the page went away will not go on. */
-export function settledTurns(turns: readonly Turn[]): readonly Turn[] {
-  return turns.map((turn) => ({
-    ...turn,
-    answers: turn.answers.map((answer) => (isRunning(answer) ? { ...answer, state: 'stopped' } : answer)),
-  }))
+/** An answer that was being written when the page went away will not go on; one that is still written here does. */
+export function settledTurns(turns: readonly Turn[], isWritten: (answer: Answer) => boolean = () => false): readonly Turn[] {
+  const hangs = (answer: Answer) => isRunning(answer) && !isWritten(answer)
+  const settled = (answer: Answer): Answer => (hangs(answer) ? { ...answer, state: 'stopped' } : answer)
+  return turns.some(({ answers }) => answers.some(hangs))
+    ? turns.map((turn) => (turn.answers.some(hangs) ? { ...turn, answers: turn.answers.map(settled) } : turn))
+    : turns
 }
 
 const titleLengthMax = 60
