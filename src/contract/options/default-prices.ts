@@ -216,7 +216,7 @@ export const defaultPrices = {
     'gemini-1.0-pro-vision-latest': 1,
     'gemini-ultra': 1,
   },
-  /** Output tokens, relative to input tokens; families have theirs in `server/pricing/completion-rules.ts`. */
+  /** Output tokens, relative to input tokens; families have theirs in `contract/completion-rules.ts`. */
   CompletionRatio: {
     'gpt-4-gizmo-*': 2,
     'gpt-4o-gizmo-*': 3,

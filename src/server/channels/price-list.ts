@@ -1,3 +1,4 @@
+import { figuresOf, type PriceFigures } from '../../contract/model-price.ts'
 import type { PriceRow } from '../../contract/routes/pricing.ts'
 import type { Snapshot } from '../lib/snapshot.ts'
 import type { Core } from '../options/core.ts'
@@ -19,21 +20,25 @@ export function readPriceList(parts: Parts, groups: readonly string[]): PriceRow
   return listedModels(parts, [...new Set([...all, ...groups])]).flatMap((model) => {
     const price = catalog.modelPriceOf(model)
     if (!price && !options.current.SelfUseModeEnabled) return []
-    const isPerCall = price !== undefined && price.fixedUsd >= 0
     return {
       model_name: model,
-      quota_type: isPerCall ? 1 : 0,
-      model_ratio: isPerCall ? 0 : (price?.modelRatio ?? fallbackModelRatio),
-      model_price: isPerCall ? price.fixedUsd : 0,
+      ...(price ? figuresOf(price) : unpriced),
       owner_by: '',
-      completion_ratio: price?.completionRatio ?? 1,
-      cache_ratio: price?.cacheRatio ?? 1,
-      create_cache_ratio: price?.createCacheRatio ?? 1,
-      audio_ratio: price?.audioRatio ?? 1,
-      audio_completion_ratio: price?.audioCompletionRatio ?? 1,
-      image_ratio: price?.imageRatio ?? 1,
-      image_completion_ratio: price?.imageCompletionRatio ?? 1,
       enable_groups: groups.filter((group) => own.get(group)?.has(model)),
     }
   })
+}
+
+/** In self-use mode what has no price is charged at the fallback. */
+const unpriced: PriceFigures = {
+  quota_type: 0,
+  model_ratio: fallbackModelRatio,
+  model_price: 0,
+  completion_ratio: 1,
+  cache_ratio: 1,
+  create_cache_ratio: 1,
+  audio_ratio: 1,
+  audio_completion_ratio: 1,
+  image_ratio: 1,
+  image_completion_ratio: 1,
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
+import type { ModelPrice } from '../../contract/model-price.ts'
 import type { Clock } from '../lib/clock.ts'
 import { addRequest, correct, dropOld, sumOf, type Window, waitFor } from '../limits/window.ts'
-import type { ModelPrice } from '../pricing/catalog.ts'
 import { Breaker, type BreakerState } from './breaker.ts'
 import type { RunningChannel } from './model-index.ts'
 import type { Conditions } from './select.ts'

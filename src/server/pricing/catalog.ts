@@ -1,8 +1,8 @@
+import { type ModelPrice, modelPriceOf, ratioPriceOf } from '../../contract/model-price.ts'
 import type { OptionValues } from '../../contract/options/index.ts'
 import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
 import { derived } from '../options/derived.ts'
-import { familyAudioRatio, familyCompletionRatio } from './completion-rules.ts'
 import { groupRatio } from './groups.ts'
 import type { Price } from './quote.ts'
 
@@ -20,15 +20,8 @@ export interface Catalog {
   modelPriceOf(model: string): ModelPrice | undefined
 }
 
-export type ModelPrice = Omit<Price, 'group' | 'groupRatio' | 'quotaPerUnit' | 'unpriced'>
-
 /** Ratio of models without a price, as dear as the dearest models: 75 dollars per million tokens. */
 export const fallbackModelRatio = 37.5
-
-const cacheRatioDefault = 1
-const createCacheRatioDefault = 1.25
-/** Audio that a model writes costs twice as much as audio that it reads, with every vendor that sold both in April 2025. */
-const audioCompletionRatioDefault = 2
 
 export function openCatalog({ options }: Pick<Core, 'options'>): Catalog {
   const table = derived(options, priceTable)
@@ -55,10 +48,10 @@ function priceTable(options: OptionValues): Catalog {
       const kept = known.get(group)?.get(name)
       if (kept) return kept
 
-      const set = setPrice(options, name)
+      const set = modelPriceOf(options, name)
       if (!set && !acceptsUnpriced && !options.SelfUseModeEnabled) fail('price_missing', { model })
       const price: Price = Object.freeze({
-        ...(set ?? ratioPrice(options, name, fallbackModelRatio)),
+        ...(set ?? ratioPriceOf(options, name, fallbackModelRatio)),
         group,
         groupRatio: groupRatio(options, group),
         quotaPerUnit: options.QuotaPerUnit,
@@ -67,30 +60,6 @@ function priceTable(options: OptionValues): Catalog {
       if (set) known.set(group, (known.get(group) ?? new Map()).set(name, price))
       return price
     },
-    modelPriceOf: (model) => setPrice(options, priceName(model)),
-  }
-}
-
-function setPrice(options: OptionValues, name: string): ModelPrice | undefined {
-  const fixedUsd = options.ModelPrice[name]
-  const modelRatio = options.ModelRatio[name]
-  if (fixedUsd !== undefined) return { ...ratioPrice(options, name, modelRatio ?? 0), fixedUsd }
-  return modelRatio === undefined ? undefined : ratioPrice(options, name, modelRatio)
-}
-
-function ratioPrice(options: OptionValues, name: string, modelRatio: number): ModelPrice {
-  const completionRatio = options.CompletionRatio[name] ?? familyCompletionRatio(name)
-  return {
-    model: name,
-    fixedUsd: -1,
-    modelRatio,
-    completionRatio,
-    cacheRatio: options.CacheRatio[name] ?? cacheRatioDefault,
-    createCacheRatio: options.CreateCacheRatio[name] ?? createCacheRatioDefault,
-    audioRatio: options.AudioRatio[name] ?? familyAudioRatio(name),
-    audioCompletionRatio: options.AudioCompletionRatio[name] ?? audioCompletionRatioDefault,
-    imageRatio: options.ImageRatio[name] ?? 1,
-    imageCompletionRatio: options.ImageCompletionRatio[name] ?? completionRatio,
-    searchUsd: options.WebSearchPrice,
+    modelPriceOf: (model) => modelPriceOf(options, priceName(model)),
   }
 }

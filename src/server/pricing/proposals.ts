@@ -1,8 +1,9 @@
+import type { ModelPrice } from '../../contract/model-price.ts'
 import type { OptionKey, OptionValues } from '../../contract/options/index.ts'
 import { ratioToUsdPerMillion, usdPerMillionAtRatioOne } from '../../contract/quota.ts'
 import type { PriceProposal, TokenPrices } from '../../contract/routes/pricing.ts'
 import type { Caller, Core } from '../options/core.ts'
-import type { Catalog, ModelPrice } from './catalog.ts'
+import type { Catalog } from './catalog.ts'
 
 /**
  * Prices out of the public price data of `@pydantic/genai-prices`, as proposals: an admin sees what differs and accepts what is right.

@@ -1,4 +1,5 @@
 import { type Decimal, digitsAt, product, roundedUp, sumOf } from '../../contract/decimal.ts'
+import type { ModelPrice } from '../../contract/model-price.ts'
 import { oneHourWriteFactor } from '../../contract/quota.ts'
 import { noUsage, type Usage } from '../../contract/usage.ts'
 import { fail } from '../lib/failure.ts'
@@ -12,23 +13,8 @@ import { fail } from '../lib/failure.ts'
  * A price as it stood when the request was admitted: every factor that its charge needs. It is stored in the log row, so that the
  * charge can be recomputed from the row alone.
  */
-export interface Price {
-  readonly model: string
+export interface Price extends ModelPrice {
   readonly group: string
-  /** USD per call; -1 when the charge is by tokens. */
-  readonly fixedUsd: number
-  readonly modelRatio: number
-  readonly completionRatio: number
-  readonly cacheRatio: number
-  readonly createCacheRatio: number
-  /** Audio that is read, and audio that is written beside audio that is read. */
-  readonly audioRatio: number
-  readonly audioCompletionRatio: number
-  /** Images that are read, and images that are written, both beside text that is read. */
-  readonly imageRatio: number
-  readonly imageCompletionRatio: number
-  /** USD of one web search that the vendor makes. */
-  readonly searchUsd: number
   readonly groupRatio: number
   /** Quota units of one US dollar. */
   readonly quotaPerUnit: number

@@ -9,6 +9,7 @@ import { csvText } from '../../lib/csv.ts'
 import { saveFile } from '../../lib/download.ts'
 import { useText } from '../../lib/i18n.ts'
 import { usePageSize } from '../../lib/page-size.ts'
+import { pricesOf } from '../../lib/prices.ts'
 import { useUrlState } from '../../lib/search-params.ts'
 import { useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
@@ -21,9 +22,9 @@ import { PageHeader } from '../../ui/page-header.tsx'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { usePriceColumns } from './columns.tsx'
 import { WorkedExample } from './example.tsx'
-import { pricesOf, wantedRows } from './prices.ts'
 import styles from './pricing.module.css'
 import { texts } from './texts.ts'
+import { wantedRows } from './wanted-rows.ts'
 
 export function Screen() {
   const answer = usePriceList(useSession()?.id)

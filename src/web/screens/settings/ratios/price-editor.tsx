@@ -5,11 +5,11 @@ import { lazy, Suspense, useState } from 'react'
 import { useText } from '../../../lib/i18n.ts'
 import { usePageSize } from '../../../lib/page-size.ts'
 import { read } from '../../../lib/query.ts'
-import { useStatus } from '../../../lib/status.ts'
 import { DataTable } from '../../../ui/data-table.tsx'
 import { useFilteredEmpty } from '../../../ui/filtered-empty.tsx'
 import type { Column, RowKey } from '../../../ui/listing.ts'
 import { Panel } from '../../../ui/panel.tsx'
+import { Example } from './example.tsx'
 import { PriceInput, type Unit } from './price-input.tsx'
 import styles from './ratios.module.css'
 import { type ModelPrices, noPrices, type PriceField } from './table.ts'
@@ -127,7 +127,7 @@ export function PriceEditor({ editing, unpriced }: PriceEditorProps) {
           </div>
         }
       />
-      <Example editing={editing} names={shown.items} />
+      <Example editing={editing} names={shown.items} unit={unit} />
       <Suspense>
         {dialog === 'batch' && (
           <BatchDialog
@@ -210,18 +210,4 @@ function Footer({ editing: { drafts, saving, undo, apply } }: { editing: PriceEd
       </Button>
     </>
   )
-}
-
-/** What the first priced model of the page costs, worked out. */
-function Example({ editing, names }: { editing: PriceEditing; names: readonly string[] }) {
-  const say = useText(texts)
-  const perUsd = useStatus().quota_per_unit
-  // Without a completion ratio of its own a model has that of its family, which only the server knows.
-  const name = names.find((one) => editing.table[one]?.price || (editing.table[one]?.ratio && editing.table[one]?.completion))
-  const prices = name === undefined ? undefined : editing.table[name]
-  if (name === undefined || !prices) return null
-  if (prices.price !== '') return <p className={styles.example}>{say('exampleCall', { model: name, usd: `$${prices.price}` })}</p>
-  const usd = (Number(prices.ratio) * (1000 + 500 * Number(prices.completion))) / perUsd
-  if (!Number.isFinite(usd)) return null
-  return <p className={styles.example}>{say('example', { model: name, usd: `$${Number(usd.toPrecision(6))}` })}</p>
 }

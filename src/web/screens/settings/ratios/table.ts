@@ -92,7 +92,7 @@ export function tidy(value: number): string {
   return String(Number(value.toPrecision(12)))
 }
 
-function numbersOf(text: string | undefined): Record<string, number> {
+export function numbersOf(text: string | undefined): Record<string, number> {
   const value = parseJson(text ?? '')
   if (!isJsonObject(value)) return {}
   return Object.fromEntries(

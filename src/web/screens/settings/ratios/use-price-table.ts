@@ -10,6 +10,7 @@ import {
   faultyModels,
   type ModelPrices,
   noPrices,
+  type OptionTexts,
   type PriceDrafts,
   type PriceTable,
   readTable,
@@ -24,6 +25,8 @@ export interface PriceEditing {
   /** The same with what was changed here. */
   readonly table: PriceTable
   readonly drafts: PriceDrafts
+  /** All options as they are saved: ratios that this table does not change are among them. */
+  readonly options: OptionTexts
   readonly set: (models: readonly string[], patch: Partial<ModelPrices> | null) => void
   readonly undo: () => void
   readonly apply: () => Promise<void>
@@ -77,7 +80,7 @@ export function usePriceTable(): PriceEditing {
     toast.success(say('saved'))
   }
 
-  return { saved, table: withDrafts(saved, drafts), drafts, set, undo: () => setDrafts({}), apply, saving }
+  return { saved, table: withDrafts(saved, drafts), drafts, options: optionTexts, set, undo: () => setDrafts({}), apply, saving }
 }
 
 function isAsSaved(saved: ModelPrices | undefined, draft: ModelPrices | null): boolean {

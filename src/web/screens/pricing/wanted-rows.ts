@@ -1,34 +1,4 @@
-import { ratioToUsdPerMillion } from '../../../contract/quota.ts'
 import type { PriceRow } from '../../../contract/routes/pricing.ts'
-
-/** Prices as people read them: US dollars per million tokens or per call, with the ratio of a group. */
-export interface Prices {
-  readonly isPerCall: boolean
-  readonly call: number
-  readonly input: number
-  readonly output: number
-  /** Undefined where a cache costs what other input does. */
-  readonly cacheRead: number | undefined
-  readonly cacheWrite: number | undefined
-}
-
-export function pricesOf(row: PriceRow, groupRatio: number, perUsd: number): Prices {
-  const input = ratioToUsdPerMillion(row.model_ratio, perUsd) * groupRatio
-  const isPerCall = row.quota_type === 1
-  return {
-    isPerCall,
-    call: row.model_price * groupRatio,
-    input,
-    output: input * row.completion_ratio,
-    cacheRead: isPerCall || row.cache_ratio === 1 ? undefined : input * row.cache_ratio,
-    cacheWrite: isPerCall || row.cache_ratio === 1 ? undefined : input * row.create_cache_ratio,
-  }
-}
-
-/** $2.5, $0.00015: six significant digits, never a raw float. */
-export function usdText(usd: number): string {
-  return `$${Number(usd.toPrecision(6)).toLocaleString('en-US', { maximumFractionDigits: 10 })}`
-}
 
 export interface Wanted {
   readonly search: string

@@ -1,0 +1,87 @@
+import { familyAudioRatio, familyCompletionRatio } from './completion-rules.ts'
+import type { OptionValues } from './options/index.ts'
+import type { PriceRow } from './routes/pricing.ts'
+
+/** What a model costs before the factor of a group, from what the options say of it. Charges, price lists and examples begin here. */
+export interface ModelPrice {
+  readonly model: string
+  /** USD per call; -1 when the charge is by tokens. */
+  readonly fixedUsd: number
+  readonly modelRatio: number
+  readonly completionRatio: number
+  readonly cacheRatio: number
+  readonly createCacheRatio: number
+  /** Audio that is read, and audio that is written beside audio that is read. */
+  readonly audioRatio: number
+  readonly audioCompletionRatio: number
+  /** Images that are read, and images that are written, both beside text that is read. */
+  readonly imageRatio: number
+  readonly imageCompletionRatio: number
+  /** USD of one web search that the vendor makes. */
+  readonly searchUsd: number
+}
+
+/** The options that say of a model what it costs. */
+export const priceMaps = [
+  'ModelPrice',
+  'ModelRatio',
+  'CompletionRatio',
+  'CacheRatio',
+  'CreateCacheRatio',
+  'AudioRatio',
+  'AudioCompletionRatio',
+  'ImageRatio',
+  'ImageCompletionRatio',
+] as const
+
+export type PriceOptions = Pick<OptionValues, (typeof priceMaps)[number] | 'WebSearchPrice'>
+
+const cacheRatioDefault = 1
+const createCacheRatioDefault = 1.25
+/** Audio that a model writes costs twice as much as audio that it reads, with every vendor that sold both in April 2025. */
+const audioCompletionRatioDefault = 2
+
+/** Undefined when neither a price nor a ratio is set. A fixed price comes before a ratio. */
+export function modelPriceOf(options: PriceOptions, name: string): ModelPrice | undefined {
+  const fixedUsd = options.ModelPrice[name]
+  const modelRatio = options.ModelRatio[name]
+  if (fixedUsd !== undefined) return { ...ratioPriceOf(options, name, modelRatio ?? 0), fixedUsd }
+  return modelRatio === undefined ? undefined : ratioPriceOf(options, name, modelRatio)
+}
+
+/** The price by tokens at a ratio, with what the options and its family say of the rest. */
+export function ratioPriceOf(options: PriceOptions, name: string, modelRatio: number): ModelPrice {
+  const completionRatio = options.CompletionRatio[name] ?? familyCompletionRatio(name)
+  return {
+    model: name,
+    fixedUsd: -1,
+    modelRatio,
+    completionRatio,
+    cacheRatio: options.CacheRatio[name] ?? cacheRatioDefault,
+    createCacheRatio: options.CreateCacheRatio[name] ?? createCacheRatioDefault,
+    audioRatio: options.AudioRatio[name] ?? familyAudioRatio(name),
+    audioCompletionRatio: options.AudioCompletionRatio[name] ?? audioCompletionRatioDefault,
+    imageRatio: options.ImageRatio[name] ?? 1,
+    imageCompletionRatio: options.ImageCompletionRatio[name] ?? completionRatio,
+    searchUsd: options.WebSearchPrice,
+  }
+}
+
+export type PriceFigures = Omit<PriceRow, 'model_name' | 'owner_by' | 'enable_groups'>
+
+/** The figures of a price as price lists have them. */
+export function figuresOf(price: ModelPrice): PriceFigures {
+  const isPerCall = price.fixedUsd >= 0
+  return {
+    quota_type: isPerCall ? 1 : 0,
+    model_ratio: isPerCall ? 0 : price.modelRatio,
+    model_price: isPerCall ? price.fixedUsd : 0,
+    completion_ratio: price.completionRatio,
+    cache_ratio: price.cacheRatio,
+    create_cache_ratio: price.createCacheRatio,
+    audio_ratio: price.audioRatio,
+    audio_completion_ratio: price.audioCompletionRatio,
+    image_ratio: price.imageRatio,
+    image_completion_ratio: price.imageCompletionRatio,
+  }
+}

@@ -1,0 +1,42 @@
+import type { PriceFigures } from '../../contract/model-price.ts'
+import { ratioToUsdPerMillion } from '../../contract/quota.ts'
+
+/** Prices as people read them: US dollars per million tokens or per call, with the ratio of a group. */
+export interface Prices {
+  readonly isPerCall: boolean
+  readonly call: number
+  readonly input: number
+  readonly output: number
+  /** Undefined where a cache costs what other input does. */
+  readonly cacheRead: number | undefined
+  readonly cacheWrite: number | undefined
+  /** Undefined where they cost what text does. */
+  readonly audioInput: number | undefined
+  readonly audioOutput: number | undefined
+  readonly imageInput: number | undefined
+  readonly imageOutput: number | undefined
+}
+
+export function pricesOf(row: PriceFigures, groupRatio: number, perUsd: number): Prices {
+  const input = ratioToUsdPerMillion(row.model_ratio, perUsd) * groupRatio
+  const isPerCall = row.quota_type === 1
+  const apart = (ratio: number, usual: number, price: number) => (isPerCall || ratio === usual ? undefined : price)
+  const audioInput = input * row.audio_ratio
+  return {
+    isPerCall,
+    call: row.model_price * groupRatio,
+    input,
+    output: input * row.completion_ratio,
+    cacheRead: apart(row.cache_ratio, 1, input * row.cache_ratio),
+    cacheWrite: apart(row.cache_ratio, 1, input * row.create_cache_ratio),
+    audioInput: apart(row.audio_ratio, 1, audioInput),
+    audioOutput: apart(row.audio_ratio, 1, audioInput * row.audio_completion_ratio),
+    imageInput: apart(row.image_ratio, 1, input * row.image_ratio),
+    imageOutput: apart(row.image_completion_ratio, row.completion_ratio, input * row.image_completion_ratio),
+  }
+}
+
+/** $2.5, $0.00015: six significant digits, never a raw float. */
+export function usdText(usd: number): string {
+  return `$${Number(usd.toPrecision(6)).toLocaleString('en-US', { maximumFractionDigits: 10 })}`
+}
