@@ -96,7 +96,7 @@ async function addTraces({ app: { db, now } }: TestServer): Promise<void> {
   const order = {
     user_id: 1,
     provider: 'epay',
-    method: 'zfb',
+    method: 'alipay',
     currency: 'CNY',
     amount: 10,
     quota: 5_000_000,

@@ -108,7 +108,7 @@ export function DataRows<Row>({
 
 function HeadCell<Row>({ column, sort, onSort }: { column: Column<Row>; sort?: Sort; onSort?: (sort: Sort) => void }) {
   const say = useText(texts)
-  const { sortKey, title, width, fill, align } = column
+  const { sortKey, sortsDown, title, width, fill, align } = column
   const size = { width: fill ? '100%' : width, minWidth: width }
   if (!sortKey || !onSort) {
     return (
@@ -126,7 +126,7 @@ function HeadCell<Row>({ column, sort, onSort }: { column: Column<Row>; sort?: S
         className={styles.sort}
         data-active={active}
         title={say('sort', { name: title })}
-        onClick={() => onSort({ key: sortKey, descending: active ? !sort.descending : true })}
+        onClick={() => onSort({ key: sortKey, descending: !active || sortsDown || !sort.descending })}
       >
         {title}
         <Icon size={14} aria-hidden="true" />

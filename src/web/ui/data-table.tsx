@@ -10,12 +10,29 @@ import { Empty } from './empty.tsx'
 import { ErrorView } from './error-view.tsx'
 import { type DataTableProps, groupsOf, rowsOf } from './listing.ts'
 import { Pager } from './pager.tsx'
+import { SortSelect } from './sort-select.tsx'
 import { texts } from './texts.ts'
 import { ViewsButton } from './views/views-button.tsx'
 
 /** The list of this interface: a table, or cards where the window is narrow, with every state it can be in. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, name, list, page, onPage, totalAtLeast, selected, onSelect, bulkActions, toolbar, view, empty, dense } = props
+  const {
+    label,
+    name,
+    list,
+    page,
+    onPage,
+    sort,
+    onSort,
+    totalAtLeast,
+    selected,
+    onSelect,
+    bulkActions,
+    toolbar,
+    view,
+    empty,
+    dense,
+  } = props
   const say = useText(texts)
   const narrow = useNarrow()
   const size = usePageSize()
@@ -29,7 +46,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     <div className={styles.frame} data-dense={dense}>
       {(toolbar || view || (name && !narrow)) && (
         <div className={styles.toolbar}>
-          <div className={styles.tools}>{toolbar}</div>
+          <div className={styles.tools}>
+            {toolbar}
+            {narrow && onSort && <SortSelect columns={props.columns} sort={sort} onSort={onSort} />}
+          </div>
           {view && <ViewsButton viewed={view} hidden={chosen} onHidden={choose} />}
           {name && !narrow && <ColumnChooser columns={props.columns} hidden={hidden} onChange={choose} />}
         </div>

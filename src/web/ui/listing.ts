@@ -23,8 +23,9 @@ export interface Column<Row> {
   /** May be hidden with the column menu; `hidden` begins so. */
   readonly hideable?: boolean
   readonly hidden?: boolean
-  /** Makes the column sortable under this name. */
+  /** Makes the column sortable under this name; `sortsDown` only downwards. */
   readonly sortKey?: string
+  readonly sortsDown?: true
 }
 
 /** Rows whose groups have the same key stand under one heading. */

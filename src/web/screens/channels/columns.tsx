@@ -31,7 +31,7 @@ export function useColumns(input: ColumnsInput): Column<Channel>[] {
   const { types } = input
   const say = useText(texts)
   return [
-    { key: 'id', title: say('id'), sortKey: 'id', width: 56, cell: ({ id }) => id },
+    { key: 'id', title: say('id'), sortKey: 'id', sortsDown: true, width: 56, cell: ({ id }) => id },
     {
       key: 'name',
       title: say('name'),
@@ -54,6 +54,7 @@ export function useColumns(input: ColumnsInput): Column<Channel>[] {
       key: 'priority',
       title: say('priority'),
       sortKey: 'priority',
+      sortsDown: true,
       align: 'right',
       width: 84,
       cell: (channel) => <InlineNumber channel={channel} field="priority" />,

@@ -49,7 +49,11 @@ export function useDrawingColumns(isAdmin: boolean): readonly Column<Drawing>[] 
       cell: (row) => <LabelTag label={drawingCodeLabels[row.code]} fallback="" />,
     },
     { key: 'status', title: say('status'), hideable: true, cell: (row) => <StatusCell status={row.status} /> },
-    { key: 'progress', title: say('progress'), cell: (row) => <ProgressCell progress={row.progress} status={row.status} /> },
+    {
+      key: 'progress',
+      title: say('progress'),
+      cell: (row) => (row.progress ? <ProgressCell progress={row.progress} status={row.status} /> : null),
+    },
     { key: 'picture', title: say('picture'), cell: (row) => (row.preview_url ? <PictureCell row={row} /> : null) },
     { key: 'cost', title: say('cost'), align: 'right', hideable: true, cell: (row) => <CostCell units={row.quota} /> },
     {

@@ -1,12 +1,10 @@
-import { ActionIcon, Tooltip } from '@mantine/core'
-import { IconListDetails } from '@tabler/icons-react'
 import { musicActionLabels, type Task } from '../../../contract/entities/task.ts'
 import { useText } from '../../lib/i18n.ts'
 import { timeZoneOffset } from '../../lib/times.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import type { Column } from '../../ui/listing.ts'
 import { Tag } from '../../ui/tag.tsx'
-import { ChannelCell, CostCell, LabelTag, LongText, ProgressCell, SpentCell, StatusCell, showText, TimeCell } from './cells.tsx'
+import { ChannelCell, CostCell, LabelTag, LongText, ProgressCell, SpentCell, StatusCell, TimeCell } from './cells.tsx'
 import { ResultCell } from './result.tsx'
 import styles from './tasks.module.css'
 import { texts } from './texts.ts'
@@ -27,7 +25,11 @@ export function useMusicColumns(isAdmin: boolean): readonly Column<Task>[] {
       hideable: true,
       cell: (row) => (row.finish_time > 0 ? <TimeCell seconds={row.finish_time} /> : null),
     },
-    { key: 'progress', title: say('progress'), cell: (row) => <ProgressCell progress={row.progress} status={row.status} /> },
+    {
+      key: 'progress',
+      title: say('progress'),
+      cell: (row) => (row.progress ? <ProgressCell progress={row.progress} status={row.status} /> : null),
+    },
     {
       key: 'spent',
       title: say('spent'),
@@ -62,7 +64,7 @@ export function useMusicColumns(isAdmin: boolean): readonly Column<Task>[] {
       key: 'prompt',
       title: say('prompt'),
       hideable: true,
-      width: 120,
+      width: 104,
       cell: (row) => (row.properties.input ? <LongText title={say('prompt')} text={row.properties.input} /> : null),
     },
     {
@@ -70,22 +72,8 @@ export function useMusicColumns(isAdmin: boolean): readonly Column<Task>[] {
       title: say('reason'),
       hideable: true,
       fill: true,
-      width: 120,
+      width: 104,
       cell: (row) => (row.fail_reason ? <LongText title={say('reason')} text={row.fail_reason} /> : null),
-    },
-    {
-      key: 'details',
-      title: say('showDetails'),
-      cell: (row) => (
-        <Tooltip label={say('showDetails')}>
-          <ActionIcon
-            aria-label={say('showDetails')}
-            onClick={() => showText(say('taskOf', { id: row.task_id }), JSON.stringify(row, null, 2))}
-          >
-            <IconListDetails size={16} stroke={1.6} />
-          </ActionIcon>
-        </Tooltip>
-      ),
     },
   ]
   return all.filter(({ admin }) => isAdmin || !admin)

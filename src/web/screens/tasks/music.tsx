@@ -1,13 +1,16 @@
 import { Button } from '@mantine/core'
-import { IconMusic } from '@tabler/icons-react'
+import { IconListDetails, IconMusic } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { musicActionLabels, tasksCountedAhead } from '../../../contract/entities/task.ts'
+import { musicActionLabels, type Task, tasksCountedAhead } from '../../../contract/entities/task.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { startOfDay } from '../../lib/times.ts'
 import { ListFrame } from '../../ui/list-frame.tsx'
+import { actIcon } from '../../ui/row-action.ts'
+import { RowActions } from '../../ui/row-actions.tsx'
+import { showText } from './cells.tsx'
 import { filterOf, pageOf, useTaskInputs, useTaskState } from './filters.ts'
 import { useMusicColumns } from './music-columns.tsx'
 import { everyWhileRunning, RefreshButton } from './refresh.tsx'
@@ -39,6 +42,7 @@ export function Screen() {
       totalAtLeast={list.data && 'total' in list.data && list.data.total >= tasksCountedAhead}
       columns={useMusicColumns(isAdmin)}
       filters={useTaskInputs(musicActionLabels, states, isAdmin)}
+      rowActions={(row) => <TaskActions row={row} />}
       file={{ line: isAdmin ? 'GET /api/task/export.csv' : 'GET /api/task/self/export.csv', name: 'tasks.csv', query: filter }}
       empty={{
         icon: <IconMusic />,
@@ -53,4 +57,15 @@ export function Screen() {
       actions={<RefreshButton lines={['GET /api/task/', 'GET /api/task/self']} />}
     />
   )
+}
+
+function TaskActions({ row }: { row: Task }) {
+  const say = useText(texts)
+  const show = {
+    label: say('showDetails'),
+    icon: <IconListDetails {...actIcon} />,
+    primary: true,
+    onClick: () => showText(say('taskOf', { id: row.task_id }), JSON.stringify(row, null, 2)),
+  }
+  return <RowActions name={row.task_id} actions={[show]} />
 }

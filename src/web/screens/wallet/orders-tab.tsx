@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router'
 import { type TopUp, topUpStatusLabels } from '../../../contract/entities/top-up.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
+import { timeZoneName } from '../../lib/times.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { FileButton } from '../../ui/list-file.tsx'
 import type { Filter } from '../../ui/list-filters.tsx'
@@ -25,25 +26,30 @@ export function OrdersTab() {
     placeholderData: (last) => last,
   })
   return (
-    <ListTable
-      label={say('orders')}
-      name="orders"
-      state={state}
-      list={list}
-      columns={useColumns()}
-      filters={useFilters()}
-      tools={<FileButton line="GET /api/user/self/topups.csv" name="orders.csv" query={state.asked} />}
-      empty={{
-        title: say('ordersEmpty'),
-        hint: say('ordersEmptyHint'),
-        icon: <IconReceipt2 />,
-        action: (
-          <Button component={Link} to="/topup">
-            {say('tabTopUp')}
-          </Button>
-        ),
-      }}
-    />
+    <div className={styles.stack}>
+      <div className={styles.top}>
+        <p className={styles.quiet}>{say('ordersHint', { zone: timeZoneName() })}</p>
+        <FileButton line="GET /api/user/self/topups.csv" name="orders.csv" query={state.asked} />
+      </div>
+      <ListTable
+        label={say('orders')}
+        name="orders"
+        state={state}
+        list={list}
+        columns={useColumns()}
+        filters={useFilters()}
+        empty={{
+          title: say('ordersEmpty'),
+          hint: say('ordersEmptyHint'),
+          icon: <IconReceipt2 />,
+          action: (
+            <Button component={Link} to="/topup">
+              {say('tabTopUp')}
+            </Button>
+          ),
+        }}
+      />
+    </div>
   )
 }
 

@@ -62,6 +62,7 @@ export const texts = defineTexts('wallet', {
     toInvite: '邀请链接',
 
     orders: '充值订单',
+    ordersHint: '在线充值的订单。时间为 {zone}。',
     ordersEmpty: '还没有充值订单',
     ordersEmptyHint: '在“充值”中选择数量和支付方式即可下单。',
     time: '下单时间',
@@ -161,6 +162,7 @@ export const texts = defineTexts('wallet', {
     toInvite: 'Invitation link',
 
     orders: 'Top-up orders',
+    ordersHint: 'Your orders of online top-ups. Times are in {zone}.',
     ordersEmpty: 'No orders yet',
     ordersEmptyHint: 'Choose an amount and a payment method under “Top up”.',
     time: 'Ordered',
