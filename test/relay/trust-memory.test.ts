@@ -1,19 +1,15 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../helpers/databases.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
+import { growthOf as growthOfProcess } from '../helpers/process-memory.ts'
 import { httpUpstream, requestBytes, speak, upstreamKey } from './stage.ts'
 import { bodyOf, paths, post, readAnswer, streams, type Way, ways, wholeOf } from './trust-stage.ts'
 
 // What the cases of the trust reference may cost in memory, measured on a server in a process of its own.
 
 const mb = 1024 * 1024
-
-/** The most memory that a process has had since `reset`, in bytes. */
-const peakOf = (pid: number) => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
-const resetPeak = (pid: number) => writeFileSync(`/proc/${pid}/clear_refs`, '5')
 
 /** Writes the piece as often as it is taken. */
 function writeEndlessly(response: ServerResponse, piece: Buffer): void {
@@ -50,13 +46,7 @@ describe.runIf(process.platform === 'linux')('memory', () => {
       models: model,
     })
 
-  /** By how much the process grew at most meanwhile, in megabytes. */
-  async function growthOf(work: () => Promise<unknown>): Promise<number> {
-    resetPeak(server.pid)
-    const before = peakOf(server.pid)
-    await work()
-    return Math.round((peakOf(server.pid) - before) / mb)
-  }
+  const growthOf = (work: () => Promise<unknown>) => growthOfProcess(server.pid, work)
 
   it('[T101] [T104] endless lines, endless answers and bombs grow no server by more than 64 MB, in whatever formats', async () => {
     const bombs = {

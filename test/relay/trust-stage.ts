@@ -273,8 +273,9 @@ export function readAnswer(asks: Tongue, { status, headers, text }: Answer): Rea
 
 function blocksOf(text: string): { name: string; data: string }[] {
   return text
-    .split(/\r?\n\r?\n/)
-    .map((block) => block.split(/\r?\n/))
+    .replace(/\r\n?/g, '\n')
+    .split('\n\n')
+    .map((block) => block.split('\n'))
     .filter((lines) => lines.some((line) => line.startsWith('data:')))
     .map((lines) => ({
       name:

@@ -114,13 +114,15 @@ describe('two nodes with Redis', () => {
     const token = await addToken(server)
     const before = (await books(server)).users[0]
     let isOver = false
+    // Most of a flood is refused; what is let in changes the account.
     const flood = async (node: TestServer, number: number) => {
-      let count = 0
-      for (; !isOver; count++) {
-        await node.call('PUT /api/user/self', { display_name: `root ${number} ${count}` })
-        await node.call('PUT /api/user/setting', { quota_warning_threshold: 1 + (count % 9) })
+      let changes = 0
+      for (let count = 0; !isOver; count++) {
+        const own = await node.raw('PUT /api/user/self', { display_name: `root ${number} ${count}` })
+        const settings = await node.raw('PUT /api/user/setting', { quota_warning_threshold: 1 + (count % 9) })
+        for (const { status } of [own, settings]) if (status === 200) changes++
       }
-      return count
+      return changes
     }
     const floods = nodes.flatMap((node) => [1, 2].map((number) => flood(node, number)))
     for (let round = 0; round < 20; round++) {
@@ -128,7 +130,8 @@ describe('two nodes with Redis', () => {
       expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([200]))
     }
     isOver = true
-    for (const count of await Promise.all(floods)) expect(count).toBeGreaterThan(2)
+    const changes = await Promise.all(floods)
+    expect(changes.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(20)
     await settledCharges(server)
     const after = (await books(server)).users[0]
     // The three words that are asked, and five that answer.

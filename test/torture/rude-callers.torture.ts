@@ -1,0 +1,225 @@
+import { spawnSync } from 'node:child_process'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { WebSocket } from 'ws'
+import { freshDatabase } from '../helpers/databases.ts'
+import { startOthers } from '../helpers/others.ts'
+import { type ServerProcess, startProcess } from '../helpers/process.ts'
+import { growthOf, openFilesOf, residentMb } from '../helpers/process-memory.ts'
+import { caller, live, realtimeUpstream } from '../relay/realtime-stage.ts'
+import { chat, httpUpstream, model, requestBytes, speak } from '../relay/stage.ts'
+import { streams } from '../relay/trust-stage.ts'
+
+/**
+ * Part F of the reference about trust with as many callers as it asks for, on a server in a process of its own, while others go on asking:
+ * 99 of 100 may wait twice as long as before, and LAG_MS (200) longer, which is what its event loop may lag. The figure is that of a machine
+ * that has nothing else to do.
+ */
+const lagMs = Number(process.env.LAG_MS ?? 200)
+const much = 'much'
+
+/** Waits for a minute and a half at most: a busy machine takes its time to accept ten thousand. */
+async function until(what: string, holds: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 900; tries++) {
+    if (holds()) return
+    await pause(100)
+  }
+  throw new Error(`It did not come to pass that ${what}`)
+}
+
+describe.runIf(process.platform === 'linux')('callers without manners', () => {
+  const ends: (() => Promise<unknown>)[] = []
+  afterAll(async () => {
+    for (const end of ends.reverse()) await end()
+  })
+  let server: ServerProcess
+  let key = ''
+  let others: Awaited<ReturnType<typeof startOthers>>
+
+  beforeAll(async () => {
+    const database = await freshDatabase('sqlite')
+    ends.push(() => database.drop())
+    // Without a limit, Node lets garbage pile up as long as the machine has room.
+    server = await startProcess(database, { NODE_OPTIONS: '--max-old-space-size=192' })
+    ends.push(() => server.kill('SIGKILL'))
+    key = `sk-${(await server.call<{ key: string }>('POST /api/token/', { name: 'x', unlimited_quota: true })).key}`
+    const ratios = JSON.stringify(Object.fromEntries([model, much, live].map((name) => [name, 1])))
+    await server.call('PUT /api/option/', { key: 'ModelRatio', value: ratios })
+    await server.call('POST /api/user/1/quota', { change: 1_000_000_000, reason: 'rude callers' })
+    others = await startOthers()
+    ends.push(() => others.stop())
+    await addChannel(others.upstreamUrl, model)
+  })
+
+  const addChannel = (url: string, models: string) =>
+    server.call('POST /api/channel/', { name: models, type: 1, key: 'k'.repeat(20), base_url: url, models })
+  const ordinary = () => ({ url: `${server.url}/v1/chat/completions`, key, body: JSON.stringify(chat()) })
+  const requireService = async () => {
+    const { statuses } = await others.beside(ordinary(), () => pause(300))
+    expect(statuses).toEqual([200])
+  }
+  /** Others are served meanwhile as they were before. */
+  async function besideOthers(work: () => Promise<unknown>): Promise<void> {
+    const before = await others.beside(ordinary(), () => pause(3000))
+    const meanwhile = await others.beside(ordinary(), work)
+    console.log(
+      `99 of 100: ${Math.round(before.slowestMs)} ms before, ${Math.round(meanwhile.slowestMs)} ms meanwhile (${meanwhile.count} requests)`,
+    )
+    expect([before.statuses, meanwhile.statuses]).toEqual([[200], [200]])
+    const { slowestMs } = meanwhile
+    expect([slowestMs <= 2 * before.slowestMs + lagMs, slowestMs]).toEqual([true, slowestMs])
+  }
+
+  it('[T126] 200 callers who read 1 kB a second of 50 MB each cost 128 MB at most', async () => {
+    const event = Buffer.from(streams.openai.text('x'.repeat(16_000)))
+    const url = await httpUpstream((request, response) => {
+      request.resume()
+      response.on('error', () => {})
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(streams.openai.head)
+      let left = 50_000_000 / event.length
+      const pump = () => {
+        while (left-- > 0) if (!response.write(event)) return void response.once('drain', pump)
+        response.end(streams.openai.tail)
+      }
+      pump()
+    })
+    await addChannel(url, much)
+    const body = JSON.stringify({ ...chat({ stream: true }), model: much })
+    // A server that has worked has the size that long streams give it.
+    const first = speak(server, requestBytes(key, body))
+    await first.until((text) => text.includes('[DONE]'))
+    first.socket.destroy()
+    const sockets: Socket[] = []
+    const grown = await growthOf(server.pid, () =>
+      besideOthers(async () => {
+        for (let count = 0; count < 200; count++) {
+          const { socket } = speak(server, requestBytes(key, body))
+          socket.removeAllListeners('data')
+          socket.pause()
+          sockets.push(socket)
+        }
+        await until('all have begun', () => sockets.every(({ bytesRead }) => bytesRead > 0))
+        for (let second = 0; second < 20; second++) {
+          await pause(1000)
+          for (const socket of sockets) socket.read(Math.min(1024, socket.readableLength))
+        }
+      }),
+    )
+    for (const socket of sockets) socket.destroy()
+    expect([grown <= 128, grown]).toEqual([true, grown])
+  })
+
+  it('[T127] 2,000 heads that come a byte every ten seconds are cut at their deadline, and are in nobody’s way', async () => {
+    await besideOthers(async () => {
+      const callers = Array.from({ length: 2000 }, () => speak(server, 'POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-slow: '))
+      const timer = setInterval(() => {
+        for (const { socket } of callers) if (!socket.destroyed) socket.write('a')
+      }, 10_000)
+      onTestFinished(() => clearInterval(timer))
+      for (const slow of callers) expect(await slow.until(() => false)).toMatch(/^(HTTP\/1\.1 408|$)/)
+    })
+  })
+
+  it('[T137] 10,000 who come, send something and break off leave no memory and no connection behind', async () => {
+    const bytes = requestBytes(key, JSON.stringify(chat({ stream: true })))
+    const cycle = (index: number) =>
+      new Promise<void>((resolve) => {
+        const socket = connect(Number(new URL(server.url).port), '127.0.0.1', () => {
+          socket.write(bytes.slice(0, (bytes.length * (1 + (index % 5))) / 5), () => {
+            if (index % 3) socket.destroy()
+            else socket.resetAndDestroy()
+          })
+        })
+        socket.on('error', () => {})
+        socket.once('close', () => resolve())
+      })
+    const cycles = async (count: number) => {
+      for (let index = 0; index < count; index += 50)
+        await Promise.all(Array.from({ length: 50 }, (_, more) => cycle(index + more)))
+    }
+    // A process that has worked has the size that work gives it.
+    await cycles(3000)
+    await pause(2000)
+    const [memoryBefore, filesBefore] = [residentMb(server.pid), openFilesOf(server.pid)]
+    await besideOthers(() => cycles(10_000))
+    await until('the connections are gone', () => openFilesOf(server.pid) <= filesBefore + 5)
+    await pause(2000)
+    const grown = residentMb(server.pid) - memoryBefore
+    expect([grown <= 20, grown]).toEqual([true, grown])
+  })
+
+  it('[T138] 10,000 connections that do nothing are borne, and so is that there are no more files to be had', async () => {
+    const files = openFilesOf(server.pid)
+    const open = (count: number) =>
+      Array.from({ length: count }, () => {
+        const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+        socket.on('error', () => {})
+        return socket
+      })
+    const all = open(10_000)
+    // Those that say nothing are closed after fifteen seconds: on a busy machine the first of them before the last are there.
+    let most = 0
+    await until('they are there', () => {
+      most = Math.max(most, openFilesOf(server.pid) - files)
+      return most > 9000 || all.every(({ connecting }) => !connecting)
+    })
+    expect(most).toBeGreaterThan(2000)
+    await requireService()
+    for (const socket of all) socket.destroy()
+    await until('they are gone', () => openFilesOf(server.pid) < files + 20)
+
+    const limited = spawnSync('prlimit', ['--pid', String(server.pid), '--nofile=256:4096'])
+    expect([limited.status, String(limited.stderr)]).toEqual([0, ''])
+    const some = open(1000)
+    await until('there is no more room', () => openFilesOf(server.pid) >= 250)
+    await pause(2000)
+    for (const socket of some) socket.destroy()
+    await until('they are gone', () => openFilesOf(server.pid) < files + 20)
+    spawnSync('prlimit', ['--pid', String(server.pid), '--nofile=4096:4096'])
+    await requireService()
+  })
+
+  it('[T139] a WebSocket with 100 MB, a million crumbs, pings without end or what unpacks to more is closed, for 32 MB at most', async () => {
+    const upstream = await realtimeUpstream()
+    await addChannel(upstream.url, live)
+    const floods: [string, (socket: WebSocket) => void, readonly number[]][] = [
+      ['a frame of 100 MB', (socket) => socket.send(Buffer.alloc(100 * 1024 * 1024, 'a')), [1009]],
+      [
+        'crumbs',
+        (socket) => {
+          for (let count = 0; count < 1_000_000; count++) socket.send('x', { fin: false })
+        },
+        // Who still sends when it is closed does not hear why.
+        [1008, 1006],
+      ],
+      [
+        'pings',
+        (socket) => {
+          for (let count = 0; count < 100_000; count++) socket.ping()
+        },
+        [1006],
+      ],
+      [
+        'a packed frame',
+        (socket) => {
+          // What is below a WebSocket is a connection. Packed text, as if that had been agreed upon.
+          ;(socket as unknown as { _socket: Socket })._socket.write(Buffer.concat([Buffer.from([0xc1, 0x80, 0, 0, 0, 0])]))
+        },
+        [1002],
+      ],
+    ]
+    for (const [name, flood, codes] of floods) {
+      const grown = await growthOf(server.pid, async () => {
+        const client = caller(server.url, key)
+        await client.hears('session.created')
+        flood(client.socket)
+        const { code } = await client.closed()
+        expect([name, code, codes.includes(code)]).toEqual([name, code, true])
+      })
+      expect([name, grown <= 32, grown]).toEqual([name, true, grown])
+    }
+    await until('the upstreams are let go', () => upstream.talks.every(({ socket }) => socket.readyState === 3))
+    await requireService()
+  })
+})
