@@ -92,10 +92,10 @@ it.each([
 ] as const)('a visitor reads prices and switches the group, in $language, $scheme, $width wide', async (look) => {
   const { page, problems } = await stage.open('nobody', { ...look, height: 900 })
   await go(page, '/pricing')
-  await page.getByText('$2.5', { exact: true }).waitFor()
+  await page.getByText('$2.50', { exact: true }).waitFor()
   await page.getByRole('combobox', { name: words[look.language].group, exact: true }).click()
   await page.getByRole('option', { name: /vip/ }).click()
-  await page.getByText('$5', { exact: true }).waitFor()
+  await page.getByText('$5.00', { exact: true }).waitFor()
   await page.waitForURL(/group=vip/)
   if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/pricing-${look.width}.png`, fullPage: true })
   await expectFit(page, look.language, data)

@@ -36,7 +36,7 @@ export function pricesOf(row: PriceFigures, groupRatio: number, perUsd: number):
   }
 }
 
-/** $2.5, $0.00015: six significant digits, never a raw float. */
+/** $2.50, $0.00015: cents at least, six significant digits at most, never a raw float. */
 export function usdText(usd: number): string {
-  return `$${Number(usd.toPrecision(6)).toLocaleString('en-US', { maximumFractionDigits: 10 })}`
+  return `$${Number(usd.toPrecision(6)).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 10 })}`
 }

@@ -56,7 +56,7 @@ export function usePriceColumns({ group, ratio, perUsd, onGroup }: Shown): reado
       cell: (row) => {
         const price = prices(row)
         return price.isPerCall ? (
-          <span className={styles.price}>{`${usdText(price.call)} / ${say('byCall')}`}</span>
+          <span className={styles.price}>{say('perCall', { price: usdText(price.call) })}</span>
         ) : (
           usd(price.input)
         )

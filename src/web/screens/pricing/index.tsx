@@ -62,7 +62,10 @@ function PriceList({ answer }: { answer: ReturnType<typeof usePriceList> }) {
     <>
       <PageHeader
         title={say('title')}
-        description={`${user ? say('groupHint', { group: own, ratio: ratios[own] ?? 1 }) : say('visitor')} ${say('perMillion')}`}
+        description={say('hint', {
+          group: user ? say('groupHint', { group: own, ratio: ratios[own] ?? 1 }) : say('visitor'),
+          prices: say('perMillion'),
+        })}
         actions={
           <Button
             variant="default"

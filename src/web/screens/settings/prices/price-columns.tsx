@@ -1,6 +1,7 @@
 import { IconArrowNarrowRight } from '@tabler/icons-react'
 import type { PriceProposal } from '../../../../contract/routes/pricing.ts'
 import { useText } from '../../../lib/i18n.ts'
+import { usdText } from '../../../lib/prices.ts'
 import type { Column } from '../../../ui/listing.ts'
 import { Tag } from '../../../ui/tag.tsx'
 import { changeOf, type PriceName } from './price-rows.ts'
@@ -57,11 +58,6 @@ function PriceCell({ proposal, name }: { proposal: PriceProposal; name: PriceNam
       {change !== undefined && <Tag color={change > 0 ? 'red' : 'green'}>{percentText(change)}</Tag>}
     </span>
   )
-}
-
-/** $2.5, $0.00015 */
-function usdText(usd: number): string {
-  return `$${Number(usd.toPrecision(6))}`
 }
 
 /** +20%, −33.3%, ×12 */
