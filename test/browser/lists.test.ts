@@ -102,11 +102,21 @@ it('several users are changed at once, what was refused is said for each, and al
   expect(problems).toEqual([])
 })
 
-it('tokens are had as a file of what the filters leave, without their keys', async () => {
+it('tokens are sorted by their heads, which the address keeps, and had as a file of what the filters leave, without their keys', async () => {
   for (const name of ['first', 'second', 'other'])
     await stage.server.call('POST /api/token/', { name, unlimited_quota: true, group: name === 'other' ? '' : 'auto' })
   const { page, problems } = await stage.open('root', { language: 'en' })
   await go(page, '/token?group=auto')
+  const names = page.getByRole('row').locator('td:nth-child(2)')
+  expect(await names.allTextContents()).toEqual(['second', 'first'])
+  const head = page.getByRole('columnheader', { name: 'Name' })
+  for (const order of ['descending', 'ascending'] as const) {
+    await head.getByRole('button').click()
+    await expect.poll(() => head.getAttribute('aria-sort')).toBe(order)
+  }
+  await page.reload()
+  await expect.poll(() => names.allTextContents()).toEqual(['first', 'second'])
+  expect(new URL(page.url()).searchParams.get('sort')).toBe('name')
   const downloading = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Export CSV' }).click()
   const file = await downloading

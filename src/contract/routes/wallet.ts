@@ -21,8 +21,8 @@ export const walletRoutes = routes({
   'GET /api/user/self/ledger': {
     access: 'user',
     summary:
-      'Every change of the own balance, or those of a kind, newest first; `next` is the `before` of the following page, 0 at the end',
-    query: z.object({ before: queryInt, page_size: oneBasedPage.page_size, kind: queryText }),
+      'Every change of the own balance, or those of a kind, newest first; `next` is the `before` of the following page, 0 at the end, and comes before the number of the page',
+    query: z.object({ ...oneBasedPage, before: queryInt, kind: queryText }),
     reply: z.object({ items: z.array(ledgerRow), next: z.int() }),
   },
   'GET /api/user/self/ledger.csv': {

@@ -1,5 +1,6 @@
 import type { Handlers } from '../../contract/route.ts'
 import type { walletRoutes } from '../../contract/routes/wallet.ts'
+import { oneBased } from '../db/page.ts'
 import { redeem } from '../wallet/redeem.ts'
 import { listLedgerRows, statementCsv } from '../wallet/statement.ts'
 import { transferEarned } from '../wallet/transfer.ts'
@@ -16,8 +17,8 @@ export const walletHandlers: Handlers<typeof walletRoutes, Context> = {
     return { data: null, extra: { message: transferred[context.language] } }
   },
 
-  'GET /api/user/self/ledger': (context, { query: { before, page_size, kind } }) =>
-    listLedgerRows(context.app.db, { userId: requireCaller(context).id, before, limit: page_size, kind }),
+  'GET /api/user/self/ledger': (context, { query: { p, before, page_size, kind } }) =>
+    listLedgerRows(context.app.db, { userId: requireCaller(context).id, before, kind, page: oneBased(p, page_size) }),
 
   'GET /api/user/self/ledger.csv': (context) => statementCsv(context.app.db, requireCaller(context).id),
 }

@@ -13,7 +13,8 @@ eachDatabase('statement', (fresh) => {
       await ledger.settle(hold, aCharge(hold, amount))
     }
 
-    const read = (before: number) => listLedgerRows(core.db, { userId, before, limit: 2 })
+    const read = (before: number, offset = 0) => listLedgerRows(core.db, { userId, before, page: { offset, limit: 2 } })
+    const whole = { offset: 0, limit: 10 }
     const first = await read(0)
     expect(first.items.map(({ kind, amount, balance }) => [kind, amount, balance])).toEqual([
       ['charge', -30, 940],
@@ -25,14 +26,16 @@ eachDatabase('statement', (fresh) => {
       ['charge', -10, 990],
       ['grant', 1000, 1000],
     ])
-    const charges = await listLedgerRows(core.db, { userId, before: 0, limit: 10, kind: 'charge' })
+    const charges = await listLedgerRows(core.db, { userId, before: 0, page: whole, kind: 'charge' })
     expect(charges.items.map(({ amount, balance }) => [amount, balance])).toEqual([
       [-30, null],
       [-20, null],
       [-10, null],
     ])
     expect(second.next).toBe(0)
-    expect((await listLedgerRows(core.db, { userId: other, before: 0, limit: 10 })).items).toMatchObject([
+    // A page that is jumped to is the same.
+    expect(await read(0, 2)).toEqual(second)
+    expect((await listLedgerRows(core.db, { userId: other, before: 0, page: whole })).items).toMatchObject([
       { reference: `grant:${other}`, amount: 5 },
     ])
   })

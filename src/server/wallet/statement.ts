@@ -1,5 +1,6 @@
 import { type LedgerRow, ledgerKindLabels } from '../../contract/entities/ledger-row.ts'
 import type { Queries } from '../db/open.ts'
+import type { PageOf } from '../db/page.ts'
 import type { LedgerKind } from '../db/schema.ts'
 import { csvLine, csvTime } from '../lib/csv.ts'
 
@@ -8,9 +9,9 @@ const columns = ['id', 'created_at', 'kind', 'amount', 'reference', 'token_id', 
 
 interface Asked {
   readonly userId: number
-  /** The id that the page ends before, 0 for the newest. */
+  /** The id that the page begins below, which comes before the number of the page; 0 for none. */
   readonly before: number
-  readonly limit: number
+  readonly page: PageOf
   /** Only rows of this kind; '' for all. */
   readonly kind?: string
 }
@@ -20,7 +21,8 @@ interface Asked {
  * following page, 0 when there is none. The rows of a page cost the same at any depth; the balance costs the sum of what is newer.
  */
 export async function listLedgerRows(db: Queries, asked: Asked): Promise<{ items: LedgerRow[]; next: number }> {
-  const { userId, before, limit, kind = '' } = asked
+  const { userId, before, kind = '' } = asked
+  const { offset, limit } = asked.page
   const wanted = (Object.keys(ledgerKindLabels) as LedgerKind[]).find((name) => name === kind)
   const rows = await db
     .selectFrom('ledger')
@@ -29,6 +31,7 @@ export async function listLedgerRows(db: Queries, asked: Asked): Promise<{ items
     .$if(before > 0, (query) => query.where('id', '<', before))
     .$if(wanted !== undefined, (query) => query.where('kind', '=', wanted ?? 'charge'))
     .orderBy('id', 'desc')
+    .offset(before > 0 ? 0 : offset)
     .limit(limit + 1)
     .execute()
   const shown = rows.slice(0, limit)

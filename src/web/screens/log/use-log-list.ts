@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { logsCountedAhead } from '../../../contract/entities/log.ts'
 import type { CallReply } from '../../lib/call.ts'
+import { useKeyedState } from '../../lib/keyed-state.ts'
 import { read } from '../../lib/query.ts'
 import { withFactors } from './factors.ts'
 import type { LogFilter } from './filters.ts'
@@ -20,7 +20,7 @@ interface LogListInput {
  */
 export function useLogList({ isAdmin, filter, order, paging, every }: LogListInput) {
   const { p: page, page_size } = paging
-  const trail = useTrail(JSON.stringify([filter, order, page_size]))
+  const trail = useKeyedState(JSON.stringify([filter, order, page_size]), freshTrail)
   const before = trail.places.get(page) ?? ''
   const line = isAdmin ? 'GET /api/log/' : 'GET /api/log/self'
   const list = useQuery({
@@ -42,15 +42,8 @@ export function useLogList({ isAdmin, filter, order, paging, every }: LogListInp
   return { list: { ...list, data: { ...data, total } }, totalAtLeast: trail.more }
 }
 
-/** What has been seen of a list with this filter: where its pages begin, and how many rows it has, at least if there are more. */
-function useTrail(key: string) {
-  const fresh = () => ({ key, places: new Map<number, string>(), total: 0, more: false })
-  const [trail, setTrail] = useState(fresh)
-  if (trail.key === key) return trail
-  const next = fresh()
-  setTrail(next)
-  return next
-}
+/** What has been seen of a list with one filter: where its pages begin, and how many rows it has, at least if there are more. */
+const freshTrail = () => ({ places: new Map<number, string>(), total: 0, more: false })
 
 function withRows(page: CallReply<'GET /api/log/'>) {
   return { ...page, items: page.items.map(withFactors) }

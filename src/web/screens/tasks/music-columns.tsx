@@ -5,6 +5,7 @@ import { CopyText } from '../../ui/copy-text.tsx'
 import type { Column } from '../../ui/listing.ts'
 import { Tag } from '../../ui/tag.tsx'
 import { ChannelCell, CostCell, LabelTag, LongText, ProgressCell, SpentCell, StatusCell, TimeCell } from './cells.tsx'
+import { clipsOf } from './clips.ts'
 import { ResultCell } from './result.tsx'
 import styles from './tasks.module.css'
 import { texts } from './texts.ts'
@@ -58,7 +59,7 @@ export function useMusicColumns(isAdmin: boolean): readonly Column<Task>[] {
       ),
     },
     { key: 'status', title: say('status'), cell: (row) => <StatusCell status={row.status} /> },
-    { key: 'song', title: say('song'), cell: (row) => <ResultCell row={row} /> },
+    { key: 'song', title: say('song'), cell: (row) => (clipsOf(row.data).length > 0 ? <ResultCell row={row} /> : null) },
     { key: 'cost', title: say('cost'), align: 'right', hideable: true, cell: (row) => <CostCell units={row.quota} /> },
     {
       key: 'prompt',

@@ -8,12 +8,11 @@ import { texts } from './texts.ts'
 
 const ClipsDialog = lazy(async () => ({ default: (await import('./clips-dialog.tsx')).ClipsDialog }))
 
-/** Opens what a task brought: songs to play, or lyrics to read. */
+/** Opens what a task brought, if it did: songs to play, or lyrics to read. */
 export function ResultCell({ row }: { row: Task }) {
   const say = useText(texts)
   const [open, setOpen] = useState(false)
   const clips = clipsOf(row.data)
-  if (clips.length === 0) return null
   const isSound = clips.some(({ audio, video }) => audio !== '' || video !== '')
   const Icon = isSound ? IconPlayerPlay : IconFileText
   return (

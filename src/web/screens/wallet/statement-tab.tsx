@@ -1,17 +1,13 @@
-import { Button, Group } from '@mantine/core'
-import { IconChevronLeft, IconChevronRight, IconListDetails } from '@tabler/icons-react'
+import { IconListDetails } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { type LedgerRow, ledgerKindLabels } from '../../../contract/entities/ledger-row.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import { usePageSize } from '../../lib/page-size.ts'
+import { useKeyedState } from '../../lib/keyed-state.ts'
 import { read } from '../../lib/query.ts'
-import { useUrlState } from '../../lib/search-params.ts'
 import { timeZoneName } from '../../lib/times.ts'
-import { DataTable } from '../../ui/data-table.tsx'
-import { useFilteredEmpty } from '../../ui/filtered-empty.tsx'
 import { FileButton } from '../../ui/list-file.tsx'
-import { ListFilters } from '../../ui/list-filters.tsx'
+import { useListState } from '../../ui/list-state.ts'
+import { ListTable } from '../../ui/list-table.tsx'
 import type { Column } from '../../ui/listing.ts'
 import { QuotaText } from '../../ui/quota-text.tsx'
 import { StatusTag } from '../../ui/status-tag.tsx'
@@ -22,72 +18,43 @@ import styles from './wallet.module.css'
 
 export function StatementTab() {
   const say = useText(texts)
-  const size = usePageSize()
-  const filters = useUrlState({ kind: '', before: 0 })
-  const { kind, before } = filters.values
-  const list = useQuery({
-    ...read('GET /api/user/self/ledger', { query: { kind, before, page_size: size } }),
-    placeholderData: (last) => last,
-    select: (answer) => ({ ...answer, total: answer.items.length }),
-  })
-  const nothingMatches = useFilteredEmpty(filters.reset)
-  const nothing = { title: say('statementEmpty'), hint: say('statementEmptyHint'), icon: <IconListDetails /> }
-  const change = (patch: Record<string, unknown>) => filters.change({ before: 0, ...patch })
-
+  const state = useListState({ kind: '' })
+  const { list, totalAtLeast } = useStatement(state)
   return (
     <div className={styles.stack}>
       <div className={styles.top}>
         <p className={styles.quiet}>{say('statementHint', { zone: timeZoneName() })}</p>
         <FileButton line="GET /api/user/self/ledger.csv" name="statement.csv" query={{}} hint={say('statementCsv')} />
       </div>
-      <DataTable
+      <ListTable
         label={say('statement')}
         name="statement"
-        columns={useColumns()}
+        state={state}
         list={list}
-        rowKey={({ id }) => id}
-        empty={kind === '' && before === 0 ? nothing : nothingMatches}
-        toolbar={
-          <ListFilters
-            filters={[{ kind: 'select', name: 'kind', label: say('kindFilter'), choices: useKinds(), width: 200 }]}
-            values={filters.values}
-            onChange={change}
-            onReset={filters.reset}
-            filtered={kind !== ''}
-          />
-        }
+        totalAtLeast={totalAtLeast}
+        columns={useColumns()}
+        filters={[{ kind: 'select', name: 'kind', label: say('kindFilter'), choices: useKinds(), width: 200 }]}
+        empty={{ title: say('statementEmpty'), hint: say('statementEmptyHint'), icon: <IconListDetails /> }}
       />
-      <Paging before={before} next={list.data?.next ?? 0} onChange={(to) => filters.change({ before: to })} />
     </div>
   )
 }
 
-/** Pages follow each other by the last row of the one before, so that any depth is as fast as the first. */
-function Paging({ before, next, onChange }: { before: number; next: number; onChange: (before: number) => void }) {
-  const say = useText(texts)
-  const [trail, setTrail] = useState<readonly number[]>([])
-  if (before === 0 && next === 0) return null
-
-  function older(): void {
-    setTrail([...trail, before])
-    onChange(next)
-  }
-  function newer(): void {
-    setTrail(trail.slice(0, -1))
-    onChange(trail.at(-1) ?? 0)
-  }
-
-  const look = { variant: 'default', size: 'compact-md' } as const
-  return (
-    <Group gap="xs" justify="flex-end">
-      <Button {...look} disabled={before === 0} leftSection={<IconChevronLeft size={16} />} onClick={newer}>
-        {say(trail.length > 0 ? 'newer' : 'newest')}
-      </Button>
-      <Button {...look} disabled={next === 0} rightSection={<IconChevronRight size={16} />} onClick={older}>
-        {say('older')}
-      </Button>
-    </Group>
-  )
+/** A page after one that was seen goes on from its last row, so that any depth is as fast as the first. */
+function useStatement({ asked, page, paging }: { asked: { kind: string }; page: number; paging: { page_size: number } }) {
+  const { page_size } = paging
+  const places = useKeyedState(JSON.stringify([asked, page_size]), () => new Map<number, number>())
+  const list = useQuery({
+    ...read('GET /api/user/self/ledger', { query: { ...asked, p: page, page_size, before: places.get(page) ?? 0 } }),
+    placeholderData: (last) => last,
+  })
+  const { data } = list
+  if (!data) return { list: { ...list, data: undefined }, totalAtLeast: false }
+  const { items, next } = data
+  if (next > 0 && !list.isPlaceholderData) places.set(page + 1, next)
+  const seen = (page - 1) * page_size + items.length
+  // Nobody has counted what comes after: one more at least.
+  return { list: { ...list, data: { items, total: next > 0 ? seen + 1 : seen } }, totalAtLeast: next > 0 }
 }
 
 function useKinds() {
@@ -100,7 +67,14 @@ function useColumns(): Column<LedgerRow>[] {
   return [
     { key: 'at', title: say('at'), width: 180, cell: ({ created_at: at }) => <TimeText seconds={at} /> },
     { key: 'kind', title: say('kind'), heads: true, cell: ({ kind }) => <StatusTag state={ledgerKindLabels[kind]} /> },
-    { key: 'explanation', title: say('explanation'), fill: true, width: 260, cell: (row) => <Explanation row={row} /> },
+    {
+      key: 'explanation',
+      title: say('explanation'),
+      hideable: true,
+      fill: true,
+      width: 260,
+      cell: (row) => <Explanation row={row} />,
+    },
     {
       key: 'change',
       title: say('change'),
@@ -115,6 +89,7 @@ function useColumns(): Column<LedgerRow>[] {
     {
       key: 'balance',
       title: say('balanceAfter'),
+      hideable: true,
       align: 'right',
       cell: ({ balance }) => (balance === null ? null : <QuotaText units={balance} digits={6} />),
     },
