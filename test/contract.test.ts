@@ -100,6 +100,12 @@ it('every failure that the console can tell is shown at a call, here or in the t
   expect(others.filter((code) => !new RegExp(`\\b${code}\\b`).test(tests))).toEqual([])
 })
 
+it('the pictures that pages and browsers ask for by themselves are files of the console', () => {
+  const starts = { 'logo.png': [0x89, 0x50, 0x4e, 0x47], 'favicon.ico': [0, 0, 1, 0] }
+  for (const [name, bytes] of Object.entries(starts))
+    expect([...readFileSync(join('src/web/public', name)).subarray(0, 4)], name).toEqual(bytes)
+})
+
 function sourcesOf(folders: readonly string[], name: RegExp): string {
   const files = folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),

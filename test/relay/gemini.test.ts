@@ -186,6 +186,15 @@ describe('the addresses of Gemini', () => {
     expect((await get(`/v1beta/models/${model}`)).body).toMatchObject({ name: `models/${model}` })
     expect((await get('/v1/models')).body).toHaveProperty('models')
     expect((await get('/v1/models', { 'anthropic-version': '2023-06-01' })).body).toHaveProperty('first_id')
+    const { models, nextPageToken } = (await get('/v1beta/models?pageSize=2')).body
+    expect([models.length, (await get(`/v1beta/models?pageSize=2&pageToken=${nextPageToken}`)).body.models.length]).toEqual([
+      2, 1,
+    ])
+    const anthropic = async (query: string) => (await get(`/v1/models?${query}`, { 'anthropic-version': '2023-06-01' })).body
+    const first = await anthropic('limit=2')
+    const second = await anthropic(`limit=2&after_id=${first.last_id}`)
+    expect([first.has_more, first.data.length, second.has_more, second.data.length]).toEqual([true, 2, false, 1])
+    expect(await anthropic(`limit=1&before_id=${second.first_id}`)).toMatchObject({ first_id: first.last_id, has_more: true })
     const unknown = await get('/v1beta/models/none')
     expect([unknown.status, unknown.body.error.status]).toEqual([404, 'NOT_FOUND'])
   })

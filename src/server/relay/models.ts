@@ -11,13 +11,27 @@ import type { RelayParts } from './relay-parts.ts'
 export async function listModels(app: RelayParts, call: Call): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
   const names = usableModels(app, caller)
+  const query = new URLSearchParams(call.request.url?.split('?')[1])
+  const given = (name: string) => query.get(name) ?? ''
   if (call.dialect === 'anthropic') {
-    const data = names.map(anthropicModel)
-    sendJson(call, { data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null })
+    const { rows, isCut } = partOf(names, { limit: given('limit'), after: given('after_id'), before: given('before_id') })
+    sendJson(call, { data: rows.map(anthropicModel), has_more: isCut, first_id: rows[0] ?? null, last_id: rows.at(-1) ?? null })
     return
   }
-  if (call.dialect === 'gemini') sendJson(call, { models: names.map(geminiModel) })
-  else sendJson(call, { success: true, object: 'list', data: names.map(openAiModel) })
+  if (call.dialect === 'gemini') {
+    const { rows, isCut } = partOf(names, { limit: given('pageSize'), after: given('pageToken'), before: '' })
+    sendJson(call, { models: rows.map(geminiModel), ...(isCut ? { nextPageToken: rows.at(-1) } : {}) })
+    return
+  }
+  sendJson(call, { success: true, object: 'list', data: names.map(openAiModel) })
+}
+
+/** As many sorted names as are asked for, behind one or right before one; all of them where nobody asks for fewer. */
+function partOf(names: readonly string[], { limit, after, before }: { limit: string; after: string; before: string }) {
+  const open = names.filter((name) => (after === '' || name > after) && (before === '' || name < before))
+  const count = /^[1-9]\d{0,3}$/.test(limit) ? Number(limit) : open.length
+  const rows = before === '' ? open.slice(0, count) : open.slice(Math.max(0, open.length - count))
+  return { rows, isCut: rows.length < open.length }
 }
 
 /** `GET /v1/models/{id}`. Throws `model_not_found` for a model that this key cannot use. */

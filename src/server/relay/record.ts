@@ -1,5 +1,6 @@
 import type { LogOther } from '../../contract/entities/log.ts'
 import { logType } from '../../contract/entities/log.ts'
+import type { Text } from '../../contract/text.ts'
 import { completionTokens, promptTokens, type Usage } from '../../contract/usage.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { seconds } from '../lib/clock.ts'
@@ -44,7 +45,7 @@ export function chargeFor(
           user_id: caller.userId,
           created_at: at,
           type: logType.consume,
-          content: describe(price),
+          content: describePrice(price),
           username: caller.username,
           token_id: caller.tokenId,
           token_name: caller.tokenName,
@@ -112,8 +113,17 @@ function apart(price: Price, usage: Usage): Partial<LogOther> {
   }
 }
 
-/** The charge in words, as the log's detail column shows it. */
-function describe(price: Price): string {
-  if (price.fixedUsd >= 0) return `模型价格 ${price.fixedUsd}，分组倍率 ${price.groupRatio}`
-  return `模型倍率 ${price.modelRatio}，补全倍率 ${price.completionRatio}，分组倍率 ${price.groupRatio}`
+/** What was charged by, for people, with what they should know besides. */
+export function describePrice({ fixedUsd, modelRatio, completionRatio, groupRatio }: Price, more: readonly Text[] = []): string {
+  const parts: Text[] = [
+    ...(fixedUsd >= 0
+      ? [{ zh: `模型价格 ${fixedUsd}`, en: `Model price ${fixedUsd}` }]
+      : [
+          { zh: `模型倍率 ${modelRatio}`, en: `Model ratio ${modelRatio}` },
+          { zh: `补全倍率 ${completionRatio}`, en: `completion ratio ${completionRatio}` },
+        ]),
+    { zh: `分组倍率 ${groupRatio}`, en: `group ratio ${groupRatio}` },
+    ...more,
+  ]
+  return `${parts.map(({ zh }) => zh).join('，')} / ${parts.map(({ en }) => en).join(', ')}`
 }

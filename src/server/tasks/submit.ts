@@ -12,7 +12,7 @@ import { UpstreamFailure } from '../relay/failure.ts'
 import { authenticateCall } from '../relay/identify.ts'
 import { enterLimits, withinLimits } from '../relay/limits.ts'
 import { readBody } from '../relay/read-body.ts'
-import { chargeFor } from '../relay/record.ts'
+import { chargeFor, describePrice } from '../relay/record.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { Charge, Hold } from '../wallet/ledger.ts'
@@ -127,8 +127,10 @@ function chargeOf(app: RelayParts, held: Held, { channel, choice, attempts, verd
   const billed: Billed = { call, caller, facts, group: admitted.group, price, attempts, choice }
   const charge = chargeFor(app, billed, channel, price.model, { usage: noUsage, isEstimated: false })
   const { log } = charge
-  const name = verdict.upstreamId === '' ? '' : `，ID ${verdict.upstreamId}`
-  return log ? { ...charge, log: { ...log, content: `${log.content ?? ''}，操作 ${order.action}${name}` } } : charge
+  const { action } = order
+  const what = [{ zh: `操作 ${action}`, en: `action ${action}` }]
+  const name = verdict.upstreamId === '' ? [] : [{ zh: `ID ${verdict.upstreamId}`, en: `ID ${verdict.upstreamId}` }]
+  return log ? { ...charge, log: { ...log, content: describePrice(price, [...what, ...name]) } } : charge
 }
 
 /** Rejects with `task_not_submitted` when the charge is not durable in time: it stays queued, and its row is refunded once it lands. */
