@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -6,17 +7,18 @@ import { testCore } from '../helpers/core.ts'
 import { freshDatabase } from '../helpers/databases.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
 import { randomsOf } from '../helpers/randoms.ts'
-import { countWords, startFakeUpstream } from '../helpers/upstream.ts'
+import { startRedis } from '../helpers/redis-server.ts'
+import { countWords, type Program, startFakeUpstream } from '../helpers/upstream.ts'
 
 /**
- * Requests for a long time, while upstreams, callers, connections and the server itself fail at random: SOAK_SECONDS (20 unless named;
- * the reference asks for 7200), SOAK_RATE requests a second (30; 300), SEED. Every quarter the load rests and the books are read.
+ * Requests for a long time, while upstreams, callers, connections, Redis and the server itself fail at random: SOAK_SECONDS (20 unless
+ * named; the reference asks for 7200), SOAK_RATE requests a second (30; 300), SEED. Every minute, and four times at least, the load rests
+ * and the books are read.
  */
 const seconds = Number(process.env.SOAK_SECONDS ?? 20)
 const rate = Number(process.env.SOAK_RATE ?? 30)
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
-const rests = 4
-const models = ['good', 'slow', 'failing', 'cut', 'silent', 'unreported', 'error-in-200']
+const rests = Math.max(4, Math.floor(seconds / 60))
 
 describe.each(['sqlite', 'postgres'] as const)('a soak over %s', (kind) => {
   const ends: (() => Promise<unknown>)[] = []
@@ -28,21 +30,14 @@ describe.each(['sqlite', 'postgres'] as const)('a soak over %s', (kind) => {
     `[T163] of ${seconds} s with ${rate} requests a second and faults of every kind keeps its books (SEED=${seed})`,
     async () => {
       const random = randomsOf(seed)
-      const upstream = await startFakeUpstream({
-        programs: {
-          good: () => ({ words: 1 + Math.floor(random() * 50) }),
-          slow: { words: 30, pauseMs: 20 },
-          failing: () => (random() < 0.5 ? { status: 503 } : { words: 3 }),
-          cut: { words: 30, cutAfterEvents: 10 },
-          silent: () => (random() < 0.3 ? { hangUp: true } : { words: 3 }),
-          unreported: { words: 20, noUsage: true },
-          'error-in-200': () => (random() < 0.5 ? { errorIn200: true } : { words: 5 }),
-        },
-      })
+      const upstream = await startFakeUpstream({ programs: programsOf(random) })
       ends.push(() => upstream.stop())
+      const redis = kind === 'postgres' ? await startRedis() : undefined
+      if (redis) ends.push(() => redis.stop())
+      const env: Record<string, string> = redis ? { REDIS_URL: redis.url } : {}
       const database = await freshDatabase(kind)
       ends.push(() => database.drop())
-      let server = await startProcess(database)
+      let server = await startProcess(database, env)
       ends.push(() => server.kill('SIGKILL'))
       const { key } = await furnish(server, upstream.url)
       const open = await database.open()
@@ -55,6 +50,7 @@ describe.each(['sqlite', 'postgres'] as const)('a soak over %s', (kind) => {
       const one = async () => {
         const model = models[Math.floor(random() * models.length)] ?? 'good'
         const leaves = random() < 0.1 ? AbortSignal.timeout(5 + Math.floor(random() * 300)) : AbortSignal.timeout(60_000)
+        if (random() < 0.05) rude(server.url, key, random)
         const outcome = await ask(server.url, key, { model, stream: random() < 0.6, signal: leaves }).catch(() => ({
           status: 0,
           id: '',
@@ -64,15 +60,20 @@ describe.each(['sqlite', 'postgres'] as const)('a soak over %s', (kind) => {
         outcomes[outcome.status] = (outcomes[outcome.status] ?? 0) + 1
       }
 
+      const perRest = (rate * seconds) / rests
       for (let rest = 1; rest <= rests; rest++) {
         const restsAt = performance.now() + (seconds * 1000) / rests
         while (performance.now() < restsAt) {
           const work = one().finally(() => running.delete(work))
           running.add(work)
           if (random() < 0.01 && kind === 'postgres') await cutConnections(database.env.DATABASE_URL)
-          if (random() < 0.3 / ((rate * seconds) / rests)) {
+          if (redis && random() < 1 / perRest) {
+            await redis.kill()
+            await redis.start()
+          }
+          if (random() < 0.3 / perRest) {
             await server.kill('SIGKILL')
-            server = await startProcess(database)
+            server = await startProcess(database, env)
           }
           await pause(1000 / rate)
         }
@@ -80,7 +81,7 @@ describe.each(['sqlite', 'postgres'] as const)('a soak over %s', (kind) => {
         // Leases of a process that was killed run out within a minute; here they are run out by hand.
         await core.db.updateTable('holds').set({ lease_until: 1 }).where('lease_until', '>', 0).execute()
         await server.kill('SIGTERM')
-        server = await startProcess(database)
+        server = await startProcess(database, env)
         await requireBooks(core, complete)
       }
       console.log(`${kind}: ${JSON.stringify(outcomes)}; ${complete.size} whole answers, each charged once`)
@@ -89,6 +90,49 @@ describe.each(['sqlite', 'postgres'] as const)('a soak over %s', (kind) => {
     (seconds + 300) * 1000,
   )
 })
+
+/** What the upstream does for each model: most of part E of the reference about trust, at random where once would be too much. */
+function programsOf(random: () => number) {
+  const some = (share: number, program: Program) => () => (random() < share ? program : { words: 5 })
+  return {
+    good: () => ({ words: 1 + Math.floor(random() * 50) }),
+    slow: { words: 30, pauseMs: 20 },
+    crumbs: { words: 10, pieceBytes: 7 },
+    packed: { words: 10, gzip: true },
+    failing: some(0.5, { status: 503 }),
+    saturated: some(0.5, { status: 429, headers: { 'retry-after': '1' } }),
+    cut: { words: 30, cutAfterEvents: 10 },
+    stalling: some(0.3, { words: 30, stallAfterEvents: 5 }),
+    'failing-late': some(0.5, { words: 30, errorAfterEvents: 10 }),
+    silent: some(0.3, { hangUp: true }),
+    unreported: { words: 20, noUsage: true },
+    'error-in-200': some(0.5, { errorIn200: true }),
+    page: some(0.5, { bytes: '<html>hello</html>', contentType: 'text/html' }),
+    nothing: some(0.5, { bytes: '' }),
+    elsewhere: some(0.5, { redirect: 'http://127.0.0.1:1/' }),
+    'long-line': some(0.2, { words: 5, hugeLineBytes: 1_000_000 }),
+  } satisfies Record<string, Program | (() => Program)>
+}
+const models = Object.keys(programsOf(Math.random))
+
+/** A caller without manners, who is not waited for: part F. */
+function rude(url: string, key: string, random: () => number): void {
+  const body = '{"model":"slow","stream":true,"messages":[{"role":"user","content":"one"}]}'
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n`
+  const deeds = [
+    `${head}content-length: ${body.length}\r\n\r\n${body}`,
+    `${head}content-length: 500\r\n\r\n${body}`,
+    `${head}content-length: 99999999999\r\n\r\n{`,
+    `${head}content-length: 5\r\n\r\n{"a":`,
+    `${head}transfer-encoding: chunked\r\n\r\n-1\r\n`,
+    head.slice(0, 60),
+    'GET / HTTP/9.9\r\n\r\n',
+  ]
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.on('error', () => {})
+  socket.write(deeds[Math.floor(random() * deeds.length)] ?? '')
+  setTimeout(() => socket.destroy(), random() * 500)
+}
 
 async function furnish(server: ServerProcess, url: string): Promise<{ key: string }> {
   const save = (name: string, value: unknown) => server.call('PUT /api/option/', { key: name, value: JSON.stringify(value) })
@@ -103,6 +147,7 @@ async function furnish(server: ServerProcess, url: string): Promise<{ key: strin
       models: models.join(','),
       priority,
       auto_ban: 0,
+      setting: JSON.stringify({ idle_timeout_ms: 2000 }),
     })
   const { key } = await server.call<{ key: string }>('POST /api/token/', { name: 'soak', unlimited_quota: true })
   await server.call('POST /api/user/1/quota', { change: 1_000_000_000, reason: 'soak' })
@@ -122,7 +167,7 @@ async function ask(url: string, key: string, { model, stream, signal }: { model:
   return { status: response.status, id: response.headers.get('x-request-id') ?? '', isWhole }
 }
 
-/** Balances are their ledgers, every whole answer was charged once and nothing twice, and each charge has its row. */
+/** Balances are their ledgers, every whole answer was charged once and nothing twice, each charge has its row, and all sums agree. */
 async function requireBooks(core: Awaited<ReturnType<typeof testCore>>, complete: ReadonlySet<string>): Promise<void> {
   expect(await reconcile(core)).toEqual([])
   const charges = await core.db.selectFrom('ledger').select(['reference', 'amount']).where('kind', '=', 'charge').execute()
@@ -133,6 +178,17 @@ async function requireBooks(core: Awaited<ReturnType<typeof testCore>>, complete
   expect(rows.length).toBe(charges.length)
   expect(rows.filter(({ request_id, quota }) => charged.get(request_id) !== quota)).toEqual([])
   expect(await core.db.selectFrom('holds').select('request_id').execute()).toEqual([])
+
+  const sum = charges.reduce((total, { amount }) => total - amount, 0)
+  for (const table of ['users', 'tokens', 'channels'] as const) {
+    const uses = await core.db.selectFrom(table).select('used_quota').execute()
+    expect([table, uses.reduce((total, row) => total + row.used_quota, 0)]).toEqual([table, sum])
+  }
+  const users = await core.db.selectFrom('users').select(['request_count', 'held']).execute()
+  expect(users.map(({ request_count, held }) => [request_count, held])).toEqual([[charges.length, 0]])
+  const hours = await core.db.selectFrom('quota_data').select(['quota', 'count']).execute()
+  expect(hours.reduce((total, row) => total + row.quota, 0)).toBe(sum)
+  expect(hours.reduce((total, row) => total + row.count, 0)).toBe(charges.length)
 }
 
 async function cutConnections(databaseUrl: string): Promise<void> {
