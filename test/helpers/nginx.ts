@@ -14,10 +14,11 @@ export interface Nginx {
   stop(): Promise<void>
 }
 
-/** nginx as people put it in front: `proxy_pass` over kept connections, with its defaults but for what is in `more`. */
-export async function startNginx(backend: string, more = ''): Promise<Nginx> {
+/** nginx as people put it in front of one node or several: `proxy_pass` over kept connections, with its defaults but for what is in `more`. */
+export async function startNginx(backends: string | readonly string[], more = ''): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-nginx-'))
   const port = await freePort()
+  const servers = [backends].flat().map((url) => `server ${new URL(url).host} fail_timeout=1s;`)
   writeFileSync(
     join(folder, 'nginx.conf'),
     `daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
@@ -26,7 +27,7 @@ http {
   access_log off;
   client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy; fastcgi_temp_path ${folder}/fastcgi;
   uwsgi_temp_path ${folder}/uwsgi; scgi_temp_path ${folder}/scgi;
-  upstream sluice { server ${new URL(backend).host}; keepalive 4; }
+  upstream sluice { ${servers.join(' ')} keepalive 4; }
   server {
     listen 127.0.0.1:${port};
     client_max_body_size 0;

@@ -6,7 +6,7 @@ import type { TestDatabase } from './databases.ts'
 
 const main = fileURLToPath(new URL('../../dist/server/main.js', import.meta.url))
 
-/** The built server as a process of its own, to be killed. */
+/** The built server as a process of its own, to be killed; of another version when `program` names its file. */
 export interface ServerProcess {
   readonly url: string
   readonly pid: number
@@ -15,8 +15,12 @@ export interface ServerProcess {
   kill(signal: NodeJS.Signals): Promise<number | null>
 }
 
-export async function startProcess(database: TestDatabase, env: Record<string, string> = {}): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [main], {
+export async function startProcess(
+  database: TestDatabase,
+  env: Record<string, string> = {},
+  program = main,
+): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [program], {
     env: {
       PATH: process.env.PATH,
       PORT: '0',
