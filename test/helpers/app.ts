@@ -80,12 +80,16 @@ export async function startServer(kind: DatabaseKind, { env, database, ...replac
 }
 
 export async function signIn(url: string, password = rootPassword): Promise<string> {
-  const response = await fetch(`${url}/api/user/login`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ username: 'root', password }),
-  })
-  const cookie = response.headers.get('set-cookie')?.split(';', 1)[0]
-  if (!cookie) throw new Error(`Root could not sign in: ${await response.text()}`)
-  return cookie
+  for (let tries = 1; ; tries++) {
+    const response = await fetch(`${url}/api/user/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username: 'root', password }),
+    })
+    const cookie = response.headers.get('set-cookie')?.split(';', 1)[0]
+    if (cookie) return cookie
+    // On a machine with much else to do the database may take its first connections late.
+    if (response.status !== 503 || tries === 20) throw new Error(`Root could not sign in: ${await response.text()}`)
+    await new Promise((resolve) => setTimeout(resolve, 250))
+  }
 }

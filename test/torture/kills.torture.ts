@@ -143,7 +143,7 @@ describe.each(['sqlite', 'postgres'] as const)('a server on %s', (kind) => {
     const wholeIds = new Set(whole.map(({ id }) => id))
     const others = rows.filter(({ request_id: id }) => !wholeIds.has(id))
     const noted = others.filter(({ other }) => other.includes('"interrupted":"node"'))
-    requireNotes(told, noted)
+    requireNotes(told, noted, upstream.journal)
     if (kills >= longEvery) expect(noted.length).toBeGreaterThan(callers / 4)
     const wholeUsers = new Set(whole.map(({ user }) => user))
     requireGrounds(
@@ -165,16 +165,20 @@ interface Row {
   readonly completion_tokens: number
 }
 
-/** Streams that ran for long have left a note of what they owe: of the prompt, and of words that came. A word is four tokens at most. */
-function requireNotes(told: readonly Told[], noted: readonly Row[]): void {
+/**
+ * Streams that ran for long have left a note of what they owe: of the prompt, and of words that had been said. A word is four tokens at
+ * most.
+ */
+function requireNotes(told: readonly Told[], noted: readonly Row[], journal: readonly Entry[]): void {
   const rowOf = new Map(noted.map((row) => [row.request_id, row]))
-  for (const { id, openMs, isWhole, words } of told) {
+  const sent = new Map(journal.map(({ json, wordsSent }) => [json.user, wordsSent]))
+  for (const { id, user, openMs, isWhole } of told) {
     const row = rowOf.get(id)
-    if (!isWhole && openMs > noteLatestMs) expect([id, row !== undefined]).toEqual([id, true])
+    const isLong = !isWhole && openMs > noteLatestMs
+    if (isLong) expect([id, row !== undefined && row.completion_tokens > 0]).toEqual([id, true])
     if (!row) continue
     rowOf.delete(id)
-    expect([id, openMs > 4000, row.prompt_tokens > 0]).toEqual([id, true, true])
-    expect([row, row.completion_tokens > 0, row.completion_tokens <= 4 * words]).toEqual([row, true, true])
+    expect([row, row.prompt_tokens > 0, row.completion_tokens <= 4 * (sent.get(user) ?? 0)]).toEqual([row, true, true])
   }
   expect([...rowOf]).toEqual([])
 }
