@@ -1,3 +1,14 @@
+export interface PostgresServer {
+  readonly url: string
+  readonly pid: number
+  /** Starts it again on the same port and data after `kill`. */
+  start(): Promise<void>
+  kill(signal?: NodeJS.Signals): Promise<void>
+  stop(): Promise<void>
+}
+
 export declare function startPostgres(settings?: {
   durable?: boolean
-}): Promise<{ url: string; pid: number; stop: () => Promise<void> }>
+  folder?: string
+  more?: Record<string, string | number>
+}): Promise<PostgresServer>

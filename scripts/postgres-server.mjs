@@ -12,11 +12,12 @@ const run = promisify(execFile)
 const nobody = { uid: 65534, gid: 65534 }
 
 /**
- * @param {{ durable?: boolean }} [settings] durable: fsync on, as in use; tests go without
- * @returns {Promise<{ url: string, pid: number, stop: () => Promise<void> }>}
+ * @param {{ durable?: boolean, folder?: string, more?: Record<string, string | number> }} [settings] durable: fsync on, as in use; tests
+ *   go without. folder: where its files lie. more: settings of PostgreSQL
+ * @returns {Promise<import('./postgres-server.d.mts').PostgresServer>}
  */
-export async function startPostgres({ durable = false } = {}) {
-  const home = await mkdtemp(join(tmpdir(), 'sluice-postgres-'))
+export async function startPostgres({ durable = false, folder = tmpdir(), more = {} } = {}) {
+  const home = await mkdtemp(join(folder, 'sluice-postgres-'))
   const owner = process.getuid?.() === 0 ? nobody : {}
   const native = join(home, 'native')
   await cp(nativeFolder(), native, { recursive: true })
@@ -40,29 +41,45 @@ export async function startPostgres({ durable = false } = {}) {
     shared_buffers: '128MB',
     fsync: durable ? 'on' : 'off',
     full_page_writes: durable ? 'on' : 'off',
+    ...more,
   }
-  const server = spawn(
-    join(native, 'bin/postgres'),
-    ['-D', data, ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])],
-    { ...owner, cwd: home, stdio: ['ignore', 'ignore', 'pipe'] },
-  )
-  let said = ''
-  server.stderr.on('data', (chunk) => {
-    said = (said + chunk).slice(-4000)
-  })
-  const ended = new Promise((resolve) => server.once('exit', resolve))
+  let server
+  let ended
 
-  await waitForPort(
-    port,
-    () => server.exitCode !== null,
-    () => said,
-  )
+  async function start() {
+    const started = spawn(
+      join(native, 'bin/postgres'),
+      ['-D', data, ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])],
+      { ...owner, cwd: home, stdio: ['ignore', 'ignore', 'pipe'] },
+    )
+    let said = ''
+    started.stderr.on('data', (chunk) => {
+      said = (said + chunk).slice(-4000)
+    })
+    server = started
+    ended = new Promise((resolve) => started.once('exit', resolve))
+    await waitForPort(
+      port,
+      () => started.exitCode !== null || started.signalCode !== null,
+      () => said,
+    )
+  }
+
+  async function kill(signal = 'SIGINT') {
+    server.kill(signal)
+    await ended
+  }
+
+  await start()
   return {
     url: `postgres://sluice@127.0.0.1:${port}`,
-    pid: server.pid ?? 0,
+    get pid() {
+      return server.pid ?? 0
+    },
+    start,
+    kill,
     stop: async () => {
-      server.kill('SIGINT')
-      await ended
+      await kill()
       await rm(home, { recursive: true, force: true })
     },
   }
