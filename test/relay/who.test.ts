@@ -133,6 +133,8 @@ eachDatabase('groups, pins and the playground', (_fresh, kind) => {
     })
     expect(await code(chat({ model: 'unpriced-model' }))).toBe('price_missing')
     expect(await code(chat())).toBe('insufficient_quota')
+    const { message } = JSON.parse((await ask(server, nobody.key, chat())).text).error
+    expect(message).toMatch(/\$0\.000002 left, \$0\.\d{6} needed/)
     expect(upstream.journal).toHaveLength(0)
     const { logs, holds, users, tokens } = await books(server)
     expect([logs, holds, users[0]?.held, tokens.find(({ id }) => id === nobody.id)?.held]).toEqual([[], [], 0, 0])
