@@ -109,10 +109,10 @@ it('tokens are sorted by their heads, which the address keeps, and had as a file
   await go(page, '/token?group=auto')
   const names = page.getByRole('row').locator('td:nth-child(2)')
   expect(await names.allTextContents()).toEqual(['second', 'first'])
-  const head = page.getByRole('columnheader', { name: 'Name' })
+  const byName = page.getByRole('columnheader', { name: 'Name' })
   for (const order of ['descending', 'ascending'] as const) {
-    await head.getByRole('button').click()
-    await expect.poll(() => head.getAttribute('aria-sort')).toBe(order)
+    await byName.getByRole('button').click()
+    await expect.poll(() => byName.getAttribute('aria-sort')).toBe(order)
   }
   await page.reload()
   await expect.poll(() => names.allTextContents()).toEqual(['first', 'second'])

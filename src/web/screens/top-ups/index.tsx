@@ -61,7 +61,7 @@ function useFilters(): readonly Filter[] {
   const say = useText(texts)
   const local = useLocal()
   return [
-    { kind: 'search', name: 'keyword', label: say('search'), width: 300 },
+    { kind: 'search', name: 'keyword', label: say('search'), width: 340 },
     {
       kind: 'select',
       name: 'status',

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
 import { figuresOf } from '../../../../contract/model-price.ts'
 import { pricesOf } from '../../../lib/prices.ts'
-import { examplePrice } from './example-price.ts'
+import { examplePrice, priceOptions } from './example-price.ts'
 
-const options = {
+const options = priceOptions({
   ModelRatio: '{"gpt-4o":1.25,"claude-3-opus":7.5}',
   CompletionRatio: '{"claude-3-opus":4}',
   CacheRatio: '{"gpt-4o":0.5}',
   WebSearchPrice: '0.01',
-}
+})
 const perUsd = 500_000
 const usd = (...[model, prices]: [string, Partial<Parameters<typeof examplePrice>[1]>]) => {
   const price = examplePrice(model, { price: '', ratio: '', completion: '', ...prices }, options)

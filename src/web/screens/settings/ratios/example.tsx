@@ -5,7 +5,7 @@ import { formatCount } from '../../../lib/format.ts'
 import { useText } from '../../../lib/i18n.ts'
 import { type Prices, pricesOf, usdText } from '../../../lib/prices.ts'
 import { useStatus } from '../../../lib/status.ts'
-import { examplePrice } from './example-price.ts'
+import { examplePrice, priceOptions } from './example-price.ts'
 import type { Unit } from './price-input.tsx'
 import styles from './ratios.module.css'
 import { noPrices } from './table.ts'
@@ -26,7 +26,8 @@ export function Example({ editing: { table, options }, names, unit }: ExamplePro
   const say = useText(texts)
   const perUsd = useStatus().quota_per_unit
   const [chosen, setChosen] = useState<string | null>(null)
-  const priceOf = (name: string) => examplePrice(name, table[name] ?? noPrices, options)
+  const saved = priceOptions(options)
+  const priceOf = (name: string) => examplePrice(name, table[name] ?? noPrices, saved)
   const priced = names.filter(priceOf)
   const model = chosen !== null && priced.includes(chosen) ? chosen : priced[0]
   const price = model === undefined ? undefined : priceOf(model)
