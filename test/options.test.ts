@@ -65,6 +65,7 @@ function badValues(key: OptionKey): readonly string[] {
       return ['', 'no-such-choice']
     case 'json':
     case 'ratio-map':
+    case 'text-map':
       return ['', '{', 'null', '7', '{"__proto__":{"x":1}}']
     default:
       return ['x'.repeat(200_001)]

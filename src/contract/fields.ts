@@ -11,6 +11,7 @@ export type Widget =
   | 'markdown'
   | 'json'
   | 'ratio-map'
+  | 'text-map'
   | 'select'
   | 'tags'
   | 'url'

@@ -49,6 +49,7 @@ describe.each(['zh', 'en'] as const)('in %s', (language) => {
     await save.click()
     await readMessage(page, language, words.nothingChanged)
 
+    await groups.getByRole('radiogroup', { name: words.usableGroups }).getByText('JSON').click()
     const usable = groups.getByRole('textbox', { name: words.usableGroups })
     const before = await usable.inputValue()
     await usable.fill('{"default": ')

@@ -8,11 +8,17 @@ export const automation = section(
     GroupRouting: option({
       default: {},
       schema: map(z.enum(['weighted', 'least-busy', 'lowest-latency', 'cheapest'])),
-      widget: 'json',
+      widget: 'text-map',
+      choices: [
+        { value: 'weighted', label: { zh: '按权重', en: 'By weight' } },
+        { value: 'least-busy', label: { zh: '最空闲', en: 'Least busy' } },
+        { value: 'lowest-latency', label: { zh: '最快', en: 'Lowest latency' } },
+        { value: 'cheapest', label: { zh: '最便宜', en: 'Cheapest' } },
+      ],
       label: { zh: '分组路由策略', en: 'Routing by group' },
       help: {
-        zh: '同一优先级的多个渠道如何选择：weighted 按权重（默认）、least-busy 最空闲、lowest-latency 最快、cheapest 最便宜。',
-        en: 'How one of several channels of a priority is chosen: weighted (the default), least-busy, lowest-latency or cheapest.',
+        zh: '分组名到策略的映射：同一优先级的多个渠道如何选择；未列出的分组按权重。',
+        en: 'Groups and how one of several channels of a priority is chosen for each; by weight for groups that are not listed.',
       },
     }),
     ChannelDisableThreshold: option({

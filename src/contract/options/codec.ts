@@ -52,8 +52,10 @@ function readText(option: Option, text: string): Decoded {
 function kindOf({ widget }: Option): 'boolean' | 'number' | 'json' | 'text' {
   if (widget === 'switch') return 'boolean'
   if (widget === 'number') return 'number'
-  return widget === 'json' || widget === 'ratio-map' ? 'json' : 'text'
+  return jsonWidgets.has(widget) ? 'json' : 'text'
 }
+
+const jsonWidgets: ReadonlySet<string> = new Set(['json', 'ratio-map', 'text-map'])
 
 const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 

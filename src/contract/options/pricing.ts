@@ -18,7 +18,7 @@ export const groups = section(
     UserUsableGroups: option({
       default: { default: '默认分组', vip: 'vip分组' },
       schema: map(z.string().max(200)),
-      widget: 'json',
+      widget: 'text-map',
       label: { zh: '用户可选分组', en: 'User selectable groups' },
       help: {
         zh: '用户创建令牌时可选择的分组及其描述。',

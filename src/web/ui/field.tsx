@@ -5,6 +5,7 @@ import { useLocal, useText } from '../lib/i18n.ts'
 import { JsonInput } from './json-input.tsx'
 import { PasswordField } from './password-field.tsx'
 import { RatioMap } from './ratio-map.tsx'
+import { TextMap } from './text-map.tsx'
 import { texts } from './texts.ts'
 
 export interface FieldInputProps {
@@ -95,6 +96,18 @@ export function FieldInput({ field, value, onChange, error, disabled, mark }: Fi
           disabled={disabled}
           value={value}
           onChange={onChange}
+        />
+      )
+    case 'text-map':
+      return (
+        <TextMap
+          label={label}
+          description={common.description}
+          error={error}
+          disabled={disabled}
+          value={value}
+          onChange={onChange}
+          choices={field.choices}
         />
       )
     case 'select':
