@@ -321,6 +321,9 @@ eachDatabase('logs', (fresh) => {
       'r2',
       'r1',
     ])
+    // Hours whose rows were not kept are passed over.
+    await rollUp(core, { user_id: ada, created_at: nowSeconds - 99 * hourSeconds, type: 2, model_name: 'rare' })
+    expect((await oldest({ filter: { model_name: 'rare' } }))[0]).toEqual(['r3', 'r2'])
     for (const folded of [false, true]) {
       if (folded) await foldUsage(core)
       expect((await oldest({ filter: { token_name: 'k' }, page: { offset: 1, limit: 2 } }))[0]).toEqual(['r2', 'r1'])

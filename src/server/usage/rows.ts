@@ -49,15 +49,25 @@ export async function readRows(db: Queries, filter: ResolvedFilter, page: PageOf
   const rest = at === 0 ? filter : beginningAt(filter, at, order)
   if (!isLocated(filter)) return readAlong(db, rest, page)
 
-  const cells = await cellsInOrder(db, rest, { order, limit: cellsMax + 1 })
+  const kept = await sinceFirstRow(db, rest)
+  if (!kept) return []
+  const cells = await cellsInOrder(db, kept, { order, limit: cellsMax + 1 })
   const first = cells[0]?.hour
   if (first === undefined) return []
   // So many that a walk from the first on finds them by the way.
   if (cells.length > cellsMax) {
     const begin = order === 'newest' ? first + hourSeconds - 1 : first
-    return readAlong(db, beginningAt(rest, begin, order), page)
+    return readAlong(db, beginningAt(kept, begin, order), page)
   }
-  return readCells(db, rest, { ...page, cells })
+  return readCells(db, kept, { ...page, cells })
+}
+
+/** The filter without the hours before the first row: the roll-up knows them, but their rows were not kept. Undefined when there are no rows. */
+async function sinceFirstRow(db: Queries, filter: ResolvedFilter): Promise<ResolvedFilter | undefined> {
+  const first = await db.selectFrom('logs').select('created_at').orderBy('created_at').limit(1).executeTakeFirst()
+  if (!first) return undefined
+  const hour = first.created_at - (first.created_at % hourSeconds)
+  return { ...filter, start_timestamp: Math.max(filter.start_timestamp ?? 0, hour) }
 }
 
 /** What is left of a filter when the rows begin at a time. */
@@ -82,10 +92,9 @@ export async function countRows(db: Queries, filter: ResolvedFilter, offset: num
   const limit = offset + logsCountedAhead
   if (!isLocated(filter)) return countAlong(db, filter, limit)
 
-  const oldest = await db.selectFrom('logs').select('created_at').orderBy('created_at').limit(1).executeTakeFirst()
-  if (!oldest) return 0
-  const since = Math.max(filter.start_timestamp ?? 0, oldest.created_at - (oldest.created_at % hourSeconds))
-  const known = await knownSums(db, { ...filter, start_timestamp: since })
+  const kept = await sinceFirstRow(db, filter)
+  if (!kept) return 0
+  const known = await knownSums(db, kept)
   if (!known) return countOf(db, await locatedRows(db, filter), limit)
   let { count } = known.sum
   for (const { from, to } of known.left) {
