@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { errors } from '../src/contract/errors.ts'
 import { parseLine, type Routes } from '../src/contract/route.ts'
 import { allRoutes } from '../src/contract/routes/index.ts'
+import { openApi } from '../src/server/console/openapi.ts'
 import { type FormName, forms } from './contract/forms.ts'
 import { type RecordedCall, recordedCalls } from './contract/recorded-calls.ts'
 import { type RefusedCall, refusedCalls } from './contract/refused-calls.ts'
@@ -98,6 +99,18 @@ it('every failure that the console can tell is shown at a call, here or in the t
   const shown = new Set([...refusedCalls.map(({ code }) => code), ...recordedCalls.map(({ refused }) => refused?.code)])
   const others = Object.keys(errors).filter((code) => !ofLoad.includes(code) && rules.includes(`'${code}'`) && !shown.has(code))
   expect(others.filter((code) => !new RegExp(`\\b${code}\\b`).test(tests))).toEqual([])
+})
+
+it('what an answer asks for by name is required in the description of the calls', () => {
+  const { paths } = openApi('1') as { paths: Record<string, Record<string, { requestBody: unknown }>> }
+  const required = (path: string) => paths[path]?.post?.requestBody
+  const asking = (...names: string[]) => ({
+    content: { 'application/json': { schema: { required: expect.arrayContaining(names) } } },
+  })
+  expect(required('/api/user/login')).toMatchObject(asking('username', 'password'))
+  expect(required('/api/channel/')).toMatchObject(asking('type', 'name', 'key', 'models'))
+  expect(required('/api/token/')).toMatchObject(asking('name'))
+  expect(JSON.stringify(paths)).not.toContain('"needed"')
 })
 
 it('the pictures that pages and browsers ask for by themselves are files of the console', () => {

@@ -73,3 +73,13 @@ const pathId = z.preprocess(
 )
 
 export const idParams = z.object({ id: pathId })
+
+/**
+ * A text of a body that is needed: what is not there is taken for what is empty, and whoever checks it asks for it in the words of its
+ * own rule. OpenAPI lists it as required.
+ */
+export const neededText = <Schema extends z.ZodType<string, string>>(schema: Schema) =>
+  z
+    .optional(schema)
+    .transform((text) => text ?? '')
+    .meta({ needed: true })

@@ -214,6 +214,7 @@ add('field_invalid', 'POST /api/channel/batch', { body: { ids: [] } })
 // Tokens
 const token = { name: 'one', unlimited_quota: true }
 add('token_name_required', 'POST /api/token/', { ...user, body: { ...token, name: 'x'.repeat(31) } })
+add('token_name_required', 'POST /api/token/', { ...user, body: { unlimited_quota: true } })
 add('group_forbidden', 'POST /api/token/', { ...user, body: { ...token, group: 'nowhere' } })
 add('address_list_invalid', 'POST /api/token/', { ...user, body: { ...token, allow_ips: '10.0.0.1\nhere' } })
 add('field_invalid', 'POST /api/token/', { ...user, body: { ...token, expired_time: 'soon' } })

@@ -133,16 +133,17 @@ const fields = {
 }
 
 /** What is not there is as missing as what is empty: `channels/fields.ts` says so. */
-const neededText = <Schema extends z.ZodType<string | undefined>>(schema: Schema) => schema.transform((value) => value ?? '')
+const needed = <Schema extends z.ZodType<string | undefined>>(schema: Schema) =>
+  schema.transform((value) => value ?? '').meta({ needed: true })
 
 export const channelInput = z
   .object(fields)
   .partial()
   .extend({
     type: wholeNumber(1, 100_000),
-    name: neededText(fields.name),
-    key: neededText(fields.key),
-    models: neededText(fields.models),
+    name: needed(fields.name),
+    key: needed(fields.key),
+    models: needed(fields.models),
   })
 export type ChannelInput = z.output<typeof channelInput>
 

@@ -59,12 +59,14 @@ const text = (lengthMax: number) =>
 
 /** What the owner may set. Name, addresses, models and group are checked by `tokens/tokens.ts`, which can name what is wrong. */
 export const tokenInput = z.object({
-  name: text(1000).transform((name) =>
-    name
-      .normalize('NFC')
-      .replace(/\p{Cc}/gu, ' ')
-      .trim(),
-  ),
+  name: text(1000)
+    .optional()
+    .transform((name = '') =>
+      name
+        .normalize('NFC')
+        .replace(/\p{Cc}/gu, ' ')
+        .trim(),
+    ),
   expired_time: z
     .int()
     .min(neverExpires)

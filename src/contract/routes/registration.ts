@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { queryEmail } from '../envelope.ts'
+import { neededText, queryEmail } from '../envelope.ts'
 import { routes } from '../route.ts'
 
 const turnstile = { turnstile: z.string().optional() }
@@ -33,8 +33,8 @@ export const registrationRoutes = routes({
     limit: 'critical',
     query: z.object(turnstile),
     body: z.object({
-      username: z.string().max(100).default(''),
-      password: z.string().max(100).default(''),
+      username: neededText(z.string().max(100)),
+      password: neededText(z.string().max(100)),
       password2: z.string().max(100).optional(),
       email: optionalText,
       verification_code: optionalText,
@@ -50,7 +50,7 @@ export const registrationRoutes = routes({
     access: 'public',
     summary: 'Reset the password with the token of a mailed link; answers the new password, which has to be changed',
     limit: 'critical',
-    body: z.object({ email, token: z.string().max(200).default('') }),
+    body: z.object({ email, token: neededText(z.string().max(200)) }),
     reply: z.string(),
   },
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { signedInUser, user } from '../entities/user.ts'
+import { neededText } from '../envelope.ts'
 import { routes } from '../route.ts'
 
 const groupInfo = z.object({ ratio: z.number(), desc: z.string() })
@@ -18,7 +19,7 @@ export const sessionRoutes = routes({
     summary: 'Sign in with a password',
     limit: 'login',
     query: z.object({ turnstile: z.string().optional() }),
-    body: z.object({ username: z.string().max(100).default(''), password: z.string().max(100).default('') }),
+    body: z.object({ username: neededText(z.string().max(100)), password: neededText(z.string().max(100)) }),
     reply: signedInUser,
   },
   'GET /api/user/logout': { ...logout, writes: true },

@@ -30,7 +30,12 @@ export const tokenRoutes = routes({
     text: { type: 'text/csv', fileName: 'tokens.csv' },
   },
   'GET /api/token/:id': { access: 'user', summary: 'One own token', params: idParams, reply: token },
-  'POST /api/token/': { access: 'user', summary: 'Make a token', body: tokenInput, reply: token },
+  'POST /api/token/': {
+    access: 'user',
+    summary: 'Make a token',
+    body: tokenInput.extend({ name: tokenInput.shape.name.meta({ needed: true }) }),
+    reply: token,
+  },
   'PUT /api/token/': {
     access: 'user',
     summary: 'Change a token; with status_only only its status',
@@ -38,7 +43,6 @@ export const tokenRoutes = routes({
     // A status that nobody may set (expired, exhausted) is what clients send back unread: it means "as it is".
     body: tokenInput.extend({
       id: z.int().positive(),
-      name: tokenInput.shape.name.optional(),
       status: status.optional().catch(undefined),
     }),
     reply: token,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { displayNameLengthMax, manageActions, user, userBatch, userBatchResult, userEdit } from '../entities/user.ts'
-import { idParams, oneBasedPage, page, queryFlag, queryInt, queryText } from '../envelope.ts'
+import { idParams, neededText, oneBasedPage, page, queryFlag, queryInt, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
 
 const search = { keyword: queryText, group: queryText, role: queryInt, status: queryInt, deleted: queryFlag }
@@ -32,9 +32,9 @@ export const userRoutes = routes({
     access: 'admin',
     summary: 'Make an ordinary user, with the gift of new users',
     body: z.object({
-      username: z.string().max(100).default(''),
+      username: neededText(z.string().max(100)),
       display_name: z.string().trim().max(displayNameLengthMax).default(''),
-      password: z.string().max(100).default(''),
+      password: neededText(z.string().max(100)),
     }),
     reply: user,
   },

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { ledgerRow } from '../entities/ledger-row.ts'
-import { oneBasedPage, queryInt, queryText } from '../envelope.ts'
+import { neededText, oneBasedPage, queryInt, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
 
 export const walletRoutes = routes({
   'POST /api/user/topup': {
     access: 'user',
     summary: 'Redeem a code; answers the units that it added',
-    body: z.object({ key: z.string().max(200).trim().default('') }),
+    body: z.object({ key: neededText(z.string().max(200).trim()) }),
     reply: z.int(),
     limit: 'money',
   },

@@ -87,7 +87,7 @@ function operation(line: string, route: Route): Json {
 }
 
 function bodyOf(route: Route, body: z.ZodType): Json {
-  return route.bodyAs === 'text' ? { '*/*': { schema: { type: 'string' } } } : json(schemaOf(body, 'input'))
+  return route.bodyAs === 'text' ? { '*/*': { schema: { type: 'string' } } } : json(withNeeded(schemaOf(body, 'input')))
 }
 
 function contentOf(route: Route): Json {
@@ -96,12 +96,25 @@ function contentOf(route: Route): Json {
 }
 
 function answer(route: Route): Json {
-  const extra: Json = route.extra ? { ...propertiesOf(schemaOf(route.extra, 'output')) } : {}
+  const { properties = {}, required = [] } = route.extra ? schemaOf(route.extra, 'output') : {}
   return {
     type: 'object',
-    properties: { success: { const: true }, message: { type: 'string' }, data: schemaOf(route.reply, 'output'), ...extra },
-    required: ['success', 'message', 'data', ...Object.keys(extra)],
+    // An object's schema has its fields and their names here.
+    properties: {
+      ...{ success: { const: true }, message: { type: 'string' }, data: schemaOf(route.reply, 'output') },
+      ...(properties as Json),
+    },
+    required: [...new Set(['success', 'message', 'data', ...(required as string[])])],
   }
+}
+
+/** Fields that an answer asks for by name are required, though it is no fault of form to leave them out. */
+function withNeeded(schema: Json): Json {
+  const fields = Object.entries((schema.properties ?? {}) as Record<string, Json>)
+  const needed = fields.filter(([, field]) => field.needed === true).map(([name]) => name)
+  if (needed.length === 0) return schema
+  const plain = fields.map(([name, { needed: _marked, ...field }]) => [name, field])
+  return { ...schema, properties: Object.fromEntries(plain), required: [...((schema.required ?? []) as string[]), ...needed] }
 }
 
 function parameters(place: 'path' | 'query', object: z.ZodObject | undefined): Json[] {
@@ -116,11 +129,6 @@ function parameters(place: 'path' | 'query', object: z.ZodObject | undefined): J
 function schemaOf(schema: z.core.$ZodType, io: 'input' | 'output'): Json {
   const { $schema: _, ...plain } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
   return plain
-}
-
-function propertiesOf(schema: Json): Json {
-  // An object's schema has its fields here.
-  return schema.properties as Json
 }
 
 function json(schema: Json): Json {

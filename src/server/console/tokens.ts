@@ -40,10 +40,10 @@ export const tokenHandlers: Handlers<typeof tokenRoutes, Context> = {
   'POST /api/token/': (context, { body }) =>
     createToken(context.app, { userId: requireCaller(context).id, input: body, mayUse: groupsOf(context) }),
 
-  async 'PUT /api/token/'(context, { query, body: { id, status, name = '', ...fields } }) {
+  async 'PUT /api/token/'(context, { query, body: { id, status, ...input } }) {
     const userId = requireCaller(context).id
     if (query.status_only) return setTokenStatus(context.app, { userId, id, status: status ?? failStatus() })
-    const edit = { userId, id, input: { ...fields, name }, status, mayUse: groupsOf(context) }
+    const edit = { userId, id, input, status, mayUse: groupsOf(context) }
     const token = await editToken(context.app, edit)
     context.app.ledger.refresh({ tokenId: id })
     return token
