@@ -44,7 +44,7 @@ export async function listen(app: App): Promise<RunningServer> {
       return created
     },
   })
-  await console.listen({ port: app.env.PORT, host: app.env.HOST })
+  await console.listen({ port: app.env.PORT, host: app.env.HOST, backlog })
   // Fastify has called the factory by now.
   const running = server as unknown as Server
   const { port } = running.address() as AddressInfo
@@ -53,14 +53,14 @@ export async function listen(app: App): Promise<RunningServer> {
   const left = new Promise<void>((resolve) => {
     leave = resolve
   })
-  const cut = () => {
+  const cut = async () => {
     lane.cut()
     sockets.cut()
-    setTimeout(() => {
-      running.closeAllConnections()
-      sockets.destroy()
-    }, tellingMs)
-    setTimeout(leave, chargingMs)
+    await Promise.race([lane.drain(), pause(chargingMs)])
+    await pause(tellingMs)
+    running.closeAllConnections()
+    sockets.destroy()
+    leave()
   }
 
   return {
@@ -68,7 +68,7 @@ export async function listen(app: App): Promise<RunningServer> {
     async stop(limitMs, idleMs = 0) {
       isStopping = true
       const ended = Promise.all([closed(running), sockets.drain()])
-      const limit = setTimeout(cut, limitMs)
+      const limit = setTimeout(() => void cut(), limitMs)
       // A proxy may be sending on a connection that is idle here.
       await Promise.race([ended, pause(idleMs)])
       const idle = setInterval(() => running.closeIdleConnections(), idleEveryMs)
@@ -80,7 +80,7 @@ export async function listen(app: App): Promise<RunningServer> {
       clearTimeout(limit)
       await console.close()
     },
-    cut,
+    cut: () => void cut(),
   }
 }
 
@@ -94,10 +94,12 @@ function refuseOldest({ socket }: IncomingMessage): void {
   socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n')
 }
 
+/** Thousands may come at the same moment, as when another node has gone. */
+const backlog = 4096
 const idleEveryMs = 50
-/** How long callers may take to read why they were broken off, and how long it may take until what they have is charged. */
-const tellingMs = 1_000
+/** How long it may take until what callers have is charged and they are told, and how long until they have read it. */
 const chargingMs = 10_000
+const tellingMs = 1_000
 
 const limits = {
   headersTimeout: 15_000,

@@ -39,6 +39,9 @@ const openAiCodes: Readonly<Record<string, string>> = {
   rate_limit_concurrency: 'rate_limit_exceeded',
 }
 
+/** What passes by itself, soon. */
+const comeAgainSeconds: Readonly<Record<string, number>> = { database_unavailable: 2, server_stopping: 2 }
+
 /** One of the product's own errors for a relay caller. */
 export function ownError(error: AppError, more: { retryAfter?: number } = {}): CallerError {
   const { status } = error.kind
@@ -48,7 +51,7 @@ export function ownError(error: AppError, more: { retryAfter?: number } = {}): C
     type: error.kind.type ?? (status >= 500 ? 'server_error' : 'invalid_request_error'),
     code: openAiCodes[error.code] ?? error.code,
     param: paramOf(error),
-    retryAfter: more.retryAfter ?? Number(error.params.retryAfter ?? 0),
+    retryAfter: more.retryAfter ?? Number(error.params.retryAfter ?? comeAgainSeconds[error.code] ?? 0),
     final: error.kind.final === true,
     details: error.code === 'untranslatable' && error.params.field === 'thread' ? unthreaded : undefined,
   }

@@ -23,12 +23,12 @@ export function relayLane(app: RelayParts, readClient: ClientReader, handleTask:
   const memory = new MemoryWatch()
   const running = new Set<Call>()
   let isCut = false
-  let onIdle: (() => void) | undefined
+  const onIdle: (() => void)[] = []
 
   const finished = (call: Call) => {
     running.delete(call)
     app.metrics.relayOpen.dec()
-    if (running.size === 0) onIdle?.()
+    if (running.size === 0) for (const tell of onIdle.splice(0)) tell()
   }
 
   return {
@@ -39,7 +39,7 @@ export function relayLane(app: RelayParts, readClient: ClientReader, handleTask:
         answerPreflight(response)
         return true
       }
-      const isFull = memory.isShort && running.size >= runningWhenShort
+      const isFull = memory.isShort && isServing(running, servedWhenShort)
       const found = findEndpoint(request.method ?? 'GET', url, request.headers)
       const call = callOf(found, { request, response }, readClient(request), app.now())
       running.add(call)
@@ -48,7 +48,7 @@ export function relayLane(app: RelayParts, readClient: ClientReader, handleTask:
       return true
     },
     async drain(): Promise<void> {
-      if (running.size > 0) await new Promise<void>((resolve) => (onIdle = resolve))
+      if (running.size > 0) await new Promise<void>((resolve) => onIdle.push(resolve))
       memory.close()
     },
     /** Breaks off what still runs, with a connection or without: callers are told, and charged for what they have. */
@@ -60,8 +60,15 @@ export function relayLane(app: RelayParts, readClient: ClientReader, handleTask:
   }
 }
 
-/** So many still run: memory that stays in use for other reasons must not end the service. */
-const runningWhenShort = 50
+/** So many are served all the same: memory that stays in use for other reasons must not end the service. */
+const servedWhenShort = 50
+
+/** Whether so many callers wait for their answers. Those who have left hold no memory for long, and nobody has to wait until they are charged. */
+function isServing(running: Iterable<Call>, most: number): boolean {
+  let served = 0
+  for (const call of running) if (!call.isOver && ++served >= most) return true
+  return false
+}
 
 export type RelayLane = ReturnType<typeof relayLane>
 
