@@ -18,8 +18,8 @@ export class SaidText {
   }
 }
 
-/** More than models write in one reply. */
-const keptMax = 256 * 1024
+/** Some sixteen thousand tokens, which is more than most replies have: of a longer one the rest counts as its beginning does. */
+const keptMax = 64 * 1024
 
 /** Tokens of all that was said, when `tokens` is the count of what was kept. */
 export function withUnkept(tokens: number, { kept, unkept = 0 }: { readonly kept: string; readonly unkept?: number }): number {
