@@ -236,9 +236,9 @@ describe('bodies', () => {
 
   it('[T080] of any shape are refused at their limit without holding up anybody', async () => {
     const bodies = {
-      large: `{"name":"${'x'.repeat(3_000_000)}"}`,
+      large: `{"name":"${'x'.repeat(50_000_000)}"}`,
       deep: `${'['.repeat(200_000)}${']'.repeat(200_000)}`,
-      wide: `{${Array.from({ length: 60_000 }, (_, index) => `"k${index}":1`).join(',')}}`,
+      wide: `{${Array.from({ length: 1_000_000 }, (_, index) => `"k${index}":1`).join(',')}}`,
     }
     for (const [shape, body] of Object.entries(bodies)) {
       const refused = fetch(`${server.url}/api/token/`, {
@@ -268,6 +268,9 @@ describe('bodies', () => {
     }
   })
 
+  /** FUZZ_ROUNDS (2; the reference asks for 1,000): bodies for each route and role. */
+  const fuzzRounds = Number(process.env.FUZZ_ROUNDS ?? 2)
+
   it('[T089] made up at random, for every route and role, break nothing', async () => {
     const { app } = server
     const roles = new Map<number, Record<string, string>>()
@@ -283,7 +286,7 @@ describe('bodies', () => {
       if (/logout|DELETE \/api\/user|sessions|oauth|passkey|test_mail|update|stripe/.test(line)) continue
       const [method = 'GET', path = ''] = line.split(' ')
       for (const [, headers] of roles) {
-        for (let round = 0; round < 2; round++) {
+        for (let round = 0; round < fuzzRounds; round++) {
           const body = route.body ? { body: JSON.stringify(random.value(3)) } : {}
           const url = `${server.url}${path.replace(/:\w+/g, () => encodeURIComponent(random.word()))}?${random.query()}`
           const response = await fetch(url, {
