@@ -103,7 +103,7 @@ add('email_alias_refused', mailed('o.ne+x@site.test'), {
 })
 add('human_check_failed', mailed('one@site.test'), { ...nobody, options: { ...verified, ...turnstile } })
 add('mail_unconfigured', mailed('one@site.test'), { ...nobody, options: { ...verified, SMTPServer: '' } })
-add('code_too_soon', mailed('new@example.com'), { ...nobody, options: verified })
+add('code_too_soon', mailed('mailed@example.com'), { ...nobody, options: verified })
 add('email_invalid', 'GET /api/reset_password?email=', nobody)
 add('reset_link_invalid', 'POST /api/user/reset', { ...nobody, body: { email: 'user@site.test', token: '' } })
 add('reset_link_invalid', 'POST /api/user/reset', { ...nobody, body: { email: 'user@site.test' } })

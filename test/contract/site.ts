@@ -1,5 +1,7 @@
+import { sendsPerHour } from '../../src/server/accounts/mailed-codes.ts'
 import { signIn } from '../../src/server/accounts/sign-in.ts'
 import { createUser } from '../../src/server/accounts/users.ts'
+import { seconds } from '../../src/server/lib/clock.ts'
 import { rootPassword, startServer, type TestServer } from '../helpers/app.ts'
 import { testCertificate } from '../helpers/certificate.ts'
 import type { DatabaseKind } from '../helpers/databases.ts'
@@ -117,6 +119,10 @@ async function seedPeople(
   const passkey = { user_id: Number(seeds.otherAdmin), public_key: '', name: '', created_at: 1 }
   const passkeys = Array.from({ length: 20 }, (_, index) => ({ ...passkey, credential_id: `seeded-${index}` }))
   await app.db.insertInto('passkeys').values(passkeys).execute()
+  // One has been mailed to as often as may be within an hour, which no test takes.
+  const sent_at = seconds(app.now())
+  const mailed = { email: 'mailed@example.com', sent_at, window_start: sent_at, sends: sendsPerHour }
+  await app.db.insertInto('mailed_addresses').values(mailed).execute()
   await server.call('POST /api/user/manage', { id: seeds.gone, action: 'delete' })
   await server.call(`POST /api/user/${seeds.user}/quota`, { change: 10_000_000, reason: 'test' })
 }
