@@ -13,7 +13,7 @@ eachDatabase('accounts', (_fresh, kind: DatabaseKind) => {
   it('[T141] [T148] [T160] what random requests cost is what an independent reckoning of the upstream’s journal says, in every account', () =>
     accounts.requireExactAccounts(6, 20))
 
-  it('[T157] a free model has its row, and a key that is deleted, disabled or expired in mid-stream pays for the stream', async () => {
+  it('[T157] a free model has its row, the playground pays as a key does, and a key that is deleted, disabled or expired in mid-stream pays for the stream', async () => {
     const { server } = accounts
     accounts.program('cheap', { words: 40, pauseMs: 5 })
     const ends: ((id: number) => Promise<unknown>)[] = [
@@ -37,6 +37,9 @@ eachDatabase('accounts', (_fresh, kind: DatabaseKind) => {
     const token = await addToken(server)
     expect((await post(server, token.key, 'openai', bodyOf('free', 'one two'))).status).toBe(200)
     expect(await rowsOf(token.id)).toMatchObject([{ model_name: 'free', quota: 0 }])
+    const tried = await server.raw('POST /pg/chat/completions', bodyOf('cheap', 'one two'))
+    expect([tried.status, (await tried.text()).includes('word40')]).toEqual([200, true])
+    expect(await rowsOf(0)).toMatchObject([{ prompt_tokens: 2, completion_tokens: 40, quota: costOf('cheap', 2, 40) }])
     await idle(server)
     await requireBalancedBooks(server)
   })
