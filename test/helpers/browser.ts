@@ -95,7 +95,9 @@ interface AxeResult {
 export async function seriousViolations(page: Page): Promise<string[]> {
   await page.evaluate(await readFile(require.resolve('axe-core/axe.min.js'), 'utf8'))
   // The script just evaluated defines `axe` on the page; its result is plain data. No rule that is on needs the style sheets loaded again.
-  const result = (await page.evaluate('axe.run(document, { resultTypes: ["violations"], preload: { assets: ["media"] } })')) as AxeResult
+  const result = (await page.evaluate(
+    'axe.run(document, { resultTypes: ["violations"], preload: { assets: ["media"] } })',
+  )) as AxeResult
   return result.violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, help, nodes }) =>
