@@ -11,6 +11,8 @@ export default defineConfig({
     outDir: '../../dist/web',
     emptyOutDir: true,
     target: 'es2022',
+    // What a visit may weigh is measured packed, by `npm run check`.
+    chunkSizeWarningLimit: 600,
     rolldownOptions: { output: { codeSplitting: { groups: chunks() } } },
   },
   server: { proxy: { '/api': server, '/pg': server, '/v1': server } },
