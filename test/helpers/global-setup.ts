@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { startPostgres } from '../../scripts/postgres-server.mjs'
-import { makeTemplates } from './templates.ts'
+import { makeTemplates, roomyMemory } from './templates.ts'
 
 /**
  * Once per test run: builds the server (worker threads and whole-process tests run the built files), starts PostgreSQL and makes the
@@ -9,7 +9,7 @@ import { makeTemplates } from './templates.ts'
 export default async function setup(): Promise<() => Promise<void>> {
   if (process.env.SKIP_BUILD !== '1')
     execFileSync('npx', ['--no-install', 'tsc', '-b', 'tsconfig.server.json'], { stdio: 'inherit' })
-  const postgres = process.env.TEST_PG_URL ? undefined : await startPostgres()
+  const postgres = process.env.TEST_PG_URL ? undefined : await startPostgres({ folder: roomyMemory(4), more: { max_wal_size: '512MB' } })
   if (postgres) process.env.TEST_PG_URL = postgres.url
   const throwAway = await makeTemplates()
   return async () => {

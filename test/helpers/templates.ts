@@ -20,7 +20,7 @@ export type Beginning = 'empty' | 'migrated' | 'started'
  * the machine. The workers learn of both by environment variables. Answers how everything is thrown away.
  */
 export async function makeTemplates(): Promise<() => Promise<void>> {
-  const folder = mkdtempSync(join(roomyMemory() ?? tmpdir(), 'sluice-tests-'))
+  const folder = mkdtempSync(join(roomyMemory(1) ?? tmpdir(), 'sluice-tests-'))
   process.env.TEST_FOLDER = folder
 
   const [migrated, started] = [folderOf('migrated'), folderOf('started')]
@@ -95,12 +95,12 @@ async function administer(statement: string): Promise<void> {
   }
 }
 
-/** The folder of files in memory, when it has a gigabyte left. */
-function roomyMemory(): string | undefined {
+/** The folder of files in memory, when it has so many gigabytes left. */
+export function roomyMemory(gigabytes: number): string | undefined {
   const folder = '/dev/shm'
   try {
     const { bavail, bsize } = statfsSync(folder)
-    return bavail * bsize > 2 ** 30 ? folder : undefined
+    return bavail * bsize > gigabytes * 2 ** 30 ? folder : undefined
   } catch {
     return undefined
   }
