@@ -1,7 +1,6 @@
 import { UnstyledButton } from '@mantine/core'
 import { useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
-import { startFireworks } from './fireworks.ts'
 import { texts } from './texts.ts'
 import styles from './top-links.module.css'
 
@@ -17,8 +16,9 @@ export function NewYear() {
   const say = useText(texts)
   const [running, setRunning] = useState(false)
 
-  function celebrate(): void {
+  async function celebrate(): Promise<void> {
     setRunning(true)
+    const { startFireworks } = await import('./fireworks.ts')
     const stop = startFireworks()
     setTimeout(() => {
       stop()
@@ -27,7 +27,7 @@ export function NewYear() {
   }
 
   return (
-    <UnstyledButton className={styles.link} disabled={running} onClick={celebrate}>
+    <UnstyledButton className={styles.link} disabled={running} onClick={() => void celebrate()}>
       🎉 {say('newYear')}
     </UnstyledButton>
   )
