@@ -3,7 +3,7 @@ import { IconTransform } from '@tabler/icons-react'
 import { logType, logTypeLabels } from '../../../contract/entities/log.ts'
 import { ratioToUsdPerMillion } from '../../../contract/quota.ts'
 import { colorOf, durationColor, firstTokenColor, formatCount, formatDuration } from '../../lib/format.ts'
-import { useLocal, useText } from '../../lib/i18n.ts'
+import { useLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import { formatTime } from '../../lib/times.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Facts } from '../../ui/facts.tsx'
@@ -12,6 +12,7 @@ import { HintTag } from '../../ui/status-tag.tsx'
 import { Tag } from '../../ui/tag.tsx'
 import { droppedFields, durationMs, type Factors, failedAttempts, type LogRow, triedChannels } from './factors.ts'
 import styles from './log.module.css'
+import { inOwnLanguage } from './own-language.ts'
 import { usdText } from './prices.ts'
 import { texts } from './texts.ts'
 
@@ -150,10 +151,12 @@ export function RetryCell({ row }: { row: LogRow }) {
 /** The price in a few words, and what is out of the ordinary; of other rows their text. */
 export function DetailCell({ row }: { row: LogRow }) {
   const say = useText(texts)
+  const language = useLanguage()
   if (row.type !== logType.consume) {
+    const text = inOwnLanguage(row.content, language)
     return (
-      <span className={styles.clippedText} title={row.content}>
-        {row.content}
+      <span className={styles.clippedText} title={text}>
+        {text}
       </span>
     )
   }

@@ -1,7 +1,7 @@
 import { Code } from '@mantine/core'
 import { logType } from '../../../contract/entities/log.ts'
 import { formatCount, formatDuration } from '../../lib/format.ts'
-import { useText } from '../../lib/i18n.ts'
+import { useLanguage, useText } from '../../lib/i18n.ts'
 import { formatTime, timeZoneName } from '../../lib/times.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
@@ -13,6 +13,7 @@ import { detailsTexts } from './details-texts.ts'
 import { droppedFields, durationMs, type LogRow } from './factors.ts'
 import { formatName } from './formats.ts'
 import styles from './log.module.css'
+import { inOwnLanguage } from './own-language.ts'
 import { texts } from './texts.ts'
 
 /** Everything that a row knows: what happened, how it was charged and why, and the row itself. */
@@ -41,6 +42,7 @@ export function RowDetails({ row }: { row: LogRow }) {
 function useFacts(row: LogRow): Fact[] {
   const say = useText(detailsTexts)
   const sayRow = useText(texts)
+  const language = useLanguage()
   const { factors } = row
   const duration = durationMs(row)
   const answering = duration - (factors.frt ?? 0)
@@ -71,7 +73,7 @@ function useFacts(row: LogRow): Fact[] {
         value: say('perSecond', { count: formatCount(Number((row.completion_tokens / (answering / 1000)).toPrecision(3))) }),
       },
     factors.admin_info?.address !== undefined && { label: say('address'), value: factors.admin_info.address },
-    row.type !== logType.consume && row.content !== '' && { label: say('detail'), value: row.content },
+    row.type !== logType.consume && row.content !== '' && { label: say('detail'), value: inOwnLanguage(row.content, language) },
   ]
   return facts.filter((fact) => fact !== false)
 }

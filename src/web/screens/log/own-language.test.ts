@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest'
+import { inOwnLanguage } from './own-language.ts'
+
+it.each([
+  ['管理员封禁了账户 / Banned by an admin', '管理员封禁了账户', 'Banned by an admin'],
+  ['调整 +$1：a / b / Changed +$1: a / b', '调整 +$1：a / b', 'Changed +$1: a / b'],
+])('of %j the half in the reader’s language is shown', (text, zh, en) => {
+  expect([inOwnLanguage(text, 'zh'), inOwnLanguage(text, 'en')]).toEqual([zh, en])
+})
+
+it.each(['Banned by an admin', '只有一种语言', '原因：退款 / Reason: 退款', 'one / two', '一 / two / three'])(
+  '%j is shown as it is',
+  (text) => {
+    expect([inOwnLanguage(text, 'zh'), inOwnLanguage(text, 'en')]).toEqual([text, text])
+  },
+)
