@@ -79,6 +79,17 @@ describe('channel calls', () => {
     expect(await refusal(server, 'POST /api/channel/batch', { ids: [] })).toBe('field_invalid')
   })
 
+  it('name what is missing, and of the wrong kind what kind it must be', async () => {
+    const server = await serverOfTest('sqlite')
+    const told = async (type?: unknown) => {
+      const channel = { name: 'one', key: secret, models: 'gpt-4o-mini', ...(type === undefined ? {} : { type }) }
+      const answer = await server.raw('POST /api/channel/', channel, { 'accept-language': 'en' })
+      return ((await answer.json()) as { message: string }).message
+    }
+    expect(await told()).toBe('Field type is invalid: is required')
+    expect(await told('openai')).toBe('Field type is invalid: must be of type number')
+  })
+
   it('tell the kinds of upstream and their models', async () => {
     const server = await serverOfTest('sqlite')
     const types = await server.call<ChannelType[]>('GET /api/channel/types')

@@ -124,8 +124,13 @@ function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.outp
   const [issue] = parsed.error.issues
   throw new AppError('field_invalid', {
     field: issue?.path.map(String).join('.') || 'body',
-    reason: explain({ issues: issue ? [{ ...issue, path: [] }] : [] }),
+    reason: explain({ issues: issue ? [{ ...issue, path: [], input: sentAt(value, issue.path) }] : [] }),
   })
+}
+
+/** What was sent at a place: a schema that coerces would tell of what it made of it. */
+function sentAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((inner, key) => Reflect.get(Object(inner), key), value)
 }
 
 function envelopeOf(route: Route, answer: unknown): Record<string, unknown> {

@@ -131,6 +131,10 @@ it('a refusal stands in message and in data, because consoles of this family rea
   expect(await answer('POST /api/user/pay', { amount: 1, payment_method: 'cash' })).toMatchObject({
     code: 'payment_method_unknown',
   })
+  expect(await answer('POST /api/user/pay', { amount: 1 })).toMatchObject({
+    code: 'field_invalid',
+    message: 'Field payment_method is invalid: must be one of zfb, wx, stripe',
+  })
   expect(await answer('POST /api/user/amount', { amount: '1e3' })).toEqual(refused)
 })
 

@@ -147,7 +147,12 @@ function typeOf(method: string): string {
   return methodOf(method).type
 }
 
+const names = Object.keys(paymentMethods)
+const nameOne = { zh: `须为 ${names.join('、')} 之一`, en: `must be one of ${names.join(', ')}` }
+
+/** Throws `payment_method_unknown`, or `field_invalid` when none is named. */
 function methodOf(given: string) {
+  if (given === '') fail('field_invalid', { field: 'payment_method', reason: nameOne })
   const [, method] = Object.entries(paymentMethods).find(([name]) => name === given) ?? []
   return method ?? fail('payment_method_unknown', { method: given })
 }
