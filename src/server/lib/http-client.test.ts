@@ -1,6 +1,7 @@
 import http from 'node:http'
 import net from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { addresses } from '../../../test/helpers/addresses.ts'
 import { startSocks5 } from '../../../test/helpers/socks5-server.ts'
 import { callConfigured, fetchUntrusted, publicInternet, UpstreamAgents, type UpstreamSettings } from './http-client.ts'
 
@@ -331,9 +332,48 @@ describe('a fetch from an address that somebody else named', () => {
     expect(canary.connections).toBe(0)
   })
 
+  it('[T192] refuses each address that is not public, literal or behind a name, without connecting', async () => {
+    const canary = await site()
+    const inner = addresses.filter(({ address, isPublic }) => !isPublic && net.isIP(address) !== 0)
+    expect(inner.length).toBeGreaterThan(100)
+    for (const { address } of inner) {
+      const family = net.isIP(address)
+      const resolve = async () => [{ address, family }]
+      const agents = agentsOfTest({ untrusted: { ...publicInternet(), allowsPort: () => true, resolve } })
+      for (const host of [family === 6 ? `[${address}]` : address, `good.example@${address}`, 'name.test', 'name.test.']) {
+        const url = `http://${host}:${canary.port}/`
+        await expect(fetchUntrusted(agents, { url, allowHttp: true, ...small }), url).rejects.toMatchObject({
+          kind: expect.stringMatching(/^(unreachable|bad_url)$/),
+        })
+      }
+    }
+    expect(canary.connections).toBe(0)
+  })
+
+  it('[T194] asks for a name once, connects only to what was judged, and does not wait for ever', async () => {
+    const upstream = await site()
+    const answers = [['127.0.0.1'], ['10.0.0.1'], ['10.0.0.1', '127.0.0.1'], ['10.0.0.1']]
+    let asked = 0
+    const resolve = async () => (answers[asked++] ?? []).map((address) => ({ address, family: 4 }))
+    const allows = (address: string) => address === '127.0.0.1'
+    const agents = agentsOfTest({ untrusted: { allowsPort: () => true, allows, resolve } })
+    const outcome = (timeoutMs = 5000) =>
+      fetchUntrusted(agents, { url: `http://turning.test:${upstream.port}/`, allowHttp: true, ...small, timeoutMs }).then(
+        ({ status }) => status,
+        ({ kind }) => kind,
+      )
+    const outcomes = [await outcome(), await outcome(), await outcome(), await outcome()]
+    expect([outcomes, asked, upstream.connections]).toEqual([[200, 'unreachable', 200, 'unreachable'], 4, 2])
+
+    const silent = agentsOfTest({ untrusted: { allowsPort: () => true, allows, resolve: () => new Promise(() => {}) } })
+    await expect(
+      fetchUntrusted(silent, { url: 'http://slow.test/', allowHttp: true, ...small, timeoutMs: 200 }),
+    ).rejects.toMatchObject({ kind: 'timeout' })
+  })
+
   it('[T195] [T196] refuses ports that are not of the web, and http unless allowed', async () => {
     const agents = agentsOfTest()
-    for (const port of [22, 25, 3000, 5432, 6379]) {
+    for (const port of [22, 25, 81, 3000, 5432, 6379, 65_535]) {
       await expect(fetchUntrusted(agents, { url: `https://1.1.1.1:${port}/`, ...small })).rejects.toMatchObject({
         kind: 'unreachable',
       })
@@ -341,7 +381,11 @@ describe('a fetch from an address that somebody else named', () => {
     for (const url of [
       'http://1.1.1.1/',
       'ftp://1.1.1.1/',
+      'file:///etc/passwd',
+      'gopher://1.1.1.1:70/_x',
+      'blob:https://1.1.1.1/0b2a',
       'data:,x',
+      `data:image/png;base64,${'A'.repeat(1_000_000)}`,
       'https://a:b@1.1.1.1/',
       `https://1.1.1.1/${'a'.repeat(2000)}`,
     ]) {
@@ -410,9 +454,19 @@ describe('a fetch from an address that somebody else named', () => {
     await expect(
       fetchUntrusted(pretend({}), { url: slow.url, allowHttp: true, timeoutMs: 200, redirectsMax: 50, sizeBytesMax: 1000 }),
     ).rejects.toMatchObject({ kind: 'timeout' })
-    const large = await site((_request, response) => void response.end(Buffer.alloc(5000)))
-    await expect(fetchUntrusted(pretend({}), { url: large.url, allowHttp: true, ...small })).rejects.toMatchObject({
-      kind: 'too_large',
+    const dripping = await site((_request, response) => {
+      const drip = setInterval(() => response.write('a'), 20)
+      response.once('close', () => clearInterval(drip))
     })
+    await expect(
+      fetchUntrusted(pretend({}), { url: dripping.url, allowHttp: true, timeoutMs: 200, sizeBytesMax: 1000 }),
+    ).rejects.toMatchObject({ kind: 'timeout' })
+    const declared = await site((_request, response) => void response.end(Buffer.alloc(5000)))
+    const endless = await site((_request, response) => {
+      response.on('drain', () => response.write(Buffer.alloc(5000)))
+      response.write(Buffer.alloc(100_000))
+    })
+    for (const { url } of [declared, endless])
+      await expect(fetchUntrusted(pretend({}), { url, allowHttp: true, ...small })).rejects.toMatchObject({ kind: 'too_large' })
   })
 })
