@@ -256,6 +256,36 @@ describe('bodies', () => {
     expect(await server.app.db.selectFrom('tokens').where('name', '!=', 'typed').select('id').execute()).toEqual([])
   })
 
+  it('[T080] of a form with parts without end, or boundaries of dashes alone, are refused before they are taken apart', async () => {
+    const { key } = await addToken(server)
+    const part = (index: number | '') => `--x\r\ncontent-disposition: form-data; name="model${index}"\r\n\r\nm\r\n`
+    const dashes = '-'.repeat(68)
+    const forms: readonly (readonly [string, string])[] = [
+      ['x', `${part('').repeat(100_000)}--x--\r\n`],
+      ['"x"; charset=utf-8', `${part('').repeat(100_000)}--x--\r\n`],
+      ['x', `${Array.from({ length: 100_000 }, (_, index) => part(index)).join('')}--x--\r\n`],
+      [dashes, '-'.repeat(30_000_000)],
+      [
+        dashes,
+        `--${dashes}\r\ncontent-disposition: form-data; name="model"\r\n\r\n${'-'.repeat(30_000_000)}\r\n--${dashes}--\r\n`,
+      ],
+      ['', `${part('')}--x--\r\n`],
+    ]
+    for (const [boundary, body] of forms) {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': `multipart/form-data; boundary=${boundary}` }
+      const refused = fetch(`${server.url}/v1/audio/transcriptions`, { method: 'POST', headers, body })
+      expect((await fetch(`${server.url}/api/status`, { headers: client() })).status, boundary).toBe(200)
+      expect((await refused).status, `${boundary} ${body.length}`).toBe(400)
+    }
+    // A field of such a name is a field, and not what every object has.
+    const form = new FormData()
+    for (const field of ['__proto__', 'constructor', 'model']) form.set(field, 'no-such-model')
+    form.set('file', new Blob(['RIFF']), 'a.wav')
+    const headers = { authorization: `Bearer ${key}` }
+    const unknown = await fetch(`${server.url}/v1/audio/transcriptions`, { method: 'POST', headers, body: form })
+    expect([unknown.status, await unknown.text()]).toEqual([404, expect.stringContaining('no-such-model')])
+  })
+
   it('[T078] what goes into addresses, headers and mails is encoded or refused', async () => {
     const hostile = ['a\r\nBcc: evil@x.test', 'a&b=c', '../../x', 'x#y']
     for (const text of hostile) {

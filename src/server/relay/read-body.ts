@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { promisify } from 'node:util'
+import { MIMEType, promisify } from 'node:util'
 import zlib, { type BrotliOptions, brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib'
-import { fail } from '../lib/failure.ts'
+import { AppError, fail } from '../lib/failure.ts'
 import { shapeOf } from '../lib/json-shape.ts'
 import { withoutRepeatedKeys } from '../lib/splice-json.ts'
 import { isObject, type JsonObject, type UploadedFile } from '../protocols/wire-format.ts'
@@ -65,20 +65,41 @@ export async function readBody(request: IncomingMessage, limitBytes = bodyLimitB
 
 const isForm = /^\s*multipart\/form-data\s*;/i
 
+/** Far beyond every real form; taking one of very many parts apart holds everybody up. */
+const formPartsMax = 1000
+
 async function readForm(bytes: Buffer, contentType: string): Promise<Body> {
   let data: FormData
   try {
-    data = await new Response(bytes, { headers: { 'content-type': contentType } }).formData()
+    const type = new MIMEType(contentType)
+    if (hasMoreParts(bytes, type.params.get('boundary') ?? '', formPartsMax)) {
+      fail('bad_request', { reason: `the form has more than ${formPartsMax} parts` })
+    }
+    // Written anew, so that the boundary that was counted is the one that takes the form apart.
+    data = await new Response(bytes, { headers: { 'content-type': String(type) } }).formData()
   } catch (cause) {
+    if (cause instanceof AppError) throw cause
     fail('bad_request', { reason: 'the form cannot be read' }, { cause })
   }
-  const json: Record<string, string | string[]> = {}
+  const texts = new Map<string, string[]>()
   const files: UploadedFile[] = []
   for (const [field, value] of data) {
-    if (typeof value === 'string') json[field] = field in json ? [json[field] ?? [], value].flat() : value
+    if (typeof value === 'string') texts.set(field, [...(texts.get(field) ?? []), value])
     else files.push({ field, name: value.name, mediaType: value.type, bytes: Buffer.from(await value.arrayBuffer()) })
   }
+  const json = Object.fromEntries(Array.from(texts, ([field, values]) => [field, values.length === 1 ? values[0] : values]))
   return { bytes, json, form: { contentType, data, files } }
+}
+
+/** Whether a boundary stands in the form more often than that many parts need. */
+function hasMoreParts(bytes: Buffer, boundary: string, partsMax: number): boolean {
+  const delimiter = Buffer.from(`--${boundary}`)
+  let count = 0
+  for (let at = bytes.indexOf(delimiter); at >= 0; at = bytes.indexOf(delimiter, at + delimiter.length)) {
+    // The last one ends the form.
+    if (++count > partsMax + 1) return true
+  }
+  return false
 }
 
 function parseObject(bytes: Buffer): JsonObject {
