@@ -12,6 +12,7 @@ const { openSecrets } = await load('db/key-ring.js')
 const { newLogger } = await load('lib/logger.js')
 const { newMetrics } = await load('lib/metrics.js')
 const { openLedger } = await load('wallet/open-ledger.js')
+const { withdrawTopUp } = await load('wallet/manage-top-ups.js')
 const { redeem } = await load('wallet/redeem.js')
 const { takeReport } = await load('wallet/top-ups.js')
 const { takeStripeEvent } = await load('wallet/take-stripe-event.js')
@@ -85,6 +86,8 @@ const moves = {
   redeem: (index) => redeem(core, { key: move.key, caller: caller(index) }),
   epay: () => takeReport(core, move.report),
   stripe: () => takeStripeEvent(core, { body: move.body, signature: move.signature }),
+  // A refund that an admin makes good.
+  withdraw: () => withdrawTopUp(core, { ...move.refund, caller: caller(0) }).then(() => 'ok'),
   transfer: (index) => transferEarned(core, { amount: move.amount, caller: caller(index) }),
 }
 

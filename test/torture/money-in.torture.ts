@@ -28,13 +28,15 @@ interface Scene {
   /** What the winner of many attempts hears, and the others. */
   readonly won: string
   readonly late: string
-  /** How many of `attempts` win: reports of one payment are all acknowledged. */
+  /** Whether one attempt wins: reports of one payment are all acknowledged. */
   readonly isOnlyOne: boolean
+  /** What the one time writes into the ledger, where it is not `quota`. */
+  readonly amount?: number
 }
 
 type Stage = (node: TestLedger, number: number) => Promise<Scene>
 
-const orders = (node: TestLedger, row: { userId: number; provider: string; method: string; number: number }) =>
+const orders = (node: TestLedger, row: { userId: number; provider: string; method: string; number: number; status?: string }) =>
   node.core.db
     .insertInto('top_ups')
     .values({
@@ -46,10 +48,12 @@ const orders = (node: TestLedger, row: { userId: number; provider: string; metho
       amount: 12,
       money_minor: 8760,
       currency: row.provider === 'stripe' ? 'USD' : 'CNY',
-      status: topUpStatus.pending,
+      status: row.status ?? topUpStatus.pending,
+      refunded_minor: row.status === topUpStatus.success ? 8760 : 0,
       created_time: 0,
     })
-    .execute()
+    .returning('id')
+    .executeTakeFirstOrThrow()
 
 const stages: Record<string, Stage> = {
   async 'a redemption code'(node) {
@@ -93,6 +97,13 @@ const stages: Record<string, Stage> = {
     const move = { name: 'transfer', amount: quota }
     return { move, users: [userId], won: 'ok', late: 'transfer_exceeds_earned', isOnlyOne: true }
   },
+
+  async 'the refund of an order'(node, number) {
+    const userId = await node.user(quota)
+    const { id } = await orders(node, { userId, provider: 'stripe', method: 'stripe', number, status: topUpStatus.success })
+    const move = { name: 'withdraw', refund: { id, quota, reason: 'refund' } }
+    return { move, users: [userId], won: 'ok', late: 'top_up_not_refunded', isOnlyOne: true, amount: -quota }
+  },
 }
 
 describe('[T164] [T172] [T152] of 1,000 attempts over two processes', () => {
@@ -106,7 +117,7 @@ describe('[T164] [T172] [T152] of 1,000 attempts over two processes', () => {
     const sum = (outcome: string) => counts.reduce((total, each) => total + (each?.[outcome] ?? 0), 0)
     const expected = scene.isOnlyOne ? { [scene.won]: 1, [scene.late]: 999 } : { [scene.won]: 1000 }
     for (const [outcome, count] of Object.entries(expected)) expect([outcome, sum(outcome)]).toEqual([outcome, count])
-    expect(await credited(node, scene.users)).toEqual([quota])
+    expect(await credited(node, scene.users)).toEqual([scene.amount ?? quota])
     expect(await reconcile(node.core)).toEqual([])
   })
 })
@@ -124,11 +135,12 @@ eachDatabase('[T166] [T174] a process that is killed', (fresh) => {
         const worker = await startMoneyWorker(database, { ...scene, options, attempts: 1, kill: step })
         expect([step, await worker.go()]).toEqual([step, undefined])
         const isDone = step === 'after commit'
-        expect([step, await credited(node, scene.users)]).toEqual([step, isDone ? [quota] : []])
+        const amount = scene.amount ?? quota
+        expect([step, await credited(node, scene.users)]).toEqual([step, isDone ? [amount] : []])
 
         const next = await (await startMoneyWorker(database, { ...scene, options, attempts: 1 })).go()
         expect([step, next]).toEqual([step, { [isDone ? scene.late : scene.won]: 1 }])
-        expect(await credited(node, scene.users)).toEqual([quota])
+        expect(await credited(node, scene.users)).toEqual([amount])
       }
       expect(await reconcile(node.core)).toEqual([])
     },
@@ -173,7 +185,7 @@ eachDatabase('[T166] [T174] a process that is killed', (fresh) => {
   })
 })
 
-/** The amounts that were credited to any of the users. */
+/** The amounts that were credited to any of the users, or taken back from them. */
 async function credited({ core }: TestLedger, users: readonly number[]): Promise<number[]> {
   const rows = await core.db
     .selectFrom('ledger')
