@@ -1,13 +1,18 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../../../test/helpers/app.ts'
+import { member } from '../../../test/helpers/members.ts'
 import { type Gateway, reportOf, startGateway } from '../../../test/helpers/payment-gateway.ts'
 import { requireBalancedBooks } from '../../../test/helpers/seed.ts'
 import { apiSecret, type FakeStripe, startStripe, webhookSecret } from '../../../test/helpers/stripe-server.ts'
 import type { AdminTopUp, TopUpOffer } from '../../contract/entities/top-up.ts'
+import { newLogger } from '../lib/logger.ts'
 import { ConsoleRequests } from '../limits/console-requests.ts'
 
 const key = 'merchant-key'
+/** The log at its most talkative. */
+const lines: string[] = []
+const logger = newLogger('trace', { write: (line) => void lines.push(line) })
 let server: TestServer
 let gateway: Gateway
 let stripe: FakeStripe
@@ -17,7 +22,7 @@ let unpaid: Record<string, string>
 beforeAll(async () => {
   stripe = await startStripe()
   gateway = await startGateway(key)
-  server = await startServer('sqlite', { stripeAddress: stripe.url })
+  server = await startServer('sqlite', { stripeAddress: stripe.url, logger })
   stripe.webhook.url = `${server.url}/api/stripe/webhook`
   const options = {
     ServerAddress: server.url,
@@ -107,6 +112,14 @@ it('[T181] a form that a browser posts to the gateway is credited by its report,
     expect(await server.call(`GET /api/topup/?keyword=${tradeNo}&provider=stripe`)).toMatchObject({ total: 0 })
   }
   gateway.reports = 'GET'
+
+  // Who comes with the number of somebody else's order sees nothing of it, and gets nothing.
+  const other = await member(server, 'other')
+  const number = unpaid.out_trade_no
+  await other.call(`GET /topup?out_trade_no=${number}&trade_status=TRADE_SUCCESS`)
+  expect((await other.call(`GET /api/user/self/topups?keyword=${number}`)).json.data).toMatchObject({ total: 0, items: [] })
+  expect((await orderOf(String(number)))?.status).toBe('pending')
+  expect((await other.call('GET /api/user/self')).json.data).toMatchObject({ quota: 0 })
 })
 
 it('a page of Stripe that was paid is credited by its event, with amount, currency and user of the order', async () => {
@@ -142,10 +155,14 @@ it('[T169] [T176] an answer that is no yes does not contain the word, whatever i
   const { form } = await order(1)
   expect(await notify({})).toEqual(no)
   expect(await notify({}, 'POST')).toEqual(no)
-  expect(await notify(reportOf(form, 'wrong key'))).toEqual(no)
+  const forged = reportOf(form, 'wrong key', { name: 'canary-of-a-report' })
+  expect(await notify(forged)).toEqual(no)
+  expect(await notify(forged, 'POST')).toEqual(no)
+  expect(lines.filter((line) => /canary-of-a-report/.test(line) || line.includes(String(forged.sign)))).toEqual([])
 
   await server.app.db.schema.alterTable('top_ups').renameTo('gone').execute()
   expect(await notify(reportOf(form, key))).toEqual(no)
+  expect(await stripe.send('checkout.session.completed', [...stripe.sessions.values()][0])).toBeGreaterThanOrEqual(400)
   await server.app.db.schema.alterTable('gone').renameTo('top_ups').execute()
   expect(await notify(reportOf(form, key))).toEqual(yes)
   expect(await notify(reportOf(form, key), 'POST')).toEqual(yes)
@@ -164,6 +181,7 @@ it('[T169] a field that comes twice, in the form or beside it, is no report', as
 
 it('[T180] a huge report is refused before it is read', async () => {
   for (const path of ['/api/user/epay/notify', '/api/stripe/webhook']) {
+    const before = lines.length
     const status = await new Promise<number>((resolve, reject) => {
       const headers = { 'content-type': 'application/json', 'content-length': String(100 * 1024 * 1024) }
       const call = request(server.url + path, { method: 'POST', headers }, (response) => {
@@ -174,6 +192,8 @@ it('[T180] a huge report is refused before it is read', async () => {
       call.flushHeaders()
     })
     expect([path, status]).toEqual([path, 413])
+    const told = lines.slice(before).filter((line) => line.includes(path))
+    expect([path, told.length <= 1, told.join('').length < 1000]).toEqual([path, true, true])
   }
 })
 

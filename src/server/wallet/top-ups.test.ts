@@ -3,6 +3,7 @@ import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { ledgerOf, outcome, type TestLedger } from '../../../test/helpers/ledger.ts'
 import { patiently } from '../../../test/helpers/patiently.ts'
 import { reportOf, signed } from '../../../test/helpers/payment-gateway.ts'
+import { randomsOf } from '../../../test/helpers/randoms.ts'
 import { moneyText } from '../../contract/money.ts'
 import { UpstreamAgents } from '../lib/http-client.ts'
 import { verifyAudit } from '../options/audit.ts'
@@ -126,9 +127,22 @@ eachDatabase('online top-up', (fresh, kind) => {
       Array.from({ length: 100 }, (_, index) => patiently(() => take(report, nodes[index % nodes.length]))),
     )
     expect(answers.every(Boolean)).toBe(true)
-    expect(await take(report)).toBe(true)
+    const tomorrow = () => Date.now() + 24 * 3_600_000
+    expect(await take(report, { ...a, core: { ...a.core, now: tomorrow } })).toBe(true)
     expect(await a.userRow(userId)).toMatchObject({ quota: 6_000_000 })
     expect(await reconcile(a.core)).toEqual([])
+  })
+
+  it('[T175] leaves a credited order as it is, whatever the gateway says of it afterwards', async () => {
+    const node = await ledgerOf(await fresh())
+    const { userId, order, take, orders } = await shop(node)
+    const { fields } = await order()
+    expect(await take(reportOf({ ...fields }, key))).toBe(true)
+    for (const trade_status of ['TRADE_CLOSED', 'TRADE_REFUND', 'WAIT_BUYER_PAY', 'TRADE_FINISHED'])
+      expect([trade_status, await take(reportOf({ ...fields }, key, { trade_status }))]).toEqual([trade_status, false])
+    expect(await orders()).toMatchObject([{ status: 'success' }])
+    expect(await node.userRow(userId)).toMatchObject({ quota: 6_000_000 })
+    expect(await reconcile(node.core)).toEqual([])
   })
 
   it('[T178] credits what the order says, whatever prices have become', async () => {
@@ -163,7 +177,7 @@ describe('price of a top-up', () => {
     QuotaPerUnit: 500_000,
     MinTopUp: 1,
     Price: 7.3,
-    TopupGroupRatio: { default: 1, vip: 0.95, free: 0, tiny: 1e-9 },
+    TopupGroupRatio: { default: 1, vip: 0.95, free: 0, tiny: 1e-9, negative: -1 },
     TopUpDiscounts: {},
     StripeMinTopUp: 5,
     StripeUnitPrice: 1.1,
@@ -194,7 +208,20 @@ describe('price of a top-up', () => {
     expect(await refusal(499_999, { DisplayInCurrencyEnabled: false })).toBe('top_up_below_minimum')
     expect(await refusal(1e15)).toBe('amount_out_of_range')
     expect(await refusal(1, {}, 'free')).toBe('top_up_too_small')
+    expect(await refusal(1, {}, 'negative')).toBe('top_up_too_small')
     expect(await refusal(1, {}, 'tiny')).toBe('top_up_too_small')
+  })
+
+  it('[T179] is what a calculation in whole numbers says, for any amount, price and ratio', () => {
+    const seed = Math.floor(Math.random() * 2 ** 31)
+    const random = randomsOf(seed)
+    for (let round = 0; round < 300; round++) {
+      const upTo = (most: number) => 1 + Math.floor(random() * most)
+      const [amount, hundredths, percent] = [upTo(1e6), upTo(10_000), upTo(300)] as const
+      const minor = (BigInt(amount) * BigInt(hundredths) * BigInt(percent) + 50n) / 100n
+      const more = { Price: hundredths / 100, TopupGroupRatio: { default: percent / 100 } }
+      expect([seed, amount, more, price(amount, more).moneyMinor]).toEqual([seed, amount, more, Number(minor)])
+    }
   })
 
   it('has terms of its own with Stripe, in the minor units of the currency', async () => {
