@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { type IncomingHttpHeaders, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { password, type Signed, startConsole, type TestConsole } from '../../../test/helpers/console.ts'
 import { allRoutes } from '../../contract/routes/index.ts'
@@ -55,7 +55,9 @@ describe.each(['sqlite', 'postgres'] as const)('the console over %s', (kind) => 
 
     await set('ServerAddress', 'https://ai.example.com')
     const secure = await login('ada')
-    expect(secure.headers['set-cookie']).toMatch(/^__Host-session=[\w-]{43}; Path=\/; .*; Secure$/)
+    expect(secure.headers['set-cookie']).toMatch(
+      /^__Host-session=[\w-]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Strict; Secure$/,
+    )
     expect(secure.headers['strict-transport-security']).toBeDefined()
     const headers = { cookie: cookieOf(secure.headers['set-cookie']), 'new-api-user': String(user.id) }
     expect((await console.call('GET /api/user/self', { headers })).json().data.username).toBe('ada')
@@ -130,6 +132,8 @@ describe.each(['sqlite', 'postgres'] as const)('the console over %s', (kind) => 
     expect((await self({ authorization: token, 'new-api-user': id })).json().data.username).toBe('ada')
     expect((await self({ authorization: `Bearer ${token}`, 'New-API-User': id })).json().success).toBe(true)
     expect((await self({ authorization: token })).json().code).toBe('user_header_invalid')
+    const eve = await console.addUser('eve')
+    expect((await self({ authorization: token, 'new-api-user': String(eve.id) })).json().code).toBe('user_header_invalid')
     expect((await self({ authorization: `Bearer Bearer ${token}`, 'new-api-user': id })).json().code).toBe('access_token_invalid')
     // The cookie of a signed-in user does not help a bad token.
     expect((await self({ authorization: 'wrong', ...user.headers })).json().code).toBe('access_token_invalid')
@@ -228,11 +232,15 @@ describe('the console', () => {
   })
 
   it('[T043] grants no other site anything', async () => {
-    const response = await console.call('OPTIONS /api/user/self', {
-      headers: { origin: foreign, 'access-control-request-method': 'GET' },
-    })
-    expect(response.statusCode).toBe(404)
-    expect(Object.keys(response.headers).filter((name) => name.startsWith('access-control'))).toEqual([])
+    for (const origin of [foreign, 'null', 'https://sub.ai.example.com']) {
+      const preflight = { origin, 'access-control-request-method': 'GET' }
+      const answers = [
+        await console.call('OPTIONS /api/user/self', { headers: preflight }),
+        await console.call('GET /api/user/self', { as: user, headers: { origin } }),
+      ]
+      expect(answers.map(({ statusCode }) => statusCode)).toEqual([404, 403])
+      for (const { headers } of answers) expect(Object.keys(headers).join()).not.toContain('access-control')
+    }
   })
 
   it('[T007] holds a super admin with the known password back until it is changed, but not on the machine itself', async () => {
@@ -380,6 +388,7 @@ describe('the console', () => {
     'GET /.git/config',
     'GET /api/../api/status',
     'GET /%2e%2e/status',
+    'GET /assets/../../.env',
   ])('[T066] [T086] answers 404 to %s', async (line) => {
     const response = await overSocket(console, line)
     expect(response.statusCode).toBe(404)
@@ -444,11 +453,14 @@ describe('the files of the console', () => {
     writeFileSync(join(folder, 'index.html'), '<!doctype html><title>page</title>')
     writeFileSync(join(folder, 'logo.png'), 'png')
     writeFileSync(join(folder, 'assets/main-abc123.js'), 'export {}')
+    mkdirSync(`${folder}-old`, { recursive: true })
+    writeFileSync(join(`${folder}-old`, 'secret.js'), 'secret')
+    symlinkSync(join(`${folder}-old`, 'secret.js'), join(folder, 'assets/link.js'))
     console = await startConsole('sqlite', { webFolder: folder })
   })
   afterEach(async () => {
     await console.stop()
-    rmSync(folder, { recursive: true, force: true })
+    for (const path of [folder, `${folder}-old`]) rmSync(path, { recursive: true, force: true })
   })
 
   it('serves the page for every path that the console routes itself', async () => {
@@ -465,9 +477,40 @@ describe('the files of the console', () => {
       'GET /.env',
       'POST /login',
       'GET /..%2f..%2f.env',
+      'GET /%00',
+      'GET /assets/%2e%2e/%2e%2e/.env',
+      'GET /assets/link.js',
+      'GET /assets/main-abc123.js.map',
       'GET /%5c..',
+      `GET /..%2f${basename(folder)}-old/secret.js`,
     ]
-    for (const line of unknown) expect((await console.call(line)).statusCode).toBe(404)
+    for (const line of unknown) expect([line, (await console.call(line)).statusCode]).toEqual([line, 404])
+    expect((await console.call('GET /an-<echo>?of=echo')).body).not.toContain('echo')
+  })
+
+  it('[T245] gives every kind of answer the reviewed headers, and tells nobody what serves it', async () => {
+    for (const [key, value] of [
+      ['ServerAddress', 'https://ai.example.com'],
+      ['Chats', '[]'],
+    ] as const)
+      await console.app.options.save({ key, value, caller: root })
+    const reviewed = {
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin-allow-popups',
+      'cross-origin-resource-policy': 'same-origin',
+      'strict-transport-security': 'max-age=31536000',
+    }
+    for (const path of ['/', '/logo.png', '/assets/main-abc123.js', '/api/notice', '/api/x', '/v1/models', '/metrics']) {
+      const { headers } = await console.call(`GET ${path}`)
+      expect([path, headers]).toMatchObject([path, reviewed])
+      expect(Object.keys(headers).filter((name) => /^(server|x-powered-by|via)$/.test(name))).toEqual([])
+    }
+    expect((await console.call('GET /')).headers).toMatchObject({
+      'content-security-policy':
+        "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob: https:; media-src 'self' https:; connect-src 'self'; frame-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+      'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=()',
+    })
   })
 
   it('lets browsers keep hashed files for ever and ask again for others', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join, sep } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -56,10 +56,32 @@ function giveUp(response: ServerResponse): void {
   response.destroy()
 }
 
-/** Whether a path is still there as at the start, with the packed forms that it had then: a new build takes away the files of the old. */
+/**
+ * Whether a path is a file of the folder still, with the packed forms that it had at the start: a new build takes away the files of the
+ * old. A link that leads out of the folder is none.
+ */
 function presenceIn(folder: string): (path: string) => boolean {
+  const root = realpathSync.native(folder)
   const atStart = new Set(
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `/${name.replaceAll(sep, '/')}`),
   )
-  return (path) => ['', '.br', '.gz'].every((ending) => !atStart.has(path + ending) || existsSync(join(folder, path + ending)))
+  const isInside = (path: string) => {
+    try {
+      return realpathSync.native(join(root, path)).startsWith(root + sep)
+    } catch {
+      return false
+    }
+  }
+  return (written) => {
+    const path = decoded(written)
+    return isInside(path) && ['.br', '.gz'].every((ending) => !atStart.has(path + ending) || isInside(path + ending))
+  }
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURI(path)
+  } catch {
+    return path
+  }
 }
