@@ -80,6 +80,8 @@ eachDatabase('accounts', (fresh, kind) => {
     const { token } = await enter('ada')
     const { password_hash } = await findUser(node.db, id)
     expect(password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+    // The same password has another salt, so another hash.
+    expect(await node.passwords.hash(good)).not.toBe(password_hash)
     await expect(enter('ada', password_hash)).rejects.toMatchObject({ code: 'credentials_wrong' })
     const stored = await node.db.selectFrom('sessions').selectAll().execute()
     expect(JSON.stringify(stored)).not.toContain(token)
@@ -216,9 +218,12 @@ eachDatabase('accounts', (fresh, kind) => {
   it('[T034] counts a ban, a demotion and a deletion at once', async () => {
     const id = await addUser('ada', { role: role.admin })
     const token = await node.sessions.create({ userId: id, ...place })
-    expect((await node.sessions.find(token))?.account.role).toBe(role.admin)
+    const other = await startNode(node.clock)
+    for (const { sessions } of [node, other]) expect((await sessions.find(token))?.account.role).toBe(role.admin)
     await setUser(id, { role: role.ordinary })
     expect((await node.sessions.find(token))?.account.role).toBe(role.ordinary)
+    node.clock.passSeconds(1)
+    expect((await other.sessions.find(token))?.account.role).toBe(role.ordinary)
     await setUser(id, { status: 2 })
     expect(await node.sessions.find(token)).toBeUndefined()
     await setUser(id, { status: 1 })
@@ -307,13 +312,16 @@ eachDatabase('accounts', (fresh, kind) => {
     // SQLite has one process; its starts are parallel calls there.
     const nodes = [accounts]
     while (kind === 'postgres' && nodes.length < 4) nodes.push(await startNode(node.clock))
-    const made = (await Promise.all(Array(5).fill(nodes).flat().map(createRoot))).filter((result) => result !== undefined)
+    const starts = Array.from({ length: 20 }, (_, n) => createRoot(nodes[n % nodes.length] ?? accounts))
+    const made = (await Promise.all(starts)).filter((result) => result !== undefined)
     expect(made).toEqual([{ userId: expect.any(Number), defaultPassword: true }])
     const at = node.now() / 1000
     expect(await ledger()).toEqual([
       expect.objectContaining({ user_id: made[0]?.userId, amount: 100_000_000, kind: 'grant', created_at: at }),
     ])
     expect(await createRoot(accounts)).toBeUndefined()
+    // A start later on has read nothing yet.
+    expect(await createRoot(await startNode(node.clock))).toBeUndefined()
     expect((await enter('root', '123456')).user).toMatchObject({ role: role.root, default_password: true })
   })
 

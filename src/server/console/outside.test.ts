@@ -112,7 +112,7 @@ describe.each(['sqlite', 'postgres'] as const)('outside accounts over %s', (kind
     expect(await comeIn(provider, person({ login: user.login }))).not.toMatchObject({ data: { id: first.data.id } })
   })
 
-  it('asks with PKCE, state, nonce and the saved address, whatever host a request names', async () => {
+  it('[T016] asks with PKCE, state, nonce and the saved address, whatever host a request names', async () => {
     for (const provider of visited) {
       const response = await raw('POST /api/oauth/state', {
         body: { provider, aff: null },
