@@ -6,7 +6,6 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { allOptions, type OptionKey } from '../src/contract/options/index.ts'
 import { openSecrets, readMasterKey } from '../src/server/db/key-ring.ts'
 import type { Queries } from '../src/server/db/open.ts'
-import type { Tables } from '../src/server/db/schema.ts'
 import { serverOfTest } from './helpers/app.ts'
 import { testMasterKey } from './helpers/core.ts'
 import { eachDatabase } from './helpers/databases.ts'
@@ -38,9 +37,12 @@ eachDatabase('secrets at rest', (fresh, kind) => {
     for (const secret of clear) expect(dump.includes(secret), `${secret.slice(0, 6)}…`).toBe(false)
 
     const reads = ['option/', 'option/secrets', 'status', 'channel/', 'channel/1', 'channel/search?keyword=', 'channel/1/keys']
-    for (const path of [...reads, 'user/', 'user/self', 'log/', 'audit/?page_size=100', 'system/', 'job/']) {
+    const exports = ['user', 'redemption', 'topup', 'log', 'mj', 'task', 'token'].map((name) => `${name}/export.csv`)
+    for (const path of [...reads, ...exports, 'user/', 'user/self', 'log/', 'audit/?page_size=100', 'system/', 'job/']) {
       expect(await (await server.raw(`GET /api/${path}`)).text(), path).not.toContain('canary')
     }
+    for (const path of ['/', '/setting', '/metrics'])
+      expect(await (await server.raw(`GET ${path}`)).text(), path).not.toContain('canary')
   })
 
   it('[T241] a sealed value that was moved or changed cannot be read, and the others can', async () => {
@@ -90,19 +92,8 @@ eachDatabase('secrets at rest', (fresh, kind) => {
 
 /** Every cell of every table. */
 async function dumpOf(db: Queries): Promise<string> {
-  const names = [
-    'users',
-    'sessions',
-    'tokens',
-    'channels',
-    'channel_keys',
-    'options',
-    'redemptions',
-    'audit',
-    'logs',
-    'key_ring',
-  ] as const
-  const rows = await Promise.all(names.map((name: keyof Tables) => sql`select * from ${sql.table(name)}`.execute(db)))
+  const tables = await db.introspection.getTables()
+  const rows = await Promise.all(tables.map(({ name }) => sql`select * from ${sql.table(name)}`.execute(db)))
   return JSON.stringify(rows.map((result) => result.rows))
 }
 

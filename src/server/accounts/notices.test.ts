@@ -113,7 +113,7 @@ eachDatabase('notices', (fresh, kind) => {
     expect(await settingOf()).not.toHaveProperty('webhook_secret_set')
   })
 
-  it.each(['http://user.test/', 'https://u:p@user.test/', 'ftp://user.test', 'user.test', ''])(
+  it.each(['http://user.test/', 'https://u:p@user.test/', 'https://user.test:25/', 'ftp://user.test', 'user.test', ''])(
     '[T087] refuse the webhook %j',
     async (url) => {
       expect(await save({ notify_type: 'webhook', webhook_url: url })).toBe('webhook_url_invalid')
@@ -160,7 +160,7 @@ eachDatabase('notices', (fresh, kind) => {
     expect(calls[0]?.signature).toBe(sign('canary', calls[0]?.body ?? ''))
   })
 
-  it('warn of a low quota after a charge, once in two hours, whichever nodes are spent on', async () => {
+  it('[T204] warn of a low quota after a charge, once in two hours, whichever nodes are spent on', async () => {
     const other = kind === 'postgres' ? await startNode(node.clock) : node
     await give(600_000)
     await spend(50_000)

@@ -69,7 +69,7 @@ eachDatabase('the models of an upstream', (fresh) => {
     ])
   })
 
-  it('of a form are asked for with the first typed key, and a stored one never goes along', async () => {
+  it('[T201] of a form are asked for with the first typed key, and a stored one never goes along', async () => {
     await save()
     expect(await form()).toEqual(['b', 'a'])
     await form({ key: '' })

@@ -14,6 +14,9 @@ interface Call {
   readonly body: string
 }
 
+/** Instead of a status: no answer at all, and one that is longer than anybody reads. */
+const [silent, endless] = [1, 2]
+
 const notice = { type: 'quota_exceed', title: '额度不足', content: '剩余 $0.10', values: ['$0.10', 7] }
 const cleanups: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -31,6 +34,8 @@ async function receiver(statuses: readonly number[] = [200], secure = true) {
       calls.push({ headers: request.headers, body })
       const status = statuses[Math.min(calls.length, statuses.length) - 1] ?? 200
       if (status === 0) request.socket.destroy()
+      else if (status === silent) return
+      else if (status === endless) response.writeHead(200).end(Buffer.alloc(1_000_000))
       else response.writeHead(status, { location: 'https://elsewhere.test/' }).end('ok')
     })
   }
@@ -100,6 +105,20 @@ describe('a webhook', () => {
     const failed = await hurried(callWebhook(parts(), { webhook: { url: broken.url, secret: 's' }, notice }))
     expect(failed).toBe('webhook_failed: The notice could not be sent: it answered with status 500')
     expect(broken.calls).toHaveLength(3)
+  })
+
+  it('[T204] has five seconds for each try, and is read to a limit', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+    const mute = await receiver([silent])
+    const startedAt = Date.now()
+    expect(await hurried(callWebhook(parts(), { webhook: { url: mute.url, secret: '' }, notice }))).toContain('webhook_failed')
+    expect(mute.calls).toHaveLength(3)
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(15_000)
+    expect(Date.now() - startedAt).toBeLessThan(60_000)
+
+    const long = await receiver([endless])
+    expect(await hurried(callWebhook(parts(), { webhook: { url: long.url, secret: '' }, notice }))).toContain('webhook_failed')
+    expect(long.calls).toHaveLength(1)
   })
 
   it.each([302, 400, 401, 404])('is not called again after %i, nor anywhere else', async (status) => {

@@ -17,7 +17,7 @@ const all = { offset: 0, limit: 100 }
 const refusal = (move: () => Promise<unknown>) => outcome(async () => void (await move()))
 
 eachDatabase('redemption codes', (fresh) => {
-  it('are made up to a hundred at once, each its own, and lie in the database as hash and sealed text only', async () => {
+  it('[T167] are made up to a hundred at once, each of 128 random bits, and lie in the database as hash and sealed text only', async () => {
     const { core } = await ledgerOf(await fresh())
     const input = { name: '活动-1', quota: 100_000 }
     const keys = await createRedemptions(core, { input, count: 100, caller: admin })
@@ -33,6 +33,16 @@ eachDatabase('redemption codes', (fresh) => {
       await core.db.selectFrom('audit').selectAll().execute(),
     ])
     for (const key of keys) expect(stored).not.toContain(key)
+  })
+
+  it('[T168] are made all or none', async () => {
+    const { core } = await ledgerOf(await fresh())
+    const make = () => createRedemptions(core, { input: { name: 'code', quota: 1 }, count: 100, caller: admin })
+    await core.db.schema.alterTable('audit').renameTo('gone').execute()
+    await expect(make()).rejects.toThrow()
+    expect(await listRedemptions(core, all)).toMatchObject({ total: 0 })
+    await core.db.schema.alterTable('gone').renameTo('audit').execute()
+    expect(await make()).toHaveLength(100)
   })
 
   it('are found by the beginning of the name in any case, by id and by the whole code', async () => {
