@@ -48,6 +48,8 @@ function requireGoodWebhook({ notify_type, webhook_url = '' }: Setting): void {
   if (webhook_url === '' && notify_type !== 'webhook') return
   const url = URL.canParse(webhook_url) ? new URL(webhook_url) : undefined
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') fail('webhook_url_invalid')
+  // Below stand mail servers and the like, at which nobody makes us knock.
+  if (url.port !== '' && Number(url.port) < 1024) fail('webhook_url_invalid')
 }
 
 /** '' stands for the address of the account, also when that is given. */
