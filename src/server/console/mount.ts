@@ -124,13 +124,13 @@ function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.outp
   const [issue] = parsed.error.issues
   throw new AppError('field_invalid', {
     field: issue?.path.map(String).join('.') || 'body',
-    reason: explain({ issues: issue ? [{ ...issue, path: [], input: sentAt(value, issue.path) }] : [] }),
+    reason: explain({ issues: issue ? [{ ...issue, path: [], ...(isMissing(value, issue.path) && { input: undefined }) }] : [] }),
   })
 }
 
-/** What was sent at a place: a schema that coerces would tell of what it made of it. */
-function sentAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((inner, key) => Reflect.get(Object(inner), key), value)
+/** Whether nothing was sent at a place: a schema that coerces would tell of what it made of that. */
+function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
+  return path.reduce<unknown>((inner, key) => Reflect.get(Object(inner), key), value) === undefined
 }
 
 function envelopeOf(route: Route, answer: unknown): Record<string, unknown> {
