@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { allOptions, type OptionKey } from '../src/contract/options/index.ts'
 import { openSecrets, readMasterKey } from '../src/server/db/key-ring.ts'
 import type { Queries } from '../src/server/db/open.ts'
+import { newLogger } from '../src/server/lib/logger.ts'
 import { serverOfTest } from './helpers/app.ts'
 import { testMasterKey } from './helpers/core.ts'
 import { eachDatabase } from './helpers/databases.ts'
@@ -61,7 +62,14 @@ eachDatabase('secrets at rest', (fresh, kind) => {
     const bent = (await savedText('WorkerValidKey')).replace(/.(?=.{4}$)/, (one) => (one === 'A' ? 'B' : 'A'))
     await db.updateTable('options').set({ value: bent }).where('key', '=', 'WorkerValidKey').execute()
 
-    const other = await serverOfTest(kind, { database: server.database })
+    const lines: string[] = []
+    const logger = newLogger('warn', { write: (line) => void lines.push(line) })
+    const other = await serverOfTest(kind, { database: server.database, logger })
+    for (const key of ['SMTPToken', 'WorkerValidKey'])
+      expect(
+        lines.some((line) => line.includes(key)),
+        key,
+      ).toBe(true)
     expect(other.app.options.current).toMatchObject({ SMTPToken: '', EpayKey: 'value of EpayKey', WorkerValidKey: '' })
   })
 

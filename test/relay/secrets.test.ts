@@ -4,7 +4,21 @@ import { serverOfTest } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { type Program, upstreamOfTest } from '../helpers/upstream.ts'
-import { ask, chat, claude, event, eventually, model, piece, requestBytes, settledCharges, speak, tcpUpstream } from './stage.ts'
+import {
+  ask,
+  chat,
+  claude,
+  event,
+  eventually,
+  httpUpstream,
+  model,
+  piece,
+  requestBytes,
+  settledCharges,
+  speak,
+  stage,
+  tcpUpstream,
+} from './stage.ts'
 
 const key = 'canary-channel-key-4711'
 const organization = 'org-canary-organisation'
@@ -86,4 +100,32 @@ eachDatabase('secrets', (_fresh, kind) => {
     }
     for (const entry of upstream.journal) expect(JSON.stringify(entry.headers)).not.toContain(token.key.slice(3))
   }, 60_000)
+
+  it('[T201] the key of a channel goes to its own address alone, whatever other one a caller names', async () => {
+    const upstream = await upstreamOfTest()
+    let reached = 0
+    const elsewhere = await httpUpstream((_request, response) => {
+      reached++
+      response.end('{}')
+    })
+    const { ask } = await stage(kind, upstream.url, { channel: { key } })
+    const named = { base_url: elsewhere, api_base: elsewhere, url: elsewhere, proxy: elsewhere }
+    const { host } = new URL(elsewhere)
+    const headers = {
+      'x-forwarded-host': host,
+      'x-original-host': host,
+      forwarded: `host=${host}`,
+      'x-base-url': elsewhere,
+      'openai-base-url': elsewhere,
+      'x-rewrite-url': elsewhere,
+    }
+    for (const path of ['/v1/chat/completions', `/v1/chat/completions?base_url=${elsewhere}`])
+      for (const body of [chat(), chat(named)]) expect((await ask(body, path, headers)).status).toBeLessThan(500)
+    expect(reached).toBe(0)
+    expect(upstream.journal.length).toBeGreaterThan(0)
+    for (const sent of upstream.journal) {
+      expect(sent.headers).toMatchObject({ host: new URL(upstream.url).host, authorization: `Bearer ${key}` })
+      expect(JSON.stringify(sent.headers)).not.toContain(host)
+    }
+  })
 })
