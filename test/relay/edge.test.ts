@@ -100,13 +100,16 @@ describe('errors of the door, in the dialect of the route', () => {
     expect([answer.status, JSON.parse(answer.text).error.status]).toEqual([501, 'UNIMPLEMENTED'])
   })
 
-  it('HEAD and OPTIONS are answered without a body and without a key', async () => {
+  it('[T043] HEAD and OPTIONS are answered without a body and without a key', async () => {
     const { server } = await door()
     const head = await fetch(`${server.url}/v1/models`, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([405, ''])
     const preflight = await fetch(`${server.url}/v1/chat/completions`, { method: 'OPTIONS' })
     expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, '*'])
     expect(preflight.headers.get('access-control-allow-credentials')).toBeNull()
+    const answer = await fetch(`${server.url}/v1/models`, { headers: { origin: 'https://evil.test' } })
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([401, '*'])
+    expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
   })
 
   it('a server that breaks off what runs refuses new work with 503 and Messages with 529', async () => {
@@ -211,7 +214,7 @@ describe('bodies', () => {
     }
   })
 
-  it('amounts that no request has are refused before anything is priced', async () => {
+  it('[T073] amounts that no request has are refused before anything is priced', async () => {
     const { upstream, server, ask } = await door()
     const amounts = [2 ** 53, 1.8446744073686647e19, 1e308, -1, 1.5, 'NaN', '1', true, [], {}]
     for (const field of ['n', 'max_tokens', 'max_completion_tokens']) {

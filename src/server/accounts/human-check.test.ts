@@ -82,7 +82,7 @@ eachDatabase('the human check', (fresh) => {
     ['an answer that is no JSON', () => ({ body: '<html>' })],
     ['an answer of another shape', () => ({ body: { success: 'true' } })],
     ['an answer that is too large', () => ({ body: `"${'x'.repeat(100_000)}"` })],
-  ])('is failed by %s, but never locks the super admin out', async (_what, answer) => {
+  ])('[T024] is failed by %s, but never locks the super admin out', async (_what, answer) => {
     verdict = answer
     expect(await require('good')).toBe('human_check_failed')
     expect(await enter('ada', 'good')).toBe('human_check_failed')
