@@ -90,6 +90,18 @@ it.each(['sqlite', 'postgres'] as const)(
     const put = async (key: string, value: string) =>
       (await (await server.raw('PUT /api/option/', { key, value })).json()) as { success: boolean; code?: string }
 
+    // What no option can be, whatever its kind, is refused by the call itself.
+    for (const [value, status] of [
+      [{}, 200],
+      [['true'], 200],
+      ['x'.repeat(10_000_000), 413],
+    ] as const) {
+      for (const key of ['Notice', 'ModelRatio', 'RetryTimes'] as const) {
+        const answer = await server.raw('PUT /api/option/', { key, value })
+        const { code } = (await answer.json()) as { code?: string }
+        expect([key, answer.status, refusals.includes(code ?? '')]).toEqual([key, status, true])
+      }
+    }
     for (const key of walk) {
       const option = optionOf(key)
       expect(options.current[key], key).toEqual(defaults[key])
