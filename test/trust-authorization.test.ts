@@ -7,6 +7,7 @@ import { freshDatabase } from './helpers/databases.ts'
 import { type Member, member } from './helpers/members.ts'
 import { addChannel } from './helpers/seed.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
+import { caller } from './relay/realtime-stage.ts'
 
 /** What one user must not reach of another, over whole servers: part C of the trust reference, and what of part B needs one. */
 
@@ -39,6 +40,8 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     const made = await ada.call('POST /api/token/', { name: 'mine', unlimited_quota: true })
     const { id: tokenId } = made.json.data as { id: number }
     const [session] = (await ada.call('GET /api/user/sessions')).json.data as { id: number }[]
+    const view = await ada.call('POST /api/user/self/views', { list: 'log', name: 'mine', search: {}, hidden: null })
+    const { id: viewId } = view.json.data as { id: number }
     const missing = 987_654
     const attempts: readonly (readonly [(id: number) => readonly [string, unknown?], number])[] = [
       [(id) => [`GET /api/token/${id}`], tokenId],
@@ -47,6 +50,8 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
       [(id) => [`DELETE /api/token/${id}`], tokenId],
       [(id) => ['POST /api/token/batch', { ids: [id], action: 'delete' }], tokenId],
       [(id) => [`DELETE /api/user/sessions/${id}`], session?.id ?? 0],
+      [(id) => [`PUT /api/user/self/views/${id}`, { name: 'stolen' }], viewId],
+      [(id) => [`DELETE /api/user/self/views/${id}`], viewId],
     ]
     for (const [attempt, id] of attempts) {
       const theirs = await eve.call(...attempt(id))
@@ -182,6 +187,24 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     const token = await server.app.db.selectFrom('tokens').selectAll().where('user_id', '=', eve.id).executeTakeFirstOrThrow()
     expect(token).toMatchObject({ user_id: eve.id, used_quota: 0, status: 1, remain_quota: 5 })
     expect([token.id === 1 && token.name !== 'mine', token.created_time === 1]).toEqual([false, false])
+
+    await admin.call('POST /api/redemption/', {
+      ...more,
+      name: 'code',
+      quota: 5,
+      count: 1,
+      used_user_id: 7,
+      key: canary,
+      status: 3,
+    })
+    const code = await server.app.db.selectFrom('redemptions').selectAll().where('name', '=', 'code').executeTakeFirstOrThrow()
+    expect(code).toMatchObject({ user_id: admin.id, used_user_id: 0, status: 1, quota: 5 })
+    expect(code.created_time).not.toBe(1)
+    const sent = { name: 'extra', type: 1, key: 'k', models: 'extra', base_url: upstream.url, group: 'default' }
+    await admin.call('POST /api/channel/', { ...more, ...sent, id: 1, balance: 9, response_time: 9, test_time: 9 })
+    const channel = await server.app.db.selectFrom('channels').selectAll().where('name', '=', 'extra').executeTakeFirstOrThrow()
+    expect(channel).toMatchObject({ used_quota: 0, balance: 0, response_time: 0, test_time: 0 })
+    expect([channel.id, channel.created_time]).not.toContain(1)
     expect(await rowOf(1)).toEqual(first)
   })
 
@@ -293,6 +316,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
         'messages',
       ].map((path) => [`POST /v1/${path}`, body] as const),
       ['POST /v1/messages/count_tokens', body],
+      ['POST /v1/engines/gpt-4o/embeddings', { input: 'hi' }],
       ['POST /v1beta/models/gpt-4o:generateContent', contents],
       ['POST /v1beta/models/gpt-4o:streamGenerateContent', contents],
       ['POST /v1beta/models/gpt-4o:countTokens', contents],
@@ -303,12 +327,61 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
       expect([status, text.includes('gpt-4o')], `${line}: ${text}`).toEqual([403, true])
     }
     const form = new FormData()
-    form.set('model', 'gpt-4o')
-    form.set('file', new Blob(['RIFF']), 'a.wav')
-    const heard = await fetch(`${server.url}/v1/audio/transcriptions`, { method: 'POST', headers, body: form })
-    expect(heard.status).toBe(403)
+    for (const [field, text] of [
+      ['model', 'gpt-4o'],
+      ['prompt', 'hi'],
+    ] as const)
+      form.set(field, text)
+    for (const field of ['file', 'image']) form.set(field, new Blob(['RIFF']), 'a.wav')
+    for (const path of ['audio/transcriptions', 'audio/translations', 'images/edits']) {
+      const { status } = await fetch(`${server.url}/v1/${path}`, { method: 'POST', headers, body: form })
+      expect(status, path).toBe(403)
+    }
+    const spoken = caller(server.url, '', { path: '/v1/realtime?model=gpt-4o', headers })
+    expect(await spoken.refused()).toMatchObject({ status: 403 })
+    // Nor by another name of a model that it may call.
+    const mapped = { models: 'another-name', model_mapping: '{"another-name":"gpt-4o-mini"}' }
+    await addChannel(server, { url: upstream.url, ...mapped })
+    expect((await as(headers, 'POST /v1/chat/completions', { ...body, model: 'another-name' })).status).toBe(403)
     expect(upstream.journal.length).toBe(asked)
     expect((await as(headers, 'GET /v1/models')).text).not.toContain('"gpt-4o"')
+  })
+
+  it('[T059] lets a key that is limited to an address in from there alone, whatever a header says', async () => {
+    const made = await ada.call('POST /api/token/', { name: 'here', unlimited_quota: true, allow_ips: '203.0.113.5' })
+    const authorization = `Bearer sk-${(made.json.data as { key: string }).key}`
+    const here = '203.0.113.5'
+    const from = async (more: Record<string, string>) => (await as({ authorization, ...more }, 'GET /v1/models')).status
+    for (const address of [here, `::ffff:${here}`, `198.51.100.7, ${here}`])
+      expect(await from({ 'x-forwarded-for': address }), address).toBe(200)
+    const spoofs: Record<string, string>[] = [
+      {},
+      { forwarded: `for=${here}` },
+      { 'x-real-ip': here },
+      { 'x-forwarded-for': `${here}, 198.51.100.7`, forwarded: `for=${here}`, 'x-real-ip': here },
+      { 'x-forwarded-for': `::ffff:${here}, ::ffff:198.51.100.7` },
+    ]
+    for (const spoof of spoofs) expect(await from(spoof), JSON.stringify(spoof)).toBe(403)
+  })
+
+  it('[T061] makes no used code usable again, whoever asks for whatever state', async () => {
+    const [key = ''] = (await admin.call('POST /api/redemption/', { name: 'once', quota: 7, count: 1 })).json.data as string[]
+    const { id } = await server.app.db.selectFrom('redemptions').select('id').where('name', '=', 'once').executeTakeFirstOrThrow()
+    const before = (await rowOf(eve.id)).quota
+    expect((await eve.call('POST /api/user/topup', { key })).json.success).toBe(true)
+    for (const who of [eve, admin, root]) {
+      for (const status of [1, 2, 3, 99, 0, -1, '1', null]) {
+        await who.call('PUT /api/redemption/?status_only=true', { id, status })
+        const edit = await who.call('PUT /api/redemption/', { id, name: 'again', quota: 7, status, used_user_id: 0 })
+        expect(edit.json.success, `${who.username} ${status}`).toBe(false)
+      }
+      await who.call('POST /api/redemption/batch', { ids: [id], action: 'enable' })
+      expect((await eve.call('POST /api/user/topup', { key })).json.success).toBe(false)
+    }
+    expect((await eve.call(`DELETE /api/redemption/${id}`)).json.success).toBe(false)
+    expect((await admin.call(`DELETE /api/redemption/${id}`)).json.success).toBe(true)
+    expect((await eve.call('POST /api/user/topup', { key })).json.success).toBe(false)
+    expect((await rowOf(eve.id)).quota).toBe(before + 7)
   })
 
   it('[T035] [T069] lets a stream of somebody who is banned meanwhile go on to its end, charges it, and takes no other', async () => {
@@ -363,8 +436,11 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
       await as({ ...eve.headers, [override]: 'DELETE' }, 'POST /api/user/self?_method=DELETE', { _method: 'DELETE' })
     }
     expect((await rowOf(eve.id)).deleted_at).toBeNull()
-    for (const line of ['OPTIONS /api/user/self', 'HEAD /api/user/self', 'PATCH /api/user/self']) {
-      expect((await as(eve.headers, line)).status).toBe(404)
+    const paths = new Set(Object.keys(allRoutes).map((line) => line.replace(/^\w+ /, '').replace(/:\w+/g, '1')))
+    for (const path of paths) {
+      for (const method of ['OPTIONS', 'HEAD', 'PATCH']) {
+        expect((await as(root.headers, `${method} ${path}`)).status, `${method} ${path}`).toBe(404)
+      }
     }
   })
 
@@ -377,6 +453,9 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
       '/package.json',
       '/server-status',
       '/api/setup',
+      '/assets/index.js.map',
+      '/src/server/main.ts',
+      '/debug/vars',
     ]) {
       const { status, text } = await as({ 'x-forwarded-for': '203.0.113.4' }, `GET ${path}`)
       // What is no call is the page of the console, which everybody may have.
