@@ -182,6 +182,18 @@ describe('hostile content', () => {
     await page.reload()
     await page.getByText(`${name}<script>`).first().waitFor()
     await expectUnharmed()
+
+    // And so is what an upstream says of a request.
+    const model = 'gpt-4o-mini'
+    await addChannel(stage.server, { url: stage.upstream.url, models: model })
+    stage.upstream.program(model, { status: 400, body: { error: { message: `${name}<script>window.hostile=1</script>` } } })
+    await go(page, '/playground')
+    await page.getByRole('combobox', { name: /^Model/ }).click()
+    await page.getByRole('option', { name: model, exact: true }).click()
+    await page.getByRole('textbox', { name: 'Message' }).fill('try it')
+    await page.keyboard.press('Enter')
+    await page.getByText(`${name}<script>`).first().waitFor()
+    await expectUnharmed()
   }, 90_000)
 
   it('[T184] in the answer of a model is shown, while it comes and when it is read again, and neither runs nor loads', async () => {
@@ -229,6 +241,16 @@ describe('hostile content', () => {
         expect(await (await save(key, value)).json(), `${key} ${value}`).toMatchObject({ success: false })
       expect(await (await save('Chats', JSON.stringify([{ x: value }]))).json(), value).toMatchObject({ success: false })
     }
+    // A drawing may be the logo: as a picture, where nothing in it acts.
+    const drawing = `<svg xmlns="http://www.w3.org/2000/svg" onload="${quoted}"><script>${act}</script></svg>`
+    const { page, expectUnharmed } = await open('nobody')
+    expect(await (await save('Logo', `data:image/svg+xml,${encodeURIComponent(drawing)}`)).json()).toMatchObject({
+      success: true,
+    })
+    await visit(page, '/login')
+    await page.locator('img[src^="data:image/svg"]').first().waitFor()
+    await expectUnharmed()
+    await save('Logo', '')
   })
 
   it('[T188] of a page elsewhere stands in a frame without any right here, and the policy lists its origin alone', async () => {
