@@ -9,7 +9,9 @@ import { makeTemplates, roomyMemory } from './templates.ts'
 export default async function setup(): Promise<() => Promise<void>> {
   if (process.env.SKIP_BUILD !== '1')
     execFileSync('npx', ['--no-install', 'tsc', '-b', 'tsconfig.server.json'], { stdio: 'inherit' })
-  const postgres = process.env.TEST_PG_URL ? undefined : await startPostgres({ folder: roomyMemory(4), more: { max_wal_size: '512MB' } })
+  const postgres = process.env.TEST_PG_URL
+    ? undefined
+    : await startPostgres({ folder: roomyMemory(4), more: { max_wal_size: '512MB' } })
   if (postgres) process.env.TEST_PG_URL = postgres.url
   const throwAway = await makeTemplates()
   return async () => {
