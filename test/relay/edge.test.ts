@@ -224,6 +224,10 @@ describe('bodies', () => {
     for (const amount of amounts)
       expect((await ask({ model, prompt: 'hi', best_of: amount }, '/v1/completions')).status).toBe(400)
     expect((await ask(`{"model":"${model}","messages":[{"role":"user","content":"hi"}],"max_tokens":1e400}`)).status).toBe(400)
+    for (const amount of [2 ** 53, 1.8446744073686647e19, 1e308, -1, 1.5, 'NaN']) {
+      const { status } = await ask({ model, prompt: 'hi', n: amount }, '/v1/images/generations')
+      expect([amount, status]).toEqual([amount, 400])
+    }
     expect((await ask({ model, prompt: Array(2049).fill('x') }, '/v1/completions')).status).toBe(400)
     expect(upstream.journal).toHaveLength(0)
     expect(await settledCharges(server)).toEqual([])
