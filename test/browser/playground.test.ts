@@ -177,7 +177,7 @@ describe('conversations', { timeout: 90_000 }, () => {
     for (const tab of [page, other]) await expect.poll(() => tab.getByText(words.en.cost).count()).toBe(3)
     await page.reload()
     await expect.poll(() => questions(page).count()).toBe(3)
-    await expect.poll(() => page.getByText('42').count()).toBe(3)
+    await expect.poll(() => page.locator('ol').getByText('42', { exact: true }).count()).toBe(3)
     expect(problems).toEqual([])
   })
 

@@ -239,7 +239,7 @@ add('payment_method_unknown', 'POST /api/user/pay', { ...user, body: { ...order,
 add('top_up_below_minimum', 'POST /api/user/pay', { ...user, body: { ...order, amount: 0.5 } })
 add('top_up_below_minimum', 'POST /api/user/pay', { ...user, body: { ...order, amount: 4 }, options: { MinTopUp: '5' } })
 add('top_up_below_minimum', 'POST /api/user/amount', { ...user, body: { ...order, amount: null }, reasonInData: true })
-add('payment_method_unknown', 'POST /api/user/pay', { ...user, body: { amount: 12 }, reasonInData: true })
+add('field_invalid', 'POST /api/user/pay', { ...user, body: { amount: 12 }, reasonInData: true })
 add('top_up_too_small', 'POST /api/user/amount', {
   ...user,
   body: { ...order, amount: 1 },

@@ -1,6 +1,7 @@
 import { Button, Group, Modal } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useText } from '../lib/i18n.ts'
+import { dialogName } from './dialog-name.ts'
 import { useLayer } from './layers.ts'
 import { texts } from './texts.ts'
 
@@ -24,6 +25,7 @@ export function DialogView({ content, onAnswer }: { content: DialogContent; onAn
       opened
       onClose={() => onAnswer(false)}
       title={title}
+      attributes={dialogName(title)}
       size={wide ? 'xl' : 'md'}
       closeButtonProps={{ 'aria-label': say('close') }}
     >

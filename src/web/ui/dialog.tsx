@@ -2,6 +2,7 @@ import { Modal } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useText } from '../lib/i18n.ts'
 import styles from './dialog.module.css'
+import { dialogName } from './dialog-name.ts'
 import { useLayer } from './layers.ts'
 import { texts } from './texts.ts'
 
@@ -24,6 +25,7 @@ export function Dialog({ title, size = 'lg', onClose, footer, children }: Dialog
       onClose={() => isTopmost() && onClose()}
       size={size}
       title={title}
+      attributes={dialogName(title)}
       closeButtonProps={{ 'aria-label': say('close') }}
     >
       {children}

@@ -2,6 +2,7 @@ import { Drawer } from '@mantine/core'
 import { Suspense, useEffect, useRef, useState } from 'react'
 import { useText } from '../lib/i18n.ts'
 import { confirmDiscard } from './confirm.tsx'
+import { dialogName } from './dialog-name.ts'
 import styles from './drawer-form.module.css'
 import { DrawerFormWaiting } from './drawer-form.tsx'
 import { useLayer } from './layers.ts'
@@ -30,6 +31,7 @@ export function SideDrawerPanel<Subject>({ subject, title, onClose, wide = false
       opened={isThere && subject !== undefined}
       onClose={() => isTopmost() && void close()}
       title={shown !== undefined && title(shown)}
+      attributes={shown !== undefined ? dialogName(title(shown)) : undefined}
       size={wide ? 720 : 480}
       closeButtonProps={{ 'aria-label': say('close') }}
       classNames={{

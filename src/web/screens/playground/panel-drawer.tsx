@@ -1,6 +1,7 @@
 import { Drawer } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useText } from '../../lib/i18n.ts'
+import { dialogName } from '../../ui/dialog-name.ts'
 import { texts as uiTexts } from '../../ui/texts.ts'
 
 /** Settings or history where there is no room beside the conversation; loaded when first opened. */
@@ -13,6 +14,7 @@ export function PanelDrawer({ title, onClose, children }: { title: string; onClo
       position="left"
       size="min(88%, 24rem)"
       title={title}
+      attributes={dialogName(title)}
       closeButtonProps={{ 'aria-label': sayUi('close') }}
     >
       {children}

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import type { SignedInUser } from '../../../contract/entities/user.ts'
 import { defineTexts, useText } from '../../lib/i18n.ts'
 import { rememberUser } from '../../lib/session.ts'
+import { dialogName } from '../dialog-name.ts'
 import { Notice } from '../notice.tsx'
 import { PasswordForm } from '../password-form.tsx'
 import styles from './shell.module.css'
@@ -42,6 +43,7 @@ export function DefaultPassword({ user }: { user: SignedInUser }) {
         </Notice>
       </div>
       <Modal
+        attributes={dialogName(say('title'))}
         opened={opened}
         onClose={() => setOpened(false)}
         title={say('title')}

@@ -3,6 +3,7 @@ import { useText } from '../../lib/i18n.ts'
 import type { Screen } from '../../lib/screen.ts'
 import { useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
+import { dialogName } from '../dialog-name.ts'
 import { texts as uiTexts } from '../texts.ts'
 import { Sidebar } from './sidebar.tsx'
 import { TopLinks } from './top-links.tsx'
@@ -19,6 +20,7 @@ export function NarrowMenu({ screens, onClose }: { screens: readonly Screen[]; o
       position="left"
       size={288}
       title={name}
+      attributes={dialogName(name)}
       padding="sm"
       closeButtonProps={{ 'aria-label': say('close') }}
     >
