@@ -5,6 +5,8 @@ export default defineConfig({
     include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // A second is short where four browsers share two cores.
+    expect: { poll: { timeout: 10_000 } },
     pool: 'forks',
     globalSetup: ['test/helpers/global-setup.ts'],
     // Many tests wait for a deadline or another process: more workers than cores end sooner.
