@@ -5,7 +5,7 @@ import { periodAt, totpCode } from '../../src/server/lib/totp.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { launchBrowser, openPage, type PageSettings } from '../helpers/browser.ts'
 import { type IdentityPeers, startIdentityPeers, telegramData } from '../helpers/identity-peers.ts'
-import { expectFit, go, logIn, readMessage } from './stage.ts'
+import { expectFit, go, logIn, readMessage, settled } from './stage.ts'
 
 let server: TestServer
 let browser: Browser
@@ -187,6 +187,7 @@ it('Telegram is bound and logs in by its own button, and what it hands over does
   await button(page, 'Log in as site_bot').click()
   await page.waitForURL('**/token')
   expect(await page.evaluate(() => JSON.parse(localStorage.getItem('user') ?? '{}').username)).toBe('chat')
+  await settled(page)
 
   // Somebody else's data in a link are worth nothing without the state of this browser.
   await page.context().clearCookies()

@@ -64,8 +64,14 @@ export class RedisWindows {
   /** Counts a request under all rules, or under none. Undefined at once when Redis is away, and after a short while when it is late. */
   take(rules: readonly Rule[], need: Need): Promise<Verdict | undefined> | undefined {
     const open = rules.filter(({ concurrency }) => concurrency > 0).map((rule) => this.#openKey(rule))
-    if (open.length > 0) this.#running.set(need.id, open)
-    if (!this.#mayAsk()) return undefined
+    // Only what was let in: a renewal that passes a refused request would have Redis count it as running.
+    const letIn = () => {
+      if (open.length > 0) this.#running.set(need.id, open)
+    }
+    if (!this.#mayAsk()) {
+      letIn()
+      return undefined
+    }
 
     const ofRules = rules.flatMap((rule) => {
       const { windowMs, requests, successes, tokens, concurrency } = rule
@@ -74,7 +80,7 @@ export class RedisWindows {
     return this.#ask(take, this.#keysOf(rules), [need.id, this.#timing.runsForMs, concurrencyRetryMs, ...ofRules]).then(
       (numbers) => {
         const verdict = numbers && readVerdict(rules, numbers)
-        if (verdict?.refusal) this.#running.delete(need.id)
+        if (!verdict?.refusal) letIn()
         return verdict
       },
     )
