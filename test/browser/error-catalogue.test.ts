@@ -383,8 +383,9 @@ const catalogue: readonly Message[] = [
         await option('PasswordLoginEnabled', 'false')
         await fill('用户名/邮箱', 'Username or e-mail', `nobody-${language}`)
         await fill('密码', 'Password', 'plain-person-1')
+        const answered = page.waitForResponse('**/api/user/login')
         await page.getByRole('main').locator('button[type=submit]').click()
-        await page.waitForResponse('**/api/user/login')
+        await answered
         await option('PasswordLoginEnabled', 'true')
       },
     },

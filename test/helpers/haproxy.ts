@@ -1,15 +1,16 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
+import { type RunningProxy, startProxy } from './proxy-process.ts'
 
 const isInstalled = spawnSync('haproxy', ['-v']).status === 0
 
 /** HAProxy in front of several nodes, which it asks each half second whether they are ready. Undefined where it is not installed. */
 export const startHaproxy = isInstalled ? start : undefined
 
-async function start(backends: readonly string[]): Promise<{ url: string; stop(): Promise<void> }> {
+async function start(backends: readonly string[]): Promise<RunningProxy> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-haproxy-'))
   const port = await freePort()
   const servers = backends.map((url, index) => `  server node${index} ${new URL(url).host} check inter 500ms fall 1 rise 1`)
@@ -32,23 +33,5 @@ backend nodes
 ${servers.join('\n')}
 `,
   )
-  const child = spawn('haproxy', ['-f', join(folder, 'haproxy.cfg')], { stdio: 'ignore' })
-  const url = `http://127.0.0.1:${port}`
-  const isUp = () =>
-    fetch(`${url}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-  while (!(await isUp())) {
-    if (child.exitCode !== null) throw new Error(`haproxy ended with ${child.exitCode}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  return {
-    url,
-    async stop() {
-      const ended = new Promise((resolve) => child.once('exit', resolve))
-      if (child.exitCode === null && child.kill('SIGTERM')) await ended
-      rmSync(folder, { recursive: true, force: true })
-    },
-  }
+  return startProxy({ command: 'haproxy', args: ['-f', join(folder, 'haproxy.cfg')], folder, port, isUp: ({ ok }) => ok })
 }

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { systemResolve } from '../../src/server/lib/resolve-name.ts'
 import { authority, certificates, leafKey } from '../helpers/certificates-of-upstreams.ts'
 import { type NameServer, startNameServer } from '../helpers/name-server.ts'
-import { hasNginx, type Nginx, startNginx } from '../helpers/nginx.ts'
+import { hasNginx, startNginx } from '../helpers/nginx.ts'
+import type { RunningProxy } from '../helpers/proxy-process.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { httpUpstream, requestBytes, speak } from './stage.ts'
 import { healthyAnswer, paths, post, readAnswer, reported, streams, trustOfSuite, type Way, ways } from './trust-stage.ts'
@@ -123,8 +124,8 @@ describe('peers, beside ordinary requests', () => {
     }))
 
   describe.runIf(hasNginx)('behind nginx', () => {
-    let buffering: Nginx
-    let streaming: Nginx
+    let buffering: RunningProxy
+    let streaming: RunningProxy
     beforeAll(async () => {
       buffering = await startNginx(trust.server.url)
       streaming = await startNginx(trust.server.url, 'proxy_request_buffering off;')

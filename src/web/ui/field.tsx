@@ -38,6 +38,7 @@ export function FieldInput({ field, value, onChange, error, disabled, mark }: Fi
     error,
     disabled,
   }
+  const map = { label, description: common.description, error, disabled, value, onChange }
   const unit = field.unit && local(field.unit)
 
   switch (field.widget) {
@@ -88,28 +89,9 @@ export function FieldInput({ field, value, onChange, error, disabled, mark }: Fi
     case 'json':
       return <JsonInput {...common} value={value} onChange={onChange} />
     case 'ratio-map':
-      return (
-        <RatioMap
-          label={label}
-          description={common.description}
-          error={error}
-          disabled={disabled}
-          value={value}
-          onChange={onChange}
-        />
-      )
+      return <RatioMap {...map} />
     case 'text-map':
-      return (
-        <TextMap
-          label={label}
-          description={common.description}
-          error={error}
-          disabled={disabled}
-          value={value}
-          onChange={onChange}
-          choices={field.choices}
-        />
-      )
+      return <TextMap {...map} choices={field.choices} />
     case 'select':
       return (
         <Select

@@ -3,18 +3,11 @@ import type { ReactNode } from 'react'
 import { useText } from '../lib/i18n.ts'
 import { isJsonObject, parseJson } from '../lib/json.ts'
 import styles from './map-editor.module.css'
-import { RowsEditor } from './rows-editor.tsx'
+import { RowsEditor, type RowsEditorProps } from './rows-editor.tsx'
 import { texts } from './texts.ts'
 
-export interface MapProps {
-  readonly label: string
-  readonly description?: ReactNode
-  readonly error?: ReactNode
-  readonly disabled?: boolean
-  /** JSON text of an object. */
-  readonly value: string
-  readonly onChange: (value: string) => void
-}
+/** `value` is the JSON text of an object. */
+export type MapProps = Pick<RowsEditorProps<unknown>, 'label' | 'description' | 'error' | 'disabled' | 'value' | 'onChange'>
 
 export interface MapEditorProps<Value> extends MapProps {
   /** Whether rows can show what stands in the object. */
