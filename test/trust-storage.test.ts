@@ -202,8 +202,8 @@ describe('a PostgreSQL that is in trouble', () => {
       timed(server.raw('GET /api/token/')),
     ])
     expect([refused.result.status, read.result.status]).toEqual([503, 200])
-    expect(refused.ms).toBeLessThan(6000)
-    expect(read.ms).toBeLessThan(1000)
+    expect(refused.ms).toBeLessThan(12_000)
+    expect(read.ms).toBeLessThan(2500)
     expect((await ask(server, known, chat())).status).toBe(200)
     await beside.query('rollback')
     await server.call('PUT /api/option/', { key: 'SystemName', value: 'Free again' })
@@ -242,13 +242,13 @@ describe('a SQLite file that another program has locked', () => {
       timed(server.raw('PUT /api/option/', { key: 'SystemName', value: `locked ${index}` })),
     )
     await pause(100)
-    expect((await timed(fetch(`${server.url}/healthz`))).ms).toBeLessThan(500)
+    expect((await timed(fetch(`${server.url}/healthz`))).ms).toBeLessThan(2500)
     const asked = await timed(ask(server, key, chat()))
     expect(asked.result.text).toContain('database_unavailable')
     expect((await ask(server, key, chat())).status).toBe(503)
     const refused = await Promise.all(writes)
     expect(refused.map(({ result }) => result.status)).toEqual([503, 503, 503])
-    expect(lag.ms()).toBeLessThan(500)
+    expect(lag.ms()).toBeLessThan(2500)
 
     other.exec('rollback')
     other.close()

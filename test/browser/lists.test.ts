@@ -108,7 +108,7 @@ it('tokens are sorted by their heads, which the address keeps, and had as a file
   const { page, problems } = await stage.open('root', { language: 'en' })
   await go(page, '/token?group=auto')
   const names = page.getByRole('row').locator('td:nth-child(2)')
-  expect(await names.allTextContents()).toEqual(['second', 'first'])
+  await expect.poll(() => names.allTextContents()).toEqual(['second', 'first'])
   const byName = page.getByRole('columnheader', { name: 'Name' })
   for (const order of ['descending', 'ascending'] as const) {
     await byName.getByRole('button').click()

@@ -88,7 +88,7 @@ it.each(looks)(
 
     // Another question goes where the first stood.
     await page.getByRole('button', { name: say.edit }).click()
-    expect(await input.inputValue()).toBe('what is it?\nreally')
+    await expect.poll(() => input.inputValue()).toBe('what is it?\nreally')
     await input.fill('and now?')
     await page.keyboard.press('Enter')
     await page.getByText('and now?').waitFor()

@@ -52,7 +52,7 @@ describe.each(everyone)('for $who', ({ who, level, language, scheme, width }) =>
       } else {
         await page.getByRole('heading', { level: 1 }).waitFor()
         expect(await refused.count(), path).toBe(0)
-        expect(await page.title()).toBe(of === '/' ? 'Sluice' : `${screen?.label[language]} · Sluice`)
+        await expect.poll(() => page.title()).toBe(of === '/' ? 'Sluice' : `${screen?.label[language]} · Sluice`)
       }
       // What is the same wherever one comes from is looked at once, and what users see is among what admins see.
       if (seen.has(end) || (who === 'user' && !everyLook)) continue
@@ -79,7 +79,7 @@ describe.each(everyone)('for $who', ({ who, level, language, scheme, width }) =>
           mayAccess(level, access),
       ),
     )
-    expect(await links.allTextContents()).toEqual(wanted.map(({ label }) => label[language]))
+    await expect.poll(() => links.allTextContents()).toEqual(wanted.map(({ label }) => label[language]))
   })
 
   it('an address that is no screen says so', async () => {
@@ -154,14 +154,14 @@ describe('the shell', () => {
     const { page } = await stage.open('nobody', { language: 'zh' })
     const footer = page.getByRole('contentinfo')
     await go(page, '/about')
-    expect(await footer.textContent()).toBe('Sluice 0.4.8.9.6')
+    await expect.poll(() => footer.textContent()).toBe('Sluice 0.4.8.9.6')
 
     await stage.server.call('PUT /api/option/', { key: 'Footer', value: '<b>Our own</b> footer<script>alert(1)</script>' })
     await stage.server.call('PUT /api/option/', { key: 'SystemName', value: '我们的站' })
     await go(page, '/about')
     await footer.getByText('Our own').waitFor()
     expect(await footer.innerHTML()).not.toContain('script')
-    expect(await page.title()).toBe('关于 · 我们的站')
+    await expect.poll(() => page.title()).toBe('关于 · 我们的站')
     await stage.server.call('PUT /api/option/', { key: 'Footer', value: '' })
     await stage.server.call('PUT /api/option/', { key: 'SystemName', value: 'Sluice' })
   })

@@ -182,7 +182,7 @@ eachDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: 
               expect((await lane.ask(round % 2 === 0)).status).toBe(200)
               took.push(performance.now() - startedMs)
             }
-            expect(took.sort((a, b) => a - b)[10]).toBeLessThan(300)
+            expect(took.sort((a, b) => a - b)[10]).toBeLessThan(1000)
             for (const caller of sockets) expect(await caller.until(() => false)).toMatch(/^(HTTP\/1\.1 408|$)/)
           } finally {
             clearInterval(timer)

@@ -69,7 +69,7 @@ describe('the conversation of a request', () => {
   it('takes no time over pictures', () => {
     const picture = { type: 'image_url', image_url: { url: 'x'.repeat(10_000_000) } }
     const startedMs = performance.now()
-    for (let time = 0; time < 50; time++) read({ body: { messages: [user([picture, { type: 'text', text: 'what is it' }])] } })
-    expect(performance.now() - startedMs).toBeLessThan(100)
+    for (let time = 0; time < 300; time++) read({ body: { messages: [user([picture, { type: 'text', text: 'what is it' }])] } })
+    expect(performance.now() - startedMs).toBeLessThan(1000)
   })
 })

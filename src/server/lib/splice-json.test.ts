@@ -99,6 +99,6 @@ describe('the entries of a list', () => {
     const text = Buffer.from(`[${[image, image, image, image].join(',')}]`)
     const startedMs = performance.now()
     expect(entriesOf(text, 0)).toHaveLength(4)
-    expect(performance.now() - startedMs).toBeLessThan(500)
+    expect(performance.now() - startedMs).toBeLessThan(2000)
   })
 })
