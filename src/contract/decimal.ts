@@ -1,3 +1,5 @@
+import { withoutTrailing } from './trailing.ts'
+
 /** Exact arithmetic on the decimals that prices are written as. Money is computed with it on the server and recomputed in the console. */
 
 /** `digits / 10^places` */
@@ -43,6 +45,6 @@ export function roundedUp({ digits, places }: Decimal): bigint {
 export function decimalText({ digits, places }: Decimal): string {
   const text = digits.toString().padStart(places + 1, '0')
   const whole = text.slice(0, text.length - places)
-  const fraction = text.slice(text.length - places).replace(/0+$/, '')
+  const fraction = withoutTrailing(text.slice(text.length - places), '0')
   return fraction === '' ? whole : `${whole}.${fraction}`
 }

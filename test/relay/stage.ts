@@ -169,9 +169,9 @@ export function requestBytes(
     .join('')}\r\n${body}`
 }
 
-/** Waits until something holds; throws after ten seconds. */
+/** Waits until something holds; throws after half a minute. */
 export async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
+  for (let tries = 0; tries < 1500; tries++) {
     if (await holds()) return
     await new Promise((resolve) => setTimeout(resolve, 20))
   }

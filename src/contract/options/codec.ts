@@ -40,7 +40,7 @@ function readText(option: Option, text: string): Decoded {
       if (text === 'true' || text === 'false') return { value: text === 'true' }
       return refused('须为 true 或 false', 'must be true or false')
     case 'number':
-      if (/^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text.trim())) return { value: Number(text) }
+      if (/^-?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text.trim())) return { value: Number(text) }
       return refused('须为数字', 'must be a number')
     case 'json':
       return readJson(text)

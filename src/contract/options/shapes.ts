@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Choice } from '../fields.ts'
 import type { Text } from '../text.ts'
+import { withoutTrailing } from '../trailing.ts'
 import type { Option } from './define.ts'
 import { linesOf } from './lists.ts'
 
@@ -80,7 +81,7 @@ export function address(): Shape<string> {
     .string()
     .trim()
     .max(500)
-    .transform((text) => text.replace(/\/+$/, ''))
+    .transform((text) => withoutTrailing(text, '/'))
     .refine(
       (text) => text === '' || /^https?:\/\/[^\s/?#@\\]+(\/[^\s?#\\]*)?$/i.test(text),
       says('须为 http(s) 地址', 'must be an http(s) address'),

@@ -1,5 +1,6 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 import type { Text } from '../../contract/text.ts'
+import { withoutTrailing } from '../../contract/trailing.ts'
 import { fail } from './failure.ts'
 
 /**
@@ -69,7 +70,7 @@ export function parseChannelUrl(text: string, { blockPrivate = false }: { blockP
   const host = literalHost(url.hostname)
   if (isIP(host) !== 0 && isForbiddenForChannels(host, { blockPrivate }))
     refuse({ zh: '不允许访问该地址', en: 'this address is not allowed' })
-  return `${url.origin}${url.pathname}`.replaceAll('%7Bmodel%7D', '{model}').replace(/\/+$/, '')
+  return withoutTrailing(`${url.origin}${url.pathname}`.replaceAll('%7Bmodel%7D', '{model}'), '/')
 }
 
 /** The host of a URL as `net` takes it: IPv6 without brackets. */
@@ -115,7 +116,7 @@ export function addressBytes(address: string): Buffer {
   if (isIPv4(bare)) return Buffer.from(bare.split('.').map(Number))
   if (!isIPv6(bare)) throw new TypeError('Not an address')
 
-  const hex = bare.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) => {
+  const hex = bare.replace(/(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/, (_, a, b, c, d) => {
     const bytes = Buffer.of(Number(a), Number(b), Number(c), Number(d))
     return `${bytes.readUInt16BE(0).toString(16)}:${bytes.readUInt16BE(2).toString(16)}`
   })

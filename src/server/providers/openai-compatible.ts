@@ -106,14 +106,14 @@ export function messagesHeaders(caller: CallerHeaders): Record<string, string> {
 export function joinUrl(base: string, path: string, pasted: readonly string[] = versionPrefixes([path])): string {
   const twice = pasted.find((prefix) => base.endsWith(prefix))
   if (twice !== undefined) return base.slice(0, -twice.length) + path
-  if (/\/v\d+\w*$/.test(base)) return base + path.replace(/^\/v\d+\w*(?=\/)/, '')
+  if (/\/v\d\w*$/.test(base)) return base + path.replace(/^\/v\d\w*(?=\/)/, '')
   return base + path
 }
 
 /** The beginnings of paths that end in a version: `/api/paas/v4` of `/api/paas/v4/chat/completions`. Longest first. */
 function versionPrefixes(paths: readonly string[]): string[] {
   const prefixes = paths.flatMap((path) =>
-    [...path.matchAll(/\/v\d+\w*(?=\/)/g)].map((match) => path.slice(0, match.index + match[0].length)),
+    [...path.matchAll(/\/v\d\w*(?=\/)/g)].map((match) => path.slice(0, match.index + match[0].length)),
   )
   return [...new Set(prefixes)].sort((a, b) => b.length - a.length)
 }

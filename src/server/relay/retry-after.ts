@@ -20,9 +20,15 @@ function resetsOf(headers: Headers): string[] {
   return Object.entries(headers).flatMap(([name, value]) => {
     const text = textOf(value)
     if (name === 'ratelimit') return draftResets(text)
-    if (!/^0+(\.0+)?$/.test(text) || !/ratelimit.*remaining/.test(name)) return []
+    if (!/^0+(\.0+)?$/.test(text) || !countsDown(name)) return []
     return textOf(headers[name.replace('remaining', 'reset')]) || []
   })
+}
+
+/** `x-ratelimit-remaining-requests` and its like. */
+function countsDown(name: string): boolean {
+  const at = name.indexOf('ratelimit')
+  return at >= 0 && name.includes('remaining', at)
 }
 
 /** `limit=100, remaining=0, reset=50`, or `"minute";r=0;t=50, "day";r=10;t=3000`. */

@@ -112,7 +112,14 @@ function promptOf(act: DrawingAct, sent: JsonObject, { MjModeClearEnabled }: Dra
   if (act === 'blend' && arrayAt(sent, 'base64Array').length === 0) missing('base64Array')
   if (act === 'upload-discord-images' && arrayAt(sent, 'base64Array').length === 0) missing('base64Array')
   if (act === 'describe' && textAt(sent, 'base64') === '' && textAt(sent, 'link') === '') missing('base64')
-  return MjModeClearEnabled ? prompt.replace(/\s*--(?:fast|relax|turbo)(?![\w-])/gi, '').trim() : prompt
+  return MjModeClearEnabled ? withoutMode(prompt) : prompt
+}
+
+/** The prompt without the switches that choose how fast it is drawn, and what stands between them and the words before. */
+function withoutMode(prompt: string): string {
+  const pieces = prompt.split(/--(?:fast|relax|turbo)(?![\w-])/i)
+  const last = pieces.pop() ?? ''
+  return [...pieces.map((piece) => piece.trimEnd()), last].join('').trim()
 }
 
 function bodyFor(sent: JsonObject, more: { prompt: string; hook: string; options: DrawingOptions }): JsonObject {

@@ -53,7 +53,7 @@ export function nextState(now: { status: string; progress: string }, seen: SeenS
 /** `47%`, or a number. Undefined for anything else. */
 export function readPercent(value: unknown): number | undefined {
   if (typeof value === 'number' && Number.isFinite(value)) return value
-  const digits = typeof value === 'string' ? /^\s*(\d{1,3})(?:\.\d+)?\s*%?\s*$/.exec(value)?.[1] : undefined
+  const digits = typeof value === 'string' ? /^(\d{1,3})(?:\.\d+)?\s*%?$/.exec(value.trim())?.[1] : undefined
   return digits === undefined ? undefined : Number(digits)
 }
 

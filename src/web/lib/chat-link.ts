@@ -1,3 +1,5 @@
+import { withoutTrailing } from '../../contract/trailing.ts'
+
 /** Links of chat pages, into which the key of a token and the address of this server are put. */
 
 const scripted: ReadonlySet<string> = new Set(['javascript:', 'data:', 'vbscript:', 'blob:', 'file:'])
@@ -20,7 +22,7 @@ export function chatUrl(link: string, { key, address }: KeyUse): URL | undefined
 /** The single links of older settings name a page alone: what it needs is told behind the mark, in the accustomed form. */
 export function withPlaces(link: string): string {
   if (link.includes('{key}') || link.includes('{address}')) return link
-  return `${link.replace(/\/+$/, '')}/#/?settings={"key":"{key}","url":"{address}"}`
+  return `${withoutTrailing(link, '/')}/#/?settings={"key":"{key}","url":"{address}"}`
 }
 
 export const isWebPage = ({ protocol }: URL): boolean => protocol === 'https:' || protocol === 'http:'

@@ -8,6 +8,11 @@ export function SiteContent({ text, title }: { text: string; title: string }) {
   if (/^https:\/\/\S+$/.test(trimmed)) {
     return <iframe className={styles.frame} src={trimmed} title={title} sandbox="allow-scripts allow-forms allow-popups" />
   }
-  if (/<[a-z][^>]*>/i.test(trimmed)) return <SafeHtml html={trimmed} />
+  if (hasTag(trimmed)) return <SafeHtml html={trimmed} />
   return <Markdown text={trimmed} />
+}
+
+function hasTag(text: string): boolean {
+  const at = text.search(/<[a-z]/i)
+  return at >= 0 && text.includes('>', at)
 }

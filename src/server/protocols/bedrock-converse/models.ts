@@ -76,7 +76,7 @@ const rows: readonly (readonly [RegExp, ConverseRules])[] = [
   [/nova/, nova],
   [/titan-text-premier/, { ...simple, takesSystem: false, takesDocuments: false }],
   [/titan/, { ...simple, takesSystem: false }],
-  [/ai21.*jamba-instruct/, { ...simple, takesDocuments: false }],
+  [/ai21\.jamba-instruct/, { ...simple, takesDocuments: false }],
   [/ai21/, { ...unknown, ...textOnly }],
   [/cohere\.command-(r|a)/, { ...unknown, ...textOnly, topK: 'k' }],
   [/cohere/, { ...simple, takesSystem: false }],

@@ -21,7 +21,7 @@ export const bedrockCohereHost: EmbeddingHost = {
 const textsMax = 96
 
 function bodiesOf({ texts, task = '', dimensions }: EmbeddingAsk, model: string): JsonObject[] {
-  if (dimensions !== undefined && /embed-.*v[123](\D|$)/.test(model))
+  if (dimensions !== undefined && /embed-.{0,80}v[123](\D|$)/.test(model))
     fail('untranslatable', { field: 'dimensions', reason: fixedLength })
   return chunksOf(texts, textsMax).map((some) => ({
     texts: some,

@@ -154,5 +154,6 @@ const numberOf = (amount: Decimal): number => Number(decimalText(amount))
 
 /** Exact, with thousands apart. */
 function unitsText(amount: Decimal): string {
-  return decimalText(amount).replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ',')
+  const [whole = '', ...fraction] = decimalText(amount).split('.')
+  return [BigInt(whole).toLocaleString('en-US'), ...fraction].join('.')
 }

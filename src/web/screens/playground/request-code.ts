@@ -1,3 +1,4 @@
+import { withoutTrailing } from '../../../contract/trailing.ts'
 import type { ChatMessage, ChatRequest, ContentPart } from '../../lib/stream-chat.ts'
 
 /**
@@ -19,7 +20,7 @@ const standIn = 'https://example.com/picture.png'
 export const hasPictures = ({ messages }: ChatRequest): boolean => messages.some((message) => picturesOf(message).length > 0)
 
 export function codeOf(kind: CodeKind, { group: _, ...request }: ChatRequest, address: string): string {
-  const base = address.replace(/\/+$/, '')
+  const base = withoutTrailing(address, '/')
   return writers[kind](base, { ...request, messages: request.messages.map(withStandIns) })
 }
 

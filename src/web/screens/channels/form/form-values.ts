@@ -1,5 +1,6 @@
 import type { useForm } from '@mantine/form'
 import type { Channel, ChannelType } from '../../../../contract/entities/channel.ts'
+import { withoutTrailing } from '../../../../contract/trailing.ts'
 import { withMembers } from './members.ts'
 
 /** What the form holds, how it comes from a channel and how it goes into one. */
@@ -96,7 +97,7 @@ export function changesOf(before: ChannelValues, after: ChannelValues): Partial<
 }
 
 export function withoutSlash(url: string): string {
-  return url.trim().replace(/\/+$/, '')
+  return withoutTrailing(url.trim(), '/')
 }
 
 export function namesOf(text: string, separator: string | RegExp = /[,，]/): string[] {

@@ -67,7 +67,7 @@ export function faultyModels(drafts: PriceDrafts): readonly string[] {
 
 /** Whether a text is empty or a number that a price can be. */
 export function isNumberText(text: string): boolean {
-  return text === '' || /^\d*\.?\d+(e-?\d+)?$/i.test(text)
+  return text === '' || /^(\d+(\.\d+)?|\.\d+)(e-?\d+)?$/i.test(text)
 }
 
 /** Which of these models nothing prices, not even a name with an asterisk at its end. */
