@@ -42,6 +42,15 @@ describe('an order of a drawing', () => {
     ])
   })
 
+  it('leaves the switches of modes out where the site says so, of prompts of any length', () => {
+    const cleared = (prompt: string) =>
+      readDrawingOrder({ act: 'imagine', mode: '' }, { prompt }, { ...options, MjModeClearEnabled: true }).prompt
+    expect(cleared(' a cat  --fast --ar 1:1 --RELAX')).toBe('a cat --ar 1:1')
+    expect(cleared('a --fastest --turbo-x cat--turbo')).toBe('a --fastest --turbo-x cat')
+    const spaces = ' '.repeat(1_000_000)
+    expect(cleared(`a${spaces}cat`)).toBe(`a${spaces}cat`)
+  })
+
   it('is found at its accustomed addresses, and nowhere else', () => {
     const found = (path: string) => findTaskCall(path)?.asks
     expect(found('/mj/submit/imagine')).toEqual({ does: 'draw', act: 'imagine', mode: '' })

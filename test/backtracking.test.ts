@@ -1,0 +1,98 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { parseAst } from 'vite'
+import { describe, expect, it, vi } from 'vitest'
+import { slowLetters } from './helpers/backtracking.ts'
+
+const root = new URL('../', import.meta.url)
+
+describe('regular expressions', () => {
+  it.each([
+    ...[/(a+)+b/, /^(a|a)*$/, /^(a*)*$/, /^(\w+\s?)*$/, /^(?:(a+)+c)?/, /^(([a-z])+.)+[A-Z]([a-z])+$/, /^(a|aa)+$/, /(x+x+)+y/],
+    ...[
+      /\s+$/,
+      /^\s*\s*x/,
+      /a.*b.*c/,
+      /^\d+\d+$/,
+      /x*y/,
+      /(?=a*b)/,
+      /^.*a.*b$/,
+      /\bx\/.*y/,
+      /(?<!\.\d*)(?=(\d{3})+(?!\d))/,
+      /x{1000}y/,
+    ],
+  ])('%s would be found to be slow', (expression) => {
+    expect(slowLetters(expression)).toBeDefined()
+  })
+
+  it.each([
+    ...[/^a+$/, /[^a]+/g, /^\s*data:([^,]*),([\s\S]*)$/, /x.{0,80}y/, /^[a-z]+(\.[a-z]+)*$/, /\ba{3}\b/, /"usage"\s*:\s*\{/],
+    ...[/^x(?!\d)/, /\d+/, /(?:%[0-9a-f]{2})+/i, /\n\r?\n/, /^(?:\/models)+/, /\r\n|\r|\n/],
+  ])('%s would not', (expression) => {
+    expect(slowLetters(expression)).toBeUndefined()
+  })
+
+  it('[T085] of the whole code take a time that grows with the text and not with its square', async () => {
+    const found = sources()
+    expect(found.length).toBeGreaterThan(500)
+    const slow = [...found, ...(await builtExpressions())].flatMap(({ path, expression }) => {
+      const letters = slowLetters(expression)
+      return letters === undefined ? [] : [`${path}: ${expression} with many ${JSON.stringify(letters)}`]
+    })
+    expect(slow).toEqual([])
+  })
+})
+
+interface Found {
+  readonly path: string
+  readonly expression: RegExp
+}
+
+/** Files that put expressions together instead of writing them down. */
+const builders = [
+  'src/contract/entities/channel-overrides.ts',
+  'src/server/protocols/count-tokens.ts',
+  'src/server/protocols/tool-names.ts',
+  'src/server/relay/endpoints.ts',
+]
+
+/** What is written between slashes, in every file that is no test. */
+function sources(): Found[] {
+  const files = readdirSync(new URL('src/', root), { recursive: true, encoding: 'utf8' })
+    .map((path) => `src/${path.replaceAll('\\', '/')}`)
+    .filter((path) => /\.tsx?$/.test(path) && !/\.test\.tsx?$/.test(path))
+    .map((path) => ({ path, text: readFileSync(new URL(path, root), 'utf8') }))
+  const building = files.filter(({ text }) => /\bRegExp\(/.test(text)).map(({ path }) => path)
+  expect(building.sort()).toEqual(builders)
+  return files.flatMap(({ path, text }) =>
+    literalsOf(parseAst(text, { lang: path.endsWith('x') ? 'tsx' : 'ts' })).map((expression) => ({ path, expression })),
+  )
+}
+
+function literalsOf(node: unknown): RegExp[] {
+  if (typeof node !== 'object' || node === null) return []
+  if ('regex' in node) {
+    const { pattern, flags } = node.regex as { pattern: string; flags: string }
+    return [new RegExp(pattern, flags)]
+  }
+  return Object.values(node).flatMap(literalsOf)
+}
+
+/** What is put together when those files are loaded. */
+async function builtExpressions(): Promise<Found[]> {
+  const built: Found[] = []
+  for (const path of builders) {
+    vi.stubGlobal(
+      'RegExp',
+      class extends RegExp {
+        constructor(source: string | RegExp, flags?: string) {
+          super(source, flags)
+          built.push({ path, expression: this })
+        }
+      },
+    )
+    await import(new URL(path, root).pathname)
+    vi.unstubAllGlobals()
+  }
+  expect(new Set(built.map(({ path }) => path)).size).toBeGreaterThan(2)
+  return built
+}
