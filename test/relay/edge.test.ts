@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import zlib, { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { wavOf } from '../../src/server/protocols/direct/wav.ts'
 import { serverOfTest } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
+import { directStage, type Told } from './direct-stage.ts'
 import { ask, chat, model, requestBytes, settledCharges, speak, stage } from './stage.ts'
 
 const asPoor = ask
@@ -231,6 +234,111 @@ describe('bodies', () => {
     expect((await ask({ model, prompt: Array(2049).fill('x') }, '/v1/completions')).status).toBe(400)
     expect(upstream.journal).toHaveLength(0)
     expect(await settledCharges(server)).toEqual([])
+  })
+
+  it('[T073] odd limits of the other dialects are refused before anything is priced too', async () => {
+    const { upstream, server, ask } = await door()
+    const user = { role: 'user', content: 'hi' }
+    for (const amount of [2 ** 53, 1.8446744073686647e19, 1e308, -1, 1.5, 'NaN']) {
+      const generationConfigs = [{ maxOutputTokens: amount }, { candidateCount: amount }]
+      const asked = [
+        await ask({ model, max_tokens: amount, messages: [user] }, '/v1/messages'),
+        await ask({ model, max_output_tokens: amount, input: 'hi' }, '/v1/responses'),
+        ...(await Promise.all(
+          generationConfigs.map((generationConfig) =>
+            ask({ contents: [{ parts: [{ text: 'hi' }] }], generationConfig }, `/v1beta/models/${model}:generateContent`),
+          ),
+        )),
+      ]
+      expect([amount, ...asked.map(({ status }) => status)]).toEqual([amount, 400, 400, 400, 400])
+    }
+    expect(upstream.journal).toHaveLength(0)
+    expect(await settledCharges(server)).toEqual([])
+  })
+
+  it('[T073] sizes, lengths and counts of images, sound, drawings and music are refused, or cost what they always cost', async () => {
+    let seconds: unknown = 3
+    const answers: readonly (readonly [string, () => Told])[] = [
+      ['/v1/images', () => ({ json: { created: 1, data: [{ url: 'https://x.test/a.png' }] } })],
+      ['/v1/audio/speech', () => ({ bytes: 'ID3', type: 'audio/mpeg' })],
+      [
+        '/v1/audio',
+        () => ({ bytes: `{"text":"hi","duration":${seconds},"usage":{"seconds":${seconds}}}`, type: 'application/json' }),
+      ],
+      ['/mj', () => ({ json: { code: 1, description: '', result: randomUUID() } })],
+      ['/suno', () => ({ json: { code: 'success', message: '', data: randomUUID() } })],
+    ]
+    const { server, url, ask, form, heard } = await directStage(
+      'sqlite',
+      ({ path }) => answers.find(([prefix]) => path.startsWith(prefix))?.[1](),
+      {
+        channel: { models: 'dall-e-3,dall-e-2,tts-1,whisper-1' },
+        ratios: { 'tts-1': 7.5, 'whisper-1': 15 },
+        prices: { 'dall-e-3': 0.04, 'dall-e-2': 0.02, mj_imagine: 0.1, suno_music: 0.1 },
+      },
+    )
+    await addChannel(server, { url, type: 2, models: 'mj_imagine' })
+    await addChannel(server, { url, type: 36, models: 'suno_music' })
+    const asForm = (fields: Record<string, unknown>, file: string) => {
+      const data = new FormData()
+      for (const [name, value] of Object.entries(fields)) data.set(name, String(value))
+      data.set(file, new Blob([wavOf(Buffer.alloc(16_000), 8000)]), 'a.wav')
+      return data
+    }
+    const calls: readonly (readonly [string, readonly string[], (more: object) => Promise<{ status: number; text: string }>])[] =
+      [
+        [
+          'images',
+          ['n', 'size', 'quality', 'count'],
+          (more) => ask({ model: 'dall-e-3', prompt: 'hi', ...more }, '/v1/images/generations'),
+        ],
+        [
+          'edits',
+          ['n', 'size', 'count'],
+          (more) => form('/v1/images/edits', asForm({ model: 'dall-e-2', prompt: 'hi', ...more }, 'image')),
+        ],
+        [
+          'speech',
+          ['speed', 'seconds', 'duration'],
+          (more) => ask({ model: 'tts-1', input: 'hi', voice: 'alloy', ...more }, '/v1/audio/speech'),
+        ],
+        [
+          'transcriptions',
+          ['duration', 'seconds', 'n'],
+          (more) => form('/v1/audio/transcriptions', asForm({ model: 'whisper-1', ...more }, 'file')),
+        ],
+        ['drawings', ['count', 'size', 'n', 'duration'], (more) => ask({ prompt: 'hi', ...more }, '/mj/submit/imagine')],
+        [
+          'music',
+          ['duration', 'seconds', 'count', 'continue_at'],
+          (more) => ask({ prompt: 'hi', ...more }, '/suno/submit/music'),
+        ],
+      ]
+    const spent = async () => (await settledCharges(server)).map(({ amount }) => amount)
+    for (const [name, fields, call] of calls) {
+      const before = (await spent()).length
+      expect((await call({})).status, name).toBe(200)
+      const answered: string[] = []
+      for (const field of fields) {
+        for (const odd of [2 ** 53, 18446744073686646784n.toString(), 1e308, -1, 0, -0, 1.5, 'NaN', '9999999x9999999']) {
+          const { status, text } = await call({ [field]: odd })
+          expect([200, 400], `${name} ${field} ${odd}: ${text}`).toContain(status)
+          if (status === 200) answered.push(`${field} ${odd}`)
+        }
+      }
+      const [ordinary, ...others] = (await spent()).slice(before)
+      expect(ordinary, name).toBeGreaterThan(0)
+      expect(others, `${name} ${answered}`).toEqual(answered.map(() => ordinary))
+    }
+    // What an upstream says of the length is bounded as well.
+    const before = (await spent()).length
+    for (const odd of ['9007199254740992', '18446744073686646784', '1e308', '1e400', '-1', '0', '-0', '"NaN"']) {
+      seconds = odd
+      expect((await form('/v1/audio/transcriptions', asForm({ model: 'whisper-1' }, 'file'))).status, odd).toBe(200)
+    }
+    expect(new Set((await spent()).slice(before)).size).toBe(1)
+    expect(heard.length).toBeGreaterThan(30)
+    await requireBalancedBooks(server)
   })
 
   it('a declared limit is held for every choice, best_of and prompt that multiplies it', async () => {
