@@ -48,6 +48,8 @@ const words = {
     balance: '当前余额$20.20',
     statement: '账单',
     paid: '支付 131.40 CNY',
+    change: '变动',
+    file: '导出 CSV',
   },
   en: {
     check: 'Check with the provider',
@@ -115,7 +117,21 @@ it('an admin makes codes as a file, and a user redeems one, tops up and sees it 
 
   await page.getByRole('tab', { name: say.statement }).click()
   await page.getByText(say.paid).first().waitFor()
+  const byChange = page.getByRole('columnheader', { name: say.change })
+  for (const order of ['descending', 'ascending']) {
+    await byChange.getByRole('button').click()
+    await expect.poll(() => byChange.getAttribute('aria-sort')).toBe(order)
+  }
   await expectFit(page, language, data)
+  const [file] = await Promise.all([page.waitForEvent('download'), button(page, say.file).click()])
+  const lines = Buffer.concat(await (await file.createReadStream()).toArray())
+    .toString()
+    .trim()
+    .split('\r\n')
+  expect(lines.slice(1).map((line) => line.split(',').slice(2, 5))).toEqual([
+    ['redeem', '100000', ''],
+    ['top_up', '10000000', ''],
+  ])
   expect(problems).toEqual([])
 })
 

@@ -31,3 +31,7 @@ export const ledgerRow = z.object({
   balance: z.int().nullable(),
 })
 export type LedgerRow = z.output<typeof ledgerRow>
+
+/** What a statement can be sorted by; `id` is the time. */
+export const ledgerSorts = ['id', 'amount'] as const
+export type LedgerSort = (typeof ledgerSorts)[number]

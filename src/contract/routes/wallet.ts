@@ -1,7 +1,9 @@
 import { z } from 'zod'
-import { ledgerRow } from '../entities/ledger-row.ts'
-import { neededText, oneBasedPage, queryInt, queryText } from '../envelope.ts'
+import { ledgerRow, ledgerSorts } from '../entities/ledger-row.ts'
+import { neededText, oneBasedPage, queryInt, querySort, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
+
+const asked = { kind: queryText, sort: querySort(ledgerSorts) }
 
 export const walletRoutes = routes({
   'POST /api/user/topup': {
@@ -21,13 +23,15 @@ export const walletRoutes = routes({
   'GET /api/user/self/ledger': {
     access: 'user',
     summary:
-      'Every change of the own balance, or those of a kind, newest first; `next` is the `before` of the following page, 0 at the end, and comes before the number of the page',
-    query: z.object({ ...oneBasedPage, before: queryInt, kind: queryText }),
+      'Every change of the own balance, or those of a kind, newest first unless sort says otherwise; `next` is the `before` of the following page, 0 at the end, and comes before the number of the page',
+    query: z.object({ ...asked, ...oneBasedPage, before: queryInt }),
     reply: z.object({ items: z.array(ledgerRow), next: z.int() }),
   },
   'GET /api/user/self/ledger.csv': {
     access: 'user',
-    summary: 'Every change of the own balance as CSV, oldest first, with the balance after it',
+    summary:
+      'Every change of the own balance, or those of a kind, as CSV, oldest first unless sort says otherwise, with times of the zone that is named',
+    query: z.object({ ...asked, time_zone: queryText }),
     reply: z.string(),
     text: { type: 'text/csv', fileName: 'statement.csv' },
   },

@@ -24,10 +24,13 @@ export interface ChannelFilter {
 
 export const anyChannel: ChannelFilter = { keyword: '', model: '', group: '', tag: '', status: 0, type: 0 }
 
-export interface Finding {
-  readonly filter: ChannelFilter
+export interface ChannelOrder {
   /** Newest first instead of highest priority first. */
   readonly idSort: boolean
+}
+
+export interface Finding extends ChannelOrder {
+  readonly filter: ChannelFilter
   /** Pages over the tags of what matches, in their order, and answers all channels of those tags. */
   readonly tagMode: boolean
   readonly page: PageOf
@@ -52,6 +55,23 @@ export async function findChannels(
     .select((eb) => (tagMode ? eb.fn.count<number>('tag').distinct() : eb.fn.countAll<number>()).as('total'))
     .executeTakeFirstOrThrow()
   return { items: await presentChannels(core.db, rows), total }
+}
+
+/** The ids of all channels that match, in order. */
+export async function channelIds(db: Queries, filter: ChannelFilter, { idSort }: ChannelOrder): Promise<number[]> {
+  const rows = await matching(db, filter)
+    .select('id')
+    .$if(!idSort, (query) => query.orderBy('priority', 'desc'))
+    .orderBy('id', 'desc')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** The channels with these ids, in their order, without those that are gone. */
+export async function channelsWithIds(db: Queries, ids: readonly number[]): Promise<Channel[]> {
+  const rows = await db.selectFrom('channels').selectAll().where('id', 'in', ids).execute()
+  const found = new Map((await presentChannels(db, rows)).map((channel) => [channel.id, channel]))
+  return ids.flatMap((id) => found.get(id) ?? [])
 }
 
 /** Throws `not_found`. */

@@ -12,6 +12,7 @@ import {
   editChannel,
   setChannelStatus,
 } from '../channels/channels.ts'
+import { exportChannels } from '../channels/export-channels.ts'
 import { anyChannel, findChannel, findChannels } from '../channels/find-channels.ts'
 import { fixChannels } from '../channels/fix.ts'
 import { enabledModels } from '../channels/listed-models.ts'
@@ -49,6 +50,9 @@ export const channelHandlers: Handlers<typeof channelRoutes, Context> = {
     const found = await findChannels(app, { filter: query, ...arrangement(query), page })
     return query.paged ? { ...found, page: query.p, page_size: size } : found.items
   },
+
+  'GET /api/channel/export.csv': (context, { query: { time_zone: timeZone, id_sort: idSort = false, ...filter } }) =>
+    exportChannels(context.app, { ...by(context), filter, idSort, timeZone }),
 
   'GET /api/channel/types': () => listChannelTypes(),
   'GET /api/channel/models': () => listBuiltInModels(),

@@ -121,4 +121,24 @@ describe.each(['sqlite', 'postgres'] as const)('lists over %s', (kind) => {
     const oldest = await page<{ action: string }>('GET /api/audit/?sort=id&page_size=1')
     expect(oldest).toMatchObject([{ action: 'top-up.export' }])
   })
+
+  it('channels leave in the order of their list, with nothing of their keys', async () => {
+    const channel = { type: 1, models: 'gpt-4.1-mini', groups: ['default'], base_url: 'http://127.0.0.1:9/' }
+    await server.call('POST /api/channel/', { ...channel, name: '=low', key: 'sk-one-secret\nsk-two-secret', multi_key: true })
+    await server.call('POST /api/channel/', { ...channel, name: 'high', key: 'sk-high-secret', priority: 9, tag: 'b' })
+    await server.call('POST /api/channel/', { ...channel, name: 'new', key: 'sk-new-secret', models: 'o3' })
+    const channels = await file('/api/channel/export.csv')
+    expect([channels.name, channels.lines[0]]).toEqual([
+      'channels.csv',
+      'id,name,type,status,group,tag,models,priority,weight,used_quota,balance,response_time,test_time (Asia/Shanghai),created_time (Asia/Shanghai),keys_total,keys_enabled',
+    ])
+    expect(channels.lines.join()).not.toContain('secret')
+    const names = ({ lines }: typeof channels) => lines.slice(1).map((line) => line.split(',')[1])
+    expect(names(channels)).toEqual(['high', 'new', "'=low"])
+    expect(channels.lines[3]).toMatch(/^1,'=low,1,1,default,,gpt-4.1-mini,0,0,0,0,0,,20[^,]*\+08:00,2,2$/)
+    expect(names(await file('/api/channel/export.csv?id_sort=true'))).toEqual(['new', 'high', "'=low"])
+    expect(names(await file('/api/channel/export.csv?model=GPT-4.1&keyword=h'))).toEqual(['high'])
+    const { lines } = await file('/api/audit/export.csv?action=channel.export')
+    expect(lines[1]).toMatch(/channels,,"\{""keyword"":""h"",""model"":""GPT-4.1""\}"$/)
+  })
 })

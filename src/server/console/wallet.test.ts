@@ -136,10 +136,12 @@ describe('wallet calls', () => {
 
   it('send the statement as a file', async () => {
     const server = await serverOfTest('sqlite')
-    const response = await server.raw('GET /api/user/self/ledger.csv')
+    const response = await server.raw('GET /api/user/self/ledger.csv?kind=grant&sort=-amount&time_zone=Asia/Shanghai')
     expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8')
     expect(response.headers.get('content-disposition')).toBe('attachment; filename="statement.csv"')
-    expect(await response.text()).toMatch(/^id,time,[^\r]*\r\n1,[^,]*,grant,100000000,100000000,grant:1,0,\r\n$/)
+    expect(await response.text()).toMatch(
+      /^\uFEFF?id,time \(Asia\/Shanghai\),[^\r]*\r\n1,[^,]*\+08:00,grant,100000000,,grant:1,0,\r\n$/,
+    )
     const refused = await fetch(`${server.url}/api/user/self/ledger.csv`)
     expect([refused.status, await refused.json()]).toMatchObject([401, { code: 'not_signed_in' }])
   })

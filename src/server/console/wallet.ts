@@ -17,8 +17,9 @@ export const walletHandlers: Handlers<typeof walletRoutes, Context> = {
     return { data: null, extra: { message: transferred[context.language] } }
   },
 
-  'GET /api/user/self/ledger': (context, { query: { p, before, page_size, kind } }) =>
-    listLedgerRows(context.app.db, { userId: requireCaller(context).id, before, kind, page: oneBased(p, page_size) }),
+  'GET /api/user/self/ledger': (context, { query: { p, page_size, ...asked } }) =>
+    listLedgerRows(context.app.db, { ...asked, userId: requireCaller(context).id, page: oneBased(p, page_size) }),
 
-  'GET /api/user/self/ledger.csv': (context) => statementCsv(context.app.db, requireCaller(context).id),
+  'GET /api/user/self/ledger.csv': (context, { query: { time_zone: timeZone, ...asked } }) =>
+    statementCsv(context.app.db, { ...asked, userId: requireCaller(context).id, timeZone }),
 }

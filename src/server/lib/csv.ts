@@ -16,28 +16,51 @@ export type CsvColumn<Row> =
   | { readonly name: string; readonly value: (row: Row) => string | number }
   | { readonly name: string; readonly time: (row: Row) => number }
 
-const rowsAtOnce = 500
-
-export interface CsvSource<Row> {
+interface CsvTable<Row> {
   readonly columns: readonly CsvColumn<Row>[]
   /** An IANA name; one that is not known is UTC. */
   readonly timeZone?: string
+}
+
+export interface CsvSource<Row> extends CsvTable<Row> {
   /** The next rows below an id, the newest first. */
   readonly read: (below: number, limit: number) => Promise<readonly Row[]>
   /** Which of them are in the file; all without it. */
   readonly keep?: (row: Row) => boolean
 }
 
+const rowsAtOnce = 500
+
 /**
  * A table as the pieces of a file, newest first. Some hundred rows are read at a time and only when the ones before were taken, so that a
  * slow reader holds up nobody and takes no memory.
  */
-export async function* csvFile<Row extends { readonly id: number }>({
-  columns,
-  timeZone = '',
+export function csvFile<Row extends { readonly id: number }>({
   read,
   keep = () => true,
+  ...table
 }: CsvSource<Row>): AsyncGenerator<string> {
+  return csvOfPieces({ ...table, pieces: newestFirst(read, keep) })
+}
+
+async function* newestFirst<Row extends { readonly id: number }>(
+  read: CsvSource<Row>['read'],
+  keep: (row: Row) => boolean,
+): AsyncGenerator<readonly Row[]> {
+  for (let below = Number.MAX_SAFE_INTEGER; ; ) {
+    const rows = await read(below, rowsAtOnce)
+    yield rows.filter(keep)
+    if (rows.length < rowsAtOnce) return
+    below = rows.at(-1)?.id ?? 0
+  }
+}
+
+/** A table as the pieces of a file, in the order in which its rows come. */
+export async function* csvOfPieces<Row>({
+  columns,
+  timeZone = '',
+  pieces,
+}: CsvTable<Row> & { readonly pieces: AsyncIterable<readonly Row[]> }): AsyncGenerator<string> {
   const { zone, timeText } = zoneClock(timeZone)
   const fieldOf = (row: Row, column: CsvColumn<Row>): string | number => {
     if (typeof column === 'string') return plain(row[column])
@@ -48,12 +71,9 @@ export async function* csvFile<Row extends { readonly id: number }>({
   // The mark tells spreadsheets that the text is UTF-8.
   yield `\uFEFF${csvLine(columns.map((column) => headOf(column, zone)))}`
 
-  for (let below = Number.MAX_SAFE_INTEGER; ; ) {
-    const rows = await read(below, rowsAtOnce)
-    const lines = rows.filter(keep).map((row) => csvLine(columns.map((column) => fieldOf(row, column))))
+  for await (const rows of pieces) {
+    const lines = rows.map((row) => csvLine(columns.map((column) => fieldOf(row, column))))
     if (lines.length > 0) yield lines.join('')
-    if (rows.length < rowsAtOnce) return
-    below = rows.at(-1)?.id ?? 0
   }
 }
 

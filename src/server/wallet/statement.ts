@@ -1,68 +1,101 @@
-import { type LedgerRow, ledgerKindLabels } from '../../contract/entities/ledger-row.ts'
+import type { LedgerRow, LedgerSort } from '../../contract/entities/ledger-row.ts'
+import type { SortBy } from '../../contract/envelope.ts'
 import type { Queries } from '../db/open.ts'
 import type { PageOf } from '../db/page.ts'
-import type { LedgerKind } from '../db/schema.ts'
-import { csvLine, csvTime } from '../lib/csv.ts'
-
-const rowsAtOnce = 1000
-const columns = ['id', 'created_at', 'kind', 'amount', 'reference', 'token_id', 'detail'] as const
+import { type CsvColumn, csvOfPieces } from '../lib/csv.ts'
+import { isAlongIndex, ledgerPieces, type OwnRow, readLedger, type Wanted } from './ledger-order.ts'
 
 interface Asked {
   readonly userId: number
-  /** The id that the page begins below, which comes before the number of the page; 0 for none. */
-  readonly before: number
-  readonly page: PageOf
   /** Only rows of this kind; '' for all. */
   readonly kind?: string
+  readonly sort?: SortBy<LedgerSort> | undefined
 }
+
+interface AskedPage extends Asked {
+  /** The id that the page begins behind, which comes before the number of the page; 0 for none. */
+  readonly before: number
+  readonly page: PageOf
+}
+
+type Balanced = OwnRow & { readonly balance: number | null }
 
 /**
- * A user's ledger rows, newest first, each with the balance after it, unless rows between are left out. `next` is the `before` of the
- * following page, 0 when there is none. The rows of a page cost the same at any depth; the balance costs the sum of what is newer.
+ * A user's ledger rows, newest first unless told otherwise, each with the balance after it, unless rows between are left out. `next` is
+ * the `before` of the following page, 0 when there is none. By time the rows of a page cost the same at any depth; the balance costs the
+ * sum of what was passed.
  */
-export async function listLedgerRows(db: Queries, asked: Asked): Promise<{ items: LedgerRow[]; next: number }> {
-  const { userId, before, kind = '' } = asked
-  const { offset, limit } = asked.page
-  const wanted = (Object.keys(ledgerKindLabels) as LedgerKind[]).find((name) => name === kind)
-  const rows = await db
-    .selectFrom('ledger')
-    .select(columns)
-    .where('user_id', '=', userId)
-    .$if(before > 0, (query) => query.where('id', '<', before))
-    .$if(wanted !== undefined, (query) => query.where('kind', '=', wanted ?? 'charge'))
-    .orderBy('id', 'desc')
-    .offset(before > 0 ? 0 : offset)
-    .limit(limit + 1)
-    .execute()
-  const shown = rows.slice(0, limit)
-  const calls = await readCalls(db, userId, shown)
-  let balance = wanted === undefined ? await balanceAt(db, userId, shown[0]?.id) : null
-
-  const items = shown.map((row) => {
+export async function listLedgerRows(db: Queries, asked: AskedPage): Promise<{ items: LedgerRow[]; next: number }> {
+  const { before, page } = asked
+  const wanted = wantedOf(asked, { by: 'id', descending: true })
+  const rows = await readLedger(db, wanted, { after: before, skip: before > 0 ? 0 : page.offset, limit: page.limit + 1 })
+  const shown = rows.slice(0, page.limit)
+  const calls = await readCalls(db, wanted.userId, shown)
+  const items = (await withBalances(db, wanted)(shown)).map((row) => {
     const { model_name = '', token_name = '' } = calls.get(row.reference) ?? {}
-    const item = { ...row, model_name, token_name, balance }
-    if (balance !== null) balance -= row.amount
-    return item
+    return { ...row, model_name, token_name }
   })
-  return { items, next: rows.length > limit ? (shown.at(-1)?.id ?? 0) : 0 }
+  return { items, next: rows.length > page.limit ? (shown.at(-1)?.id ?? 0) : 0 }
 }
 
-/** What there was after a row: the balance without all that is newer. One statement, so that nothing can come between. */
-async function balanceAt(db: Queries, userId: number, rowId = 0): Promise<number | null> {
+const columns: readonly CsvColumn<Balanced>[] = [
+  'id',
+  { name: 'time', time: (row) => row.created_at },
+  ...(['kind', 'amount', 'balance', 'reference', 'token_id', 'detail'] as const),
+]
+
+/**
+ * A user's ledger rows as CSV, oldest first unless told otherwise, with the balance after each unless rows between are left out. Amounts
+ * are units. Rows are read as fast as they are taken; some that are written meanwhile may be part of it.
+ */
+export function statementCsv(db: Queries, { timeZone = '', ...asked }: Asked & { readonly timeZone?: string }) {
+  const wanted = wantedOf(asked, { by: 'id', descending: false })
+  return csvOfPieces({ columns, timeZone, pieces: balancedPieces(db, wanted) })
+}
+
+async function* balancedPieces(db: Queries, wanted: Wanted): AsyncGenerator<readonly Balanced[]> {
+  const balanced = withBalances(db, wanted)
+  for await (const rows of ledgerPieces(db, wanted)) yield await balanced(rows)
+}
+
+function wantedOf({ userId, kind = '', sort }: Asked, begins: SortBy<LedgerSort>): Wanted {
+  return { userId, kind, sort: sort ?? begins }
+}
+
+/** Gives rows their balances, piece by piece: the first row's is read, and each further one follows from the row before. */
+function withBalances(db: Queries, wanted: Wanted) {
+  const { descending } = wanted.sort
+  let before: { readonly amount: number; readonly balance: number } | undefined
+
+  return async (rows: readonly OwnRow[]): Promise<Balanced[]> => {
+    const [first] = rows
+    if (!first || !isAlongIndex(wanted)) return rows.map((row) => ({ ...row, balance: null }))
+    const known = before === undefined ? await balanceAt(db, wanted, first.id) : undefined
+    return rows.map((row) => {
+      const balance: number = before ? before.balance + (descending ? -before.amount : row.amount) : (known ?? 0)
+      before = { amount: row.amount, balance }
+      return { ...row, balance }
+    })
+  }
+}
+
+/** What there was after a row, reckoned from the end that is nearer when pages are read in order. One statement, so that nothing can come between. */
+async function balanceAt(db: Queries, { userId, sort }: Wanted, rowId: number): Promise<number> {
   const user = await db
     .selectFrom('users')
     .select('quota')
     .select((eb) =>
       eb
         .selectFrom('ledger')
-        .select(({ fn }) => fn.coalesce(fn.sum<number>('amount'), eb.lit(0)).as('newer'))
+        .select(({ fn }) => fn.coalesce(fn.sum<number>('amount'), eb.lit(0)).as('sum'))
         .where('user_id', '=', userId)
-        .where('id', '>', rowId)
-        .as('newer'),
+        .where('id', sort.descending ? '>' : '<=', rowId)
+        .as('sum'),
     )
     .where('id', '=', userId)
-    .executeTakeFirst()
-  return user ? user.quota - Number(user.newer ?? 0) : null
+    .executeTakeFirstOrThrow()
+  const sum = Number(user.sum ?? 0)
+  return sort.descending ? user.quota - sum : sum
 }
 
 /** Model and token of charges, from their log rows, which are written in the same moment; what was purged from the log has none. */
@@ -81,33 +114,4 @@ async function readCalls(db: Queries, userId: number, rows: readonly { kind: str
     )
     .execute()
   return new Map(logs.map(({ request_id, ...call }) => [`charge:${request_id}`, call]))
-}
-
-/**
- * All ledger rows of a user as CSV lines, oldest first, with the balance after each. Times are UTC, amounts units. Some thousand rows
- * are read at a time, as fast as they are taken; rows that are written meanwhile may be part of it.
- */
-export async function* statementCsv(db: Queries, userId: number): AsyncGenerator<string> {
-  yield csvLine(['id', 'time', 'kind', 'amount', 'balance', 'reference', 'token_id', 'detail'])
-  let balance = 0
-  let lastId = 0
-
-  for (;;) {
-    const rows = await db
-      .selectFrom('ledger')
-      .select(columns)
-      .where('user_id', '=', userId)
-      .where('id', '>', lastId)
-      .orderBy('id')
-      .limit(rowsAtOnce)
-      .execute()
-    let text = ''
-    for (const row of rows) {
-      balance += row.amount
-      lastId = row.id
-      text += csvLine([row.id, csvTime(row.created_at), row.kind, row.amount, balance, row.reference, row.token_id, row.detail])
-    }
-    if (text !== '') yield text
-    if (rows.length < rowsAtOnce) return
-  }
 }

@@ -10,7 +10,7 @@ export interface ListFrameProps<Row> extends Omit<ListTableProps<Row>, 'label'> 
   readonly description?: ReactNode
   /** Buttons that this list alone has. */
   readonly actions?: ReactNode
-  readonly file?: ListFile<Row>
+  readonly file?: ListFile
   /** How a row is added; an empty list offers it too, unless it says otherwise. */
   readonly add?: { readonly label: string; readonly onClick: () => void; readonly first?: string }
   /** Stands between the head and the list. */

@@ -24,16 +24,10 @@ import { useFilters } from './use-filters.ts'
 const ChannelForm = lazy(async () => ({ default: (await import('./form/channel-form.tsx')).ChannelForm }))
 const JobStrip = lazy(async () => ({ default: (await import('./upkeep/job-strip.tsx')).JobStrip }))
 
-/** What a file of channels tells of each. */
-const fields = [
-  ...(['id', 'name', 'type', 'status', 'group', 'tag', 'models', 'priority', 'weight', 'used_quota', 'balance'] as const),
-  ...(['response_time', 'test_time', 'created_time', 'keys_total', 'keys_enabled'] as const),
-]
-
 export function Screen() {
   const say = useText(texts)
   const { data: types = [] } = useChannelTypes()
-  const { list, state, byTag, readPage } = useChannelList()
+  const { list, state, byTag, filter } = useChannelList()
   const drawer = useFormRoute('/channel')
   const jobs = useJobs()
   const { data: changes = [] } = useQuery({ ...read('GET /api/channel/model_changes'), enabled: jobs.knowsModels })
@@ -85,7 +79,7 @@ export function Screen() {
         actions={
           <UpkeepActions jobs={jobs} changes={changes.length} onChanges={onChanges} onDeleted={() => setCleared(cleared + 1)} />
         }
-        file={{ name: 'channels.csv', fields, read: readPage }}
+        file={{ line: 'GET /api/channel/export.csv', name: 'channels.csv', query: filter }}
         add={{ label: say('add'), onClick: drawer.add }}
         empty={
           byTag

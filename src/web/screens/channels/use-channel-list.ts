@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { call } from '../../lib/call.ts'
 import { read } from '../../lib/query.ts'
 import { useListState } from '../../ui/list-state.ts'
 
@@ -14,23 +13,17 @@ export function useChannelList() {
   // It goes downwards, by one of two columns.
   const sort = { key: state.sort?.key === 'id' ? 'id' : 'priority', descending: true }
 
-  const query = {
-    ...texts,
-    status: status || undefined,
-    type: type || undefined,
-    id_sort: sort.key === 'id',
-    tag_mode: byTag,
-    p: state.page - 1,
-    page_size: state.paging.page_size,
-    paged: true,
-  }
-  const readPage = (page: number, page_size: number) =>
-    call('GET /api/channel/search', { query: { ...query, tag_mode: false, p: page - 1, page_size } })
-  const list = useQuery({ ...read('GET /api/channel/search', { query }), placeholderData: (last) => last })
+  const filter = { ...texts, status: status || undefined, type: type || undefined, id_sort: sort.key === 'id' }
+  const paging = { p: state.page - 1, page_size: state.paging.page_size, paged: true }
+  const list = useQuery({
+    ...read('GET /api/channel/search', { query: { ...filter, tag_mode: byTag, ...paging } }),
+    placeholderData: (last) => last,
+  })
   return {
     list,
     byTag,
-    readPage,
+    /** What the file of the list is asked with. */
+    filter,
     state: { ...state, sort, onSort: ({ key }: { key: string }) => state.change({ sort: `-${key}` }) },
   }
 }

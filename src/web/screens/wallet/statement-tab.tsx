@@ -18,13 +18,15 @@ import styles from './wallet.module.css'
 
 export function StatementTab() {
   const say = useText(texts)
-  const state = useListState({ kind: '' })
+  const state = useListState({ kind: '' }, { sort: '-id' })
   const { list, totalAtLeast } = useStatement(state)
+  /** Nothing is left out between two rows, so that each has its balance. */
+  const isWhole = state.asked.kind === '' && state.sort?.key === 'id'
   return (
     <div className={styles.stack}>
       <div className={styles.top}>
         <p className={styles.quiet}>{say('statementHint', { zone: timeZoneName() })}</p>
-        <FileButton line="GET /api/user/self/ledger.csv" name="statement.csv" query={{}} hint={say('statementCsv')} />
+        <FileButton line="GET /api/user/self/ledger.csv" name="statement.csv" query={{ ...state.asked, ...state.order }} />
       </div>
       <ListTable
         label={say('statement')}
@@ -32,7 +34,7 @@ export function StatementTab() {
         state={state}
         list={list}
         totalAtLeast={totalAtLeast}
-        columns={useColumns()}
+        columns={useColumns(isWhole)}
         filters={[{ kind: 'select', name: 'kind', label: say('kindFilter'), choices: useKinds(), width: 200 }]}
         empty={{ title: say('statementEmpty'), hint: say('statementEmptyHint'), icon: <IconListDetails /> }}
       />
@@ -40,12 +42,19 @@ export function StatementTab() {
   )
 }
 
+interface Asked {
+  readonly asked: { readonly kind: string }
+  readonly order: { readonly sort: string }
+  readonly page: number
+  readonly paging: { readonly p: number; readonly page_size: number }
+}
+
 /** A page after one that was seen goes on from its last row, so that any depth is as fast as the first. */
-function useStatement({ asked, page, paging }: { asked: { kind: string }; page: number; paging: { page_size: number } }) {
+function useStatement({ asked, order, page, paging }: Asked) {
   const { page_size } = paging
-  const places = useKeyedState(JSON.stringify([asked, page_size]), () => new Map<number, number>())
+  const places = useKeyedState(JSON.stringify([asked, order, page_size]), () => new Map<number, number>())
   const list = useQuery({
-    ...read('GET /api/user/self/ledger', { query: { ...asked, p: page, page_size, before: places.get(page) ?? 0 } }),
+    ...read('GET /api/user/self/ledger', { query: { ...asked, ...order, ...paging, before: places.get(page) ?? 0 } }),
     placeholderData: (last) => last,
     // Nobody has counted what comes after: one more at least.
     select: ({ items, next }) => ({ items, next, total: (page - 1) * page_size + items.length + (next > 0 ? 1 : 0) }),
@@ -60,10 +69,10 @@ function useKinds() {
   return Object.entries(ledgerKindLabels).map(([value, { label }]) => ({ value, label: local(label) }))
 }
 
-function useColumns(): Column<LedgerRow>[] {
+function useColumns(withBalance: boolean): Column<LedgerRow>[] {
   const say = useText(texts)
-  return [
-    { key: 'at', title: say('at'), width: 180, cell: ({ created_at: at }) => <TimeText seconds={at} /> },
+  const columns: Column<LedgerRow>[] = [
+    { key: 'at', title: say('at'), sortKey: 'id', width: 180, cell: ({ created_at: at }) => <TimeText seconds={at} /> },
     { key: 'kind', title: say('kind'), heads: true, cell: ({ kind }) => <StatusTag state={ledgerKindLabels[kind]} /> },
     {
       key: 'explanation',
@@ -76,6 +85,7 @@ function useColumns(): Column<LedgerRow>[] {
     {
       key: 'change',
       title: say('change'),
+      sortKey: 'amount',
       align: 'right',
       cell: ({ amount }) => (
         <span className={styles.change} data-gain={amount > 0}>
@@ -84,12 +94,14 @@ function useColumns(): Column<LedgerRow>[] {
         </span>
       ),
     },
-    {
+  ]
+  if (withBalance)
+    columns.push({
       key: 'balance',
       title: say('balanceAfter'),
       hideable: true,
       align: 'right',
       cell: ({ balance }) => (balance === null ? null : <QuotaText units={balance} digits={6} />),
-    },
-  ]
+    })
+  return columns
 }

@@ -74,7 +74,6 @@ export const texts = defineTexts('wallet', {
 
     statement: '账单',
     statementHint: '余额的每一笔变动。时间为 {zone}。',
-    statementCsv: '下载全部流水，时间为 UTC。',
     statementEmpty: '还没有变动',
     statementEmptyHint: '充值、兑换或调用模型后，每一笔都会记在这里。',
     kindFilter: '类型',
@@ -171,7 +170,6 @@ export const texts = defineTexts('wallet', {
 
     statement: 'Statement',
     statementHint: 'Every change of your balance. Times are in {zone}.',
-    statementCsv: 'The whole statement, with times in UTC.',
     statementEmpty: 'No changes yet',
     statementEmptyHint: 'Top-ups, codes and each call of a model are written down here.',
     kindFilter: 'Kind',
