@@ -1,5 +1,6 @@
 import net from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Route } from '../src/contract/route.ts'
 import { allRoutes } from '../src/contract/routes/index.ts'
 import { createUser } from '../src/server/accounts/users.ts'
@@ -201,6 +202,36 @@ describe.each(['sqlite', 'postgres'] as const)('input over %s', (kind) => {
       }
     }
   })
+
+  it('[T077] nothing that was sent stands in a statement, found or not: it goes beside it, as a parameter', async () => {
+    const sent = `"canary' OR '1'='1' -- /*`
+    const statements = statementsOf(server)
+    const headers: readonly Record<string, string>[] = [
+      { authorization: `Bearer ${sent}` },
+      { authorization: `Bearer sk-${sent}` },
+      { authorization: sent, 'new-api-user': sent },
+      { cookie: `session=${encodeURIComponent(sent)}`, 'new-api-user': '1' },
+      { 'x-api-key': sent, 'x-goog-api-key': sent, 'user-agent': sent },
+    ]
+    for (const header of headers) {
+      for (const path of ['/api/user/self', '/v1/models', '/v1beta/models', `/api/log/token?key=${encodeURIComponent(sent)}`])
+        expect((await fetch(server.url + path, { headers: { ...header, ...client() } })).status).toBeLessThan(500)
+    }
+    for (const path of [
+      'user/search?keyword=',
+      'token/search?keyword=',
+      'log/?username=',
+      'channel/search?model=',
+      'user/?sort=',
+    ])
+      expect((await send(`GET /api/${path}${encodeURIComponent(sent)}`)).status, path).toBe(200)
+    await send('POST /api/user/login', JSON.stringify({ username: sent, password: sent }))
+    await send('POST /api/token/', JSON.stringify({ name: sent.slice(0, 20), group: sent }))
+    await send('POST /api/user/topup', JSON.stringify({ key: sent }))
+    expect(statements.texts.filter((text) => text.includes('canary'))).toEqual([])
+    const beside = statements.values.filter((value) => String(value).includes('canary'))
+    if (kind === 'postgres') expect(beside.length).toBeGreaterThan(2)
+  })
 })
 
 describe('bodies', () => {
@@ -370,6 +401,33 @@ async function rawPost(
   let answer = ''
   for await (const chunk of socket) answer += chunk
   return Number(answer.split(' ')[1])
+}
+
+/** The log of statements from now on: the text of each, and the values that go beside it. */
+function statementsOf({ app: { database } }: TestServer): { texts: string[]; values: unknown[] } {
+  const [texts, values]: [string[], unknown[]] = [[], []]
+  const heard = (text: string, more: readonly unknown[]) => {
+    texts.push(text)
+    values.push(...more)
+  }
+  if (database.dialect === 'postgres') {
+    const { query } = pg.Client.prototype
+    vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...asked: unknown[]) {
+      // Called with a text and its values, or with one object that has both.
+      const [first, more] = asked as [string | { text: string; values?: unknown[] }, unknown[] | undefined]
+      heard(typeof first === 'string' ? first : first.text, (typeof first === 'string' ? more : first.values) ?? [])
+      return Reflect.apply(query, this, asked)
+    })
+  } else {
+    // What was prepared before is used again, with other values; a value within a text makes a text that is new.
+    const prepare = database.raw.prepare.bind(database.raw)
+    vi.spyOn(database.raw, 'prepare').mockImplementation((text, options) => {
+      heard(text, [])
+      return prepare(text, options)
+    })
+  }
+  onTestFinished(() => void vi.restoreAllMocks())
+  return { texts, values }
 }
 
 /** Half a pair of code units cannot stand in an address. */
