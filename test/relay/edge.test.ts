@@ -341,6 +341,47 @@ describe('bodies', () => {
     await requireBalancedBooks(server)
   })
 
+  it('[T078] names of models and files stay one piece of what goes upstream, or are refused', async () => {
+    const { server, url, heard, ask, form } = await directStage(
+      'sqlite',
+      ({ path }) =>
+        path.startsWith('/v1/audio') ? { json: { text: 'hi' } } : { status: 400, json: { error: { message: 'no' } } },
+      { channel: { type: 24, models: 'gemini-*' } },
+    )
+    await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
+    const { key } = await addToken(server)
+    const names = [
+      'gemini-x/../../admin',
+      'gemini-x?key=1&y=2',
+      'gemini-x#y',
+      'gemini-x\r\nx: y',
+      'gemini-x\\..\\y',
+      'gemini-\ud800',
+      'gemini-x%2f..',
+    ]
+    for (const name of names) {
+      const { status, text } = await ask(chat({ model: name }), '/v1/chat/completions', { authorization: `Bearer ${key}` })
+      expect([status, text], name).toEqual([400, expect.stringContaining('error')])
+    }
+    expect(heard).toHaveLength(names.length - 1)
+    for (const { path, headers } of heard) {
+      expect(path).toMatch(/^\/v1beta\/models\/gemini-[^/?#\\]+:generateContent$/)
+      expect(headers.x).toBeUndefined()
+    }
+
+    await addChannel(server, { url, models: 'whisper-1' })
+    for (const name of ['a"; name="model".wav', 'a\r\nx: y\r\n\r\n.wav', '../../a.wav', 'a&b#c.wav']) {
+      const data = new FormData()
+      data.set('model', 'whisper-1')
+      data.set('file', new Blob([wavOf(Buffer.alloc(16_000), 8000)]), name)
+      expect((await form('/v1/audio/transcriptions', data)).status, name).toBe(200)
+      const sent = await new Response(Buffer.from(heard.at(-1)?.bytes ?? ''), {
+        headers: { 'content-type': heard.at(-1)?.headers['content-type'] ?? '' },
+      }).formData()
+      expect([...sent.keys()].sort()).toEqual(['file', 'model'])
+    }
+  })
+
   it('a declared limit is held for every choice, best_of and prompt that multiplies it', async () => {
     const { upstream, server } = await door()
     const held = async (body: unknown, path?: string) => {

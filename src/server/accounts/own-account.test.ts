@@ -85,6 +85,20 @@ eachDatabase('the own account', (fresh, kind) => {
     expect(log).toEqual([{ type: 4, content: expect.stringContaining('by mail') }])
   })
 
+  it('[T078] names of the site and addresses of people stay one piece of the mails and their links', async () => {
+    await node.set({ SystemName: 'A&B <i>"#/../' })
+    const odd = "o'neil+a&b=c@example.com"
+    await addUser(node, 'odd', { email: odd })
+    expect(await askReset(odd)).toBe('ok')
+    const { headers, text, recipients } = await smtp.mailTo(odd)
+    expect(recipients).toEqual([odd])
+    expect([headers.get('bcc'), headers.get('cc')]).toEqual([undefined, undefined])
+    const link = linkIn(text)
+    expect([link.pathname, link.hash, [...link.searchParams.keys()]]).toEqual(['/user/reset', '', ['email', 'token']])
+    expect(link.searchParams.get('email')).toBe(odd)
+    expect(text.slice(text.indexOf('<!doctype'))).toContain('A&amp;B &lt;i&gt;')
+  })
+
   it('[T015] resets once of a thousand parallel uses of a link on two nodes', async () => {
     await askReset()
     const token = await mailedToken()

@@ -168,6 +168,28 @@ describe.each(['sqlite', 'postgres'] as const)('outside accounts over %s', (kind
     expect((await back('github', replayed, { cookie: again.cookie })).json().code).toBe('outside_failed')
   })
 
+  it('[T078] what comes back as code and state stays one value of one request, whatever it holds', async () => {
+    const hostile = ['a&client_secret=x', '../../a', 'a#b?c=d', 'a\r\nx-evil: 1', 'a b', 'é\ud800']
+    const before = peers.requests.length
+    for (const code of hostile) {
+      for (const provider of visited) {
+        const { cookie, state } = await begin(provider)
+        expect((await back(provider, { code, state }, { cookie })).json().success, `${provider} ${code}`).toBe(false)
+        expect((await back(provider, { code, state: code }, { cookie })).json().success, `${provider} ${code}`).toBe(false)
+      }
+      expect((await json('POST /api/oauth/wechat', { body: { code } })).success, code).toBe(false)
+    }
+    const asked = peers.requests.slice(before)
+    const codes = hostile.map((code) => code.toWellFormed())
+    for (const { path, form } of asked) {
+      const { pathname, searchParams } = new URL(path, peers.url)
+      expect(pathname).toMatch(/^\/(github\/token|linuxdo\/token|oidc\/token|token|api\/wechat\/user|\.well-known\/[\w-]+)$/)
+      if (pathname.endsWith('/token')) expect([codes.includes(form.code ?? ''), form.client_secret]).not.toContain('x')
+      if (pathname.endsWith('/wechat/user')) expect([...searchParams.keys()]).toEqual(['code'])
+    }
+    expect(new Set(asked.flatMap(({ form }) => form.code ?? []))).toEqual(new Set(codes))
+  })
+
   it('[T042] is no way for pages of other sites, whatever the method', async () => {
     const headers = { 'sec-fetch-site': 'cross-site' }
     const lines = [

@@ -121,7 +121,7 @@ export class Mailer {
 }
 
 function isOneAddress(text: string): boolean {
-  return /^[^\s@<>()"',:;\\]+@[^\s@<>()"',:;\\]+$/.test(text)
+  return /^[^\s@<>()",:;\\]+@[^\s@<>()"',:;\\]+$/.test(text)
 }
 
 function isThisMachine(host: string): boolean {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { explain } from '../../contract/issues.ts'
 import { fail } from '../lib/failure.ts'
 import type { CallerFormat, Format } from '../protocols/format.ts'
+import { addressPiece } from './address-piece.ts'
 import { bearer, defineProvider, messagesHeaders, openaiPaths, pathOf } from './openai-compatible.ts'
 import type { CallerHeaders, Provider, Upstream } from './provider.ts'
 
@@ -53,7 +54,9 @@ type Configuration = z.output<typeof configuration>
 
 function filledPath(speaks: Provider['speaks'], format: Format, model: string, stream: boolean): string {
   const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
-  return pathOf(speaks, format).replaceAll('{model}', encodeURIComponent(model)).replaceAll('{method}', method)
+  return pathOf(speaks, format)
+    .replaceAll('{model}', () => addressPiece(model))
+    .replaceAll('{method}', method)
 }
 
 function headersFor(format: Format, caller: CallerHeaders): Record<string, string> {

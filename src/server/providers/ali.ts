@@ -1,6 +1,7 @@
 import { isMultimodal, isNativeOnly } from '../protocols/dashscope-chat/models.ts'
 import type { Format } from '../protocols/format.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
+import { addressPiece } from './address-piece.ts'
 import { chatHost, plainHost } from './adjust-chat.ts'
 import { isConversation } from './conversations.ts'
 import { askForFloats, withDirectCalls } from './direct-calls.ts'
@@ -38,7 +39,7 @@ export const ali = defineProvider({
     const path = sees ? '/api/v1/services/aigc/multimodal-generation/generation' : pathOf(speaks, format)
     return joinUrl(channel.baseUrl, path, pasted)
   },
-  taskUrl: (channel, taskId) => joinUrl(channel.baseUrl, `/api/v1/tasks/${encodeURIComponent(taskId)}`, pasted),
+  taskUrl: (channel, taskId) => joinUrl(channel.baseUrl, `/api/v1/tasks/${addressPiece(taskId)}`, pasted),
   headers: (channel, format) => ({
     ...bearer(channel.key),
     ...(format === 'dashscope.images' ? { 'x-dashscope-async': 'enable' } : {}),

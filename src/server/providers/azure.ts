@@ -1,3 +1,4 @@
+import { addressPiece } from './address-piece.ts'
 import { models } from './models.ts'
 import { adjustForOpenai } from './openai.ts'
 import { allPaths, defineProvider, pathOf, same, withModel } from './openai-compatible.ts'
@@ -29,7 +30,7 @@ export const azure: Provider = defineProvider({
     if (path.startsWith('/responses'))
       return `${channel.baseUrl}/openai${path}?api-version=${encodeURIComponent(channel.other || responsesApiVersion)}`
 
-    const deployment = encodeURIComponent(model.replace('gpt-3.5', 'gpt-35'))
+    const deployment = addressPiece(model.replace('gpt-3.5', 'gpt-35'))
     const version = encodeURIComponent(channel.other || defaultApiVersion)
     if (format === 'openai.realtime') return `${channel.baseUrl}/openai/realtime?api-version=${version}&deployment=${deployment}`
     const deployments = channel.baseUrl.startsWith('https://gateway.ai.cloudflare.com') ? '' : '/openai/deployments'

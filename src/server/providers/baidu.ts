@@ -1,5 +1,6 @@
 import { shortHash } from '../protocols/call-ids.ts'
 import { isObject } from '../protocols/wire-format.ts'
+import { addressPiece } from './address-piece.ts'
 import { models } from './models.ts'
 import { defineProvider, joinUrl, same } from './openai-compatible.ts'
 import type { TokenExchange, Upstream } from './provider.ts'
@@ -20,7 +21,7 @@ export const baidu = defineProvider({
   models: models.baidu,
   keyFormat: same('APIKey|SecretKey'),
   speaks: { 'ernie.chat': chatPath },
-  url: (channel, _format, model) => joinUrl(channel.baseUrl, `${chatPath}/${encodeURIComponent(pathNameOf(model))}`),
+  url: (channel, _format, model) => joinUrl(channel.baseUrl, `${chatPath}/${addressPiece(pathNameOf(model))}`),
   headers: () => ({}),
   accessToken: tokenExchange,
   sign({ key }, { url }) {

@@ -1,6 +1,7 @@
 import { fail } from '../lib/failure.ts'
 import type { Format } from '../protocols/format.ts'
 import { isObject } from '../protocols/wire-format.ts'
+import { addressPiece } from './address-piece.ts'
 import { type AwsIdentity, signForAws } from './aws-signature.ts'
 import { hostedMessages, isClaude } from './hosted-messages.ts'
 import { models } from './models.ts'
@@ -32,7 +33,7 @@ export const bedrock = defineProvider({
   speaks,
   speaksWith: (format, model) => ownModels[format]?.(model) ?? true,
   url(channel, format, model, stream) {
-    const path = pathOf(speaks, format).replace('{model}', () => encodeURIComponent(modelIdOf(model)))
+    const path = pathOf(speaks, format).replace('{model}', () => addressPiece(modelIdOf(model)))
     const streamed = format === 'anthropic.messages' ? '-with-response-stream' : '-stream'
     return `${channel.baseUrl || hostOf(readKey(channel.key).region)}${path}${stream ? streamed : ''}`
   },

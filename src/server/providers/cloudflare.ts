@@ -1,3 +1,4 @@
+import { addressPieces } from './address-piece.ts'
 import { chatHost, plainHost } from './adjust-chat.ts'
 import { models } from './models.ts'
 import { defineProvider, joinUrl, pathOf, same } from './openai-compatible.ts'
@@ -25,8 +26,5 @@ export const cloudflare = defineProvider({
 
 /** Names like `@cf/openai/whisper` are a path of their own. */
 function modelPath(model: string): string {
-  return model
-    .split('/')
-    .map((piece) => encodeURIComponent(piece).replaceAll('%40', '@'))
-    .join('/')
+  return addressPieces(model).replaceAll('%40', '@')
 }

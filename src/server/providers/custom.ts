@@ -1,3 +1,4 @@
+import { addressPiece } from './address-piece.ts'
 import { openAiBilling } from './balances.ts'
 import { defineProvider } from './openai-compatible.ts'
 
@@ -9,7 +10,7 @@ export const custom = defineProvider({
   color: 'pink',
   needsBaseUrl: true,
   speaks: { 'openai.chat': '', 'openai.completions': '', 'openai.embeddings': '' },
-  url: (channel, _format, model) => channel.baseUrl.replaceAll('{model}', encodeURIComponent(model)),
+  url: (channel, _format, model) => channel.baseUrl.replaceAll('{model}', () => addressPiece(model)),
   modelsPath: null,
   balance: (channel, replies, nowMs) => openAiBilling({ ...channel, baseUrl: new URL(channel.baseUrl).origin }, replies, nowMs),
 })

@@ -1,6 +1,7 @@
 import { fail } from '../lib/failure.ts'
 import type { Format } from '../protocols/format.ts'
 import { arrayAt, isObject, type JsonObject } from '../protocols/wire-format.ts'
+import { addressPieces } from './address-piece.ts'
 import { models } from './models.ts'
 import { defineProvider, joinUrl, pathOf, same } from './openai-compatible.ts'
 import type { Upstream } from './provider.ts'
@@ -43,7 +44,7 @@ export const gemini = defineProvider({
 /** The resource of a model: under `models`, unless its name says that it is of another collection. */
 export function geminiModelPath(model: string): string {
   const resource = /^(models|tunedModels|publishers)\//.test(model) ? model : `models/${model}`
-  return resource.split('/').map(encodeURIComponent).join('/')
+  return addressPieces(resource)
 }
 
 export function isImagen(model: string): boolean {

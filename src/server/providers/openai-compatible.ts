@@ -81,7 +81,7 @@ export function pathOf(speaks: Provider['speaks'], format: Format): string {
 
 /** A session has no body to name its model in. */
 export function withModel(url: string, format: Format, model: string): string {
-  return format === 'openai.realtime' ? `${url}?model=${encodeURIComponent(model)}` : url
+  return format === 'openai.realtime' ? `${url}?model=${encodeURIComponent(model.toWellFormed())}` : url
 }
 
 /** A bearer key, and for Messages the version and beta headers. A channel without a key sends none. */

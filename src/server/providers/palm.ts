@@ -1,3 +1,4 @@
+import { addressPiece } from './address-piece.ts'
 import { models } from './models.ts'
 import { defineProvider, joinUrl, same } from './openai-compatible.ts'
 
@@ -18,8 +19,7 @@ export const palm = defineProvider({
     en: 'API key (Google shut its own interface in 2024: name an address that still speaks the protocol)',
   },
   speaks: { 'palm.message': '/v1beta2/models' },
-  url: ({ baseUrl }, _format, model) =>
-    joinUrl(baseUrl, `/v1beta2/models/${encodeURIComponent(upstreamName(model))}:generateMessage`),
+  url: ({ baseUrl }, _format, model) => joinUrl(baseUrl, `/v1beta2/models/${addressPiece(upstreamName(model))}:generateMessage`),
   headers: (channel): Record<string, string> => (channel.key === '' ? {} : { 'x-goog-api-key': channel.key }),
   keyRefusedBy: [401, 403],
   modelsPath: '/v1beta2/models',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { AppError } from '../lib/failure.ts'
 import type { Format } from '../protocols/format.ts'
 import { builtInModels, checkProviders, providerById, providers } from './index.ts'
 import { joinUrl } from './openai-compatible.ts'
@@ -10,6 +11,16 @@ const embeddings = 'openai.embeddings'
 const messages = 'anthropic.messages'
 const generate = 'gemini.generate'
 const responses = 'openai.responses'
+
+/** Where a call goes; undefined for a name that is refused. */
+function addressOf(upstream: Upstream, format: Format, model: string): URL | undefined {
+  try {
+    return new URL(provider(upstream.type).url(upstream, format, model, false))
+  } catch (error) {
+    if (error instanceof AppError) return undefined
+    throw error
+  }
+}
 
 /** One row per URL: type, format, URL, and what of the channel or model matters for it. */
 type Row = [type: number, format: Format, url: string, given?: { base?: string; other?: string; model?: string; key?: string }]
@@ -252,6 +263,42 @@ describe('the address of a call', () => {
     expect(joinUrl('https://h/x/api/paas/v4', '/api/paas/v4/models')).toBe('https://h/x/api/paas/v4/models')
     expect(joinUrl('https://h/v1beta', '/v1/models')).toBe('https://h/v1beta/models')
     expect(joinUrl('https://v1.h', '/v1/models')).toBe('https://v1.h/v1/models')
+  })
+
+  it('[T078] holds any name of a model as a piece of its path or a value of its query, or refuses it', () => {
+    const hostile = [
+      'a/../../x',
+      '..',
+      '.',
+      'a?key=x&y=z',
+      'a#b',
+      'a\r\nx=y',
+      'a\\..\\b',
+      'a%2f..%2fb',
+      'a;b',
+      'a@evil.test',
+      '//evil.test',
+      'a\ud800',
+    ]
+    for (const { id, speaks } of providers) {
+      const base = id === 8 ? 'https://h.example/v1/{model}/chat' : provider(id).baseUrl || 'https://h.example'
+      const upstream = { ...channel(id), baseUrl: base, ...(id === 33 ? { key: 'ak|sk|us-east-1' } : {}) }
+      for (const format of Object.keys(speaks) as Format[]) {
+        const ofPlain = addressOf(upstream, format, 'plain')
+        if (!ofPlain) continue
+        const [before = ''] = ofPlain.pathname.split('plain')
+        for (const model of hostile) {
+          const url = addressOf(upstream, format, model)
+          if (!url) continue
+          const told = `${id} ${format} ${model}: ${url}`
+          const names = [...ofPlain.searchParams.keys()]
+          expect([url.origin, url.hash, [...url.searchParams.keys()]], told).toEqual([ofPlain.origin, '', names])
+          expect(url.pathname.startsWith(before), told).toBe(true)
+          expect(url.pathname.slice(before.length), told).not.toMatch(/[;\\]|(^|\/)\.{1,2}(\/|$)/)
+        }
+      }
+    }
+    expect(addressOf({ ...channel(24), baseUrl: 'https://h.example' }, generate, 'a/../../x')).toBeUndefined()
   })
 
   it('of the model list is where the vendor has it', () => {

@@ -1,4 +1,5 @@
 import { versionOf } from '../protocols/replicate-predict/models.ts'
+import { addressPieces } from './address-piece.ts'
 import { bearer, defineProvider, joinUrl, same } from './openai-compatible.ts'
 
 /**
@@ -15,7 +16,7 @@ export const replicate = defineProvider({
   keyFormat: same('r8_…'),
   speaks: { 'replicate.predict': '/v1/predictions' },
   url(channel, _format, model) {
-    const official = `/v1/models/${model.split('/').map(encodeURIComponent).join('/')}/predictions`
+    const official = `/v1/models/${addressPieces(model)}/predictions`
     return joinUrl(channel.baseUrl, versionOf(model) === undefined ? official : '/v1/predictions')
   },
   headers: (channel) => ({ ...bearer(channel.key), prefer: 'wait=60' }),

@@ -1,6 +1,7 @@
 import { fail } from '../lib/failure.ts'
 import type { Format } from '../protocols/format.ts'
 import { isObject, type JsonObject } from '../protocols/wire-format.ts'
+import { addressPiece } from './address-piece.ts'
 import { isImagen } from './gemini.ts'
 import { googleTokenExchange, readGoogleAccount } from './google-account.ts'
 import { hostedMessages, isClaude } from './hosted-messages.ts'
@@ -43,7 +44,7 @@ export const vertex = defineProvider({
   speaks,
   speaksWith: (format, model) => (countedFormats.get(format) ?? format) === formatOf(model),
   url(channel, format, model, stream) {
-    const path = pathOf(speaks, format).replace('{model}', () => encodeURIComponent(modelIdOf(model)).replace('%40', '@'))
+    const path = pathOf(speaks, format).replace('{model}', () => addressPiece(modelIdOf(model)).replace('%40', '@'))
     return baseOf(channel, format, model) + path + methodOf(format, stream)
   },
   /** A key that stands for a token never goes upstream itself. */

@@ -202,6 +202,8 @@ function claudeHeaders(options: OptionValues, model: string): Record<string, str
 
 /** URLs are the same for every request of a channel, format and model; a changed channel is a new object. */
 const urls = new WeakMap<RunningChannel, Map<string, URL>>()
+/** A channel whose list has an asterisk serves any number of names. */
+const urlsMax = 1000
 
 function urlFor(
   channel: RunningChannel,
@@ -213,6 +215,7 @@ function urlFor(
   const known = ofChannel.get(key)
   if (known) return known
   const url = new URL(channel.provider.url(version === '' ? channel : { ...channel, other: version }, format, model, stream))
+  if (ofChannel.size >= urlsMax) ofChannel.clear()
   urls.set(channel, ofChannel.set(key, url))
   return url
 }

@@ -1,0 +1,17 @@
+import { fail } from '../lib/failure.ts'
+
+/**
+ * A name, such as that of a model, as one piece of an address's path. Throws `field_invalid` for dots alone: however they are written,
+ * they would lead to another path.
+ */
+export function addressPiece(name: string): string {
+  if (name === '.' || name === '..') fail('field_invalid', { field: 'model', reason: dotsAlone })
+  return encodeURIComponent(name.toWellFormed())
+}
+
+/** A name with slashes in it, as so many pieces. */
+export function addressPieces(name: string): string {
+  return name.split('/').map(addressPiece).join('/')
+}
+
+const dotsAlone = { zh: '路径的一段不能只有点', en: 'has a piece that is nothing but dots' }
