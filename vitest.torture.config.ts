@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config'
  */
 export default defineConfig({
   test: {
-    include: ['test/torture/**/*.torture.ts', 'test/browser/{journey,channels,screens}.test.ts'],
+    include: ['test/torture/**/*.torture.ts', 'test/browser/{journey,channels,screens,other-origin}.test.ts'],
     env: { EVERY_LOOK: '1' },
     globalSetup: ['test/helpers/global-setup.ts'],
     testTimeout: 30 * 60_000,

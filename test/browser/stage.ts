@@ -31,10 +31,11 @@ export interface Stage {
   stop(): Promise<void>
 }
 
-export async function openStage(): Promise<Stage> {
+/** `flags` are for the browser. */
+export async function openStage({ flags = [] }: { flags?: readonly string[] } = {}): Promise<Stage> {
   if (!existsSync(new URL('../../dist/web/index.html', import.meta.url)))
     throw new Error('The console is not built. Run the tests with `npm test`, or first: npm run build')
-  const [server, upstream, browser] = await Promise.all([startServer('sqlite'), startFakeUpstream(), launchBrowser()])
+  const [server, upstream, browser] = await Promise.all([startServer('sqlite'), startFakeUpstream(), launchBrowser(flags)])
   await addUser(server, 'user')
   await addUser(server, 'admin', role.admin)
   const storages: Partial<Record<Who, PageSettings['storage']>> = {
@@ -47,7 +48,7 @@ export async function openStage(): Promise<Stage> {
     upstream,
     async open(who, settings = {}) {
       const { page, problems, close } = await openPage(browser, { baseUrl: server.url, storage: storages[who], ...settings })
-      page.setDefaultTimeout(30_000)
+      page.setDefaultTimeout(15_000)
       await page.route(chatPages, (route) => route.fulfill({ contentType: 'text/html', body: chatPage }))
       onTestFinished(close)
       return { page, problems }

@@ -20,12 +20,12 @@ const flags = [
 const installed = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
 /** Starts a headless Chromium: the one from npm, which brings its own libraries and a font, else one of the system. */
-export async function launchBrowser(): Promise<Browser> {
+export async function launchBrowser(more: readonly string[] = []): Promise<Browser> {
   const failures: string[] = []
   for (const candidate of [packedChromium, ...installed.map((path) => async () => ({ executablePath: path ?? '' }))]) {
     try {
       const start = await candidate()
-      if (existsSync(start.executablePath)) return await chromium.launch({ ...start, args: flags })
+      if (existsSync(start.executablePath)) return await chromium.launch({ ...start, args: [...flags, ...more] })
     } catch (error) {
       failures.push(String(error).slice(0, 500))
     }

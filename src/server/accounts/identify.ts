@@ -62,6 +62,16 @@ export function requireOwnOrigin(core: Core, headers: IncomingHttpHeaders): void
   if (host === undefined || !own.includes(host)) fail('origin_refused')
 }
 
+/**
+ * Refuses the same of calls that change something by GET. Over plain http a browser may say of those neither of both: then only the header
+ * of our pages tells them from a link, a picture or a window of another site. Clients that are no browsers need it not.
+ */
+export function requireOwnPage(core: Core, headers: IncomingHttpHeaders): void {
+  requireOwnOrigin(core, headers)
+  const says = [headers.authorization, headers['sec-fetch-site'], headers.origin, headers['new-api-user']]
+  if (says.every((header) => header === undefined) && isBrowser(headers)) fail('origin_refused')
+}
+
 /** From elsewhere than this machine the super admin can do nothing while the password is the one that everybody knows. */
 export function requireChangedPassword({ account }: Identity, client: Client): void {
   if (account.must_change_password === 1 && isRoot(account.role) && !client.local) fail('must_change_password')
@@ -70,6 +80,10 @@ export function requireChangedPassword({ account }: Identity, client: Client): v
 /** A page of another site cannot set this header, so that it also guards the calls that change something by GET. */
 function requireUserHeader(headers: IncomingHttpHeaders, id: number): void {
   if (headers['new-api-user'] !== String(id)) fail('user_header_invalid')
+}
+
+function isBrowser(headers: IncomingHttpHeaders): boolean {
+  return headers['user-agent']?.startsWith('Mozilla/') ?? false
 }
 
 function hostOf(url: string): string | undefined {

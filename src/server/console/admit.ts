@@ -3,7 +3,14 @@ import type { FastifyRequest } from 'fastify'
 import { isRoot, mayAccess } from '../../contract/roles.ts'
 import { type Route, userOfLink } from '../../contract/route.ts'
 import type { Line } from '../../contract/routes/index.ts'
-import { type Identity, identify, requireChangedPassword, requireIdentity, requireOwnOrigin } from '../accounts/identify.ts'
+import {
+  type Identity,
+  identify,
+  requireChangedPassword,
+  requireIdentity,
+  requireOwnOrigin,
+  requireOwnPage,
+} from '../accounts/identify.ts'
 import { isDatabaseFailure } from '../db/open.ts'
 import type { Client, ClientReader } from '../lib/client-address.ts'
 import { fail } from '../lib/failure.ts'
@@ -35,7 +42,7 @@ const signingLines: readonly string[] = [
 const optionLine: string = 'PUT /api/option/' satisfies Line
 
 /**
- * Lets a call in, by what its headers say, or throws: how often, who, from which page, with which role. Nothing is open unless its
+ * Lets a call in, by what its headers say, or throws: from which page, how often, who, with which role. Nothing is open unless its
  * route says so.
  */
 export async function admit(
@@ -43,13 +50,13 @@ export async function admit(
   gate: Gate,
   { line, route, request }: { line: string; route: Route; request: FastifyRequest },
 ): Promise<Admitted> {
+  // Before it is counted: a page of another site must not use up what our user may ask for.
+  if (route.writes) requireOwnPage(app, request.headers)
+  else if (isWriting(line, route)) requireOwnOrigin(app, request.headers)
   const client = gate.clientOf(request.raw)
   await gate.requests.count(route.limit ? ['every', route.limit] : ['every'], client.address)
 
-  if (route.access === 'public') {
-    if (isWriting(line, route)) requireOwnOrigin(app, request.headers)
-    return { client, identity: await identifyVisitor(app, request.headers) }
-  }
+  if (route.access === 'public') return { client, identity: await identifyVisitor(app, request.headers) }
 
   const identity = await requireIdentity(app, headersOf(route, request))
   if (!mayAccess(identity.account.role, route.access)) fail('permission_denied')

@@ -231,6 +231,26 @@ describe('the console', () => {
     expect(logout.json().success).toBe(taken)
   })
 
+  it('[T042] takes a change by GET from a browser that does not say from where only with the header of our pages', async () => {
+    const logout = async (headers: Record<string, string>) => {
+      const { statusCode } = await console.call('GET /api/user/logout', {
+        headers: { cookie: user.headers.cookie ?? '', ...headers },
+      })
+      return statusCode
+    }
+    const browser = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' }
+    expect([await logout(browser), (await self()).statusCode]).toEqual([403, 200])
+    expect([await logout({ ...browser, 'new-api-user': '-1' }), (await self()).statusCode]).toEqual([200, 401])
+    expect(await logout({ 'user-agent': 'curl/8.5.0' })).toBe(200)
+  })
+
+  it('[T044] counts no login that a page of another site sends against those of our user', async () => {
+    const login = async (headers: Record<string, string>) =>
+      (await console.call('POST /api/user/login', { headers, body: { username: '', password: '' } })).statusCode
+    for (let n = 0; n < 25; n++) expect(await login({ origin: foreign })).toBe(403)
+    expect(await login({})).toBe(200)
+  })
+
   it('[T043] grants no other site anything', async () => {
     for (const origin of [foreign, 'null', 'https://sub.ai.example.com']) {
       const preflight = { origin, 'access-control-request-method': 'GET' }
