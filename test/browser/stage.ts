@@ -48,7 +48,7 @@ export async function openStage({ flags = [] }: { flags?: readonly string[] } = 
     upstream,
     async open(who, settings = {}) {
       const { page, problems, close } = await openPage(browser, { baseUrl: server.url, storage: storages[who], ...settings })
-      page.setDefaultTimeout(15_000)
+      page.setDefaultTimeout(30_000)
       await page.route(chatPages, (route) => route.fulfill({ contentType: 'text/html', body: chatPage }))
       onTestFinished(close)
       return { page, problems }
