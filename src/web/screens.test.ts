@@ -17,8 +17,19 @@ describe('the table of screens', () => {
     expect(faultsOf([{ ...first, label: { zh: '', en: 'x' } }, ...rest])).toEqual([`${first.path} lacks a name in a language`])
   })
 
-  it('leads from the sidebar only to screens that need a login', () => {
-    expect(screens.filter(({ nav, access }) => nav && access === 'public')).toEqual([])
+  it('leads from the sidebar only to screens that need a login, or that say themselves what a visitor lacks', () => {
+    const open = screens.filter(({ nav, access }) => nav && access === 'public')
+    expect(open.map(({ path }) => path)).toEqual(['/chat'])
+  })
+
+  it('stands in the sidebar in the order of the specification, orders beside the codes', () => {
+    const shown = Object.keys(navGroups).flatMap((group) => screens.filter(({ nav }) => nav?.group === group))
+    expect(shown.map(({ path }) => path)).toEqual([
+      ...['/playground', '/channel', '/chat', '/token', '/detail'],
+      ...['/redemption', '/order', '/topup', '/user'],
+      ...['/log', '/midjourney', '/task'],
+      '/setting',
+    ])
   })
 
   it('loads every screen from a file of its own', () => {

@@ -71,11 +71,17 @@ it.each([
 )
 
 it('without an enabled token it warns, and leads to the tokens', async () => {
-  const { page, problems } = await stage.open('user', { language: 'en' })
-  await page.goto('/chat/0')
-  await page.getByText(words.en.noToken).first().waitFor()
-  await page.waitForURL('**/token')
-  expect(problems).toEqual([])
+  for (const [who, end] of [
+    ['user', '**/token'],
+    // The tokens are behind the login.
+    ['nobody', '**/login'],
+  ] as const) {
+    const { page, problems } = await stage.open(who, { language: 'en' })
+    await page.goto('/chat/0')
+    await page.getByText(words.en.noToken).first().waitFor()
+    await page.waitForURL(end)
+    expect(problems).toEqual([])
+  }
 })
 
 it('without a link it says whom to ask, and with the single link of older settings it needs no list', {

@@ -42,8 +42,8 @@ describe.each(everyone)('for $who', ({ who, level, language, scheme, width }) =>
       } else if (['/login', '/register'].includes(of) && level > 0) {
         await page.waitForURL('**/token')
       } else if (of.startsWith('/chat') && who !== 'root') {
-        // Nobody else of them has a token.
-        await page.waitForURL('**/token')
+        // Nobody else of them has a token, and those are behind the login.
+        await page.waitForURL(level > 0 ? '**/token' : '**/login')
       } else if (of === '/chat2link') {
         await page.waitForURL(chatPages)
       } else if (of.startsWith('/oauth/')) {
@@ -80,6 +80,10 @@ describe.each(everyone)('for $who', ({ who, level, language, scheme, width }) =>
       ),
     )
     await expect.poll(() => links.allTextContents()).toEqual(wanted.map(({ label }) => label[language]))
+    const top = page.getByRole('navigation', { name: { zh: '站点导航', en: 'Site navigation' }[language] }).getByRole('link')
+    const topWords = { zh: ['首页', '控制台', '定价', '关于'], en: ['Home', 'Console', 'Pricing', 'About'] }
+    await expect.poll(() => top.allTextContents()).toEqual(topWords[language])
+    expect(await top.getByText(topWords[language][1] ?? '').getAttribute('href')).toBe('/')
   })
 
   it('an address that is no screen says so', async () => {

@@ -4,12 +4,13 @@ import type { Access } from '../../contract/route.ts'
 import type { Status } from '../../contract/status.ts'
 import type { Text } from '../../contract/text.ts'
 
-export type NavGroup = 'work' | 'account' | 'manage'
+export type NavGroup = 'work' | 'account' | 'records' | 'site'
 
 export const navGroups: Readonly<Record<NavGroup, Text>> = {
   work: { zh: '工作台', en: 'Workspace' },
-  account: { zh: '账户', en: 'Account' },
-  manage: { zh: '管理', en: 'Manage' },
+  account: { zh: '账户与额度', en: 'Accounts and quota' },
+  records: { zh: '记录', en: 'Records' },
+  site: { zh: '系统', en: 'System' },
 }
 
 /** A place in the sidebar. */

@@ -1,11 +1,14 @@
 import { useIsFetching, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { type Token, tokenStatus } from '../../../contract/entities/token.ts'
 import type { Status } from '../../../contract/status.ts'
 import { chatUrl, withPlaces } from '../../lib/chat-link.ts'
 import { fullKey } from '../../lib/full-key.ts'
 import { read } from '../../lib/query.ts'
 import { useServerAddress } from '../../lib/server-address.ts'
+import { currentUser } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
+import { rowsOf } from '../../ui/listing.ts'
 
 /** What a chat page of somebody else is opened with: its link, and the first enabled token. */
 
@@ -28,15 +31,16 @@ export function useChat(choose: (status: Status) => ChatPage | undefined): Chat 
   const address = useServerAddress()
   // What the last visit knew may be out of date, or nothing.
   const isStatusKnown = useIsFetching({ queryKey: ['GET /api/status'] }) === 0
-  const tokens = useQuery(read('GET /api/token/', { query: { p: 0, size: tokensMax, paged: true } }))
+  // Who came without a login has no tokens, and is told so like everybody without one.
+  const [isVisitor] = useState(() => currentUser() === null)
+  const tokens = useQuery({ ...read('GET /api/token/', { query: { p: 0, size: tokensMax, paged: true } }), enabled: !isVisitor })
 
-  if (!isStatusKnown || tokens.isPending) return { kind: 'waiting' }
-  if (!tokens.data) return { kind: 'failed', error: tokens.error, retry: () => void tokens.refetch() }
+  if (!isStatusKnown || (tokens.isPending && !isVisitor)) return { kind: 'waiting' }
+  if (tokens.isError && !tokens.data) return { kind: 'failed', error: tokens.error, retry: () => void tokens.refetch() }
   if (pagesOf(status).length === 0) return { kind: 'notConfigured' }
   const page = choose(status)
   if (!page) return { kind: 'broken' }
-  const rows = 'items' in tokens.data ? tokens.data.items : tokens.data
-  const token = rows.find(({ status: state }) => state === tokenStatus.enabled)
+  const token = rowsOf(tokens.data).find(({ status: state }) => state === tokenStatus.enabled)
   if (!token) return { kind: 'noToken' }
   const url = chatUrl(page.link, { key: fullKey(token), address })
   return url ? { kind: 'ready', name: page.name, url, token } : { kind: 'broken' }

@@ -68,7 +68,9 @@ function usePages(screens: readonly Screen[]) {
   const status = useStatus()
   const navigate = useNavigate()
   return screens
-    .filter(({ access, nav, top }) => (nav || top) && mayAccess(user?.role ?? 0, access) && (nav?.flag?.(status) ?? true))
+    .filter(
+      ({ access, nav, top }) => ((nav && user) || top) && mayAccess(user?.role ?? 0, access) && (nav?.flag?.(status) ?? true),
+    )
     .map((screen) => ({
       id: screen.path,
       label: local(screen.label),

@@ -1,7 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import type { Screen } from '../../lib/screen.ts'
-import { useSession } from '../../lib/session.ts'
 import { isNewYear, NewYear } from './new-year.tsx'
 import { texts } from './texts.ts'
 import styles from './top-links.module.css'
@@ -17,18 +16,15 @@ export interface TopLinksProps {
 export function TopLinks({ screens, stacked = false, onChoose }: TopLinksProps) {
   const say = useText(texts)
   const local = useLocal()
-  const user = useSession()
   const [home, ...others] = screens.filter((screen) => screen.top)
 
   return (
     <nav className={styles.links} data-stacked={stacked} aria-label={say('topNav')}>
       {home && <TopLink to={home.path} label={local(home.label)} onChoose={onChoose} />}
-      {user && (
-        // It leads home as well, so only the home link shows that one is there.
-        <Link to="/" className={`${styles.link} ${styles.twin}`} onClick={onChoose}>
-          {say('console')}
-        </Link>
-      )}
+      {/* It leads home as well, so only the home link shows that one is there. */}
+      <Link to="/" className={`${styles.link} ${styles.twin}`} onClick={onChoose}>
+        {say('console')}
+      </Link>
       {others.map((screen) => (
         <TopLink key={screen.path} to={screen.path} label={local(screen.label)} onChoose={onChoose} />
       ))}
