@@ -75,6 +75,7 @@ const wordsOf = {
     testDone: /测试所有渠道：完成/,
     passed: (count: number) => `通过 ${count}`,
     moreOfAll: '更多操作: 渠道',
+    refresh: '刷新',
     changes: '上游模型变化',
     noChanges: '没有待处理的变化',
     check: '立即检查',
@@ -138,6 +139,7 @@ const wordsOf = {
     testDone: /Test of all channels: done/,
     passed: (count: number) => `${count} passed`,
     moreOfAll: 'More actions: Channels',
+    refresh: 'Refresh',
     changes: 'Upstream model changes',
     noChanges: 'Nothing to decide on',
     check: 'Check now',
@@ -319,6 +321,10 @@ describe.each(everyLook ? (['zh', 'en'] as const) : (['zh'] as const))('in %s', 
     await strip.getByRole('button').click()
     await strip.waitFor({ state: 'detached' })
 
+    await page.getByRole('button', { name: words.moreOfAll }).click()
+    const readAgain = page.waitForResponse('**/api/channel/search?*')
+    await page.getByRole('menuitem', { name: words.refresh }).click()
+    await readAgain
     await page.getByRole('button', { name: words.moreOfAll }).click()
     await page.getByRole('menuitem', { name: words.changes }).click()
     const dialog = page.getByRole('dialog', { name: words.changes })

@@ -22,7 +22,10 @@ export const azure: Provider = defineProvider({
   docs: 'https://learn.microsoft.com/azure/ai-services/openai/reference',
   needsBaseUrl: true,
   models: models.openai,
-  otherLabel: { zh: '默认 API 版本', en: 'Default API version' },
+  otherLabel: {
+    zh: `默认 API 版本（留空为 ${defaultApiVersion}）`,
+    en: `Default API version (empty for ${defaultApiVersion})`,
+  },
   speaks: allPaths,
   url(channel, format, model) {
     const path = pathOf(allPaths, format).replace('/v1', '')

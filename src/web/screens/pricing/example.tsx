@@ -57,6 +57,7 @@ export function WorkedExample({ row, ratio, perUsd }: { row: PriceRow; ratio: nu
         </p>
       )}
       <p className={styles.quiet}>{say('exampleUnits', { units: formatCount(units), ratio })}</p>
+      {!price.isPerCall && <p className={styles.quiet}>{say('exampleRule', { perUsd: formatCount(perUsd) })}</p>}
     </Panel>
   )
 }

@@ -38,6 +38,7 @@ export const texts = defineTexts('pricing', {
     exampleCall: '调用一次 {model}：',
     exampleSum: '（{input} × {inputPrice} + {output} × {outputPrice}）÷ 1M = {sum}',
     exampleUnits: '即 {units} 额度。价格已含分组倍率 {ratio}。',
+    exampleRule: '按量计费费用 = 分组倍率 × 模型倍率 × （提示 tokens + 补全 tokens × 补全倍率）÷ {perUsd}（单位：美元）',
     inputTokens: '提示 tokens',
     outputTokens: '补全 tokens',
     empty: '还没有可用的模型',
@@ -86,6 +87,8 @@ export const texts = defineTexts('pricing', {
     exampleCall: 'One call of {model} costs',
     exampleSum: '({input} × {inputPrice} + {output} × {outputPrice}) ÷ 1M = {sum}',
     exampleUnits: 'That is {units} quota units. The group ratio {ratio} is in the prices.',
+    exampleRule:
+      'Cost by tokens = group ratio × model ratio × (prompt tokens + completion tokens × completion ratio) ÷ {perUsd}, in US dollars',
     inputTokens: 'Input tokens',
     outputTokens: 'Output tokens',
     empty: 'No models yet',

@@ -61,6 +61,7 @@ function Offer({ offer }: { offer: TopUpOffer }) {
         prefix={inCurrency ? '$' : undefined}
         allowDecimal={false}
         allowNegative={false}
+        min={1}
         thousandSeparator=","
         value={typed}
         onChange={setTyped}

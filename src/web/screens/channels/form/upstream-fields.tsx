@@ -11,9 +11,14 @@ import { type ChannelFormState, withoutSlash } from './form-values.ts'
 import { KeyField } from './key-field.tsx'
 import { texts } from './texts.ts'
 
-/** The one type whose upstream knows organizations, and the one whose address is the whole URL of a call. */
+/** The one type whose upstream knows organizations. */
 const organizationType = 1
-const wholeUrlType = 8
+/** Types whose address has a rule of its own. */
+const baseUrlHelps: Readonly<Record<number, keyof typeof texts.keys>> = {
+  3: 'baseUrlAzure',
+  8: 'baseUrlWhole',
+  36: 'baseUrlMusic',
+}
 
 export interface UpstreamFieldsProps {
   readonly form: ChannelFormState
@@ -79,8 +84,7 @@ export function UpstreamFields({ form, types, type, channel, onKeys }: UpstreamF
 }
 
 function baseUrlHelp(type: ChannelType | undefined): keyof typeof texts.keys {
-  if (type?.id === wholeUrlType) return 'baseUrlWhole'
-  return type?.needs_base_url ? 'baseUrlNeeded' : 'baseUrlHelp'
+  return baseUrlHelps[type?.id ?? 0] ?? (type?.needs_base_url ? 'baseUrlNeeded' : 'baseUrlHelp')
 }
 
 /** What only this type has. Some take JSON there, which is told at once when it is none. */

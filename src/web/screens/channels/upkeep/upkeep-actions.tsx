@@ -1,7 +1,8 @@
 import { Button } from '@mantine/core'
-import { IconActivity, IconRefresh, IconTool, IconTrash, IconWallet } from '@tabler/icons-react'
+import { IconActivity, IconGitCompare, IconRefresh, IconTool, IconTrash, IconWallet } from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
 import { useText } from '../../../lib/i18n.ts'
-import { useWrite } from '../../../lib/query.ts'
+import { invalidate, useWrite } from '../../../lib/query.ts'
 import { actIcon } from '../../../ui/row-action.ts'
 import { RowActions } from '../../../ui/row-actions.tsx'
 import { texts } from '../texts.ts'
@@ -18,6 +19,7 @@ export interface UpkeepActionsProps {
 /** What can be done with all channels at once. */
 export function UpkeepActions({ jobs, changes, onChanges, onDeleted }: UpkeepActionsProps) {
   const say = useText(texts)
+  const client = useQueryClient()
   const fix = useWrite('POST /api/channel/fix', {
     invalidates: ['GET /api/channel/search'],
     success: (count) => say('fixed', { count }),
@@ -34,6 +36,11 @@ export function UpkeepActions({ jobs, changes, onChanges, onDeleted }: UpkeepAct
         name={say('title')}
         actions={[
           {
+            label: say('refresh'),
+            icon: <IconRefresh {...actIcon} />,
+            onClick: () => void invalidate(client, ['GET /api/channel/search', 'GET /api/channel/model_changes']),
+          },
+          {
             label: say('balanceAll'),
             icon: <IconWallet {...actIcon} />,
             disabled: jobs.isRunning('refresh-balances'),
@@ -41,7 +48,7 @@ export function UpkeepActions({ jobs, changes, onChanges, onDeleted }: UpkeepAct
           },
           {
             label: changes > 0 ? say('changesCount', { count: changes }) : say('changes'),
-            icon: <IconRefresh {...actIcon} />,
+            icon: <IconGitCompare {...actIcon} />,
             onClick: onChanges,
           },
           {
