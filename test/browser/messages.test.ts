@@ -181,6 +181,21 @@ describe.each(['zh', 'en'] as const)('in %s', (language) => {
   })
 })
 
+it('password login is turned off only by who confirms it', async () => {
+  const { page, problems } = await stage.open('root', { language: 'zh' })
+  await go(page, '/setting?tab=system')
+  const login = page.getByRole('region', { name: '配置登录注册' })
+  const passwords = login.getByRole('switch', { name: /^允许通过密码进行登录/ })
+  await passwords.press('Space')
+  await login.getByRole('button', { name: '保存' }).click()
+  const question = page.getByRole('dialog', { name: '确定关闭密码登录？' })
+  await question.getByRole('button', { name: '取消' }).click()
+  await question.waitFor({ state: 'detached' })
+  expect(await passwords.isChecked()).toBe(false)
+  expect(await stage.server.call('GET /api/status')).toMatchObject({ password_login_enabled: true })
+  expect(problems).toEqual([])
+})
+
 async function ask(page: Page, words: Words, model: string): Promise<void> {
   await choose(page, words.model, model)
   await page.getByRole('textbox', { name: words.input }).fill(question)
