@@ -2,7 +2,13 @@ import { createSocket } from 'node:dgram'
 import { onTestFinished } from 'vitest'
 
 /** What a name server says of a name: addresses (none: there are none of the kind), no such name, a failure of its own, or nothing. */
-export type Said = readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | 'silence'
+export type Said = readonly string[] | Alias | 'NXDOMAIN' | 'SERVFAIL' | 'silence'
+
+/** The name is another's (CNAME), and this is where that one leads. */
+export interface Alias {
+  readonly alias: string
+  readonly addresses: readonly string[]
+}
 
 export interface NameServer {
   /** `127.0.0.1:port`. */
@@ -48,16 +54,32 @@ function readQuestion(message: Buffer): { name: string; type: number; end: numbe
 
 function reply(question: Buffer, said: Exclude<Said, 'silence'>, family: 4 | 6): Buffer {
   const code = said === 'NXDOMAIN' ? 3 : said === 'SERVFAIL' ? 2 : 0
-  const addresses = typeof said === 'string' ? [] : said
+  const records = recordsOf(said, family)
   const head = Buffer.from(question)
   head.writeUInt16BE(0x8180 | code, 2)
-  head.writeUInt16BE(addresses.length, 6)
+  head.writeUInt16BE(records.length, 6)
   // No further sections, whatever the question brought along.
   head.writeUInt32BE(0, 8)
-  return Buffer.concat([head, ...addresses.map((address) => record(address, family))])
+  return Buffer.concat([head, ...records])
 }
 
-function record(address: string, family: 4 | 6): Buffer {
+/** The name that the question stands under. */
+const asked = Buffer.of(0xc0, 0x0c)
+const alias = 5
+
+function recordsOf(said: Exclude<Said, 'silence'>, family: 4 | 6): Buffer[] {
+  if (typeof said === 'string') return []
+  if (!('alias' in said)) return said.map((address) => addressRecord(asked, address, family))
+  const name = nameBytes(said.alias)
+  return [record(asked, alias, name), ...said.addresses.map((address) => addressRecord(name, address, family))]
+}
+
+function nameBytes(name: string): Buffer {
+  const labels = name.split('.').map((label) => Buffer.concat([Buffer.of(label.length), Buffer.from(label)]))
+  return Buffer.concat([...labels, Buffer.of(0)])
+}
+
+function addressRecord(owner: Buffer, address: string, family: 4 | 6): Buffer {
   const bytes =
     family === 4
       ? Buffer.from(address.split('.').map(Number))
@@ -68,10 +90,13 @@ function record(address: string, family: 4 | 6): Buffer {
             .join(''),
           'hex',
         )
-  const head = Buffer.alloc(12)
-  head.writeUInt16BE(0xc00c, 0)
-  head.writeUInt16BE(family === 4 ? 1 : 28, 2)
-  head.writeUInt16BE(1, 4)
-  head.writeUInt16BE(bytes.length, 10)
-  return Buffer.concat([head, bytes])
+  return record(owner, family === 4 ? 1 : 28, bytes)
+}
+
+function record(owner: Buffer, type: number, bytes: Buffer): Buffer {
+  const head = Buffer.alloc(10)
+  head.writeUInt16BE(type, 0)
+  head.writeUInt16BE(1, 2)
+  head.writeUInt16BE(bytes.length, 8)
+  return Buffer.concat([owner, head, bytes])
 }

@@ -118,7 +118,7 @@ eachDatabase('the index of channels', (fresh) => {
   it('drops the connections of channels that are gone or go elsewhere, and no others', async () => {
     const [one = 0, two = 0] = await add({ key: 'a\nb', base_url: 'http://127.0.0.1:9' })
     await channels.refresh()
-    const open = (id: number) => upstream.for({ id, origin: 'http://127.0.0.1:9', proxy: '', connectTimeoutMs: 1000 })
+    const open = (id: number) => upstream.for({ id, keyId: 1, origin: 'http://127.0.0.1:9', proxy: '', connectTimeoutMs: 1000 })
     const pools = [open(one), open(two)]
 
     await editChannel(core, { caller, patch: { id: one, name: 'renamed' } })

@@ -2,8 +2,10 @@ import http from 'node:http'
 import net from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { addresses } from '../../../test/helpers/addresses.ts'
+import { nameServerOfTest, type Said } from '../../../test/helpers/name-server.ts'
 import { startSocks5 } from '../../../test/helpers/socks5-server.ts'
 import { callConfigured, fetchUntrusted, publicInternet, UpstreamAgents, type UpstreamSettings } from './http-client.ts'
+import { systemResolve } from './resolve-name.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -23,22 +25,25 @@ interface Site {
   connections: number
 }
 
-async function site(handler: http.RequestListener = (_request, response) => void response.end('{"ok":true}')): Promise<Site> {
+async function site(
+  handler: http.RequestListener = (_request, response) => void response.end('{"ok":true}'),
+  at: { host: string; port: number } = { host: '127.0.0.1', port: 0 },
+): Promise<Site> {
   const requests: http.IncomingMessage[] = []
   const server = http.createServer((request, response) => {
     requests.push(request)
     handler(request, response)
   })
-  const result = await listen(server)
-  const found: Site = { url: `http://127.0.0.1:${result}`, port: result, requests, connections: 0 }
+  const result = await listen(server, at)
+  const found: Site = { url: `http://${at.host}:${result}`, port: result, requests, connections: 0 }
   server.on('connection', () => found.connections++)
   return found
 }
 
-async function listen(server: net.Server): Promise<number> {
+async function listen(server: net.Server, at = { host: '127.0.0.1', port: 0 }): Promise<number> {
   const sockets = new Set<net.Socket>()
   server.on('connection', (socket) => sockets.add(socket.on('close', () => sockets.delete(socket))))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(at.port, at.host, resolve))
   closers.push(async () => {
     for (const socket of sockets) socket.destroy()
     await new Promise((resolve) => server.close(resolve))
@@ -51,8 +56,8 @@ const small = { timeoutMs: 5000, sizeBytesMax: 1000 }
 /** Where every name leads to the loopback address. */
 const toLoopback = async () => [{ address: '127.0.0.1', family: 4 }]
 
-async function read(agents: UpstreamAgents, id: number, origin: string, proxy = ''): Promise<string> {
-  const { body } = await agents.for({ id, origin, proxy, connectTimeoutMs: 2000 }).request({ method: 'GET', path: '/' })
+async function read(agents: UpstreamAgents, id: number, origin: string, proxy = '', keyId = 1): Promise<string> {
+  const { body } = await agents.for({ id, keyId, origin, proxy, connectTimeoutMs: 2000 }).request({ method: 'GET', path: '/' })
   const text = await body.text()
   // The connection is free again a moment after the last byte.
   await new Promise((resolve) => setImmediate(resolve))
@@ -60,14 +65,43 @@ async function read(agents: UpstreamAgents, id: number, origin: string, proxy = 
 }
 
 describe('connections of channels', () => {
-  it('[T203] are kept, and never shared between channels', async () => {
+  it('[T203] are kept, and never shared between channels or keys', async () => {
     const upstream = await site()
     const agents = agentsOfTest()
     for (let round = 0; round < 3; round++) await read(agents, 1, upstream.url)
     expect(upstream.connections).toBe(1)
     await read(agents, 2, upstream.url)
     expect(upstream.connections).toBe(2)
-    expect(agents.size).toBe(2)
+    await read(agents, 2, upstream.url, '', 2)
+    expect(upstream.connections).toBe(3)
+    expect(agents.size).toBe(3)
+  })
+
+  it('[T203] go where the name leads when they are made, judged each time, and are used for nothing that leads elsewhere', async () => {
+    const [first, second] = await siteAtTwoAddresses()
+    let said: Said = ['127.0.0.1']
+    const { address } = await nameServerOfTest((_name, family) => (family === 4 ? said : []))
+    const resolve = systemResolve({ servers: [address], hostsFile: '/nonexistent', system: async () => [] })
+    const agents = agentsOfTest({ resolve })
+    const origin = `http://turning.test:${first.port}`
+    await read(agents, 1, origin)
+    said = ['127.0.0.2']
+    await read(agents, 2, origin)
+    expect([first.requests.length, second.requests.length]).toEqual([1, 1])
+    said = ['169.254.169.254']
+    await expect(read(agents, 3, origin)).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' })
+    // What was judged when it was made goes on where it is, for its own channel alone.
+    await read(agents, 1, origin)
+    expect([first.connections, first.requests.length, second.requests.length]).toEqual([1, 2, 1])
+
+    // From addresses that others named nothing is kept at all.
+    said = ['127.0.0.1']
+    const open = agentsOfTest({ untrusted: loopbackOf(address, ['127.0.0.1', '127.0.0.2']) })
+    const fetched = () => fetchUntrusted(open, { url: `${origin}/`, allowHttp: true, ...small })
+    await fetched()
+    said = ['127.0.0.2']
+    await fetched()
+    expect([first.connections, second.connections]).toEqual([2, 2])
   })
 
   it('[T203] are made anew after the channel was changed, without cutting what runs', async () => {
@@ -98,7 +132,7 @@ describe('connections of channels', () => {
       answer = () => response.end('done')
     })
     const agents = agentsOfTest()
-    const dispatcher = agents.for({ id: 1, origin: upstream.url, proxy: '', connectTimeoutMs: 2000 })
+    const dispatcher = agents.for({ id: 1, keyId: 1, origin: upstream.url, proxy: '', connectTimeoutMs: 2000 })
     const { body } = await dispatcher.request({ method: 'GET', path: '/' })
     for (let round = 0; round < 3; round++) agents.sweep()
     expect(agents.size).toBe(1)
@@ -125,7 +159,7 @@ describe('connections of channels', () => {
 
   it('fail within the connect deadline when nobody answers', async () => {
     const agents = agentsOfTest({ resolve: () => new Promise(() => {}) })
-    const dispatcher = agents.for({ id: 1, origin: 'http://silent.test', proxy: '', connectTimeoutMs: 200 })
+    const dispatcher = agents.for({ id: 1, keyId: 1, origin: 'http://silent.test', proxy: '', connectTimeoutMs: 200 })
     await expect(dispatcher.request({ method: 'GET', path: '/' })).rejects.toMatchObject({ code: 'UND_ERR_CONNECT_TIMEOUT' })
   })
 })
@@ -297,6 +331,24 @@ describe('a call to a configured address', () => {
   })
 })
 
+/** One port of two addresses of this machine; a third would have no listener. */
+async function siteAtTwoAddresses(): Promise<[Site, Site]> {
+  for (;;) {
+    const first = await site()
+    const second = await site(undefined, { host: '127.0.0.2', port: first.port }).catch((error) => {
+      if (error.code !== 'EADDRINUSE') throw error
+    })
+    if (second) return [first, second]
+  }
+}
+
+/** As on the public internet, by what this name server says; only that these addresses of this machine alone are public. */
+const loopbackOf = (server: string, open: readonly string[]) => ({
+  ...publicInternet([server]),
+  allowsPort: () => true,
+  allows: (address: string) => open.includes(address),
+})
+
 describe('a fetch from an address that somebody else named', () => {
   /** As on the public internet, only that loopback stands for a public address and 10.0.0.0/8 for the inner network. */
   const pretend = (names: Record<string, string>) =>
@@ -369,6 +421,34 @@ describe('a fetch from an address that somebody else named', () => {
     await expect(
       fetchUntrusted(silent, { url: 'http://slow.test/', allowHttp: true, ...small, timeoutMs: 200 }),
     ).rejects.toMatchObject({ kind: 'timeout' })
+  })
+
+  it('[T194] reaches only what it judged, whatever a name server says, how often it changes its mind and how late', async () => {
+    const [upstream, inner] = await siteAtTwoAddresses()
+    let turns = 0
+    const names: Record<string, () => Said> = {
+      'turning.test': () => (turns++ % 2 === 0 ? ['127.0.0.1'] : ['127.0.0.2']),
+      'mixed.test': () => ['127.0.0.2', '127.0.0.1'],
+      'inner.test': () => ['127.0.0.2'],
+      'alias.test': () => ({ alias: 'inner.test', addresses: ['127.0.0.2'] }),
+      'good-alias.test': () => ({ alias: 'outer.test', addresses: ['127.0.0.1'] }),
+      'silent.test': () => 'silence',
+    }
+    const nameServer = await nameServerOfTest((name, family) => (family === 4 ? (names[name]?.() ?? 'NXDOMAIN') : []))
+    const agents = agentsOfTest({ untrusted: loopbackOf(nameServer.address, ['127.0.0.1']) })
+    const outcome = (name: string, timeoutMs = 5000) =>
+      fetchUntrusted(agents, { url: `http://${name}:${upstream.port}/`, allowHttp: true, ...small, timeoutMs }).then(
+        ({ status }) => status,
+        ({ kind }) => kind,
+      )
+    const turning = [await outcome('turning.test'), await outcome('turning.test'), await outcome('turning.test')]
+    expect(turning).toEqual([200, 'unreachable', 200])
+    expect(nameServer.asked.filter(({ name, family }) => name === 'turning.test' && family === 4)).toHaveLength(3)
+    const others = ['mixed.test', 'inner.test', 'alias.test', 'good-alias.test', 'nobody.test']
+    const outcomes = await Promise.all(others.map((name) => outcome(name)))
+    expect(outcomes).toEqual([200, 'unreachable', 'unreachable', 200, 'unreachable'])
+    expect(await outcome('silent.test', 300)).toBe('timeout')
+    expect([upstream.requests.length, inner.connections]).toEqual([4, 0])
   })
 
   it('[T195] [T196] refuses ports that are not of the web, and http unless allowed', async () => {

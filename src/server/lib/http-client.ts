@@ -14,6 +14,8 @@ import { type Resolve, systemResolve } from './resolve-name.ts'
  */
 export interface Outgoing {
   readonly id: number
+  /** Of the key that is used, where a channel has several. */
+  readonly keyId: number
   /** `https://host:port`, without a path. */
   readonly origin: string
   /** '' or a URL with http, https, socks5 or socks5h. It may hold credentials: never log it. */
@@ -42,7 +44,7 @@ interface KeptPool {
 const connectionsMax = 10_000
 const idleSweepMs = 150_000
 
-/** One pool of kept connections per channel, origin and proxy: two channels never share a socket, so that no key meets the other's. */
+/** One pool of kept connections per channel, key, origin and proxy: two keys never share a socket. */
 export class UpstreamAgents {
   readonly untrusted: UntrustedRules
   readonly #rules: AddressRules
@@ -62,14 +64,14 @@ export class UpstreamAgents {
 
   /** The pool of a channel. Deadlines for headers and body are the caller's: the pool itself sets none. */
   for(channel: Outgoing): Dispatcher {
-    const key = `${channel.connectTimeoutMs} ${channel.origin} ${channel.proxy}`
+    const key = `${channel.keyId} ${channel.connectTimeoutMs} ${channel.origin} ${channel.proxy}`
     const kept = this.#pools.get(channel.id)?.get(key) ?? this.#keep(channel, key)
     kept.used = true
     return kept.pool
   }
 
   /** A pool for one call, to be destroyed by the caller. */
-  open({ origin, ...way }: Omit<Outgoing, 'id'>): Pool {
+  open({ origin, ...way }: Omit<Outgoing, 'id' | 'keyId'>): Pool {
     return newPool(origin, this.connector(way))
   }
 
@@ -209,10 +211,14 @@ export async function fetchUntrusted(agents: UpstreamAgents, call: UntrustedCall
   })
 }
 
-/** The public internet: global addresses that are not this machine's own, looked up by DNS alone, never in the hosts file. */
-export function publicInternet(): UntrustedRules {
+/**
+ * The public internet: global addresses that are not this machine's own, looked up by DNS alone, never in the hosts file. `servers` are
+ * asked in place of those of the system.
+ */
+export function publicInternet(servers?: readonly string[]): UntrustedRules {
   const ports = new Set([80, 443, 8080, 8443])
   const resolver = new Resolver({ timeout: 3000, tries: 1 })
+  if (servers) resolver.setServers(servers)
   const own = () => Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
 
   return {

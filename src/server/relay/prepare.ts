@@ -19,6 +19,7 @@ import { callerHeaders, type RelayParts, repliesIn, type Work } from './relay-pa
 import { refusesStreamOptions } from './second-try.ts'
 import { refusedThread } from './threads.ts'
 import { translate } from './translate.ts'
+import { wayTo } from './upstream-call.ts'
 
 /** One attempt, ready to be sent: where to, what, and how its answer reaches the caller. */
 export interface Prepared {
@@ -150,7 +151,7 @@ async function targetOf(
   sent: { channel: RunningChannel; key: string; format: Format; written: Written },
 ): Promise<Target> {
   const { channel, key, format, written } = sent
-  const { provider, setting } = channel
+  const { provider } = channel
   const { body, stream, upstreamModel } = written
   const { current } = app.options
   const url = urlFor(channel, format, {
@@ -170,12 +171,7 @@ async function targetOf(
   const signature = provider.sign ? await provider.sign(keyed, { method: 'POST', url, headers, body }, app.now()) : undefined
 
   return {
-    dispatcher: app.upstream.for({
-      id: channel.id,
-      origin: url.origin.replace(/^ws/, 'http'),
-      proxy: setting.proxy ?? '',
-      connectTimeoutMs: setting.connect_timeout_ms ?? defaults.connectMs,
-    }),
+    dispatcher: app.upstream.for(wayTo(channel, url)),
     url: signature?.url ?? url,
     headers: signature?.headers ? { ...headers, ...signature.headers } : headers,
     body,
@@ -229,4 +225,4 @@ function limitsOf({ setting }: RunningChannel): Limits {
 }
 
 /** Whole answers of reasoning models take minutes before their first header; the official SDKs wait ten. */
-const defaults = { connectMs: 10_000, headersMs: 600_000, idleMs: 300_000, totalMs: 3_600_000 } as const
+const defaults = { headersMs: 600_000, idleMs: 300_000, totalMs: 3_600_000 } as const

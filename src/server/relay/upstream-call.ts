@@ -1,6 +1,7 @@
 import type { RunningChannel } from '../channels/model-index.ts'
 import { ownHeaders } from '../channels/override.ts'
 import { AppError } from '../lib/failure.ts'
+import type { Outgoing } from '../lib/http-client.ts'
 import type { Format } from '../protocols/format.ts'
 import type { CallerHeaders } from '../providers/provider.ts'
 import { Exchange, type Receiver, type Target } from './exchange.ts'
@@ -93,9 +94,10 @@ export async function addressOf(
 }
 
 /** What `UpstreamAgents` wants to know of the way to a channel. */
-export function wayTo({ id, setting }: RunningChannel, url: URL) {
+export function wayTo({ id, keyId, setting }: RunningChannel, url: URL): Outgoing {
   return {
     id,
+    keyId,
     origin: url.origin.replace(/^ws/, 'http'),
     proxy: setting.proxy ?? '',
     connectTimeoutMs: setting.connect_timeout_ms ?? 10_000,
