@@ -12,6 +12,7 @@ export type Widget =
   | 'json'
   | 'ratio-map'
   | 'text-map'
+  | 'chats'
   | 'select'
   | 'tags'
   | 'url'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addToken } from '../helpers/seed.ts'
-import { expectFit, go, openStage, type Stage } from './stage.ts'
+import { expectFit, go, openStage, readMessage, type Stage } from './stage.ts'
 
 /** Chat pages of others in a frame, and the way there. */
 let stage: Stage
@@ -82,6 +82,31 @@ it('without an enabled token it warns, and leads to the tokens', async () => {
     await page.waitForURL(end)
     expect(problems).toEqual([])
   }
+})
+
+it('a chat page is added as a row that shows what it opens, and stands where the row was put', async () => {
+  const { page, problems } = await stage.open('admin', { language: 'en' })
+  await go(page, '/setting?tab=operation#chats')
+  const card = page.locator('#chats')
+  await card.getByRole('button', { name: 'Add a chat page' }).click()
+  const at = '(no. 6)'
+  const link = card.getByRole('textbox', { name: `Link ${at}` })
+  await link.fill('chat')
+  await card.getByText('must be a link').waitFor()
+  await card.getByRole('textbox', { name: `Name ${at}` }).fill('Ours')
+  await link.fill('https://app.nextchat.dev/?k=')
+  await card.getByText('it opens without a token').waitFor()
+  await card.getByRole('button', { name: `Insert {key} ${at}` }).click()
+  await card.getByText('https://app.nextchat.dev/?k=sk-…').waitFor()
+  await card.getByRole('button', { name: `Move up ${at}` }).click()
+  await card.getByRole('button', { name: 'Save', exact: true }).click()
+  await readMessage(page, 'en', 'Save succeeded')
+  const { chats } = await stage.server.call<{ chats: Record<string, string>[] }>('GET /api/status')
+  expect(chats.slice(4)).toEqual([
+    { Ours: 'https://app.nextchat.dev/?k={key}' },
+    { OpenCat: 'opencat://team/join?domain={address}&token={key}' },
+  ])
+  expect(problems).toEqual([])
 })
 
 it('without a link it says whom to ask, and with the single link of older settings it needs no list', {

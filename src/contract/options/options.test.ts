@@ -63,7 +63,7 @@ describe('the string form of options', () => {
         for (const text of ['', 'yes', 'NaN', 'Infinity', '1e999', '0x10', '{}', '-1'])
           expect('reason' in decodeOption(one, text), `${key} ${text}`).toBe(true)
       }
-      if (one.widget === 'json' || one.widget === 'ratio-map') {
+      if (['json', 'ratio-map', 'chats'].includes(one.widget)) {
         const deep = '['.repeat(200_000)
         for (const text of [
           '',

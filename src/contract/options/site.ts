@@ -1,6 +1,6 @@
-import { z } from 'zod'
+import { chatList, knownChats } from '../chats.ts'
 import { option, section } from './define.ts'
-import { integer, link, number, says, toggle, units } from './shapes.ts'
+import { integer, link, number, toggle, units } from './shapes.ts'
 
 export const general = section(
   { name: 'general', tab: 'operation', label: { zh: '通用设置', en: 'General settings' }, writer: 'admin' },
@@ -94,49 +94,17 @@ export const general = section(
   },
 )
 
-/** A link template may open an application by its own scheme, but must not run a script in the console. */
-const template = z
-  .string()
-  .max(2000)
-  .refine(
-    (text) => /^[a-z][a-z0-9+.-]*:\/\/\S/i.test(text) && !/^(javascript|vbscript|data|blob|file):/i.test(text),
-    says('须为链接', 'must be a link'),
-  )
-
-const chatList = z
-  .array(
-    z
-      .record(z.string().min(1).max(50), template)
-      .refine(
-        (entry) => Object.keys(entry).length === 1,
-        says('每项须恰有一个名称和链接', 'must have exactly one name with its link'),
-      ),
-  )
-  .max(100)
-
 export const chats = section(
   { name: 'chats', tab: 'operation', label: { zh: '令牌聊天设置', en: 'Chat settings' }, writer: 'admin' },
   {
     Chats: option({
-      default: [
-        { NextChat: 'https://app.nextchat.dev/#/?settings={"key":"{key}","url":"{address}"}' },
-        {
-          'Lobe Chat':
-            'https://chat-preview.lobehub.com/?settings={"keyVaults":{"openai":{"apiKey":"{key}","baseURL":"{address}/v1"}}}',
-        },
-        {
-          'AI as Workspace':
-            'https://aiaw.app/set-provider?provider={"type":"openai","settings":{"apiKey":"{key}","baseURL":"{address}/v1","compatibility":"strict"}}',
-        },
-        { 'AMA 问天': 'ama://set-api-key?server={address}&key={key}' },
-        { OpenCat: 'opencat://team/join?domain={address}&token={key}' },
-      ],
+      default: knownChats,
       schema: chatList,
-      widget: 'json',
+      widget: 'chats',
       label: { zh: '聊天配置', en: 'Chat links' },
       help: {
-        zh: '名称与链接的列表；链接中的 {key} 会替换为用户的令牌，{address} 替换为服务器地址。',
-        en: 'A list of names and links; {key} in a link becomes the token of the user, {address} the server address.',
+        zh: '名称与链接的列表，按此顺序显示；链接中的 {key} 会替换为用户的令牌，{address} 替换为服务器地址。',
+        en: 'Names and links in the order in which they are shown; {key} in a link becomes the token of the user, {address} the server address.',
       },
     }),
   },

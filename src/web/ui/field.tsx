@@ -2,6 +2,7 @@ import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from '@ma
 import type { ReactNode } from 'react'
 import type { Field } from '../../contract/fields.ts'
 import { useLocal, useText } from '../lib/i18n.ts'
+import { ChatList } from './chat-list.tsx'
 import { JsonInput } from './json-input.tsx'
 import { PasswordField } from './password-field.tsx'
 import { RatioMap } from './ratio-map.tsx'
@@ -92,6 +93,8 @@ export function FieldInput({ field, value, onChange, error, disabled, mark }: Fi
       return <RatioMap {...map} />
     case 'text-map':
       return <TextMap {...map} choices={field.choices} />
+    case 'chats':
+      return <ChatList {...map} />
     case 'select':
       return (
         <Select
