@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import { type AddressInfo, Server as TcpServer } from 'node:net'
+import { type AddressInfo, isIPv6, Server as TcpServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { allHandlers } from '../console/handlers.ts'
 import { clientReader } from '../lib/client-address.ts'
@@ -64,7 +64,7 @@ export async function listen(app: App): Promise<RunningServer> {
   }
 
   return {
-    url: `http://${app.env.HOST === '127.0.0.1' || app.env.HOST === '0.0.0.0' ? 'localhost' : app.env.HOST}:${port}`,
+    url: `http://${namedInUrl(app.env.HOST)}:${port}`,
     async stop(limitMs, idleMs = 0) {
       isStopping = true
       const ended = Promise.all([closed(running), sockets.drain()])
@@ -82,6 +82,12 @@ export async function listen(app: App): Promise<RunningServer> {
     },
     cut: () => void cut(),
   }
+}
+
+/** As a browser on this machine takes it. */
+function namedInUrl(host: string): string {
+  if (['127.0.0.1', '0.0.0.0', '::1', '::'].includes(host)) return 'localhost'
+  return isIPv6(host) ? `[${host}]` : host
 }
 
 /** Takes no connection any more, and resolves when the last has ended. Those that are idle stay open, as `close` of HTTP does not leave them. */
