@@ -52,6 +52,7 @@ const words = {
     title: '清理历史日志',
     sure: '删除历史日志？',
     done: '已清理 2 条日志！',
+    example: '计费示例: gpt-4o',
     rule: /^按量计费费用 = 分组倍率 × 模型倍率 × .*÷ 500,000/,
   },
   en: {
@@ -64,6 +65,7 @@ const words = {
     title: 'Clean the log',
     sure: 'Delete old logs?',
     done: '2 logs cleaned',
+    example: 'Worked example: gpt-4o',
     rule: /^Cost by tokens = group ratio × model ratio × .*÷ 500,000/,
   },
 } as const
@@ -97,6 +99,7 @@ it.each([
   await page.getByRole('option', { name: /vip/ }).click()
   await page.getByText('$5.00', { exact: true }).waitFor()
   await page.waitForURL(/group=vip/)
+  await page.getByRole('button', { name: words[look.language].example, exact: true }).click()
   await page.getByText(words[look.language].rule).waitFor()
   if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/pricing-${look.width}.png`, fullPage: true })
   await expectFit(page, look.language, data)
