@@ -152,14 +152,13 @@ eachDatabase('images', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('a promised image is waited for, and fetched for who wants its bytes', async () => {
-    const bytes = Buffer.from('an image')
+  it('[T197] a promised image is waited for, and fetched for who wants its bytes, if it is one', async () => {
+    const bytes = Buffer.from('GIF89a and so on')
     let asked = 0
     const { server, ask, heard, url } = await directStage(
       kind,
       ({ method, path }) => {
-        if (path.startsWith('/made/'))
-          return { bytes: path === '/made/1' ? bytes : 'gone', type: 'image/png', status: path === '/made/1' ? 200 : 404 }
+        if (path.startsWith('/made/')) return { bytes: path === '/made/1' ? bytes : '<html>gone</html>', type: 'image/png' }
         const output = { task_id: 'task-1', task_status: 'PENDING' }
         if (method === 'POST' || ++asked < 2) return { json: { output, request_id: 'r' } }
         const results = [{ url: `${url}/made/1` }, { url: `${url}/made/2` }, { code: 'InternalError', message: 'x' }]

@@ -52,6 +52,36 @@ describeTasks('drawings', (suite) => {
     peer.program = ({ path }) =>
       path.endsWith('.png') ? { bytes: Buffer.from('<svg onload="alert(1)"/>'), type: 'image/png' } : undefined
     expect((await ask(`GET ${path}`, undefined, {})).status).toBe(502)
+    // [T197] Of what is two things at once, the first bytes decide; what a browser would run is never among them.
+    const page = '<!doctype html><script>alert(1)</script>'
+    const twoTypes: readonly (readonly [Buffer, string, number | string])[] = [
+      [Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.from(page)]), 'text/html', 'image/png'],
+      [Buffer.from(`GIF89a/*${page}*/=1;alert(1)`), 'application/javascript', 'image/gif'],
+      [
+        Buffer.concat([Buffer.from('\xff\xd8\xff\xe0', 'latin1'), Buffer.from('PK\x03\x04'), Buffer.from(page)]),
+        'application/zip',
+        'image/jpeg',
+      ],
+      [Buffer.from(`${page}\x89PNG\r\n\x1a\n`, 'latin1'), 'image/png', 502],
+      [Buffer.from(`%PDF-1.7\n${page}`), 'image/png', 502],
+      [
+        Buffer.from('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'),
+        'image/gif',
+        502,
+      ],
+      [Buffer.from('BM'), 'image/png', 502],
+      [Buffer.alloc(0), 'image/png', 502],
+    ]
+    for (const [bytes, type, expected] of twoTypes) {
+      peer.program = ({ path }) => (path.endsWith('.png') ? { bytes, type } : undefined)
+      const { status, headers } = await ask(`GET ${path}`, undefined, {})
+      expect(status === 200 ? headers.get('content-type') : status, `${type} ${bytes.subarray(0, 12)}`).toBe(expected)
+      if (status === 200)
+        expect([headers.get('x-content-type-options'), headers.get('content-security-policy')]).toEqual([
+          'nosniff',
+          expect.stringContaining('sandbox'),
+        ])
+    }
     peer.program = ({ path }) => (path.endsWith('.png') ? { bytes: Buffer.alloc(25 * 1024 * 1024, 137) } : undefined)
     expect((await ask(`GET ${path}`, undefined, {})).status).toBe(502)
   })

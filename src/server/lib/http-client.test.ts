@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -546,6 +547,28 @@ describe('a fetch from an address that somebody else named', () => {
       response.on('drain', () => response.write(Buffer.alloc(5000)))
       response.write(Buffer.alloc(100_000))
     })
+    // A gigabyte, whether its length is told or not, and whatever it says that it is: no more is read than may be had.
+    const block = Buffer.alloc(64 * 1024)
+    const gigabyte = 1024 ** 3
+    for (const head of [{}, { 'content-length': gigabyte, 'content-type': 'image/png' }]) {
+      let sent = 0
+      let gone = Promise.resolve<unknown>(undefined)
+      const large = await site((_request, response) => {
+        const more = (): void => {
+          while (sent < gigabyte && !response.destroyed) {
+            sent += block.length
+            if (!response.write(block)) return void response.once('drain', more)
+          }
+        }
+        gone = once(response, 'close')
+        response.writeHead(200, head)
+        more()
+      })
+      const asked = { url: large.url, allowHttp: true, timeoutMs: 30_000, sizeBytesMax: 24 * 1024 * 1024 }
+      await expect(fetchUntrusted(pretend({}), asked)).rejects.toMatchObject({ kind: 'too_large' })
+      await gone
+      expect(sent).toBeLessThan(64 * 1024 * 1024)
+    }
     for (const { url } of [declared, endless])
       await expect(fetchUntrusted(pretend({}), { url, allowHttp: true, ...small })).rejects.toMatchObject({ kind: 'too_large' })
   })

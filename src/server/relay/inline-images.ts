@@ -1,10 +1,11 @@
 import { CallFailure, fetchUntrusted, type UpstreamAgents } from '../lib/http-client.ts'
+import { imageType } from '../lib/image-type.ts'
 import { arrayAt, isObject, type JsonObject, textAt } from '../protocols/wire-format.ts'
 import { UpstreamFailure } from './failure.ts'
 
 /**
  * Images that an upstream gave by address as the bytes that the caller wants. The addresses are untrusted: only public ones are reached.
- * What cannot be had is left out, and not charged. Throws an UpstreamFailure when none is left.
+ * What cannot be had, or is no picture, is left out, and not charged. Throws an UpstreamFailure when none is left.
  */
 export async function inlineImages(agents: UpstreamAgents, reply: JsonObject): Promise<JsonObject> {
   const images = arrayAt(reply, 'data').filter(isObject)
@@ -26,7 +27,7 @@ async function withBytes(agents: UpstreamAgents, image: JsonObject, sizeBytesMax
       sizeBytesMax,
       timeoutMs: 60_000,
     })
-    return status === 200 && body.length > 0 ? { ...rest, b64_json: body.toString('base64') } : undefined
+    return status === 200 && imageType(body) ? { ...rest, b64_json: body.toString('base64') } : undefined
   } catch (error) {
     if (error instanceof CallFailure) return undefined
     throw error

@@ -1,9 +1,9 @@
 import { AppError, fail } from '../lib/failure.ts'
 import { Gate } from '../lib/gate.ts'
 import { CallFailure, callConfigured, fetchUntrusted, type Reply } from '../lib/http-client.ts'
+import { imageType } from '../lib/image-type.ts'
 import type { Call } from '../relay/call.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
-import { imageType } from './image-type.ts'
 import { readLinkKey } from './links.ts'
 
 const imageBytesMax = 24 * 1024 * 1024
