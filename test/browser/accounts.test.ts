@@ -336,7 +336,7 @@ it('[T024] the human check comes before a form that anyone can send, and each so
   await page.getByRole('textbox', { name: 'Username or e-mail' }).fill('ada')
   await page.getByRole('textbox', { name: 'Password' }).fill('a good pass 9')
   const submit = page.getByRole('main').getByRole('button', { name: 'Log in', exact: true })
-  for (const token of ['solved-1', 'solved-2']) {
+  for (const token of ['login-1', 'login-2']) {
     await page.getByRole('button', { name: 'solve' }).waitFor()
     await submit.click()
     await readMessage(page, 'en', 'Retry in a few seconds, Turnstile is checking')
@@ -346,20 +346,20 @@ it('[T024] the human check comes before a form that anyone can send, and each so
     expect(sent.at(-1)).toBe(token)
   }
   expect(sent).toHaveLength(2)
-  for (const path of ['/register', '/reset']) {
-    await go(page, path)
-    await page.getByRole('button', { name: 'solve' }).waitFor()
+  for (const form of ['register', 'reset']) {
+    await go(page, `/${form}`)
+    await page.getByRole('button', { name: 'solve' }).and(page.getByTitle(form)).waitFor()
   }
   await set('TurnstileCheckEnabled', 'false')
 })
 
-/** Draws a button in the place of the check, whose every press solves it. */
+/** Draws a button in the place of the check, whose every press solves it for the form that it was drawn for. */
 const fakeTurnstile = `{
   let solved = 0
   window.turnstile = {
-    render(place, { callback }) {
-      const button = Object.assign(document.createElement('button'), { type: 'button', textContent: 'solve' })
-      button.onclick = () => callback('solved-' + ++solved)
+    render(place, { action, callback }) {
+      const button = Object.assign(document.createElement('button'), { type: 'button', textContent: 'solve', title: action })
+      button.onclick = () => callback(action + '-' + ++solved)
       place.replaceChildren(button)
       return 'id'
     },

@@ -60,7 +60,7 @@ eachDatabase('the human check', (fresh) => {
   const seal = (value: string) => node.options.save({ key: 'TurnstileSecretKey', value, caller: root })
   const enter = (username: string, turnstile?: string, password = goodPassword) =>
     outcome(async () => void (await signIn(node, { username, password, turnstile, address: '192.0.2.9', userAgent: 'test' })))
-  const require = (token?: string) => outcome(() => node.human.require(token, '192.0.2.9'))
+  const require = (token?: string) => outcome(() => node.human.require({ token, address: '192.0.2.9', action: 'reset' }))
 
   it('[T024] lets a solved check pass for one call, with the address of the client', async () => {
     expect(await enter('ada', 'good1')).toBe('ok')
@@ -78,6 +78,7 @@ eachDatabase('the human check', (fresh) => {
 
   it.each<[string, Verdict]>([
     ['another site', () => ({ body: { success: true, hostname: 'evil.test' } })],
+    ['another form', () => ({ body: { success: true, hostname: 'site.test', action: 'register' } })],
     ['a broken verifier', () => ({ status: 500, body: { success: true } })],
     ['an answer that is no JSON', () => ({ body: '<html>' })],
     ['an answer of another shape', () => ({ body: { success: 'true' } })],
@@ -89,6 +90,15 @@ eachDatabase('the human check', (fresh) => {
     expect(await enter('boss', 'good')).toBe('ok')
     expect(await enter('boss')).toBe('ok')
     expect(await enter('boss', 'good', 'wrong')).toBe('human_check_failed')
+  })
+
+  it('[T024] lets what was solved in one form pass in that form alone', async () => {
+    verdict = ({ response = '' }) => ({ body: { success: true, hostname: 'site.test', action: response } })
+    expect([await enter('ada', 'login'), await enter('ada', 'reset')]).toEqual(['ok', 'human_check_failed'])
+    expect([await require('reset'), await require('login')]).toEqual(['ok', 'human_check_failed'])
+    // A console that names no form.
+    verdict = () => ({ body: { success: true, hostname: 'site.test', action: '' } })
+    expect(await require('any')).toBe('ok')
   })
 
   it('[T024] is failed by a verifier that never answers, in five seconds', async () => {

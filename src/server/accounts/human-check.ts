@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { HumanAction } from '../../contract/human-check.ts'
 import { fail } from '../lib/failure.ts'
 import { callConfigured, type UpstreamAgents } from '../lib/http-client.ts'
 import type { Core } from '../options/core.ts'
@@ -8,11 +9,19 @@ const verifier = 'https://challenges.cloudflare.com/turnstile/v0/siteverify'
 const timeoutMs = 5000
 const tokenLengthMax = 2048
 
-const verdict = z.object({ success: z.literal(true), hostname: z.string().optional() })
+const verdict = z.object({ success: z.literal(true), hostname: z.string().optional(), action: z.string().default('') })
+
+/** What a form sends of the check, and where it was solved. */
+export interface Solved {
+  readonly token: string | undefined
+  /** Of the client. */
+  readonly address: string
+  readonly action: HumanAction
+}
 
 /**
  * The Turnstile check of forms that anyone can send. The verifier lets each token pass once and for five minutes, so that one solved
- * check is good for one call. Whatever goes wrong is a no.
+ * check is good for one call, and of the form that it was solved in. Whatever goes wrong is a no.
  */
 export class HumanCheck {
   readonly #core: Pick<Core, 'options' | 'logger'>
@@ -26,11 +35,11 @@ export class HumanCheck {
   }
 
   /** Throws `human_check_failed` unless the token passes, or the check is switched off. */
-  async require(token: string | undefined, address: string): Promise<void> {
-    if (!(await this.passes(token, address))) fail('human_check_failed')
+  async require(solved: Solved): Promise<void> {
+    if (!(await this.passes(solved))) fail('human_check_failed')
   }
 
-  async passes(token: string | undefined, address: string): Promise<boolean> {
+  async passes({ token, address, action }: Solved): Promise<boolean> {
     const { TurnstileCheckEnabled, TurnstileSecretKey: secret } = this.#core.options.current
     if (!TurnstileCheckEnabled) return true
     if (!token || token.length > tokenLengthMax || secret === '') return false
@@ -45,7 +54,7 @@ export class HumanCheck {
         sizeBytesMax: 64 * 1024,
       })
       const read = verdict.safeParse(JSON.parse(body.toString()))
-      return status === 200 && read.success && this.#isOwn(read.data.hostname)
+      return status === 200 && read.success && this.#isOwn(read.data.hostname) && isFor(action, read.data.action)
     } catch (error) {
       this.#core.logger.warn({ error }, 'the human check could not be made')
       return false
@@ -58,4 +67,9 @@ export class HumanCheck {
     if (hostname === undefined || !URL.canParse(ServerAddress)) return true
     return new URL(ServerAddress).hostname === hostname
   }
+}
+
+/** Consoles that name no form in their check get none told. */
+function isFor(action: HumanAction, told: string): boolean {
+  return told === '' || told === action
 }

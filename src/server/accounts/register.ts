@@ -31,7 +31,7 @@ export interface Registration {
  */
 export async function register(accounts: Accounts, given: Registration): Promise<{ userId: number }> {
   requireOpen(accounts)
-  await accounts.human.require(given.turnstile, given.address)
+  await accounts.human.require({ token: given.turnstile, address: given.address, action: 'register' })
   const username = readUsername(given.username)
   requireGoodPassword(given.password, username)
   if (given.password2 !== undefined && given.password2 !== given.password) fail('passwords_differ')

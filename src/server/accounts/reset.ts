@@ -23,7 +23,7 @@ export async function mailResetLink(
   accounts: Accounts,
   given: { email: string; turnstile: string | undefined; address: string; language: Language },
 ): Promise<void> {
-  await accounts.human.require(given.turnstile, given.address)
+  await accounts.human.require({ token: given.turnstile, address: given.address, action: 'reset' })
   const email = canonicalEmail(given.email) ?? fail('email_invalid')
   const { ServerAddress, SystemName } = accounts.options.current
   accounts.mailer.requireConfigured()

@@ -34,7 +34,7 @@ export interface SignIn extends Arrival {
  */
 export async function signIn(accounts: Accounts, given: SignIn): Promise<SignedIn> {
   if (given.username.trim() === '' || given.password === '') fail('credentials_required')
-  const isHuman = await accounts.human.passes(given.turnstile, given.address)
+  const isHuman = await accounts.human.passes({ token: given.turnstile, address: given.address, action: 'login' })
   const user = await findByLogin(accounts.db, given.username)
 
   const subjects = await subjectsOf(accounts, given, user)

@@ -30,8 +30,8 @@ async function mailCode(
   { email, turnstile, purpose }: Asked & { readonly purpose?: 'register' | 'bind' | 'notify' | undefined },
 ): Promise<null> {
   const { app, address, language, caller } = context
-  await app.human.require(turnstile, address)
   const wanted = purpose ?? (caller ? 'bind' : 'register')
+  await app.human.require({ token: turnstile, address, action: wanted === 'register' ? 'register' : 'address' })
   if (wanted === 'register') await mailRegistrationCode(app, { email, language })
   else await mailOwnCode(app, requireCaller(context), { email, language, purpose: wanted })
   return null

@@ -1,5 +1,6 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
+import type { HumanAction } from '../../contract/human-check.ts'
 import { defineTexts, textOf, useLanguage } from '../lib/i18n.ts'
 import { useStatus } from '../lib/status.ts'
 import { toast } from '../lib/toast.ts'
@@ -17,8 +18,8 @@ export interface HumanCheck {
   take(): string | undefined
 }
 
-/** The check of forms that anyone can send. Each token passes once, so that taking one begins the next check. */
-export function useHumanCheck(): HumanCheck {
+/** The check of a form that anyone can send. Each token passes once, so that taking one begins the next check. */
+export function useHumanCheck(action: HumanAction): HumanCheck {
   const { turnstile_check: wanted, turnstile_site_key: siteKey } = useStatus()
   const [token, setToken] = useState('')
   const [broken, setBroken] = useState(false)
@@ -26,7 +27,7 @@ export function useHumanCheck(): HumanCheck {
 
   return {
     widget: wanted && siteKey !== '' && (
-      <Widget key={round} siteKey={siteKey} onToken={setToken} onBroken={() => setBroken(true)} />
+      <Widget key={round} siteKey={siteKey} action={action} onToken={setToken} onBroken={() => setBroken(true)} />
     ),
     take() {
       // Where the check cannot be loaded the server decides: it lets the super admin in.
@@ -44,11 +45,12 @@ export function useHumanCheck(): HumanCheck {
 
 interface WidgetProps {
   readonly siteKey: string
+  readonly action: HumanAction
   readonly onToken: (token: string) => void
   readonly onBroken: () => void
 }
 
-function Widget({ siteKey, onToken, onBroken }: WidgetProps) {
+function Widget({ siteKey, action, onToken, onBroken }: WidgetProps) {
   const place = useRef<HTMLDivElement>(null)
   const theme = useComputedColorScheme('light')
   const language = useLanguage()
@@ -63,6 +65,7 @@ function Widget({ siteKey, onToken, onBroken }: WidgetProps) {
         if (gone || !place.current) return
         const id = turnstile.render(place.current, {
           sitekey: siteKey,
+          action,
           theme,
           language: language === 'zh' ? 'zh-cn' : 'en',
           callback: (token) => report.current.onToken(token),
@@ -76,7 +79,7 @@ function Widget({ siteKey, onToken, onBroken }: WidgetProps) {
       gone = true
       remove?.()
     }
-  }, [siteKey, theme, language])
+  }, [siteKey, action, theme, language])
 
   return <div ref={place} className={styles.check} />
 }
@@ -87,6 +90,7 @@ interface Turnstile {
     place: HTMLElement,
     settings: {
       sitekey: string
+      action: string
       theme: 'light' | 'dark'
       language: string
       callback: (token: string) => void

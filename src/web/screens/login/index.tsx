@@ -65,7 +65,7 @@ const focus = (input: HTMLInputElement | null) => input?.focus()
 
 function LoginForm({ onSecondFactor }: { onSecondFactor: () => void }) {
   const say = useText(texts)
-  const human = useHumanCheck()
+  const human = useHumanCheck('login')
   const form = useForm({ initialValues: { username: '', password: '' } })
   const logIn = useWrite('POST /api/user/login', {
     success: say('success'),

@@ -88,7 +88,7 @@ const fieldOfRefusal: Readonly<Record<string, string>> = {
 function RegisterForm() {
   const say = useText(texts)
   const navigate = useNavigate()
-  const human = useHumanCheck()
+  const human = useHumanCheck('register')
   const { email_verification: withEmail } = useStatus()
   const form = useForm({
     initialValues: {

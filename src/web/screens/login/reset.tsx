@@ -15,7 +15,7 @@ import { texts } from './texts.ts'
 /** Has a link mailed that resets the password. Whether the address has an account is not said. */
 export function Screen() {
   const say = useText(texts)
-  const human = useHumanCheck()
+  const human = useHumanCheck('reset')
   const pause = useCountdown()
   const [sentTo, setSentTo] = useState('')
   const form = useForm({

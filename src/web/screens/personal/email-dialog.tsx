@@ -11,7 +11,7 @@ import { texts } from './texts.ts'
 /** Binds an address with the code that is mailed there. */
 export function EmailDialog({ onClose }: { onClose: () => void }) {
   const say = useText(texts)
-  const human = useHumanCheck()
+  const human = useHumanCheck('address')
   const form = useForm({
     initialValues: { email: '', code: '' },
     validate: {

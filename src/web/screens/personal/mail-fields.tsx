@@ -15,7 +15,7 @@ export interface MailFieldsProps {
 /** Where mails go. An address other than the account's has to be proved with a code. */
 export function MailFields({ form, ownEmail, provedEmail }: MailFieldsProps) {
   const say = useText(texts)
-  const human = useHumanCheck()
+  const human = useHumanCheck('address')
   const typed = form.values.notification_email.trim()
   const isProved = ['', ownEmail.toLowerCase(), provedEmail.toLowerCase()].includes(typed.toLowerCase())
   return (
