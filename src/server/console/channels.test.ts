@@ -55,6 +55,32 @@ describe('channel calls', () => {
     }
   })
 
+  it('[T200] to private addresses need a host that allows them, and stand in the audit log with the address', async () => {
+    const privately = { base_url: 'http://10.1.2.3:11434' }
+    const closed = await serverOfTest('sqlite', { env: { BLOCK_PRIVATE_UPSTREAMS: true } })
+    const addressesIn = async (server: TestServer) => {
+      const { items } = await server.call<{ items: { action: string; after: string }[] }>('GET /api/audit/?target=channel:')
+      return items.map(({ action, after }) => `${action} ${JSON.parse(after).base_url ?? ''}`)
+    }
+    expect(await refusal(closed, 'POST /api/channel/', { name: 'one', type: 1, key: secret, models: 'm', ...privately })).toBe(
+      'channel_url_invalid',
+    )
+    const [outside] = await add(closed, { base_url: 'https://models.example' })
+    for (const base_url of [privately.base_url, 'http://[::ffff:10.1.2.3]', 'http://127.0.0.1:1', 'http://[fd00::1]'])
+      expect(await refusal(closed, 'PUT /api/channel/', { id: outside, key: secret, base_url }), base_url).toBe(
+        'channel_url_invalid',
+      )
+    expect(await addressesIn(closed)).toEqual(['channel.add https://models.example'])
+
+    const open = await serverOfTest('sqlite')
+    const [inside] = await add(open, privately)
+    await open.call('PUT /api/channel/', { id: inside, key: secret, base_url: 'http://192.168.1.9' })
+    expect((await addressesIn(open)).sort()).toEqual([`channel.add ${privately.base_url}`, 'channel.edit http://192.168.1.9'])
+    expect(await refusal(open, 'PUT /api/channel/', { id: inside, key: secret, base_url: 'http://169.254.169.254' })).toBe(
+      'channel_url_invalid',
+    )
+  })
+
   it('are in force when they are answered', async () => {
     const server = await serverOfTest('sqlite')
     const serves = () => server.app.channels.current.candidates('default', 'gpt-4o-mini').length
