@@ -1,4 +1,4 @@
-import { colorOf } from '../lib/format.ts'
+import { colorOf } from '../lib/colors.ts'
 import styles from './initial.module.css'
 import { tint } from './tag.tsx'
 

@@ -2,7 +2,8 @@ import { IconKey } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { Channel, ChannelType, ModelChanges } from '../../../contract/entities/channel.ts'
 import { channelStatusLabels } from '../../../contract/entities/channel-status.ts'
-import { colorOf, formatSeconds, responseTimeColor } from '../../lib/format.ts'
+import { colorOf, groupColor, responseTimeColor } from '../../lib/colors.ts'
+import { formatSeconds } from '../../lib/format.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { formatTime } from '../../lib/times.ts'
 import type { Column } from '../../ui/listing.ts'
@@ -133,7 +134,7 @@ function Groups({ channel }: { channel: Channel }) {
   return (
     <div className={styles.tags}>
       {groups.slice(0, groupsShown).map((group) => (
-        <Tag key={group} color={colorOf(group)}>
+        <Tag key={group} color={groupColor(group)}>
           {group}
         </Tag>
       ))}

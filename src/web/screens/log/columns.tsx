@@ -1,5 +1,6 @@
 import { logType } from '../../../contract/entities/log.ts'
-import { colorOf, formatCount } from '../../lib/format.ts'
+import { groupColor } from '../../lib/colors.ts'
+import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { timeZoneOffset } from '../../lib/times.ts'
 import type { Column } from '../../ui/listing.ts'
@@ -63,7 +64,7 @@ export function useColumns(isAdmin: boolean): readonly Column<LogRow>[] {
       width: 70,
       cell: (row) =>
         row.group ? (
-          <Tag color={colorOf(row.group)} className={styles.clipped}>
+          <Tag color={groupColor(row.group)} className={styles.clipped}>
             {row.group}
           </Tag>
         ) : null,

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Group, Select, Skeleton, Text, Tooltip } from '@mantine/core'
 import { IconColumns, IconX } from '@tabler/icons-react'
-import { ratioColor } from '../../lib/format.ts'
+import { ratioColor } from '../../lib/colors.ts'
 import { useText } from '../../lib/i18n.ts'
 import { ErrorView } from '../../ui/error-view.tsx'
 import { Notice } from '../../ui/notice.tsx'

@@ -1,7 +1,7 @@
 import { UnstyledButton } from '@mantine/core'
 import { IconCheck, IconMinus } from '@tabler/icons-react'
 import type { PriceRow } from '../../../contract/routes/pricing.ts'
-import { colorOf } from '../../lib/format.ts'
+import { groupColor } from '../../lib/colors.ts'
 import { useText } from '../../lib/i18n.ts'
 import { pricesOf, usdText } from '../../lib/prices.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
@@ -92,7 +92,7 @@ export function usePriceColumns({ group, ratio, perUsd, onGroup }: Shown): reado
                 aria-pressed={name === group}
                 onClick={() => onGroup(name)}
               >
-                <Tag color={name === group ? 'sluice' : colorOf(name)}>{name}</Tag>
+                <Tag color={name === group ? 'sluice' : groupColor(name)}>{name}</Tag>
               </UnstyledButton>
             ))}
           </span>

@@ -1,6 +1,6 @@
 import { Progress } from '@mantine/core'
 import { type Token, tokenStatusLabels } from '../../../contract/entities/token.ts'
-import { colorOf } from '../../lib/format.ts'
+import { groupColor } from '../../lib/colors.ts'
 import { useText } from '../../lib/i18n.ts'
 import type { Column } from '../../ui/listing.ts'
 import { QuotaText } from '../../ui/quota-text.tsx'
@@ -83,7 +83,7 @@ function Status({ token }: { token: Token }) {
 
 function Group({ group }: { group: string }) {
   const say = useText(texts)
-  return group === '' ? <Tag color="orange">{say('ownGroup')}</Tag> : <Tag color={colorOf(group)}>{group}</Tag>
+  return group === '' ? <Tag color="orange">{say('ownGroup')}</Tag> : <Tag color={groupColor(group)}>{group}</Tag>
 }
 
 function Remaining({ token }: { token: Token }) {

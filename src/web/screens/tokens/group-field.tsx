@@ -1,6 +1,6 @@
 import { Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { ratioColor } from '../../lib/format.ts'
+import { ratioColor } from '../../lib/colors.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { useSession } from '../../lib/session.ts'

@@ -17,7 +17,7 @@ import { useWrite } from '../../lib/query.ts'
 import { useSession } from '../../lib/session.ts'
 import { actIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
-import { actsFor, mayChange } from './acts.ts'
+import { actsFor, isEnableBarred, mayChange } from './acts.ts'
 import { texts } from './texts.ts'
 
 type Key = keyof typeof texts.keys
@@ -88,5 +88,8 @@ export function Actions({ user, onEdit, onQuota }: ActionsProps) {
       onClick: () => manage.mutate({ body: { id: user.id, action } }),
     }
   })
-  return <RowActions name={user.username} actions={isOwn || mayChange(me, user) ? [...changes, ...acts] : []} />
+  const barred: RowAction[] = isEnableBarred(me, user)
+    ? [{ icon: offers.enable.icon, label: say('enable'), disabled: true, onClick: () => undefined }]
+    : []
+  return <RowActions name={user.username} actions={isOwn || mayChange(me, user) ? [...changes, ...acts, ...barred] : []} />
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { actsFor, mayChange } from './acts.ts'
+import { actsFor, isEnableBarred, mayChange } from './acts.ts'
 
 const user = { id: 5, role: 1, status: 1, DeletedAt: null }
 const admin = { id: 2, role: 10 }
@@ -24,4 +24,9 @@ it.each([
 ])('offers what the server would do: for %s', (_who, actor, subject, acts) => {
   expect(actsFor(actor, subject)).toEqual(acts)
   expect(mayChange(actor, subject)).toBe(acts.length > 0)
+})
+
+it('a locked user is seen to be barred from being enabled, and nobody else', () => {
+  expect([1, 2, 3].map((status) => isEnableBarred(admin, { ...user, status }))).toEqual([false, false, true])
+  expect(isEnableBarred(admin, { ...user, status: 3, role: 10 })).toBe(false)
 })

@@ -25,3 +25,8 @@ export function actsFor(actor: Actor, user: Subject): readonly ManageAction[] {
   // The keys of the record are the actions.
   return (Object.keys(acts) as ManageAction[]).filter((act) => acts[act])
 }
+
+/** Whether enabling is shown as what cannot be done: the system locks for a reason, which the list does not take back. */
+export function isEnableBarred(actor: Actor, user: Subject): boolean {
+  return mayChange(actor, user) && user.status === userStatus.locked
+}

@@ -1,6 +1,7 @@
 import { type User, userStatusLabels } from '../../../contract/entities/user.ts'
 import { roleLabels } from '../../../contract/roles.ts'
-import { colorOf, formatCount, useQuotaFormat } from '../../lib/format.ts'
+import { groupColor } from '../../lib/colors.ts'
+import { formatCount, useQuotaFormat } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { Initial } from '../../ui/initial.tsx'
 import type { Column } from '../../ui/listing.ts'
@@ -17,7 +18,7 @@ export function useColumns(): Column<User>[] {
     { key: 'id', title: say('id'), sortKey: 'id', width: 56, cell: ({ id }) => id },
     { key: 'username', title: say('username'), heads: true, width: 170, cell: (user) => <Who user={user} /> },
     { key: 'email', title: say('email'), hideable: true, width: 200, cell: ({ email }) => email || null },
-    { key: 'group', title: say('group'), hideable: true, cell: ({ group }) => <Tag color={colorOf(group)}>{group}</Tag> },
+    { key: 'group', title: say('group'), hideable: true, cell: ({ group }) => <Tag color={groupColor(group)}>{group}</Tag> },
     { key: 'role', title: say('role'), cell: ({ role }) => <StatusTag state={roleStates[role]} /> },
     { key: 'status', title: say('status'), cell: (user) => <State user={user} /> },
     { key: 'left', title: say('left'), sortKey: 'quota', align: 'right', cell: ({ quota }) => <QuotaText units={quota} /> },

@@ -1,6 +1,7 @@
 import type { Channel } from '../../../../contract/entities/channel.ts'
 import { channelStatus } from '../../../../contract/entities/channel-status.ts'
-import { colorOf, useQuotaFormat } from '../../../lib/format.ts'
+import { colorOf } from '../../../lib/colors.ts'
+import { useQuotaFormat } from '../../../lib/format.ts'
 import { useText } from '../../../lib/i18n.ts'
 import { type Listing, type RowGroup, rowsOf } from '../../../ui/listing.ts'
 import { Tag } from '../../../ui/tag.tsx'

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { durationColor, firstTokenColor, groupColor, ratioColor, responseTimeColor } from './colors.ts'
+
+const bands = (colorAt: (value: number) => string, values: readonly number[]) => values.map(colorAt)
+
+it('a channel answers green up to one second, lime up to three, yellow up to five, red above, and was not tested at 0', () => {
+  const shown = bands(responseTimeColor, [0, 1, 1000, 1001, 3000, 3001, 5000, 5001])
+  expect(shown).toEqual(['gray', 'green', 'green', 'lime', 'lime', 'yellow', 'yellow', 'red'])
+})
+
+it('a call is green under 101 seconds and orange under 300; its first token under three and under ten', () => {
+  expect(bands(durationColor, [100.9, 101, 299.9, 300])).toEqual(['green', 'orange', 'orange', 'red'])
+  expect(bands(firstTokenColor, [2999, 3000, 9999, 10_000])).toEqual(['green', 'orange', 'orange', 'red'])
+})
+
+it('a ratio is green up to 1, blue above it, orange above 3 and red above 5', () => {
+  expect(bands(ratioColor, [0.5, 1, 1.01, 3, 3.01, 5, 5.01])).toEqual([
+    'green',
+    'green',
+    'blue',
+    'blue',
+    'orange',
+    'orange',
+    'red',
+  ])
+})
+
+it('the groups that stand above the others have the colours that people know, and any other keeps one of its own', () => {
+  expect(['vip', 'pro', 'svip', 'premium'].map(groupColor)).toEqual(['yellow', 'yellow', 'red', 'red'])
+  expect(groupColor('some group')).toBe(groupColor('some group'))
+})
