@@ -8,6 +8,7 @@ import { openSqlite } from '../src/server/db/sqlite-file.ts'
 import { secretSettings } from '../src/server/env.ts'
 import { freshDatabase } from './helpers/databases.ts'
 import { startProcess } from './helpers/process.ts'
+import { chat, event, eventually, httpUpstream, model, piece, requestBytes, speak } from './relay/stage.ts'
 
 // What the process shows of its secrets, N244, and how it starts over files that are no good, L222, of the reference about trust.
 
@@ -81,6 +82,58 @@ describe('a running server', () => {
     )
     expect(child.signal === 'SIGABRT' || child.status === 134).toBe(true)
     for (const name of readdirSync(folder)) expect(readFileSync(join(folder, name)).includes(`canary-secret-`)).toBe(false)
+  })
+})
+
+describe('what nobody catches', () => {
+  /** Throws where nothing of the server stands around it, each time that it gets the signal. */
+  const thrower = `data:text/javascript,${encodeURIComponent(`
+    import net from 'node:net'
+    const places = [
+      (fail) => setTimeout(fail, 0),
+      (fail) => net.createServer().listen(0, '127.0.0.1', fail),
+      (fail) => void Promise.resolve().then(fail),
+    ]
+    process.on('SIGUSR2', () => {
+      for (const place of places) place(() => { throw new Error('canary of a callback') })
+    })`)}`
+
+  it('[T243] in timers, sockets and promises, however often: what runs ends and is charged, nothing new begins, and the process makes room', async () => {
+    const database = await freshDatabase('sqlite', 'started')
+    onTestFinished(() => database.drop())
+    let finish = () => {}
+    const url = await httpUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(piece('one '))
+      finish = () => void response.end(piece('two') + piece('', 'stop') + event('[DONE]'))
+    })
+    const server = await startProcess(database, { NODE_OPTIONS: `--import=${thrower}` })
+    onTestFinished(async () => void (await server.kill('SIGKILL')))
+    await server.call('POST /api/channel/', { name: 'one', type: 1, key: 'upstream-key', models: model, base_url: url })
+    const { key } = await server.call<{ key: string }>('POST /api/token/', { name: 'one', unlimited_quota: true })
+    const caller = speak(server, requestBytes(`sk-${key}`, JSON.stringify(chat({ stream: true }))))
+    await caller.until((text) => text.includes('one '))
+
+    const fatal = () => server.output().match(/canary of a callback/g)?.length ?? 0
+    const ended = server.ended
+    for (const times of [1, 2]) {
+      process.kill(server.pid, 'SIGUSR2')
+      await eventually('it is told of', () => fatal() >= 3 * times)
+    }
+    await eventually('nobody new is let in', () =>
+      fetch(`${server.url}/healthz`).then(
+        ({ status }) => status === 503,
+        () => true,
+      ),
+    )
+    finish()
+    expect(await caller.until((text) => text.includes('[DONE]'))).not.toContain('canary')
+    expect(await ended).toBe(1)
+
+    const { db, close } = await database.open()
+    const charges = await db.selectFrom('ledger').select('amount').where('kind', '=', 'charge').execute()
+    expect([charges.length, await db.selectFrom('holds').select('request_id').execute()]).toEqual([1, []])
+    await close()
   })
 })
 

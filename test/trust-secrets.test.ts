@@ -1,27 +1,40 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { allOptions, type OptionKey } from '../src/contract/options/index.ts'
 import { openSecrets, readMasterKey } from '../src/server/db/key-ring.ts'
 import type { Queries } from '../src/server/db/open.ts'
 import { newLogger } from '../src/server/lib/logger.ts'
-import { serverOfTest } from './helpers/app.ts'
+import { rootPassword, serverOfTest, signIn, startServer, type TestServer } from './helpers/app.ts'
 import { testMasterKey } from './helpers/core.ts'
 import { eachDatabase } from './helpers/databases.ts'
-import { addChannel, addToken } from './helpers/seed.ts'
+import { startRedis } from './helpers/redis-server.ts'
+import { addChannel, addToken, requireBalancedBooks } from './helpers/seed.ts'
+import { upstreamOfTest } from './helpers/upstream.ts'
+import { ask, chat, eventually, model } from './relay/stage.ts'
+
+const redis = await startRedis()
+afterAll(() => redis?.stop())
 
 /** Part N of the trust reference: what is secret at rest, and the keys that keep it so. */
 eachDatabase('secrets at rest', (fresh, kind) => {
-  it('[T190] [T238] no secret stands in clear in the database, nor in any answer of the console', async () => {
-    const server = await serverOfTest(kind)
+  it('[T190] [T238] no secret stands in clear in the database, its files, a backup, Redis, nor in any answer of the console', async () => {
+    const heard = redis ? await heardBy(redis) : () => ''
+    const upstream = await upstreamOfTest()
+    const server = await serverOfTest(kind, { env: redis ? { REDIS_URL: redis.url } : {} })
     // The declarations are walked by their keys.
     const secrets = (Object.keys(allOptions) as OptionKey[]).filter((key) => 'secret' in allOptions[key])
     await server.call('PUT /api/option/', { key: 'ServerAddress', value: 'https://site.test' })
     for (const key of secrets) await server.call('PUT /api/option/', { key, value: `canary-${key}` })
-    await addChannel(server, { url: 'http://127.0.0.1:9', models: 'm', key: 'canary-channel-key' })
+    await addChannel(server, { url: upstream.url, models: model, key: 'canary-channel-key' })
     const { key } = await addToken(server)
+    // What passes through Redis when calls are counted and settled.
+    await server.call('PUT /api/option/', { key: 'ModelRequestRateLimitEnabled', value: 'true' })
+    expect((await ask(server, key, chat())).status).toBe(200)
+    await signIn(server.url)
     const [code = ''] = await server.call<string[]>('POST /api/redemption/', { name: 'x', quota: 1, count: 1 })
     const access = await server.call<string>('POST /api/user/token')
     await server.call('PUT /api/user/setting', {
@@ -36,6 +49,11 @@ eachDatabase('secrets at rest', (fresh, kind) => {
     const dump = await dumpOf(server.app.db)
     const clear = ['canary', key.slice(3), code, access, 'correct-horse-1', testMasterKey.toString('base64')]
     for (const secret of clear) expect(dump.includes(secret), `${secret.slice(0, 6)}…`).toBe(false)
+    for (const [name, bytes] of await filesOf(server)) {
+      for (const secret of clear) expect(bytes.includes(secret), `${name} ${secret.slice(0, 6)}…`).toBe(false)
+    }
+    if (redis) expect(heard()).toContain('console:')
+    for (const secret of clear) expect(heard().includes(secret), `Redis ${secret.slice(0, 6)}…`).toBe(false)
 
     const reads = ['option/', 'option/secrets', 'status', 'channel/', 'channel/1', 'channel/search?keyword=', 'channel/1/keys']
     const exports = ['user', 'redemption', 'topup', 'log', 'mj', 'task', 'token'].map((name) => `${name}/export.csv`)
@@ -44,6 +62,62 @@ eachDatabase('secrets at rest', (fresh, kind) => {
     }
     for (const path of ['/', '/setting', '/metrics'])
       expect(await (await server.raw(`GET ${path}`)).text(), path).not.toContain('canary')
+  })
+
+  it('[T239] the master key is changed node by node while both serve and save', async () => {
+    const upstream = await upstreamOfTest()
+    const [old, young] = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toString('base64')]
+    const test = await fresh()
+    onTestFinished(() => test.drop())
+    const nodeWith = (env: { MASTER_KEY: string; MASTER_KEY_PREVIOUS?: string }) =>
+      startServer(kind, { database: test, env: { ROOT_PASSWORD: rootPassword, ...env } })
+    const first = await nodeWith({ MASTER_KEY: old })
+    const channel = await addChannel(first, { url: upstream.url, models: model, key: 'canary-channel-key' })
+    const { key } = await addToken(first)
+
+    let serving: readonly TestServer[] = [first]
+    let isOver = false
+    const statuses = new Map<number, number>()
+    const load = async (worker: number) => {
+      for (let number = 0; !isOver; number++) {
+        const { status } = await ask(serving[(worker + number) % serving.length] ?? first, key, chat())
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      }
+    }
+    const workers = [0, 1, 2].map(load)
+    const served = () => [...statuses.values()].reduce((sum, count) => sum + count, 0)
+    const more = async () => {
+      const before = served()
+      await eventually('both have served', () => served() >= before + 10)
+    }
+    await more()
+    const second = await nodeWith({ MASTER_KEY: young, MASTER_KEY_PREVIOUS: old })
+    serving = [first, second]
+    // Each saves secrets, with the key that it has, for the other.
+    await first.call('PUT /api/channel/', { id: channel, key: 'canary-of-the-first' })
+    await second.call('PUT /api/option/', { key: 'SMTPToken', value: 'canary-of-the-second' })
+    await more()
+    serving = [second]
+    await more()
+    await first.stop()
+    const third = await nodeWith({ MASTER_KEY: young })
+    serving = [second, third]
+    await more()
+    // Two nodes over one SQLite hear nothing of each other: it is for one alone.
+    serving = [third]
+    await more()
+    isOver = true
+    await Promise.all(workers)
+
+    expect([...statuses.keys()]).toEqual([200])
+    expect(new Set(upstream.journal.slice(-3).map(({ headers }) => headers.authorization))).toEqual(
+      new Set(['Bearer canary-of-the-first']),
+    )
+    expect(third.app.options.current.SMTPToken).toBe('canary-of-the-second')
+    await expect(nodeWith({ MASTER_KEY: old })).rejects.toThrow('does not open the secrets of this database')
+    await requireBalancedBooks(third)
+    await second.stop()
+    await third.stop()
   })
 
   it('[T241] a sealed value that was moved or changed cannot be read, and the others can', async () => {
@@ -97,6 +171,29 @@ eachDatabase('secrets at rest', (fresh, kind) => {
     await expect(openSecrets(database, old, 0)).rejects.toThrow('does not open')
   })
 })
+
+/** What lies on the disk: the files of SQLite, and a backup of them. PostgreSQL's are its cells. */
+async function filesOf({ app, database: { env } }: TestServer): Promise<[string, Buffer][]> {
+  if (app.database.dialect === 'postgres') return []
+  await sql`vacuum into ${sql.lit(join(env.DATA_DIR, 'backup.db'))}`.execute(app.db)
+  const names = readdirSync(env.DATA_DIR).filter((name) => name !== 'master.key')
+  expect(names).toContain('app.db')
+  return names.map((name) => [name, readFileSync(join(env.DATA_DIR, name))])
+}
+
+/** Every command that Redis gets from now on, with all that stands in it. */
+async function heardBy({ url }: { url: string }): Promise<() => string> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  onTestFinished(() => void socket.destroy())
+  let heard = ''
+  socket.on('data', (data) => {
+    heard += data.toString('latin1')
+  })
+  socket.write('MONITOR\r\n')
+  await eventually('Redis tells', () => heard.startsWith('+OK'))
+  return () => heard
+}
 
 /** Every cell of every table. */
 async function dumpOf(db: Queries): Promise<string> {

@@ -5,6 +5,8 @@ import { emptyCoreDumps, forgetEnvironment, refuseDebugger } from './lib/hide-se
 
 /** Starts one node: environment, parts, HTTP; and ends it in order on SIGTERM, SIGINT or a fatal error; on a second signal, at once. */
 const drainLimitMs = 30_000
+/** And then for what was used: books, database, bus. */
+const closeLimitMs = 15_000
 /** How long a proxy may still send on a connection that it keeps: so long it may take to learn that this node is going. */
 const idleMs = 500
 
@@ -17,18 +19,18 @@ welcome()
 
 let isEnding = false
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => (isEnding ? server.cut() : void end(0)))
-process.on('uncaughtException', (error) => {
-  app.logger.fatal({ error }, 'uncaught exception')
-  void end(1)
-})
-process.on('unhandledRejection', (error) => {
-  app.logger.fatal({ error }, 'unhandled rejection')
-  void end(1)
-})
+process.on('uncaughtException', (error) => fail(error, 'uncaught exception'))
+process.on('unhandledRejection', (error) => fail(error, 'unhandled rejection'))
+
+/** What nobody has caught may have left anything half done: what runs is brought to its end, and whoever watches starts a new process. */
+function fail(error: unknown, what: string): void {
+  app.logger.fatal({ error }, what)
+  if (!isEnding) void end(1)
+}
 
 async function end(code: number): Promise<void> {
-  if (isEnding) process.exit(code)
   isEnding = true
+  setTimeout(() => process.exit(code), drainLimitMs + closeLimitMs).unref()
   try {
     await server.stop(drainLimitMs, idleMs)
     await close()

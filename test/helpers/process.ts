@@ -11,6 +11,8 @@ export interface ServerProcess {
   readonly url: string
   readonly pid: number
   readonly output: () => string
+  /** With its exit code, whoever ended it. */
+  readonly ended: Promise<number | null>
   call<Data = unknown>(line: string, body?: unknown): Promise<Data>
   kill(signal: NodeJS.Signals): Promise<number | null>
 }
@@ -35,6 +37,7 @@ export async function startProcess(
   let output = ''
   child.stdout.on('data', (chunk) => (output += chunk))
   child.stderr.on('data', (chunk) => (output += chunk))
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const url = await listeningUrl(child, () => output)
   const cookie = await signIn(url)
 
@@ -42,6 +45,7 @@ export async function startProcess(
     url,
     pid: child.pid ?? 0,
     output: () => output,
+    ended,
     async call<Data>(line: string, body?: unknown) {
       const [method = 'GET', path = '/'] = line.split(' ')
       const headers = { cookie, 'new-api-user': '1', 'content-type': 'application/json' }
