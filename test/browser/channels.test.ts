@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Channel, ChannelKey } from '../../src/contract/entities/channel.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { startFakeUpstream } from '../helpers/upstream.ts'
-import { everyLook, expectFit, go, openStage, readMessage, type Stage } from './stage.ts'
+import { everyLook, expectFit, go, hasFocus, openStage, readMessage, type Stage } from './stage.ts'
 
 /** What admins do with channels beyond adding one: keys that fail, tags, changes to requests, models of upstreams. */
 let stage: Stage
@@ -215,6 +215,7 @@ describe.each(everyLook ? (['zh', 'en'] as const) : (['zh'] as const))('in %s', 
     await expectFit(page, language, [name])
     await page.keyboard.press('Escape')
     await page.getByRole('dialog', { name: words.removeTitle }).waitFor({ state: 'detached' })
+    await hasFocus(bad.getByRole('button', { name: words.remove }))
     await bad.getByRole('button', { name: words.remove }).click()
     await page.getByRole('dialog', { name: words.removeTitle }).getByRole('button', { name: words.remove }).click()
     await keys.getByText(words.inUse(3, 3)).waitFor()
@@ -317,6 +318,8 @@ describe.each(everyLook ? (['zh', 'en'] as const) : (['zh'] as const))('in %s', 
     const strip = page.getByRole('region', { name: words.jobs })
     await strip.getByText(words.testDone).waitFor()
     await strip.getByText(words.passed(1)).waitFor()
+    // It was busy meanwhile, and could not have it.
+    await hasFocus(page.getByRole('button', { name: words.testAll }))
     await expectFit(page, language, [name])
     await strip.getByRole('button').click()
     await strip.waitFor({ state: 'detached' })
@@ -350,6 +353,7 @@ describe.each(everyLook ? (['zh', 'en'] as const) : (['zh'] as const))('in %s', 
     expect((await channelOf(id)).models).toBe(`${model},old-model,new-model`)
     // What was not taken is still to be decided on, in its row too.
     await page.keyboard.press('Escape')
+    await hasFocus(page.getByRole('button', { name: words.moreOfAll }))
     await page.getByRole('row', { name }).getByRole('button', { name: '−1' }).waitFor()
     expect(problems).toEqual([])
     await upstream.stop()

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import { role } from '../../src/contract/roles.ts'
 import { signIn } from '../../src/server/accounts/sign-in.ts'
@@ -120,6 +120,13 @@ export async function settled(page: Page): Promise<void> {
   await page.waitForFunction(() => !document.querySelector('.mantine-Skeleton-root, [data-loading]'))
   // A dialog takes its name from its title one frame after it has opened.
   await page.waitForFunction(() => !document.querySelector('[role=dialog]:not([aria-labelledby], [aria-label])'))
+}
+
+/** Waits until this has the focus, as what opened something has when that is gone. */
+export async function hasFocus(target: Locator): Promise<void> {
+  await expect
+    .poll(() => target.evaluate((element) => element === document.activeElement), { message: `${target} has the focus` })
+    .toBe(true)
 }
 
 /** Everybody can use the page as it is now, and every word on it is of the language. `data` are words that people or programs chose. */

@@ -51,8 +51,8 @@ export async function writeAdjustment(
   const reference = `adjust:${userId}:${newRequestId(nowMs)}`
   await credit(within, { userId, kind: 'adjust', amount: change, reference, at, detail: reason })
   const amount = `${change > 0 ? '+' : '-'}${quotaText(core, Math.abs(change))}`
-  const why = reason === '' ? '' : `: ${reason}`
-  const content = `管理员调整额度 ${amount} / Quota changed by an admin, ${amount}${why}`
+  const [whyZh, whyEn] = reason === '' ? ['', ''] : [`：${reason}`, `: ${reason}`]
+  const content = `管理员调整额度 ${amount}${whyZh} / Quota changed by an admin, ${amount}${whyEn}`
   await recordLog(within, { type: logType.manage, at, userId, username, content, quota: change })
   const [before, told] = [String(user.quota), JSON.stringify({ quota: after, change, reason })]
   await recordAudit(core, within, { caller, action: 'user.quota', target: `user:${userId}`, before, after: told })

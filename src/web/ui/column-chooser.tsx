@@ -52,7 +52,7 @@ export function ColumnChooser({
     <Popover position="bottom-end" shadow="md" radius="md" trapFocus>
       <Popover.Target>
         <Tooltip label={say('columns')}>
-          <ActionIcon size={34} aria-label={say('columns')}>
+          <ActionIcon size={36} aria-label={say('columns')}>
             <IconColumns3 size={18} stroke={1.6} />
           </ActionIcon>
         </Tooltip>

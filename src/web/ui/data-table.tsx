@@ -46,10 +46,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     <div className={styles.frame} data-dense={dense}>
       {(toolbar || view || (name && !narrow)) && (
         <div className={styles.toolbar}>
-          <div className={styles.tools}>
-            {toolbar}
-            {narrow && onSort && <SortSelect columns={props.columns} sort={sort} onSort={onSort} />}
-          </div>
+          <div className={styles.tools}>{toolbar}</div>
+          {narrow && onSort && <SortSelect className={styles.order} columns={props.columns} sort={sort} onSort={onSort} />}
           {view && <ViewsButton viewed={view} hidden={chosen} onHidden={choose} />}
           {name && !narrow && <ColumnChooser columns={props.columns} hidden={hidden} onChange={choose} />}
         </div>

@@ -1,9 +1,9 @@
-import { Button, Tooltip } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import { download } from '../lib/download.ts'
 import { useText } from '../lib/i18n.ts'
 import type { ReadLine } from '../lib/query.ts'
 import { timeZone } from '../lib/times.ts'
+import { HeadButton } from './head-button.tsx'
 import { texts } from './texts.ts'
 
 /** The file of all that the filters of a list leave, as the server sends it. */
@@ -18,11 +18,5 @@ export interface ListFile {
 export function FileButton({ name, hint, line, query, hasSecret }: ListFile) {
   const say = useText(texts)
   const save = () => download(line, name, { ...query, time_zone: timeZone() }, { hasSecret })
-  return (
-    <Tooltip label={hint ?? say('exportHint')}>
-      <Button variant="default" leftSection={<IconDownload size={16} />} onClick={save}>
-        {say('export')}
-      </Button>
-    </Tooltip>
-  )
+  return <HeadButton label={say('export')} icon={IconDownload} hint={hint ?? say('exportHint')} onClick={save} />
 }

@@ -41,7 +41,8 @@ export function ListFilters({ filters, values, onChange, onReset, filtered }: Li
   const [all, setAll] = useState(false)
   const few = narrow && !all && filters.length > fewMax
   // A filter that is set is never out of sight.
-  const shown = few ? filters.filter((filter, index) => index < 2 || isSet(values[nameOf(filter)])) : filters
+  const first = filters.some(({ kind }) => kind === 'search') ? 2 : 3
+  const shown = few ? filters.filter((filter, index) => index < first || isSet(values[nameOf(filter)])) : filters
   return (
     <search className={styles.filters}>
       {shown.map((filter) => (
@@ -67,8 +68,10 @@ export function ListFilters({ filters, values, onChange, onReset, filtered }: Li
   )
 }
 
-/** A narrow window shows the first two of more than this many, until asked for the rest. */
+/** A narrow window shows the first two rows of more filters than this many, until asked for the rest. */
 const fewMax = 4
+/** Words that are wider than this have a row of their own there. */
+const halfMax = 180
 
 const nameOf = (filter: Filter): string => ('name' in filter ? filter.name : filter.from)
 const isSet = (value: SearchValue | undefined): boolean => value !== undefined && value !== '' && value !== 0
@@ -140,7 +143,7 @@ function TextFilter({ kind, label, width, value, onChange }: TextFilterProps) {
   return (
     <TextInput
       type="search"
-      className={kind === 'search' ? styles.search : undefined}
+      className={kind === 'search' || (width ?? 0) > halfMax ? styles.wide : undefined}
       aria-label={label}
       placeholder={label}
       leftSection={kind === 'search' ? <IconSearch size={16} /> : undefined}

@@ -10,7 +10,7 @@ import styles from './mail-code-field.module.css'
 const texts = defineTexts('mail-code', {
   zh: {
     label: '邮箱验证码',
-    placeholder: '6 位数字，3 分钟内有效',
+    placeholder: '6 位，3 分钟有效',
     get: '获取验证码',
     again: '重新发送 ({seconds})',
     sent: '验证码发送成功，请检查你的邮箱！',
@@ -18,7 +18,7 @@ const texts = defineTexts('mail-code', {
   },
   en: {
     label: 'Verification code',
-    placeholder: '6 digits, valid for 3 minutes',
+    placeholder: '6 digits, for 3 min',
     get: 'Get code',
     again: 'Resend ({seconds})',
     sent: 'Code sent, check your mailbox',

@@ -37,7 +37,6 @@ export function SideDrawerPanel<Subject>({ subject, title, onClose, wide = false
       classNames={{
         content: styles.content ?? '',
         body: styles.body ?? '',
-        title: styles.title ?? '',
         header: styles.header ?? '',
       }}
     >

@@ -7,10 +7,11 @@ export interface SortSelectProps<Row> {
   readonly columns: readonly Column<Row>[]
   readonly sort: Sort | undefined
   readonly onSort: (sort: Sort) => void
+  readonly className?: string | undefined
 }
 
 /** The order of a list where no heads of columns are there to press. */
-export function SortSelect<Row>({ columns, sort, onSort }: SortSelectProps<Row>) {
+export function SortSelect<Row>({ columns, sort, onSort, className }: SortSelectProps<Row>) {
   const say = useText(texts)
   const orders = columns.flatMap(({ title, sortKey: key, sortsDown }) =>
     key === undefined
@@ -21,6 +22,7 @@ export function SortSelect<Row>({ columns, sort, onSort }: SortSelectProps<Row>)
   const place = orders.findIndex(({ key, descending }) => key === sort?.key && descending === sort.descending)
   return (
     <NativeSelect
+      className={className}
       aria-label={say('sortBy')}
       value={String(place)}
       data={[

@@ -5,6 +5,7 @@ import { useText } from '../lib/i18n.ts'
 import { formatTime, nowSeconds, startOfDay, timeZoneName } from '../lib/times.ts'
 import { DateTimeInput } from './date-time-input.tsx'
 import { texts } from './texts.ts'
+import styles from './time-range.module.css'
 
 export interface TimeSpan {
   /** Unix seconds; 0 is open. */
@@ -60,7 +61,9 @@ export function TimeRange({ label, from, to, onChange }: TimeRangeProps) {
     >
       <Popover.Target>
         <Button
+          className={styles.field}
           variant="default"
+          justify="flex-start"
           fw={400}
           leftSection={<IconCalendar size={16} stroke={1.6} />}
           aria-label={`${label}: ${name}`}
@@ -69,7 +72,7 @@ export function TimeRange({ label, from, to, onChange }: TimeRangeProps) {
           {name}
         </Button>
       </Popover.Target>
-      <Popover.Dropdown>
+      <Popover.Dropdown maw="calc(100vw - 1.5rem)">
         <Stack gap="sm">
           <Group gap="xs">
             {presets.map(({ name, span }) => (

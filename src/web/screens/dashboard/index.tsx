@@ -59,7 +59,7 @@ export function Screen() {
         actions={
           <>
             <Tooltip label={say('refresh')}>
-              <ActionIcon variant="default" size={34} aria-label={say('refresh')} onClick={() => void sums.refetch()}>
+              <ActionIcon variant="default" size={36} aria-label={say('refresh')} onClick={() => void sums.refetch()}>
                 <IconRefresh size={17} stroke={1.6} />
               </ActionIcon>
             </Tooltip>
@@ -220,7 +220,7 @@ function ExportButton({ sums }: { sums: UsageSums | undefined }) {
     <Tooltip label={say('export')}>
       <ActionIcon
         variant="default"
-        size={34}
+        size={36}
         aria-label={say('export')}
         disabled={!sums || sums.points.length === 0}
         onClick={() => sums && save(sums)}

@@ -23,7 +23,7 @@ export function ExportMenu({ isAdmin, filter }: { isAdmin: boolean; filter: LogF
     <Menu position="bottom-end">
       <Menu.Target>
         <Tooltip label={say('export')}>
-          <ActionIcon variant="default" size={34} aria-label={say('export')}>
+          <ActionIcon variant="default" size={36} aria-label={say('export')}>
             <IconDownload size={17} stroke={1.6} />
           </ActionIcon>
         </Tooltip>

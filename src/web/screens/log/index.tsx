@@ -72,11 +72,11 @@ export function Screen() {
             <Switch label={say('live')} checked={live} onChange={(event) => follow(event.currentTarget.checked)} />
           </Tooltip>
           <Tooltip label={say('refresh')}>
-            <ActionIcon variant="default" size={34} aria-label={say('refresh')} onClick={() => void refresh()}>
+            <ActionIcon variant="default" size={36} aria-label={say('refresh')} onClick={() => void refresh()}>
               <IconRefresh size={17} stroke={1.6} />
             </ActionIcon>
           </Tooltip>
-          <Suspense fallback={<Skeleton width={34} height={34} />}>
+          <Suspense fallback={<Skeleton width={36} height={36} />}>
             <ExportMenu isAdmin={isAdmin} filter={filter} />
           </Suspense>
           {isAdmin && <PurgeButton />}
@@ -92,7 +92,7 @@ function PurgeButton() {
   return (
     <>
       <Tooltip label={say('purge')}>
-        <ActionIcon variant="default" size={34} aria-label={say('purge')} onClick={() => setOpened(true)}>
+        <ActionIcon variant="default" size={36} aria-label={say('purge')} onClick={() => setOpened(true)}>
           <IconEraser size={17} stroke={1.6} />
         </ActionIcon>
       </Tooltip>

@@ -16,6 +16,7 @@ import { useStatus } from '../../lib/status.ts'
 import { copyText } from '../../ui/copy-text.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { Empty, type EmptyProps } from '../../ui/empty.tsx'
+import { HeadButton } from '../../ui/head-button.tsx'
 import { type Filter, ListFilters } from '../../ui/list-filters.tsx'
 import type { Listing, RowKey } from '../../ui/listing.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
@@ -67,14 +68,12 @@ function PriceList({ answer }: { answer: ReturnType<typeof usePriceList> }) {
           prices: say('perMillion'),
         })}
         actions={
-          <Button
-            variant="default"
-            leftSection={<IconDownload size={16} />}
+          <HeadButton
+            label={say('export')}
+            icon={IconDownload}
             disabled={rows.length === 0}
             onClick={() => saveFile('prices.csv', csvOf(rows, { ratio, perUsd, group }))}
-          >
-            {say('export')}
-          </Button>
+          />
         }
       />
       <DataTable
@@ -108,7 +107,7 @@ function PriceList({ answer }: { answer: ReturnType<typeof usePriceList> }) {
               value={group}
               allowDeselect={false}
               onChange={(next) => change({ group: next ?? '' })}
-              w={190}
+              w={{ base: '100%', xs: 190 }}
             />
             <Filters state={state} />
           </div>

@@ -55,7 +55,8 @@ function Fields({ code, onDone }: { code: Redemption | undefined; onDone: () => 
       <TextInput
         label={say('name')}
         placeholder={say('namePlaceholder', { name: format(Number(form.values.quota) || 0) })}
-        data-autofocus
+        autoFocus={!code}
+        data-autofocus={!code || undefined}
         {...form.getInputProps('name')}
       />
       <QuotaField form={form} />

@@ -1,10 +1,10 @@
-import { Button } from '@mantine/core'
 import { IconEraser, IconTicket } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, useState } from 'react'
 import { redemptionFilters, redemptionStatus, redemptionStatusLabels } from '../../../contract/entities/redemption.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { read, useWrite } from '../../lib/query.ts'
+import { HeadButton } from '../../ui/head-button.tsx'
 import type { Filter } from '../../ui/list-filters.tsx'
 import { ListFrame } from '../../ui/list-frame.tsx'
 import { useListState } from '../../ui/list-state.ts'
@@ -87,14 +87,5 @@ function CleanUp() {
     ask: { title: say('cleanUpTitle'), body: say('cleanUpBody') },
     onClick: () => cleanUp.mutate({}),
   }
-  return (
-    <Button
-      variant="default"
-      leftSection={<IconEraser size={16} />}
-      loading={cleanUp.isPending}
-      onClick={() => void perform(act)}
-    >
-      {act.label}
-    </Button>
-  )
+  return <HeadButton label={act.label} icon={IconEraser} loading={cleanUp.isPending} onClick={() => void perform(act)} />
 }

@@ -11,7 +11,7 @@ export function RefreshButton({ lines }: { lines: readonly ReadLine[] }) {
   const client = useQueryClient()
   return (
     <Tooltip label={say('refresh')}>
-      <ActionIcon variant="default" size={34} aria-label={say('refresh')} onClick={() => void invalidate(client, lines)}>
+      <ActionIcon variant="default" size={36} aria-label={say('refresh')} onClick={() => void invalidate(client, lines)}>
         <IconRefresh size={17} stroke={1.6} />
       </ActionIcon>
     </Tooltip>

@@ -1,4 +1,4 @@
-import { Button, Select, Stack } from '@mantine/core'
+import { Button, Group, Select, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { User } from '../../../contract/entities/user.ts'
@@ -39,9 +39,11 @@ export function GroupDialog({ users, done, onClose }: GroupDialogProps) {
           value={group}
           onChange={setGroup}
         />
-        <Button disabled={group === null} loading={isPending} onClick={save}>
-          {say('bulkGroupSave')}
-        </Button>
+        <Group justify="flex-end">
+          <Button disabled={group === null} loading={isPending} onClick={save}>
+            {say('bulkGroupSave')}
+          </Button>
+        </Group>
       </Stack>
     </Dialog>
   )

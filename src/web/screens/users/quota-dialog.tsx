@@ -1,4 +1,4 @@
-import { Button, NumberInput, Stack, TextInput } from '@mantine/core'
+import { Button, Group, NumberInput, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import type { User } from '../../../contract/entities/user.ts'
 import { formatQuota } from '../../../contract/quota.ts'
@@ -75,9 +75,11 @@ export function QuotaDialog({ user, onClose }: { user: User; onClose: () => void
             withAsterisk
             {...form.getInputProps('reason')}
           />
-          <Button type="submit" loading={save.isPending}>
-            {say('quotaSave')}
-          </Button>
+          <Group justify="flex-end">
+            <Button type="submit" loading={save.isPending}>
+              {say('quotaSave')}
+            </Button>
+          </Group>
         </Stack>
       </form>
     </Dialog>

@@ -127,6 +127,7 @@ function Presets({ offer, amount, onChoose }: { offer: TopUpOffer; amount: numbe
       {offer.presets.map((preset) => (
         <Button
           key={preset.amount}
+          px="xs"
           variant={preset.amount === amount ? 'light' : 'default'}
           aria-pressed={preset.amount === amount}
           onClick={() => onChoose(preset.amount)}

@@ -22,6 +22,9 @@ export function Sidebar({ screens, collapsed = false, onCollapse, onChoose }: Si
   const say = useText(texts)
   const local = useLocal()
   const groups = useNavigation(screens)
+  const { pathname } = useLocation()
+  // A screen of its own is no part of the one whose path it begins with.
+  const isScreen = screens.some(({ path }) => path === pathname)
   const Icon = collapsed ? IconLayoutSidebarLeftExpand : IconLayoutSidebarLeftCollapse
 
   return (
@@ -33,7 +36,7 @@ export function Sidebar({ screens, collapsed = false, onCollapse, onChoose }: Si
               {local(navGroups[group])}
             </p>
             {entries.map((screen) => (
-              <Entry key={screen.path} screen={screen} collapsed={collapsed} onChoose={onChoose} />
+              <Entry key={screen.path} screen={screen} exact={isScreen} collapsed={collapsed} onChoose={onChoose} />
             ))}
           </section>
         ))}
@@ -50,11 +53,13 @@ export function Sidebar({ screens, collapsed = false, onCollapse, onChoose }: Si
 
 interface EntryProps {
   readonly screen: Screen
+  /** Only its own path makes it the current one. */
+  readonly exact: boolean
   readonly collapsed: boolean
   readonly onChoose: (() => void) | undefined
 }
 
-function Entry({ screen, collapsed, onChoose }: EntryProps) {
+function Entry({ screen, exact, collapsed, onChoose }: EntryProps) {
   const local = useLocal()
   const status = useStatus()
   const parts = screen.nav?.parts?.(status) ?? []
@@ -64,7 +69,7 @@ function Entry({ screen, collapsed, onChoose }: EntryProps) {
     <Link
       to={parts[0]?.path ?? screen.path}
       className={styles.entry}
-      activeOptions={{ includeSearch: false }}
+      activeOptions={{ includeSearch: false, exact }}
       title={collapsed ? label : undefined}
       onClick={onChoose}
     >

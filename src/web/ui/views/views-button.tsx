@@ -14,7 +14,7 @@ export function ViewsButton(input: ViewsInput) {
   const [wanted, setWanted] = useState(false)
   const button = (
     <Tooltip label={say('views')}>
-      <ActionIcon size={34} aria-label={say('views')} aria-haspopup="menu" onClick={() => setWanted(true)}>
+      <ActionIcon size={36} aria-label={say('views')} aria-haspopup="menu" onClick={() => setWanted(true)}>
         <IconBookmark size={18} stroke={1.6} />
       </ActionIcon>
     </Tooltip>

@@ -19,7 +19,7 @@ export function ViewsMenu(props: ViewsMenuProps) {
     <>
       <Menu position="bottom-end" defaultOpened>
         <Menu.Target>
-          <ActionIcon size={34} aria-label={say('views')}>
+          <ActionIcon size={36} aria-label={say('views')}>
             <IconBookmark size={18} stroke={1.6} />
           </ActionIcon>
         </Menu.Target>

@@ -1,8 +1,8 @@
-import { Button } from '@mantine/core'
 import { IconActivity, IconGitCompare, IconRefresh, IconTool, IconTrash, IconWallet } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useText } from '../../../lib/i18n.ts'
 import { invalidate, useWrite } from '../../../lib/query.ts'
+import { HeadButton } from '../../../ui/head-button.tsx'
 import { actIcon } from '../../../ui/row-action.ts'
 import { RowActions } from '../../../ui/row-actions.tsx'
 import { texts } from '../texts.ts'
@@ -68,14 +68,12 @@ export function UpkeepActions({ jobs, changes, onChanges, onDeleted }: UpkeepAct
           },
         ]}
       />
-      <Button
-        variant="default"
-        leftSection={<IconActivity size={16} stroke={1.6} />}
+      <HeadButton
+        label={say('testAll')}
+        icon={IconActivity}
         loading={jobs.isRunning('test-channels')}
         onClick={() => jobs.start('test-channels')}
-      >
-        {say('testAll')}
-      </Button>
+      />
     </>
   )
 }

@@ -1,10 +1,10 @@
-import { Button } from '@mantine/core'
 import { IconShieldCheck } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { AuditRow } from '../../../../contract/entities/system.ts'
 import type { CallReply } from '../../../lib/call.ts'
 import { useText } from '../../../lib/i18n.ts'
 import { read, useWrite } from '../../../lib/query.ts'
+import { HeadButton } from '../../../ui/head-button.tsx'
 import { FileButton } from '../../../ui/list-file.tsx'
 import type { Filter } from '../../../ui/list-filters.tsx'
 import { useListState } from '../../../ui/list-state.ts'
@@ -40,14 +40,7 @@ export function AuditLog() {
       aside={
         <div className={styles.acts}>
           <FileButton line="GET /api/audit/export.csv" name="audit.csv" query={filter} />
-          <Button
-            variant="default"
-            leftSection={<IconShieldCheck size={16} />}
-            loading={verify.isPending}
-            onClick={() => verify.mutate({})}
-          >
-            {say('verify')}
-          </Button>
+          <HeadButton label={say('verify')} icon={IconShieldCheck} loading={verify.isPending} onClick={() => verify.mutate({})} />
         </div>
       }
     >
