@@ -36,35 +36,6 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
 
   const rowOf = (id: number) => server.app.db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 
-  it('[T050] answers for what belongs to somebody else as for what does not exist', async () => {
-    const made = await ada.call('POST /api/token/', { name: 'mine', unlimited_quota: true })
-    const { id: tokenId } = made.json.data as { id: number }
-    const [session] = (await ada.call('GET /api/user/sessions')).json.data as { id: number }[]
-    const view = await ada.call('POST /api/user/self/views', { list: 'log', name: 'mine', search: {}, hidden: null })
-    const { id: viewId } = view.json.data as { id: number }
-    const missing = 987_654
-    const attempts: readonly (readonly [(id: number) => readonly [string, unknown?], number])[] = [
-      [(id) => [`GET /api/token/${id}`], tokenId],
-      [(id) => ['PUT /api/token/', { id, name: 'stolen', unlimited_quota: true }], tokenId],
-      [(id) => ['PUT /api/token/?status_only=true', { id, status: 2 }], tokenId],
-      [(id) => [`DELETE /api/token/${id}`], tokenId],
-      [(id) => ['POST /api/token/batch', { ids: [id], action: 'delete' }], tokenId],
-      [(id) => [`DELETE /api/user/sessions/${id}`], session?.id ?? 0],
-      [(id) => [`PUT /api/user/self/views/${id}`, { name: 'stolen' }], viewId],
-      [(id) => [`DELETE /api/user/self/views/${id}`], viewId],
-    ]
-    for (const [attempt, id] of attempts) {
-      const theirs = await eve.call(...attempt(id))
-      const nobodys = await eve.call(...attempt(missing))
-      expect([theirs.status, theirs.text], attempt(id)[0]).toEqual([nobodys.status, nobodys.text])
-    }
-    expect((await ada.call(`GET /api/token/${tokenId}`)).json.data).toMatchObject({ name: 'mine', status: 1 })
-    expect((await ada.call('GET /api/user/self')).status).toBe(200)
-    // An id of the path counts, not one that the body names beside it.
-    await admin.call(`POST /api/user/${eve.id}/quota`, { id: ada.id, change: 5, reason: 'test' })
-    expect([(await rowOf(eve.id)).quota, (await rowOf(ada.id)).quota]).toEqual([5, 0])
-  })
-
   it('[T051] takes nothing but a whole positive number for an id, and does nothing to the first row instead', async () => {
     const bad = [
       '0',

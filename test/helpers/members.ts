@@ -37,7 +37,8 @@ export async function member(server: TestServer, username: string, role = 1): Pr
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
       const text = await response.text()
-      return { status: response.status, text, json: text.startsWith('{') ? JSON.parse(text) : {} }
+      const isJson = response.headers.get('content-type')?.startsWith('application/json')
+      return { status: response.status, text, json: isJson ? JSON.parse(text) : {} }
     },
   }
 }
