@@ -18,6 +18,10 @@ export const chatPages = /^https:\/\/(?:app\.nextchat\.dev|chat-preview\.lobehub
 const chatPage = `<!doctype html><html lang="en"><title>Chat</title><main><h1>Elsewhere</h1><pre></pre></main>
 <script>document.querySelector('pre').textContent = decodeURIComponent(location.href)</script></html>`
 
+/** Only for who goes there: a browser whose calls are looked into loads every script anew with every page. */
+export const standInForChatPages = (page: Page) =>
+  page.route(chatPages, (route) => route.fulfill({ contentType: 'text/html', body: chatPage }))
+
 export type Who = 'nobody' | 'user' | 'admin' | 'root'
 
 export const userPassword = 'plain-user-1'
@@ -49,7 +53,6 @@ export async function openStage({ flags = [] }: { flags?: readonly string[] } = 
     async open(who, settings = {}) {
       const { page, problems, close } = await openPage(browser, { baseUrl: server.url, storage: storages[who], ...settings })
       page.setDefaultTimeout(30_000)
-      await page.route(chatPages, (route) => route.fulfill({ contentType: 'text/html', body: chatPage }))
       onTestFinished(close)
       return { page, problems }
     },
