@@ -1,10 +1,9 @@
-import { IconArrowNarrowRight } from '@tabler/icons-react'
 import type { PriceProposal } from '../../../../contract/routes/pricing.ts'
 import { useText } from '../../../lib/i18n.ts'
 import { usdText } from '../../../lib/prices.ts'
 import type { Column } from '../../../ui/listing.ts'
-import { Tag } from '../../../ui/tag.tsx'
-import { changeOf, type PriceName } from './price-rows.ts'
+import { PriceChange } from './price-change.tsx'
+import type { PriceName } from './price-rows.ts'
 import styles from './prices.module.css'
 import { texts } from './texts.ts'
 
@@ -44,25 +43,6 @@ export function usePriceColumns(proposals: readonly PriceProposal[]): Column<Pri
 function PriceCell({ proposal, name }: { proposal: PriceProposal; name: PriceName }) {
   const say = useText(texts)
   const { current, current_per_call: perCall, proposed } = proposal
-  const now = current?.[name] ?? null
-  const then = proposed[name] ?? 0
-  const change = changeOf(now, then)
-  if (change === 0) return <span className={styles.quiet}>{usdText(then)}</span>
-  const before =
-    now === null ? (perCall !== null && name === 'input' ? say('perCall', { usd: usdText(perCall) }) : '–') : usdText(now)
-  return (
-    <span className={styles.price}>
-      <span className={styles.quiet}>{before}</span>
-      <IconArrowNarrowRight size={14} className={styles.arrow} role="img" aria-label={say('becomes')} />
-      <strong>{usdText(then)}</strong>
-      {change !== undefined && <Tag color={change > 0 ? 'red' : 'green'}>{percentText(change)}</Tag>}
-    </span>
-  )
-}
-
-/** +20%, −33.3%, ×12 */
-function percentText(change: number): string {
-  if (change >= 10) return `×${Number((change + 1).toPrecision(3))}`
-  const percent = Math.abs(change * 100)
-  return `${change > 0 ? '+' : '−'}${Number(percent.toPrecision(percent < 1 ? 1 : 3))}%`
+  const before = perCall !== null && name === 'input' ? say('perCall', { usd: usdText(perCall) }) : undefined
+  return <PriceChange now={current?.[name] ?? null} becomes={proposed[name] ?? 0} before={before} />
 }

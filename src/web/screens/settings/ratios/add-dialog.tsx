@@ -21,7 +21,7 @@ export function AddDialog({ isTaken, onClose, onAdd }: AddDialogProps) {
   const [byCall, setByCall] = useState(false)
   const [values, setValues] = useState(noPrices)
   const [asked, setAsked] = useState(false)
-  const fields: readonly PriceField[] = byCall ? ['price'] : ['ratio', 'completion']
+  const fields: readonly ('price' | 'ratio' | 'completion')[] = byCall ? ['price'] : ['ratio', 'completion']
   const nameFault = name.trim() === '' ? say('nameMissing') : isTaken(name.trim()) ? say('nameTaken') : undefined
   const faultOf = (field: PriceField) => {
     const text = values[field].trim()

@@ -1,42 +1,65 @@
-import { Button, Radio, Stack, TextInput } from '@mantine/core'
+import { Button, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useText } from '../../../lib/i18n.ts'
+import { useStatus } from '../../../lib/status.ts'
 import { toast } from '../../../lib/toast.ts'
 import { Dialog } from '../../../ui/dialog.tsx'
-import { isNumberText, type ModelPrices } from './table.ts'
-import { texts } from './texts.ts'
+import { type BatchMode, batchFields, filledIn, isAnyEnough } from './batch.ts'
+import { BatchPreview } from './batch-preview.tsx'
+import styles from './ratios.module.css'
+import { isNumberText, type ModelPrices, noPrices, type OptionTexts, type PriceDrafts, type PriceTable } from './table.ts'
+import { priceLabels, texts } from './texts.ts'
 
-const modes = ['price', 'ratio', 'completion', 'both'] as const
-type Mode = (typeof modes)[number]
+const modes = [
+  { mode: 'usd', label: 'batchUsd' },
+  { mode: 'price', label: 'price' },
+  { mode: 'ratio', label: 'ratio' },
+  { mode: 'completion', label: 'completion' },
+  { mode: 'both', label: 'batchBoth' },
+  { mode: 'cache', label: 'batchCache' },
+] as const satisfies readonly { mode: BatchMode; label: keyof (typeof texts)['keys'] }[]
 
 export interface BatchDialogProps {
   readonly models: readonly string[]
+  readonly table: PriceTable
+  readonly options: OptionTexts
   readonly onClose: () => void
-  /** What is filled in; what is absent stays as it is. */
-  readonly onFill: (patch: Partial<ModelPrices>) => void
+  readonly onFill: (filled: PriceDrafts) => void
 }
 
-/** Fills one value, or both ratios, into many models at once. */
-export function BatchDialog({ models, onClose, onFill }: BatchDialogProps) {
+/** Fills figures into many models at once, and shows before what each of them will cost. */
+export function BatchDialog({ models, table, options, onClose, onFill }: BatchDialogProps) {
   const say = useText(texts)
-  const [mode, setMode] = useState<Mode>('ratio')
-  const [values, setValues] = useState({ price: '', ratio: '', completion: '' })
-  const fields = mode === 'both' ? (['ratio', 'completion'] as const) : [mode]
+  const perUsd = useStatus().quota_per_unit
+  const [mode, setMode] = useState<BatchMode>('usd')
+  const [values, setValues] = useState(noPrices)
+  const fields = batchFields[mode]
+  const given: ModelPrices = { ...noPrices, ...Object.fromEntries(fields.map((field) => [field, values[field].trim()])) }
+  const isEmpty = fields.every((field) => given[field] === '')
+  const areNumbers = fields.every((field) => isNumberText(given[field]))
+  const isWhole = isAnyEnough(mode) ? !isEmpty : fields.every((field) => given[field] !== '')
+  const filled = models.map((name) => [name, filledIn(mode, given, table[name] ?? noPrices, perUsd)] as const)
+
+  function choose(next: BatchMode): void {
+    // Dollars are no ratios.
+    if ((next === 'usd') !== (mode === 'usd')) setValues(noPrices)
+    setMode(next)
+  }
+
+  function faultOf(): string | undefined {
+    if (!isWhole) return say(mode === 'both' ? 'bothMissing' : 'fillMissing')
+    if (!areNumbers) return say('notNumbers', { models: fields.map((field) => given[field]).join(', ') })
+    const lacking = filled.flatMap(([name, prices]) => (prices ? [] : [name]))
+    return lacking.length > 0 ? say('noInput', { models: lacking.join(', ') }) : undefined
+  }
 
   function fill(): void {
-    const given = fields.map((field) => values[field].trim())
-    const fault = given.some((value) => value === '')
-      ? say(mode === 'both' ? 'bothMissing' : 'fillMissing')
-      : given.every(isNumberText)
-        ? undefined
-        : say('notNumbers', { models: given.join(', ') })
+    const fault = faultOf()
     if (fault) {
       toast.error(fault)
       return
     }
-    const patch = Object.fromEntries(fields.map((field) => [field, values[field].trim()]))
-    // A fixed price takes the place of the ratios, and the other way round.
-    onFill(mode === 'price' ? { ...patch, ratio: '', completion: '' } : { ...patch, price: '' })
+    onFill(Object.fromEntries(filled.flatMap(([name, prices]) => (prices ? [[name, prices]] : []))))
     toast.success(say('batchDone'))
     onClose()
   }
@@ -44,30 +67,34 @@ export function BatchDialog({ models, onClose, onFill }: BatchDialogProps) {
   return (
     <Dialog
       title={say('batchTitle', { count: models.length })}
-      size="md"
+      size="lg"
       onClose={onClose}
       footer={<Button onClick={fill}>{say('batchApply')}</Button>}
     >
       <Stack gap="md">
         {/* The group answers only with values that it was given. */}
-        <Radio.Group label={say('batchField')} value={mode} onChange={(next) => setMode(next as Mode)}>
-          <Stack gap="xs" mt="xs">
-            {modes.map((value) => (
-              <Radio key={value} value={value} label={say(value === 'both' ? 'batchBoth' : value)} />
+        <Radio.Group label={say('batchField')} value={mode} onChange={(next) => choose(next as BatchMode)}>
+          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" verticalSpacing="xs" mt="xs">
+            {modes.map(({ mode: value, label }) => (
+              <Radio key={value} value={value} label={say(label)} />
             ))}
-          </Stack>
+          </SimpleGrid>
         </Radio.Group>
-        {fields.map((field) => (
-          <TextInput
-            key={field}
-            label={say(field)}
-            description={field === 'price' ? say('perCall') : undefined}
-            inputMode="decimal"
-            value={values[field]}
-            error={!isNumberText(values[field].trim()) && say('notNumber')}
-            onChange={(event) => setValues({ ...values, [field]: event.currentTarget.value })}
-          />
-        ))}
+        <SimpleGrid cols={Math.min(2, fields.length)} spacing="md" verticalSpacing="md">
+          {fields.map((field) => (
+            <TextInput
+              key={field}
+              label={say(priceLabels[mode === 'usd' ? 'usd' : 'ratio'][field])}
+              description={field === 'price' ? say('perCall') : mode === 'usd' ? say('perMillion') : undefined}
+              inputMode="decimal"
+              value={values[field]}
+              error={!isNumberText(given[field]) && say('notNumber')}
+              onChange={(event) => setValues({ ...values, [field]: event.currentTarget.value })}
+            />
+          ))}
+        </SimpleGrid>
+        {mode === 'usd' && <p className={styles.hint}>{say('batchUsdHint')}</p>}
+        {isWhole && areNumbers && <BatchPreview filled={filled} table={table} options={options} />}
       </Stack>
     </Dialog>
   )

@@ -2,22 +2,24 @@ import { expect, it } from 'vitest'
 import { figuresOf } from '../../../../contract/model-price.ts'
 import { pricesOf } from '../../../lib/prices.ts'
 import { examplePrice, priceOptions } from './example-price.ts'
+import { noPrices } from './table.ts'
 
 const options = priceOptions({
   ModelRatio: '{"gpt-4o":1.25,"claude-3-opus":7.5}',
   CompletionRatio: '{"claude-3-opus":4}',
-  CacheRatio: '{"gpt-4o":0.5}',
   WebSearchPrice: '0.01',
 })
 const perUsd = 500_000
 const usd = (...[model, prices]: [string, Partial<Parameters<typeof examplePrice>[1]>]) => {
-  const price = examplePrice(model, { price: '', ratio: '', completion: '', ...prices }, options)
+  const price = examplePrice(model, { ...noPrices, ...prices }, options)
   return price && pricesOf(figuresOf(price), 1, perUsd)
 }
 
 it('is what the figures of the editor will cost, with what the family and other options say of the model', () => {
-  expect(usd('gpt-4o', { ratio: '1.25' })).toMatchObject({ input: 2.5, output: 10, cacheRead: 1.25, imageInput: undefined })
-  expect(usd('gpt-4o', { ratio: '2.5', completion: '2' })).toMatchObject({ input: 5, output: 10, cacheRead: 2.5 })
+  expect(usd('gpt-4o', { ratio: '1.25', cacheRead: '0.5' })).toMatchObject({
+    ...{ input: 2.5, output: 10, cacheRead: 1.25, imageInput: undefined },
+  })
+  expect(usd('gpt-4o', { ratio: '2.5', completion: '2' })).toMatchObject({ input: 5, output: 10, cacheRead: undefined })
   // A ratio that was taken off is that of the family again.
   expect(usd('claude-3-opus', { ratio: '7.5' })).toMatchObject({ input: 15, output: 75 })
   expect(usd('gpt-4o', { ratio: '1.25', price: '0.04' })).toMatchObject({ isPerCall: true, call: 0.04, cacheRead: undefined })

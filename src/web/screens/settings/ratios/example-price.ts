@@ -1,5 +1,5 @@
 import { type ModelPrice, modelPriceOf, type PriceOptions, priceMaps } from '../../../../contract/model-price.ts'
-import { isNumberText, type ModelPrices, numbersOf, type OptionTexts } from './table.ts'
+import { isNumberText, type ModelPrices, numbersOf, type OptionTexts, optionOf, priceFields } from './table.ts'
 
 /** What the options say of prices, as they are saved. */
 export function priceOptions(texts: OptionTexts): PriceOptions {
@@ -9,15 +9,8 @@ export function priceOptions(texts: OptionTexts): PriceOptions {
 }
 
 /** What a model will cost once the figures of the editor are applied, by the rule that charges; undefined where they are no price. */
-export function examplePrice(
-  model: string,
-  { price, ratio, completion }: ModelPrices,
-  options: PriceOptions,
-): ModelPrice | undefined {
-  if (![price, ratio, completion].every(isNumberText)) return undefined
-  const typed = (text: string) => (text === '' ? {} : { [model]: Number(text) })
-  return modelPriceOf(
-    { ...options, ModelPrice: typed(price), ModelRatio: typed(ratio), CompletionRatio: typed(completion) },
-    model,
-  )
+export function examplePrice(model: string, prices: ModelPrices, options: PriceOptions): ModelPrice | undefined {
+  if (!priceFields.every((field) => isNumberText(prices[field]))) return undefined
+  const typed = priceFields.map((field) => [optionOf[field], prices[field] === '' ? {} : { [model]: Number(prices[field]) }])
+  return modelPriceOf({ ...options, ...Object.fromEntries(typed) }, model)
 }

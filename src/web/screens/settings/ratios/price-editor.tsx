@@ -13,12 +13,13 @@ import { Example } from './example.tsx'
 import { PriceInput, type Unit } from './price-input.tsx'
 import styles from './ratios.module.css'
 import { type ModelPrices, noPrices, type PriceField } from './table.ts'
-import { texts } from './texts.ts'
+import { priceLabels, texts } from './texts.ts'
 import type { PriceEditing } from './use-price-table.ts'
 
 const BatchDialog = lazy(async () => ({ default: (await import('./batch-dialog.tsx')).BatchDialog }))
 const AddDialog = lazy(async () => ({ default: (await import('./add-dialog.tsx')).AddDialog }))
 
+const tokenFields = ['ratio', 'completion', 'cacheRead', 'cacheWrite'] as const satisfies readonly PriceField[]
 const noRows = (): readonly string[] => []
 
 const shows = ['showAll', 'showPrice', 'showTokens', 'showChanged'] as const
@@ -64,6 +65,7 @@ export function PriceEditor({ editing, unpriced }: PriceEditorProps) {
     >
       <DataTable
         label={say(unpriced ? 'unsetTitle' : 'editorTitle')}
+        name="model-prices"
         dense
         columns={columns}
         list={{ ...options, data: options.data && shown }}
@@ -79,7 +81,7 @@ export function PriceEditor({ editing, unpriced }: PriceEditorProps) {
         }
         rowActions={(name) => (
           <Tooltip label={say('remove')}>
-            <ActionIcon color="red" aria-label={`${say('remove')}: ${name}`} onClick={() => editing.set([name], null)}>
+            <ActionIcon color="red" aria-label={`${say('remove')}: ${name}`} onClick={() => editing.set({ [name]: null })}>
               <IconTrash size={16} />
             </ActionIcon>
           </Tooltip>
@@ -132,8 +134,10 @@ export function PriceEditor({ editing, unpriced }: PriceEditorProps) {
         {dialog === 'batch' && (
           <BatchDialog
             models={[...selected].map(String)}
+            table={editing.table}
+            options={editing.options}
             onClose={close}
-            onFill={(patch) => editing.set([...selected].map(String), patch)}
+            onFill={editing.set}
           />
         )}
         {dialog === 'add' && (
@@ -141,7 +145,7 @@ export function PriceEditor({ editing, unpriced }: PriceEditorProps) {
             isTaken={(name) => Object.hasOwn(editing.table, name)}
             onClose={close}
             onAdd={(name, prices) => {
-              editing.set([name], prices)
+              editing.set({ [name]: prices })
               setSearch(name)
               setShow('showAll')
             }}
@@ -169,7 +173,7 @@ function useColumns({ table, drafts, set }: PriceEditing, unit: Unit): Column<st
       field={field}
       unit={unit}
       prices={table[name] ?? noPrices}
-      onChange={(prices: ModelPrices) => set([name], prices)}
+      onChange={(prices: ModelPrices) => set({ [name]: prices })}
     />
   )
   const usd = unit === 'usd'
@@ -184,13 +188,16 @@ function useColumns({ table, drafts, set }: PriceEditing, unit: Unit): Column<st
         </span>
       ),
     },
-    { key: 'ratio', title: usd ? `${say('input')} (${say('perMillion')})` : say('ratio'), cell: (name) => figure(name, 'ratio') },
-    {
-      key: 'completion',
-      title: usd ? `${say('output')} (${say('perMillion')})` : say('completion'),
-      cell: (name) => figure(name, 'completion'),
-    },
-    { key: 'price', title: `${say('price')} (${say('perCall')})`, cell: (name) => figure(name, 'price') },
+    ...tokenFields.map(
+      (field): Column<string> => ({
+        key: field,
+        title: usd ? `${say(priceLabels.usd[field])} (${say('perMillion')})` : say(priceLabels.ratio[field]),
+        hideable: field !== 'ratio',
+        hidden: field === 'cacheWrite',
+        cell: (name) => figure(name, field),
+      }),
+    ),
+    { key: 'price', title: `${say('price')} (${say('perCall')})`, hideable: true, cell: (name) => figure(name, 'price') },
   ]
 }
 

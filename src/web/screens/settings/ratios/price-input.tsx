@@ -3,8 +3,8 @@ import { useState } from 'react'
 import { useText } from '../../../lib/i18n.ts'
 import { useStatus } from '../../../lib/status.ts'
 import styles from './ratios.module.css'
-import { isNumberText, type ModelPrices, type PriceField, ratioOf, tidy, usdOf } from './table.ts'
-import { texts } from './texts.ts'
+import { isNumberText, type ModelPrices, multipleOf, type PriceField, ratioOf, tidy, usdOf } from './table.ts'
+import { priceLabels, texts } from './texts.ts'
 
 export type Unit = 'usd' | 'ratio'
 
@@ -27,9 +27,7 @@ export function PriceInput({ name, field, prices, unit, onChange }: PriceInputPr
   const [typed, setTyped] = useState<{ text: string; stored: string }>()
   const read = asUsd ? shortened(shownUsd(field, prices, perUsd)) : stored
   const shown = typed?.stored === stored ? typed.text : read
-  const label = say(
-    field === 'price' ? 'price' : field === 'ratio' ? (asUsd ? 'input' : 'ratio') : asUsd ? 'output' : 'completion',
-  )
+  const label = say(priceLabels[unit][field])
 
   function type(text: string): void {
     const next = asUsd ? storedOf(field, { text, prices, perUsd }) : text.trim()
@@ -43,7 +41,7 @@ export function PriceInput({ name, field, prices, unit, onChange }: PriceInputPr
         size="xs"
         inputMode="decimal"
         aria-label={`${label}: ${name}`}
-        placeholder={field === 'price' ? say('byTokens') : field === 'completion' ? say('family') : '–'}
+        placeholder={field === 'price' ? say('byTokens') : field === 'ratio' ? '–' : say('family')}
         value={shown}
         disabled={disabled}
         error={!isNumberText(stored) && say('notNumber')}
@@ -65,21 +63,20 @@ function shortened(text: string): string {
   return text === '' || !isNumberText(text) ? text : String(Number(Number(text).toPrecision(6)))
 }
 
-/** The completion ratio is a multiple of the price of input, so its dollars need both. */
-function shownUsd(field: 'ratio' | 'completion', { ratio, completion }: ModelPrices, perUsd: number): string {
+type TokenField = Exclude<PriceField, 'price'>
+
+/** All ratios but that of the model are multiples of the price of input, so their dollars need both. */
+function shownUsd(field: TokenField, prices: ModelPrices, perUsd: number): string {
+  const { ratio } = prices
   if (field === 'ratio') return isNumberText(ratio) ? usdOf(ratio, perUsd) : ratio
-  if (completion === '' || !isNumberText(completion)) return completion
+  const multiple = prices[field]
+  if (multiple === '' || !isNumberText(multiple)) return multiple
   const input = usdOf(ratio, perUsd)
-  return input === '' ? '' : tidy(Number(input) * Number(completion))
+  return input === '' ? '' : tidy(Number(input) * Number(multiple))
 }
 
-function storedOf(
-  field: 'ratio' | 'completion',
-  { text, prices, perUsd }: { text: string; prices: ModelPrices; perUsd: number },
-): string {
+function storedOf(field: TokenField, { text, prices, perUsd }: { text: string; prices: ModelPrices; perUsd: number }): string {
   const trimmed = text.trim()
   if (field === 'ratio') return ratioOf(trimmed, perUsd)
-  const input = Number(usdOf(prices.ratio, perUsd))
-  if (trimmed === '' || !isNumberText(trimmed) || !(input > 0)) return trimmed
-  return tidy(Number(trimmed) / input)
+  return multipleOf(trimmed, prices.ratio, perUsd) ?? trimmed
 }

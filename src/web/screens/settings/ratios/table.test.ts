@@ -5,25 +5,26 @@ const saved = {
   ModelPrice: '{"dall-e-3": 0.04, "gizmo-*": 0.1}',
   ModelRatio: '{"gpt-4o": 1.25, "dall-e-3": 2}',
   CompletionRatio: '{"gpt-4o": 4}',
+  CacheRatio: '{"gpt-4o": 0.5, "other": 0.1}',
 }
 
 it('reads one row for each model, whatever prices it', () => {
   expect(readTable(saved)).toEqual({
-    'dall-e-3': { price: '0.04', ratio: '2', completion: '' },
-    'gizmo-*': { price: '0.1', ratio: '', completion: '' },
-    'gpt-4o': { price: '', ratio: '1.25', completion: '4' },
+    'dall-e-3': { ...noPrices, price: '0.04', ratio: '2' },
+    'gizmo-*': { ...noPrices, price: '0.1' },
+    'gpt-4o': { ...noPrices, ratio: '1.25', completion: '4', cacheRead: '0.5' },
   })
   expect(readTable({ ModelRatio: 'broken' })).toEqual({})
 })
 
 it('writes only the options that change, and keeps the ratios of a model with a price', () => {
-  expect(writeTable(saved, { 'gpt-4o': { price: '', ratio: '1.25', completion: '5' } })).toEqual({
+  expect(writeTable(saved, { 'gpt-4o': { ...noPrices, ratio: '1.25', completion: '5', cacheRead: '0.5' } })).toEqual({
     CompletionRatio: JSON.stringify({ 'gpt-4o': 5 }, null, 2),
   })
-  expect(writeTable(saved, { 'dall-e-3': { price: '0.05', ratio: '2', completion: '' } })).toEqual({
+  expect(writeTable(saved, { 'dall-e-3': { ...noPrices, price: '0.05', ratio: '2' } })).toEqual({
     ModelPrice: JSON.stringify({ 'dall-e-3': 0.05, 'gizmo-*': 0.1 }, null, 2),
   })
-  expect(Object.keys(writeTable(saved, { 'gpt-4o': null }))).toEqual(['ModelRatio', 'CompletionRatio'])
+  expect(Object.keys(writeTable(saved, { 'gpt-4o': null }))).toEqual(['ModelRatio', 'CompletionRatio', 'CacheRatio'])
   expect(writeTable(saved, {})).toEqual({})
 })
 

@@ -6,6 +6,9 @@ export interface ModelPrices {
   readonly price: string
   readonly ratio: string
   readonly completion: string
+  /** Multiples of the price of input, as the completion ratio is. */
+  readonly cacheRead: string
+  readonly cacheWrite: string
 }
 
 export type PriceField = keyof ModelPrices
@@ -14,18 +17,27 @@ export type PriceTable = Readonly<Record<string, ModelPrices>>
 export type PriceDrafts = Readonly<Record<string, ModelPrices | null>>
 export type OptionTexts = Readonly<Record<string, string>>
 
-export const noPrices: ModelPrices = { price: '', ratio: '', completion: '' }
-const optionOf = { price: 'ModelPrice', ratio: 'ModelRatio', completion: 'CompletionRatio' } as const
-const fields = ['price', 'ratio', 'completion'] as const satisfies readonly PriceField[]
+export const noPrices: ModelPrices = { price: '', ratio: '', completion: '', cacheRead: '', cacheWrite: '' }
+export const optionOf = {
+  price: 'ModelPrice',
+  ratio: 'ModelRatio',
+  completion: 'CompletionRatio',
+  cacheRead: 'CacheRatio',
+  cacheWrite: 'CreateCacheRatio',
+} as const satisfies Record<PriceField, string>
+// The names of an object are its keys.
+export const priceFields = Object.keys(optionOf) as PriceField[]
+/** What makes a model one of the table: a ratio of a cache alone prices nothing. */
+const naming: readonly PriceField[] = ['price', 'ratio', 'completion']
 
 /** All models that have a price or a ratio, by name. */
 export function readTable(saved: OptionTexts): PriceTable {
-  const maps = fields.map((field) => [field, numbersOf(saved[optionOf[field]])] as const)
-  const names = new Set(maps.flatMap(([, map]) => Object.keys(map)))
+  const maps = priceFields.map((field) => [field, numbersOf(saved[optionOf[field]])] as const)
+  const names = new Set(maps.flatMap(([field, map]) => (naming.includes(field) ? Object.keys(map) : [])))
   return Object.fromEntries(
     [...names].toSorted().map((name) => {
       const prices = Object.fromEntries(maps.map(([field, map]) => [field, map[name] === undefined ? '' : String(map[name])]))
-      // Each of the three fields has been read.
+      // Each of the fields has been read.
       return [name, prices as unknown as ModelPrices]
     }),
   )
@@ -44,7 +56,7 @@ export function withDrafts(table: PriceTable, drafts: PriceDrafts): PriceTable {
  * it again when the price is taken off.
  */
 export function writeTable(saved: OptionTexts, drafts: PriceDrafts): OptionTexts {
-  const texts = fields.map((field) => {
+  const texts = priceFields.map((field) => {
     const before = numbersOf(saved[optionOf[field]])
     const after = { ...before }
     for (const [name, prices] of Object.entries(drafts)) {
@@ -61,7 +73,7 @@ export function writeTable(saved: OptionTexts, drafts: PriceDrafts): OptionTexts
 /** Models of the drafts with something that is no number from 0 on. */
 export function faultyModels(drafts: PriceDrafts): readonly string[] {
   return Object.entries(drafts).flatMap(([name, prices]) =>
-    prices && fields.some((field) => !isNumberText(prices[field])) ? [name] : [],
+    prices && priceFields.some((field) => !isNumberText(prices[field])) ? [name] : [],
   )
 }
 
@@ -85,6 +97,12 @@ export function usdOf(ratio: string, unitsPerUsd: number): string {
 
 export function ratioOf(usd: string, unitsPerUsd: number): string {
   return usd === '' || !isNumberText(usd) ? usd : tidy((Number(usd) * unitsPerUsd) / 1_000_000)
+}
+
+/** The multiple of the price of input that these dollars are; undefined without such a price, and for what is no number. */
+export function multipleOf(usd: string, ratio: string, unitsPerUsd: number): string | undefined {
+  const input = Number(usdOf(ratio, unitsPerUsd))
+  return usd === '' || !isNumberText(usd) || !(input > 0) ? undefined : tidy(Number(usd) / input)
 }
 
 /** Without the dust of binary fractions. */

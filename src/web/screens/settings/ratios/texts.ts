@@ -1,4 +1,5 @@
 import { defineTexts } from '../../../lib/i18n.ts'
+import type { PriceField } from './table.ts'
 
 /** Loaded with the part that they are about. */
 export const texts = defineTexts('settings-ratios', {
@@ -17,6 +18,10 @@ export const texts = defineTexts('settings-ratios', {
     price: '模型固定价格',
     ratio: '模型倍率',
     completion: '补全倍率',
+    cacheReadPrice: '缓存读取',
+    cacheWritePrice: '缓存写入',
+    cacheReadRatio: '缓存读取倍率',
+    cacheWriteRatio: '缓存写入倍率',
     perMillion: '美元 / 1M Token',
     perCall: '美元 / 次',
     unit: '单位',
@@ -47,7 +52,15 @@ export const texts = defineTexts('settings-ratios', {
     batch: '批量设置（{count}）',
     batchTitle: '批量设置 {count} 个模型',
     batchField: '填充',
+    batchUsd: '美元价格：输入、输出、缓存',
     batchBoth: '模型倍率和补全倍率',
+    batchCache: '缓存倍率',
+    batchUsdHint: '留空的不填：其倍率不变，价格随输入价格变化。',
+    batchPreview: '将变为',
+    batchMore: '以及另外 {count} 个模型',
+    batchSame: '没有变化',
+    batchNoInput: '没有输入价格',
+    noInput: '请先填写输入价格：{models}',
     batchApply: '填入',
     batchDone: '批量设置成功，点击“应用更改”后生效',
     fillMissing: '请输入填充值',
@@ -93,6 +106,10 @@ export const texts = defineTexts('settings-ratios', {
     price: 'Price per call',
     ratio: 'Model ratio',
     completion: 'Completion ratio',
+    cacheReadPrice: 'Cache read',
+    cacheWritePrice: 'Cache write',
+    cacheReadRatio: 'Cache read ratio',
+    cacheWriteRatio: 'Cache write ratio',
     perMillion: 'USD / 1M tokens',
     perCall: 'USD / call',
     unit: 'Unit',
@@ -123,7 +140,15 @@ export const texts = defineTexts('settings-ratios', {
     batch: 'Set together ({count})',
     batchTitle: 'Set {count} models together',
     batchField: 'Fill in',
+    batchUsd: 'Dollars: input, output, caches',
     batchBoth: 'Model ratio and completion ratio',
+    batchCache: 'Ratios of caches',
+    batchUsdHint: 'What is left empty keeps its ratio to the price of input.',
+    batchPreview: 'What it makes of them',
+    batchMore: 'and {count} more models',
+    batchSame: 'no change',
+    batchNoInput: 'no price of input',
+    noInput: 'These need a price of input first: {models}',
     batchApply: 'Fill in',
     batchDone: 'Filled in; it counts once it is applied',
     fillMissing: 'Enter a value to fill in',
@@ -154,3 +179,15 @@ export const texts = defineTexts('settings-ratios', {
     outputTokens: '{count} output tokens',
   },
 })
+
+/** What a figure is called, in dollars and as the ratio that is stored. */
+export const priceLabels = {
+  usd: {
+    ...{ price: 'price', ratio: 'input', completion: 'output' },
+    ...{ cacheRead: 'cacheReadPrice', cacheWrite: 'cacheWritePrice' },
+  },
+  ratio: {
+    ...{ price: 'price', ratio: 'ratio', completion: 'completion' },
+    ...{ cacheRead: 'cacheReadRatio', cacheWrite: 'cacheWriteRatio' },
+  },
+} as const satisfies Record<string, Record<PriceField, keyof (typeof texts)['keys']>>

@@ -13,6 +13,7 @@ import {
   type OptionTexts,
   type PriceDrafts,
   type PriceTable,
+  priceFields,
   readTable,
   withDrafts,
   writeTable,
@@ -27,7 +28,7 @@ export interface PriceEditing {
   readonly drafts: PriceDrafts
   /** All options as they are saved: ratios that this table does not change are among them. */
   readonly options: OptionTexts
-  readonly set: (models: readonly string[], patch: Partial<ModelPrices> | null) => void
+  readonly set: (changed: PriceDrafts) => void
   readonly undo: () => void
   readonly apply: () => Promise<void>
   readonly saving: boolean
@@ -53,12 +54,8 @@ export function usePriceTable(): PriceEditing {
     },
   })
 
-  function set(models: readonly string[], patch: Partial<ModelPrices> | null): void {
-    const changed = models.map((name) => {
-      if (patch === null) return [name, null] as const
-      return [name, { ...(drafts[name] ?? saved[name] ?? noPrices), ...patch }] as const
-    })
-    const next = Object.entries({ ...drafts, ...Object.fromEntries(changed) })
+  function set(changed: PriceDrafts): void {
+    const next = Object.entries({ ...drafts, ...changed })
     setDrafts(Object.fromEntries(next.filter(([name, prices]) => !isAsSaved(saved[name], prices))))
   }
 
@@ -86,5 +83,5 @@ export function usePriceTable(): PriceEditing {
 function isAsSaved(saved: ModelPrices | undefined, draft: ModelPrices | null): boolean {
   if (draft === null) return saved === undefined
   const before = saved ?? noPrices
-  return before.price === draft.price && before.ratio === draft.ratio && before.completion === draft.completion
+  return priceFields.every((field) => before[field] === draft[field])
 }

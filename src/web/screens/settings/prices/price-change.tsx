@@ -1,0 +1,37 @@
+import { IconArrowNarrowRight } from '@tabler/icons-react'
+import { useText } from '../../../lib/i18n.ts'
+import { usdText } from '../../../lib/prices.ts'
+import { Tag } from '../../../ui/tag.tsx'
+import { changeOf } from './price-rows.ts'
+import styles from './prices.module.css'
+import { texts } from './texts.ts'
+
+export interface PriceChangeProps {
+  /** US dollars; null for none. */
+  readonly now: number | null
+  readonly becomes: number
+  /** Stands for a price that there is not yet. */
+  readonly before?: string | undefined
+}
+
+/** A price, what becomes of it, and the difference. */
+export function PriceChange({ now, becomes, before = '–' }: PriceChangeProps) {
+  const say = useText(texts)
+  const change = changeOf(now, becomes)
+  if (change === 0) return <span className={styles.quiet}>{usdText(becomes)}</span>
+  return (
+    <span className={styles.price}>
+      <span className={styles.quiet}>{now === null ? before : usdText(now)}</span>
+      <IconArrowNarrowRight size={14} className={styles.arrow} role="img" aria-label={say('becomes')} />
+      <strong>{usdText(becomes)}</strong>
+      {change !== undefined && <Tag color={change > 0 ? 'red' : 'green'}>{percentText(change)}</Tag>}
+    </span>
+  )
+}
+
+/** +20%, −33.3%, ×12 */
+function percentText(change: number): string {
+  if (change >= 10) return `×${Number((change + 1).toPrecision(3))}`
+  const percent = Math.abs(change * 100)
+  return `${change > 0 ? '+' : '−'}${Number(percent.toPrecision(percent < 1 ? 1 : 3))}%`
+}
