@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { serverOfTest, startServer } from '../helpers/app.ts'
 import { eachDatabase, freshDatabase } from '../helpers/databases.ts'
+import { member } from '../helpers/members.ts'
 import { takeAway } from '../helpers/outage.ts'
 import { startProcess } from '../helpers/process.ts'
 import { addChannel, addToken, books, loseLeases, requireBalancedBooks } from '../helpers/seed.ts'
@@ -123,6 +124,30 @@ describe('a realtime session', () => {
     await proxy.stop()
     const { status, body } = await caller(server.url, token.key).refused()
     expect([status, body.includes(login.password)]).toEqual([502, false])
+    await requireBalancedBooks(server)
+  })
+
+  it('[T035] [T069] of somebody who is banned in the middle of an answer ends with that answer, which is charged', async () => {
+    const upstream = await realtimeUpstream((talk, event) => {
+      if (event.type === 'response.create') talk.say({ type: 'response.created', response: { id: 'long' } })
+    })
+    const { server } = await stage('sqlite', upstream.url, { channel: { models: live } })
+    const guest = await member(server, 'guest')
+    await server.call(`POST /api/user/${guest.id}/quota`, { change: 5_000_000, reason: 'test' })
+    const made = await guest.call('POST /api/token/', { name: 'live', unlimited_quota: true })
+    const client = caller(server.url, `sk-${(made.json.data as { key: string }).key}`)
+    await client.hears('session.created')
+    client.say({ type: 'response.create' })
+    await client.hears('response.created')
+    await server.call('POST /api/user/manage', { id: guest.id, action: 'disable' })
+    expect(await caller(server.url, `sk-${(made.json.data as { key: string }).key}`).refused()).toMatchObject({ status: 403 })
+
+    upstream.talks[0]?.say({ type: 'response.output_text.delta', response_id: 'long', delta: 'Rye.' })
+    upstream.talks[0]?.say({ type: 'response.done', response: { id: 'long', status: 'completed', usage } })
+    await client.hears('response.output_text.delta')
+    await client.hears('response.done')
+    expect((await client.closed()).code).toBe(1008)
+    expect(await settledCharges(server)).toHaveLength(1)
     await requireBalancedBooks(server)
   })
 

@@ -40,6 +40,7 @@ const signingLines: readonly string[] = [
   'POST /api/user/logout',
 ] satisfies Line[]
 const optionLine: string = 'PUT /api/option/' satisfies Line
+const askAgainMs = 1000
 
 /**
  * Lets a call in, by what its headers say, or throws: from which page, how often, who, with which role. Nothing is open unless its
@@ -58,10 +59,31 @@ export async function admit(
 
   if (route.access === 'public') return { client, identity: await identifyVisitor(app, request.headers) }
 
-  const identity = await requireIdentity(app, headersOf(route, request))
-  if (!mayAccess(identity.account.role, route.access)) fail('permission_denied')
+  const identity = await requireCallerOf(app, route, request)
   if (!passwordLines.includes(line)) requireChangedPassword(identity, client)
   return { client, identity }
+}
+
+/** Passes on what is sent bit by bit for as long as who asked may have it: somebody who is banned or demoted meanwhile gets no more. */
+export async function* whileAdmitted(
+  app: App,
+  { route, request }: { route: Route; request: FastifyRequest },
+  pieces: AsyncIterable<string>,
+): AsyncGenerator<string> {
+  let askedAt = app.now()
+  for await (const piece of pieces) {
+    if (route.access !== 'public' && app.now() - askedAt > askAgainMs) {
+      await requireCallerOf(app, route, request)
+      askedAt = app.now()
+    }
+    yield piece
+  }
+}
+
+async function requireCallerOf(app: App, route: Route, request: FastifyRequest): Promise<Identity> {
+  const identity = await requireIdentity(app, headersOf(route, request))
+  if (!mayAccess(identity.account.role, route.access)) fail('permission_denied')
+  return identity
 }
 
 /**

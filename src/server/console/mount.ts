@@ -8,7 +8,7 @@ import { browserCookie, readBrowserToken } from '../accounts/browser-cookie.ts'
 import { clearedSessionCookies, sessionCookie } from '../accounts/session-cookie.ts'
 import { AppError } from '../lib/failure.ts'
 import type { App } from '../parts.ts'
-import { type Admitted, admit, type Gate, requireNoDemo } from './admit.ts'
+import { type Admitted, admit, type Gate, requireNoDemo, whileAdmitted } from './admit.ts'
 import type { Context } from './context.ts'
 import { answerFailure } from './failures.ts'
 
@@ -49,7 +49,9 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
           const context = contextOf(mount.app, request, reply, admissions.get(request))
           requireNoDemo(context, { line, route, body: request.body })
           const answer = await handler(context, readInput(route, request))
-          return route.text ? sendText(reply, route.text, answer) : reply.send(envelopeOf(route, answer))
+          if (!route.text) return reply.send(envelopeOf(route, answer))
+          // The handler table's type makes handlers of such routes answer with the pieces.
+          return sendText(reply, route.text, whileAdmitted(mount.app, { route, request }, answer as AsyncIterable<string>))
         },
         ...(route.text?.refusal === undefined ? {} : { errorHandler: refuseInText(mount.app, route.text.refusal) }),
       })
@@ -140,10 +142,13 @@ function envelopeOf(route: Route, answer: unknown): Record<string, unknown> {
   return { success: true, message: '', data: route.reply.parse(data), ...route.extra.parse(extra) }
 }
 
-function sendText(reply: FastifyReply, { type, fileName }: NonNullable<Route['text']>, answer: unknown): FastifyReply {
+function sendText(
+  reply: FastifyReply,
+  { type, fileName }: NonNullable<Route['text']>,
+  pieces: AsyncIterable<string>,
+): FastifyReply {
   if (fileName !== undefined) reply.header('content-disposition', `attachment; filename="${fileName}"`)
-  // The handler table's type makes handlers of such routes answer with the pieces.
-  return reply.type(`${type}; charset=utf-8`).send(Readable.from(answer as AsyncIterable<string>))
+  return reply.type(`${type}; charset=utf-8`).send(Readable.from(pieces))
 }
 
 function requireComplete(routes: Routes, handlers: Readonly<Record<string, unknown>>): void {
