@@ -92,6 +92,7 @@ describe.each(everyone)('for $who', ({ who, level, language, scheme, width }) =>
   it('an address that is no screen says so', async () => {
     const { page } = await stage.open(who, { language, scheme })
     await go(page, '/no/such/page')
+    await page.getByRole('heading', { level: 1, name: { zh: '页面不存在', en: 'This page does not exist' }[language] }).waitFor()
     await page
       .getByText({ zh: '请检查你的浏览器地址是否正确', en: 'Page does not exist, check your address' }[language])
       .waitFor()

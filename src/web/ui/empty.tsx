@@ -8,16 +8,19 @@ export interface EmptyProps {
   readonly hint?: string
   readonly icon?: ReactNode
   readonly action?: ReactNode
+  /** There is nothing else on the page, which this then heads. */
+  readonly isPage?: boolean
 }
 
 /** Nothing to show, and the next step. */
-export function Empty({ title, hint, icon = <IconInbox />, action }: EmptyProps) {
+export function Empty({ title, hint, icon = <IconInbox />, action, isPage = false }: EmptyProps) {
+  const Title = isPage ? 'h1' : 'p'
   return (
     <div className={styles.empty}>
       <div className={styles.icon} aria-hidden="true">
         {icon}
       </div>
-      <p className={styles.title}>{title}</p>
+      <Title className={styles.title}>{title}</Title>
       {hint && <p className={styles.hint}>{hint}</p>}
       {action && <div className={styles.action}>{action}</div>}
     </div>

@@ -3,7 +3,6 @@ import { defineTexts } from '../../lib/i18n.ts'
 /** Words of the other ways in, and of the second step. */
 export const entryTexts = defineTexts('entry', {
   zh: {
-    or: '或',
     thirdParty: '其他登录方式',
     passkey: '使用通行密钥登录',
     continueWith: '使用 {name} 登录',
@@ -30,7 +29,6 @@ export const entryTexts = defineTexts('entry', {
     back: '返回登录',
   },
   en: {
-    or: 'or',
     thirdParty: 'Other ways to log in',
     passkey: 'Log in with a passkey',
     continueWith: 'Continue with {name}',

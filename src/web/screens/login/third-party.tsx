@@ -37,7 +37,7 @@ export function ThirdParty({ onSecondFactor, withPasskey = true }: ThirdPartyPro
 
   return (
     <Stack gap="sm" className={styles.form ?? ''}>
-      <Divider label={say('or')} />
+      <Divider label={say('thirdParty')} />
       {passkey && <PasskeyButton />}
       {visited.map((provider) => (
         <VisitButton key={provider} provider={provider} />

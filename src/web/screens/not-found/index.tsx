@@ -8,13 +8,13 @@ import { texts } from './texts.ts'
 /** Any address that is no screen. */
 export function NotFound() {
   const say = useText(texts)
-  return <Empty icon={<IconCompass />} title={say('title')} hint={say('hint')} action={<HomeButton />} />
+  return <Empty isPage icon={<IconCompass />} title={say('title')} hint={say('hint')} action={<HomeButton />} />
 }
 
 /** A screen that exists, but not for this user. */
 export function NoPermission() {
   const say = useText(texts)
-  return <Empty icon={<IconLock />} title={say('forbidden')} hint={say('forbiddenHint')} action={<HomeButton />} />
+  return <Empty isPage icon={<IconLock />} title={say('forbidden')} hint={say('forbiddenHint')} action={<HomeButton />} />
 }
 
 function HomeButton() {
