@@ -282,7 +282,7 @@ describe('bodies', () => {
     const asForm = (fields: Record<string, unknown>, file: string) => {
       const data = new FormData()
       for (const [name, value] of Object.entries(fields)) data.set(name, String(value))
-      data.set(file, new Blob([wavOf(Buffer.alloc(16_000), 8000)]), 'a.wav')
+      data.set(file, new Blob([new Uint8Array(wavOf(Buffer.alloc(16_000), 8000))]), 'a.wav')
       return data
     }
     const calls: readonly (readonly [string, readonly string[], (more: object) => Promise<{ status: number; text: string }>])[] =
@@ -373,7 +373,7 @@ describe('bodies', () => {
     for (const name of ['a"; name="model".wav', 'a\r\nx: y\r\n\r\n.wav', '../../a.wav', 'a&b#c.wav']) {
       const data = new FormData()
       data.set('model', 'whisper-1')
-      data.set('file', new Blob([wavOf(Buffer.alloc(16_000), 8000)]), name)
+      data.set('file', new Blob([new Uint8Array(wavOf(Buffer.alloc(16_000), 8000))]), name)
       expect((await form('/v1/audio/transcriptions', data)).status, name).toBe(200)
       const sent = await new Response(Buffer.from(heard.at(-1)?.bytes ?? ''), {
         headers: { 'content-type': heard.at(-1)?.headers['content-type'] ?? '' },

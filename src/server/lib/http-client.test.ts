@@ -229,6 +229,7 @@ describe('proxies', () => {
     const port = await listen(net.createServer(() => {}))
     const dispatcher = agentsOfTest().for({
       id: 1,
+      keyId: 1,
       origin: 'http://model.test',
       proxy: `${protocol}://127.0.0.1:${port}`,
       connectTimeoutMs: 200,
