@@ -5,7 +5,18 @@ import { navGroups } from '../../src/web/lib/screen.ts'
 import { screens } from '../../src/web/screens.ts'
 import { serverOfTest } from '../helpers/app.ts'
 import { seededWords, seedSite } from './seed-site.ts'
-import { chatPages, everyLook, expectFit, go, logIn, openStage, type Stage, standInForChatPages, userPassword } from './stage.ts'
+import {
+  chatPages,
+  everyLook,
+  expectFit,
+  go,
+  hasFocus,
+  logIn,
+  openStage,
+  type Stage,
+  standInForChatPages,
+  userPassword,
+} from './stage.ts'
 import { type View, viewsOf } from './views.ts'
 
 const everyone = [
@@ -194,7 +205,7 @@ describe('the shell', () => {
     await go(page, '/')
     expect(await scheme()).toBe('light')
     await page.getByRole('button', { name: 'Theme' }).click()
-    await page.getByRole('menuitem', { name: 'Dark' }).click()
+    await page.getByRole('menu', { name: 'Theme' }).getByRole('menuitem', { name: 'Dark' }).click()
     await expect.poll(scheme).toBe('dark')
     await page.reload()
     expect(await scheme()).toBe('dark')
@@ -220,6 +231,7 @@ describe('the shell', () => {
     await menu.waitFor()
     await page.keyboard.press('Escape')
     await menu.waitFor({ state: 'detached' })
+    await hasFocus(page.getByRole('button', { name: 'Open the menu' }))
     expect(problems).toEqual([])
   })
 

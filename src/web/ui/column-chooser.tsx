@@ -50,13 +50,13 @@ export function ColumnChooser({
 
   return (
     <Popover position="bottom-end" shadow="md" radius="md" trapFocus>
-      <Popover.Target>
-        <Tooltip label={say('columns')}>
+      <Tooltip label={say('columns')}>
+        <Popover.Target>
           <ActionIcon size={36} aria-label={say('columns')}>
             <IconColumns3 size={18} stroke={1.6} />
           </ActionIcon>
-        </Tooltip>
-      </Popover.Target>
+        </Popover.Target>
+      </Tooltip>
       <Popover.Dropdown>
         <Stack gap="xs">
           {hideable.map(({ key, title }) => (

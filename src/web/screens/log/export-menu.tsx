@@ -21,13 +21,13 @@ export function ExportMenu({ isAdmin, filter }: { isAdmin: boolean; filter: LogF
 
   return (
     <Menu position="bottom-end">
-      <Menu.Target>
-        <Tooltip label={say('export')}>
+      <Tooltip label={say('export')}>
+        <Menu.Target>
           <ActionIcon variant="default" size={36} aria-label={say('export')}>
             <IconDownload size={17} stroke={1.6} />
           </ActionIcon>
-        </Tooltip>
-      </Menu.Target>
+        </Menu.Target>
+      </Tooltip>
       <Menu.Dropdown>
         <Menu.Label>{say('exportHint', { zone: timeZoneName() })}</Menu.Label>
         <Menu.Item onClick={() => save('csv')}>{say('exportCsv')}</Menu.Item>

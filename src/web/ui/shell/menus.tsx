@@ -29,13 +29,13 @@ function ThemeMenu() {
 
   return (
     <Menu position="bottom-end">
-      <Menu.Target>
-        <Tooltip label={say('theme')}>
+      <Tooltip label={say('theme')}>
+        <Menu.Target>
           <ActionIcon size="lg" aria-label={say('theme')}>
             <Current size={18} stroke={1.7} />
           </ActionIcon>
-        </Tooltip>
-      </Menu.Target>
+        </Menu.Target>
+      </Tooltip>
       <Menu.Dropdown>
         {schemes.map(({ value, label, Icon }) => (
           <Menu.Item
@@ -57,13 +57,13 @@ function LanguageMenu() {
   const language = useLanguage()
   return (
     <Menu position="bottom-end">
-      <Menu.Target>
-        <Tooltip label={say('language')}>
+      <Tooltip label={say('language')}>
+        <Menu.Target>
           <ActionIcon size="lg" aria-label={say('language')}>
             <IconLanguage size={18} stroke={1.7} />
           </ActionIcon>
-        </Tooltip>
-      </Menu.Target>
+        </Menu.Target>
+      </Tooltip>
       <Menu.Dropdown>
         {languages.map(({ value, name, locale }) => (
           <Menu.Item
