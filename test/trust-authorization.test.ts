@@ -1,4 +1,6 @@
 import { connect } from 'node:net'
+import { availableParallelism } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Routes } from '../src/contract/route.ts'
 import { allRoutes } from '../src/contract/routes/index.ts'
@@ -380,6 +382,35 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     expect(charged.map(({ quota }) => quota > 0)).toEqual([true])
     expect((await rowOf(guest.id)).quota).toBe(500_000 - (charged[0]?.quota ?? 0))
   })
+
+  it.runIf(kind === 'sqlite')(
+    '[T025] sends logins away that come while all may hash that can, and relays meanwhile',
+    async () => {
+      const made = await ada.call('POST /api/token/', { name: 'meanwhile', unlimited_quota: true })
+      await root.call(`POST /api/user/${ada.id}/quota`, { change: 500_000, reason: 'test' })
+      const authorization = `Bearer sk-${(made.json.data as { key: string }).key}`
+      let isOver = false
+      // More than hash and wait at once.
+      const flood = Array.from({ length: availableParallelism() + 60 }, async () => {
+        while (!isOver) await server.app.passwords.hash('correct horse 7').catch(() => pause(5))
+      })
+      const logIn = (number: number) =>
+        as({ 'x-forwarded-for': `203.0.113.${number}` }, 'POST /api/user/login', { username: `g${number}`, password: 'wrong 9' })
+      const ask = () =>
+        as({ authorization }, 'POST /v1/chat/completions', { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }] })
+      const [logins, answers] = await Promise.all([
+        Promise.all(Array.from({ length: 100 }, (_, index) => logIn(index + 1))),
+        Promise.all(Array.from({ length: 10 }, ask)),
+      ])
+      isOver = true
+      await Promise.all(flood)
+      const codes = logins.map(({ status, json }) => `${status} ${json.code}`)
+      expect(codes).toContain('429 too_many_requests')
+      expect(codes.filter((code) => !['429 too_many_requests', '200 credentials_wrong'].includes(code))).toEqual([])
+      expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200))
+      expect((await logIn(101)).json.code).toBe('credentials_wrong')
+    },
+  )
 
   it('[T065] decides by path and session alone, whatever a request says of hosts', async () => {
     const { hostname, port } = new URL(server.url)

@@ -41,7 +41,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
     const database = await freshDatabase('sqlite')
     ends.push(() => database.drop())
     // Without a limit, Node lets garbage pile up as long as the machine has room.
-    server = await startProcess(database, { NODE_OPTIONS: '--max-old-space-size=192' })
+    server = await startProcess(database, { NODE_OPTIONS: '--max-old-space-size=192', TRUSTED_PROXIES: '127.0.0.1' })
     ends.push(() => server.kill('SIGKILL'))
     key = `sk-${(await server.call<{ key: string }>('POST /api/token/', { name: 'x', unlimited_quota: true })).key}`
     const ratios = JSON.stringify(Object.fromEntries([model, much, live].map((name) => [name, 1])))
@@ -119,6 +119,28 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
       onTestFinished(() => clearInterval(timer))
       for (const slow of callers) expect(await slow.until(() => false)).toMatch(/^(HTTP\/1\.1 408|$)/)
     })
+  })
+
+  it('[T025] 100 logins at once, again and again, are hashed for few at a time, and are in nobody’s way', async () => {
+    let count = 0
+    const logIn = async () => {
+      const address = `198.18.${Math.floor(++count / 250)}.${(count % 250) + 1}`
+      const response = await fetch(`${server.url}/api/user/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
+        body: JSON.stringify({ username: `guest${count}`, password: 'a wrong pass' }),
+      })
+      await response.arrayBuffer()
+      return response.status
+    }
+    const statuses = new Set<number>()
+    await besideOthers(async () => {
+      for (let round = 0; round < 20; round++) {
+        const answered = await Promise.all(Array.from({ length: 100 }, logIn))
+        for (const status of answered) statuses.add(status)
+      }
+    })
+    expect([...statuses].sort()).toEqual([200, 429])
   })
 
   it('[T137] 10,000 who come, send something and break off leave no memory and no connection behind', async () => {
