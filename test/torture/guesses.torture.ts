@@ -1,10 +1,11 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { consoleLimits } from '../../src/server/limits/console-requests.ts'
 import { serverOfTest } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
+import { startIdentityPeers } from '../helpers/identity-peers.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 
-/** GUESSES (10,000, as the reference asks): codes that somebody tries. */
+/** GUESSES (10,000, as the reference asks): codes that somebody tries, of redemptions and of WeChat. */
 const guesses = Number(process.env.GUESSES ?? 10_000)
 const timed = 300
 
@@ -53,5 +54,35 @@ eachDatabase('guesses of redemption codes', (_fresh, kind) => {
     console.log([...times.keys()].map((name, index) => `${name}: ${typical[index]?.toFixed(2)} ms`).join(', '))
     expect(Math.max(...typical) / Math.min(...typical)).toBeLessThan(1.5)
     await requireBalancedBooks(server)
+  })
+})
+
+eachDatabase('guesses of WeChat codes', (_fresh, kind) => {
+  it('[T030] are asked about for as long as the limit of their address goes, and each goes out as one piece of the address', async () => {
+    const peers = await startIdentityPeers(Date.now)
+    onTestFinished(() => peers.stop())
+    const server = await serverOfTest(kind, {
+      env: { TRUSTED_PROXIES: '127.0.0.1' },
+      peers: { addresses: peers.addresses, timeoutMs: 10_000 },
+    })
+    const settings = { WeChatServerAddress: peers.url, WeChatServerToken: 'x', WeChatAuthEnabled: 'true' }
+    for (const [key, value] of Object.entries(settings)) await server.call('PUT /api/option/', { key, value })
+    const signs = ['&x=', '/../admin', '#', '%26', '\r\nx: y', '?']
+    const heard = new Map<string, number>()
+    for (let number = 0; number < guesses; number++) {
+      const code = `${number}${signs[number % signs.length]}`
+      const response = await fetch(`${server.url}/api/oauth/wechat`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': '198.51.100.1' },
+        body: JSON.stringify({ code, aff: '' }),
+      })
+      const { code: answer } = (await response.json()) as { code: string }
+      heard.set(answer, (heard.get(answer) ?? 0) + 1)
+    }
+    const { count } = consoleLimits.critical
+    expect(Object.fromEntries(heard)).toEqual({ code_wrong: count, too_many_requests: guesses - count })
+    const asked = peers.requests.map(({ path }) => path)
+    expect(asked).toHaveLength(count)
+    expect(asked.filter((path) => !/^\/api\/wechat\/user\?code=[\w.%-]+$/.test(path))).toEqual([])
   })
 })
