@@ -45,6 +45,7 @@ describe.each(['zh', 'en'] as const)('in %s', (language) => {
     const { page, problems } = await stage.open('root', { language })
     await go(page, '/setting?tab=operation')
     const groups = page.getByRole('region', { name: words.groups })
+    expect(await groups.getByRole('link', { name: words.toPrices }).getAttribute('href')).toBe('/setting?tab=prices')
     const save = groups.getByRole('button', { name: words.save })
     await save.click()
     await readMessage(page, language, words.nothingChanged)
@@ -227,6 +228,7 @@ function wordsOf(language: Language) {
     refresh: pick('刷新', 'Refresh'),
     tryAgain: pick('重试', 'Try again'),
     groups: pick('分组设置', 'Group settings'),
+    toPrices: pick('前往模型倍率设置', 'Go to the model prices'),
     usableGroups: pick('用户可选分组', 'User selectable groups'),
     save: pick('保存', 'Save'),
     saved: pick('保存成功', 'Save succeeded'),

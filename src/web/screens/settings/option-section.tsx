@@ -28,6 +28,12 @@ export interface OptionSectionProps {
   readonly drafts: Drafts
 }
 
+/** What belongs to a card and is done on a page of its own. */
+const onwards: Readonly<Record<string, { to: string; search: Record<string, string>; label: keyof typeof texts.keys }>> = {
+  logs: { to: '/log', search: {}, label: 'purgeLogs' },
+  groups: { to: '/setting', search: { tab: 'prices' }, label: 'toPrices' },
+}
+
 /** One card of settings with its own save button. */
 export function OptionSection({ section, saved, secrets, drafts }: OptionSectionProps) {
   const { place, options } = section
@@ -37,6 +43,8 @@ export function OptionSection({ section, saved, secrets, drafts }: OptionSection
   const serverAddress = useStatus().server_address || window.location.origin
   const { save, saving } = useSave(section, drafts)
   const isLocked = (key: string) => !isRoot && (options[key]?.writer ?? place.writer) === 'root'
+
+  const onward = onwards[place.name]
 
   const keys = Object.keys(options)
   const changed = keys.filter((key) => drafts.values[key] !== undefined)
@@ -64,9 +72,13 @@ export function OptionSection({ section, saved, secrets, drafts }: OptionSection
           !locked && (
             <>
               {place.name === 'prices' && <ResetRatios />}
-              {place.name === 'logs' && (
-                <Button component={Link} to="/log" variant="subtle" className={styles.first ?? ''}>
-                  {say('purgeLogs')}
+              {onward && (
+                <Button
+                  variant="subtle"
+                  className={styles.first ?? ''}
+                  renderRoot={(button) => <Link {...button} to={onward.to} search={onward.search} />}
+                >
+                  {say(onward.label)}
                 </Button>
               )}
               {changed.length > 0 && <span className={styles.unsaved}>{say('unsaved', { count: changed.length })}</span>}

@@ -39,6 +39,7 @@ export const texts = defineTexts('settings', {
 
     publicPrices: '公开价格对照',
     purgeLogs: '前往日志页清除历史日志',
+    toPrices: '前往模型倍率设置',
     resetRatios: '重置模型倍率',
     resetRatiosBody: '所有模型倍率将恢复为内置默认值，此修改不可逆。',
     resetRatiosDone: '模型倍率已重置',
@@ -89,6 +90,7 @@ export const texts = defineTexts('settings', {
 
     publicPrices: 'Public prices',
     purgeLogs: 'Remove old logs on the log page',
+    toPrices: 'Go to the model prices',
     resetRatios: 'Reset model ratios',
     resetRatiosBody: 'All model ratios go back to the built-in ones. This cannot be undone.',
     resetRatiosDone: 'Model ratios were reset',
