@@ -1,7 +1,16 @@
-import { Personal } from './screens/personal/index.tsx'
+import { Skeleton } from '@mantine/core'
+import { lazy, Suspense } from 'react'
 import { Settings } from './screens/settings/index.tsx'
+
+// The tabs of the site do without it.
+const Personal = lazy(async () => ({ default: (await import('./screens/personal/index.tsx')).Personal }))
 
 /** One address for two things that people look for in one place: the own account and the settings of the site. */
 export function Screen() {
-  return <Settings personal={<Personal />} />
+  const personal = (
+    <Suspense fallback={<Skeleton height={320} radius="lg" />}>
+      <Personal />
+    </Suspense>
+  )
+  return <Settings personal={personal} />
 }

@@ -1,15 +1,11 @@
-import { Button, Skeleton } from '@mantine/core'
-import { IconDownload, IconExternalLink, IconPhoto } from '@tabler/icons-react'
+import { Button } from '@mantine/core'
+import { IconPhoto } from '@tabler/icons-react'
 import { lazy, Suspense, useState } from 'react'
 import type { Drawing } from '../../../contract/entities/task.ts'
 import { useText } from '../../lib/i18n.ts'
-import { CopyButton } from '../../ui/copy-text.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Notice } from '../../ui/notice.tsx'
-import styles from './tasks.module.css'
 import { texts } from './texts.ts'
 
-const PictureViewer = lazy(async () => ({ default: (await import('../../ui/picture-viewer.tsx')).PictureViewer }))
+const PictureDialog = lazy(async () => ({ default: (await import('./picture-dialog.tsx')).PictureDialog }))
 
 /** Opens the picture of a drawing over the page. It always comes by way of this site. */
 export function PictureCell({ row }: { row: Drawing }) {
@@ -25,52 +21,11 @@ export function PictureCell({ row }: { row: Drawing }) {
       >
         {say('showPicture')}
       </Button>
-      {open && <PictureDialog row={row} onClose={() => setOpen(false)} />}
-    </>
-  )
-}
-
-function PictureDialog({ row, onClose }: { row: Drawing; onClose: () => void }) {
-  const say = useText(texts)
-  const [failed, setFailed] = useState(false)
-  const { mj_id: id, preview_url: url } = row
-  return (
-    <Dialog
-      title={say('pictureOf', { id })}
-      size="xl"
-      onClose={onClose}
-      footer={
-        <div className={styles.links}>
-          <Button
-            component="a"
-            href={url}
-            target="_blank"
-            rel="noreferrer"
-            variant="default"
-            leftSection={<IconExternalLink size={16} />}
-          >
-            {say('openPicture')}
-          </Button>
-          <Button component="a" href={url} download={`${id}.png`} variant="default" leftSection={<IconDownload size={16} />}>
-            {say('download')}
-          </Button>
-        </div>
-      }
-    >
-      {failed ? (
-        <Notice kind="warn">{say('pictureFailed')}</Notice>
-      ) : (
-        <>
-          <Suspense fallback={<Skeleton height="min(68vh, 46rem)" />}>
-            <PictureViewer src={url} alt={row.prompt || say('pictureOf', { id })} onError={() => setFailed(true)} />
-          </Suspense>
-          {row.prompt && (
-            <p className={styles.caption} lang="">
-              {row.prompt} <CopyButton text={row.prompt} label={say('prompt')} />
-            </p>
-          )}
-        </>
+      {open && (
+        <Suspense>
+          <PictureDialog row={row} onClose={() => setOpen(false)} />
+        </Suspense>
       )}
-    </Dialog>
+    </>
   )
 }
