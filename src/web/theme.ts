@@ -201,6 +201,8 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-error': '#ff8585',
     '--mantine-color-anchor': 'var(--mantine-color-sluice-3)',
     '--mantine-color-red-light-color': 'var(--mantine-color-red-3)',
+    '--mantine-color-red-light': '#361b1e',
+    '--mantine-color-red-light-hover': '#442226',
     '--mantine-color-sluice-light': 'var(--accent-quiet)',
     '--mantine-color-sluice-light-hover': '#173d49',
     '--mantine-color-sluice-light-color': 'var(--accent-text)',

@@ -11,6 +11,7 @@ import { useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { schemes, useLogOut } from './actions.ts'
 import { useFoundRows } from './found-rows.tsx'
+import styles from './palette.module.css'
 import { texts } from './texts.ts'
 
 /** Every screen that this user may open, the few things that can be done anywhere, and rows of lists by what is typed. In both languages. */
@@ -46,6 +47,10 @@ export function Palette({ screens, onClose }: { screens: readonly Screen[]; onCl
       onQueryChange={setTyped}
       transitionProps={{ transition: 'pop', duration: 120, onExited: onClose }}
       actions={groups}
+      // What is found changes; the place where one types does not.
+      centered={false}
+      yOffset="12dvh"
+      classNames={{ action: styles.action ?? '', actionsGroup: styles.group ?? '', actionDescription: styles.description ?? '' }}
       highlightQuery
       scrollable
       maxHeight={420}

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Stack, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { savedViewLimits } from '../../../contract/entities/saved-view.ts'
 import { useText } from '../../lib/i18n.ts'
@@ -42,9 +42,11 @@ export function SaveView(props: ViewsInput & { readonly onClose: () => void }) {
             onChange={(event) => setName(event.currentTarget.value)}
           />
           <Checkbox label={say('isDefault')} checked={isDefault} onChange={(event) => setDefault(event.currentTarget.checked)} />
-          <Button type="submit" loading={save.isPending} disabled={name.trim() === ''}>
-            {sayShared('save')}
-          </Button>
+          <Group justify="flex-end">
+            <Button type="submit" loading={save.isPending} disabled={name.trim() === ''}>
+              {sayShared('save')}
+            </Button>
+          </Group>
         </Stack>
       </form>
     </Dialog>

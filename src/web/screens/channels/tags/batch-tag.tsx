@@ -1,4 +1,4 @@
-import { Autocomplete, Button } from '@mantine/core'
+import { Autocomplete, Button, Group } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useText } from '../../../lib/i18n.ts'
 import { useWrite } from '../../../lib/query.ts'
@@ -51,9 +51,11 @@ export function BatchTag({ ids, known, onDone, onClose }: BatchTagProps) {
             setError('')
           }}
         />
-        <Button type="submit" mt="md" fullWidth loading={write.isPending}>
-          {say('batchApply')}
-        </Button>
+        <Group justify="flex-end" mt="md">
+          <Button type="submit" loading={write.isPending}>
+            {say('batchApply')}
+          </Button>
+        </Group>
       </form>
     </Dialog>
   )
