@@ -190,8 +190,14 @@ describe('conversations', { timeout: 90_000 }, () => {
     await page.getByRole('textbox', { name: 'Seed' }).fill('7')
     await ask(page, 'en', 'a long story')
     await page.getByText(/word5\b/).waitFor()
+    // Another tab shows it as what it is, and says nothing else while it is written here.
+    const other = await page.context().newPage()
+    await go(other, '/playground')
+    await other.getByText('being written in another tab').waitFor()
+    await other.locator('article[aria-busy=true]').waitFor()
     await page.keyboard.press('Escape')
-    await page.getByText('Stopped', { exact: false }).first().waitFor()
+    for (const tab of [page, other]) await tab.getByText('Stopped', { exact: false }).first().waitFor()
+    await other.close()
     await page.getByText(words.en.cost).waitFor()
     const sent = stage.upstream.journal.findLast(({ model }) => model === slow)?.json
     expect(sent).toMatchObject({ seed: 7 })

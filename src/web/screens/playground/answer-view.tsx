@@ -20,10 +20,12 @@ export interface AnswerViewProps {
   readonly onRetry: (() => void) | undefined
   readonly onRemove: (() => void) | undefined
   readonly onStop: (() => void) | undefined
+  /** Another tab is writing it. */
+  readonly isElsewhere: boolean
 }
 
 /** What one model answered, with its state and what can be done with it. */
-export function AnswerView({ answer, onRetry, onRemove, onStop }: AnswerViewProps) {
+export function AnswerView({ answer, onRetry, onRemove, onStop, isElsewhere }: AnswerViewProps) {
   const say = useText(texts)
   const running = isRunning(answer)
   const failed = answer.state === 'error'
@@ -32,6 +34,7 @@ export function AnswerView({ answer, onRetry, onRemove, onStop }: AnswerViewProp
       <header className={styles.author}>
         <Initial name={answer.model || '?'} size={24} />
         <span className={styles.authorName}>{answer.model}</span>
+        {isElsewhere && <span className={styles.quiet}>{say('elsewhere')}</span>}
         {running && onStop && <Act label={`${say('stop')}: ${answer.model}`} icon={IconPlayerStop} onClick={onStop} />}
       </header>
       <div className={styles.said}>

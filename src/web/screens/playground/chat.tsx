@@ -9,7 +9,7 @@ import type { Settings } from './settings.ts'
 import { useStickToBottom } from './stick-to-bottom.ts'
 import { texts } from './texts.ts'
 import { TurnList } from './turn-list.tsx'
-import { isAnswering, requestOf, type Turn } from './turns.ts'
+import { type Answer, requestOf, type Turn } from './turns.ts'
 import { useDraft } from './use-draft.ts'
 
 export interface ChatProps {
@@ -25,7 +25,9 @@ export function Chat({ conversation, settings, isReady, onNew }: ChatProps) {
   const turns = useSyncExternalStore(conversation.subscribe, conversation.read)
   const stick = useStickToBottom()
   const { draft, replaces, setText, addPictures, removePicture, edit, clear } = useDraft()
-  const running = isAnswering(turns)
+  // Another tab may be writing too: what it writes is shown, and stopped there.
+  const isOwn = ({ id }: Answer) => conversation.writing().includes(id)
+  const running = turns.some(({ answers }) => answers.some(isOwn))
   const question = { text: draft.text.trim(), pictures: draft.pictures }
   const isEmpty = question.text === '' && question.pictures.length === 0
 
@@ -82,6 +84,7 @@ export function Chat({ conversation, settings, isReady, onNew }: ChatProps) {
         onRemove={({ id }) => conversation.removeTurn(id)}
         onRemoveAnswer={({ id }) => conversation.removeAnswer(id)}
         onStop={({ id }) => conversation.stop(id)}
+        isOwn={isOwn}
       />
       <Composer
         draft={draft}

@@ -5,11 +5,20 @@ import type { Kept } from './archive.ts'
 import { mergedTurns } from './merge.ts'
 import type { Settings } from './settings.ts'
 import { texts } from './texts.ts'
-import { type Answer, afterEvent, isRunning, newest, type Question, requestOf, settledTurns, type Turn } from './turns.ts'
+import { type Answer, afterEvent, newest, type Question, requestOf, settledTurns, type Turn } from './turns.ts'
+import type { OtherWriters } from './writers.ts'
 
 const saveEveryMs = 2000
 /** The charge of an answer that was stopped is settled a moment later. */
 const costAskedAfterMs = [0, 1000, 4000] as const
+
+interface ConversationInput {
+  readonly id: string
+  readonly kept?: Kept | undefined
+  /** Which answers other tabs are writing. */
+  readonly others: Pick<OtherWriters, 'isWriting'>
+  readonly save: () => void
+}
 
 /** One conversation: its turns, and the answers that are being written. `save` is called when there is something worth keeping. */
 export class Conversation {
@@ -18,21 +27,31 @@ export class Conversation {
   readonly #listeners = new Set<() => void>()
   /** By the id of the answer that is being written. */
   readonly #running = new Map<string, AbortController>()
+  readonly #others: Pick<OtherWriters, 'isWriting'>
   #turns: readonly Turn[]
+  /** The same as it is shown: what nobody writes any more was stopped. */
+  #shown: readonly Turn[]
   /** What is kept of them, as far as this tab knows, and the version of that. */
   #kept: readonly Turn[]
   #version: string | undefined
   #savedAtMs = 0
 
-  constructor({ id, kept, save }: { id: string; kept?: Kept | undefined; save: () => void }) {
+  constructor({ id, kept, others, save }: ConversationInput) {
     this.id = id
-    this.#turns = settledTurns(kept?.turns ?? [])
+    this.#others = others
+    this.#turns = kept?.turns ?? []
+    this.#shown = this.#settled()
     this.#kept = this.#turns
     this.#version = kept?.head.version
     this.#save = save
   }
 
-  readonly read = (): readonly Turn[] => this.#turns
+  readonly read = (): readonly Turn[] => this.#shown
+
+  /** The answers that this tab is writing. */
+  writing(): readonly string[] {
+    return [...this.#running.keys()]
+  }
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
@@ -81,12 +100,12 @@ export class Conversation {
   meet(kept: Kept | undefined, version: string): { turns: readonly Turn[]; confirm: () => void } {
     const merged = this.#mergedWith(kept)
     const turns = newest(merged)
-    const shown = this.#take(merged)
+    this.#take(merged)
     const ids = new Set(turns.map(({ id }) => id))
     return {
       turns,
       confirm: () => {
-        this.#kept = shown.filter(({ id }) => ids.has(id))
+        this.#kept = merged.filter(({ id }) => ids.has(id))
         this.#version = version
       },
     }
@@ -95,9 +114,10 @@ export class Conversation {
   /** Shows what another tab has kept. */
   follow(kept: Kept): void {
     if (kept.head.version === this.#version) return
-    const shown = this.#take(this.#mergedWith(kept))
+    const merged = this.#mergedWith(kept)
+    this.#take(merged)
     const ids = new Set(kept.turns.map(({ id }) => id))
-    this.#kept = shown.filter(({ id }) => ids.has(id))
+    this.#kept = merged.filter(({ id }) => ids.has(id))
     this.#version = kept.head.version
   }
 
@@ -106,11 +126,20 @@ export class Conversation {
     return mergedTurns({ base: this.#kept, mine: this.#turns, theirs: kept.turns })
   }
 
-  /** Answers that another tab is writing stand as far as they are; they come whole when they are kept. */
-  #take(turns: readonly Turn[]): readonly Turn[] {
-    const shown = settledTurns(turns, ({ id }) => this.#running.has(id))
-    if (shown !== this.#turns) this.#set(shown)
-    return shown
+  #take(turns: readonly Turn[]): void {
+    if (turns !== this.#turns) this.#set(turns)
+  }
+
+  /** Looks again which answers are still being written. */
+  refresh(): void {
+    const shown = this.#settled()
+    if (shown.length === this.#shown.length && shown.every((turn, at) => isSame(turn, this.#shown[at]))) return
+    this.#shown = shown
+    this.#tell()
+  }
+
+  #settled(): readonly Turn[] {
+    return settledTurns(this.#turns, ({ id }) => this.#running.has(id) || this.#others.isWriting(id))
   }
 
   async #write(first: Answer, settings: Settings): Promise<void> {
@@ -172,6 +201,11 @@ export class Conversation {
 
   #set(turns: readonly Turn[]): void {
     this.#turns = turns
+    this.#shown = this.#settled()
+    this.#tell()
+  }
+
+  #tell(): void {
     for (const listener of this.#listeners) listener()
   }
 
@@ -205,4 +239,8 @@ export function newId(): string {
   return Date.now().toString(36) + Math.random().toString(36).slice(2)
 }
 
-export const hasRunning = (turn: Turn): boolean => turn.answers.some(isRunning)
+/** Whether a turn looks as it did: it was settled anew, and no answer has become another. */
+function isSame(turn: Turn, before: Turn | undefined): boolean {
+  if (turn === before) return true
+  return before?.id === turn.id && turn.answers.every(({ state }, at) => state === before.answers[at]?.state)
+}

@@ -1,6 +1,7 @@
 import { type Archive, conversationsMax, type Head, type Kept, openArchive } from './archive.ts'
 import { Conversation, newId } from './conversation.ts'
-import { isAnswering, titleOf } from './turns.ts'
+import { titleOf } from './turns.ts'
+import { beatMs, OtherWriters, type TabNews } from './writers.ts'
 
 export interface Shelf {
   /** False for the moment in which the browser is asked what it keeps. */
@@ -15,6 +16,8 @@ export interface Shelf {
 export class Library {
   readonly #userId: number
   readonly #archive: Promise<Archive>
+  readonly #tab = newId()
+  readonly #others = new OtherWriters()
   readonly #listeners = new Set<() => void>()
   #otherTabs: BroadcastChannel | undefined
   #shelf: Shelf
@@ -33,17 +36,38 @@ export class Library {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Follows what other tabs keep; what is returned ends that, and stops what is being written. */
+  /** Follows what other tabs keep and write; what is returned ends that, and stops what is being written. */
   readonly attend = (): (() => void) => {
     const channel = new BroadcastChannel('playground')
-    channel.onmessage = () => void this.#follow()
+    channel.onmessage = ({ data }: MessageEvent<TabNews>) => this.#hear(data)
     this.#otherTabs = channel
+    this.#say({ asks: true })
+    const beat = setInterval(() => {
+      if (this.#shelf.conversation.writing().length > 0) this.#say()
+      this.#shelf.conversation.refresh()
+    }, beatMs)
+    const leave = () => this.#say({ writing: [] })
+    window.addEventListener('pagehide', leave)
     return () => {
       // An answer that nobody reads any more is not paid for.
       this.stop()
+      leave()
+      clearInterval(beat)
+      window.removeEventListener('pagehide', leave)
       this.#otherTabs = undefined
       channel.close()
     }
+  }
+
+  #say(news: Partial<TabNews> = {}): void {
+    this.#otherTabs?.postMessage({ tab: this.#tab, writing: this.#shelf.conversation.writing(), ...news } satisfies TabNews)
+  }
+
+  #hear(news: TabNews): void {
+    this.#others.hear(news)
+    this.#shelf.conversation.refresh()
+    if (news.asks && this.#shelf.conversation.writing().length > 0) this.#say()
+    if (news.changed) void this.#follow()
   }
 
   /** Leaves the open conversation as it is kept and begins an empty one. */
@@ -84,7 +108,10 @@ export class Library {
   }
 
   #make(id: string, kept?: Kept): Conversation {
-    const conversation: Conversation = new Conversation({ id, kept, save: () => void this.#keep(conversation) })
+    const conversation: Conversation = new Conversation({
+      ...{ id, kept, others: this.#others },
+      save: () => void this.#keep(conversation),
+    })
     return conversation
   }
 
@@ -116,7 +143,7 @@ export class Library {
     this.#change({ heads: heads.slice(0, conversationsMax) })
     const tooMany = heads.slice(conversationsMax)
     if (tooMany.length > 0) await archive.remove(tooMany.map(({ id }) => id))
-    this.#otherTabs?.postMessage('changed')
+    this.#say({ changed: true })
   }
 
   /** Another tab has changed what is kept. */
@@ -127,7 +154,7 @@ export class Library {
     const [heads, kept] = await Promise.all([archive.list(), archive.read(id)])
     this.#change({ heads })
     if (kept) conversation.follow(kept)
-    else if (before.some((head) => head.id === id) && !isAnswering(conversation.read())) this.startNew()
+    else if (before.some((head) => head.id === id) && conversation.writing().length === 0) this.startNew()
   }
 
   #change(patch: Partial<Shelf>): void {

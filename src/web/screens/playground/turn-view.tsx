@@ -7,7 +7,7 @@ import { Act } from './act.tsx'
 import { AnswerView } from './answer-view.tsx'
 import styles from './playground.module.css'
 import { texts } from './texts.ts'
-import type { Answer, Turn } from './turns.ts'
+import { type Answer, isRunning, type Turn } from './turns.ts'
 
 /** What can be done with a turn and its answers. */
 export interface TurnActs {
@@ -16,6 +16,8 @@ export interface TurnActs {
   readonly onRemove: (turn: Turn) => void
   readonly onRemoveAnswer: (answer: Answer) => void
   readonly onStop: (answer: Answer) => void
+  /** This tab is writing it. */
+  readonly isOwn: (answer: Answer) => boolean
 }
 
 interface TurnViewProps extends TurnActs {
@@ -26,7 +28,7 @@ interface TurnViewProps extends TurnActs {
 }
 
 /** A question, and below it what each model answered, side by side. */
-export function TurnView({ turn, isLast, running, onRetry, onEdit, onRemove, onRemoveAnswer, onStop }: TurnViewProps) {
+export function TurnView({ turn, isLast, running, onRetry, onEdit, onRemove, onRemoveAnswer, onStop, isOwn }: TurnViewProps) {
   const say = useText(texts)
   return (
     <li className={styles.turn}>
@@ -51,7 +53,8 @@ export function TurnView({ turn, isLast, running, onRetry, onEdit, onRemove, onR
             onRetry={isLast && !running ? () => onRetry(answer) : undefined}
             onRemove={running ? undefined : () => onRemoveAnswer(answer)}
             // One alone is stopped where the next question is written.
-            onStop={turn.answers.length > 1 ? () => onStop(answer) : undefined}
+            onStop={turn.answers.length > 1 && isOwn(answer) ? () => onStop(answer) : undefined}
+            isElsewhere={isRunning(answer) && !isOwn(answer)}
           />
         ))}
       </div>
