@@ -314,6 +314,8 @@ describe.each(everyLook ? (['zh', 'en'] as const) : (['zh'] as const))('in %s', 
     const id = await addChannel(stage.server, { url: upstream.url, models: models.join(','), name })
     const { page, problems } = await stage.open('root', { language })
     await go(page, '/channel')
+    // The next visit has the models of each kind at once.
+    await expect.poll(() => page.evaluate(() => localStorage.getItem('channel_models'))).toContain('"deepseek-chat"')
     await page.getByRole('button', { name: words.testAll }).click()
     const strip = page.getByRole('region', { name: words.jobs })
     await strip.getByText(words.testDone).waitFor()

@@ -1,11 +1,26 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ChannelType } from '../../../contract/entities/channel.ts'
 import { channelColors } from '../../../contract/entities/channel-status.ts'
+import { call } from '../../lib/call.ts'
 import { read } from '../../lib/query.ts'
+import { keptTypes } from './kept-types.ts'
 
-/** The kinds of upstream change only with a new version of the server. */
+/** The kinds of upstream change only with a new version of the server: what the last visit knew is there at once. */
 export function useChannelTypes() {
-  return useQuery({ ...read('GET /api/channel/types'), staleTime: Number.POSITIVE_INFINITY })
+  const { queryKey } = read('GET /api/channel/types')
+  return useQuery({
+    queryKey,
+    async queryFn({ signal }) {
+      const types = await call('GET /api/channel/types', { signal })
+      keptTypes.write(types)
+      return types
+    },
+    placeholderData: () => {
+      const types = keptTypes.read()
+      return types.length > 0 ? [...types] : undefined
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  })
 }
 
 const colors: ReadonlyMap<string, string> = new Map(Object.entries(channelColors))
