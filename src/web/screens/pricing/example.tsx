@@ -1,4 +1,4 @@
-import { NumberInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { PriceRow } from '../../../contract/routes/pricing.ts'
 import { formatCount } from '../../lib/format.ts'
@@ -21,22 +21,8 @@ export function WorkedExample({ row, ratio, perUsd }: { row: PriceRow; ratio: nu
     <Panel title={say('example')}>
       {!price.isPerCall && (
         <div className={styles.figures}>
-          <NumberInput
-            label={say('inputTokens')}
-            min={0}
-            max={100_000_000}
-            thousandSeparator=","
-            value={input}
-            onChange={(value) => setInput(Number(value) || 0)}
-          />
-          <NumberInput
-            label={say('outputTokens')}
-            min={0}
-            max={100_000_000}
-            thousandSeparator=","
-            value={output}
-            onChange={(value) => setOutput(Number(value) || 0)}
-          />
+          <Tokens label={say('inputTokens')} value={input} onChange={setInput} />
+          <Tokens label={say('outputTokens')} value={output} onChange={setOutput} />
         </div>
       )}
       <p className={styles.words}>
@@ -59,5 +45,19 @@ export function WorkedExample({ row, ratio, perUsd }: { row: PriceRow; ratio: nu
       <p className={styles.quiet}>{say('exampleUnits', { units: formatCount(units), ratio })}</p>
       {!price.isPerCall && <p className={styles.quiet}>{say('exampleRule', { perUsd: formatCount(perUsd) })}</p>}
     </Panel>
+  )
+}
+
+const tokensMax = 100_000_000
+
+/** Digits alone; a field for every kind of number would be nine kilobytes of script. */
+function Tokens({ label, value, onChange }: { label: string; value: number; onChange: (value: number) => void }) {
+  return (
+    <TextInput
+      label={label}
+      inputMode="numeric"
+      value={String(value)}
+      onChange={(event) => onChange(Math.min(tokensMax, Number(event.currentTarget.value.replace(/\D/g, ''))))}
+    />
   )
 }

@@ -2,7 +2,7 @@ import { Button, Select } from '@mantine/core'
 import { IconCalculator, IconCopy, IconDownload, IconTag } from '@tabler/icons-react'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import type { PriceRow } from '../../../contract/routes/pricing.ts'
 import { ApiError, callWhole } from '../../lib/call.ts'
 import { csvText } from '../../lib/csv.ts'
@@ -22,12 +22,10 @@ import type { Listing, RowKey } from '../../ui/listing.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { usePriceColumns } from './columns.tsx'
+import { WorkedExample } from './example.tsx'
 import styles from './pricing.module.css'
 import { texts } from './texts.ts'
 import { wantedRows } from './wanted-rows.ts'
-
-// Not before a model is asked about.
-const WorkedExample = lazy(async () => ({ default: (await import('./example.tsx')).WorkedExample }))
 
 export function Screen() {
   const answer = usePriceList(useSession()?.id)
@@ -118,9 +116,7 @@ function PriceList({ answer }: { answer: ReturnType<typeof usePriceList> }) {
       />
       {example && (
         <div className={styles.example}>
-          <Suspense>
-            <WorkedExample row={example} ratio={ratio} perUsd={perUsd} />
-          </Suspense>
+          <WorkedExample row={example} ratio={ratio} perUsd={perUsd} />
         </div>
       )}
     </>
