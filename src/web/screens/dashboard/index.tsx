@@ -1,6 +1,7 @@
 import { ActionIcon, Button, SegmentedControl, Skeleton, Tooltip } from '@mantine/core'
 import { IconChartBar, IconDownload, IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
 import { type Grain, grains, type SumsBy, sumsBy, type UsageSums } from '../../../contract/entities/usage-sum.ts'
 import { formatNumber } from '../../../contract/quota.ts'
 import { csvText } from '../../lib/csv.ts'
@@ -19,11 +20,15 @@ import { type Filter, ListFilters } from '../../ui/list-filters.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { Cards } from './cards.tsx'
-import { ShareRing, UsageBars } from './charts.tsx'
 import styles from './dashboard.module.css'
 import { figureOf, type Metric, metrics, othersKey, seriesOf, stepsOf } from './series.ts'
 import { SharesTable, StepsTable } from './tables.tsx'
 import { texts } from './texts.ts'
+
+// Asked for together with the figures, not after them.
+const charts = import('./charts.tsx')
+const UsageBars = lazy(async () => ({ default: (await charts).UsageBars }))
+const ShareRing = lazy(async () => ({ default: (await charts).ShareRing }))
 
 const hoursMaxSeconds = 31 * 86_400
 
@@ -155,27 +160,30 @@ function Charts({ sums, view, change }: { sums: UsageSums; view: View; change: R
       ) : (
         <>
           <Panel title={say('distribution')} description={`${total} · ${say('distributionHint', { zone: timeZoneName() })}`}>
-            <UsageBars
-              label={`${say('distribution')}, ${total}`}
-              series={series}
-              steps={steps}
-              nameOf={nameOf}
-              format={format}
-              isWhole={metric !== 'quota'}
-            />
+            <Suspense fallback={<Skeleton height={340} />}>
+              <UsageBars
+                label={`${say('distribution')}, ${total}`}
+                series={series}
+                steps={steps}
+                nameOf={nameOf}
+                format={format}
+              />
+            </Suspense>
             <Disclosure title={say('asTable')}>
               <StepsTable series={series} steps={steps} nameOf={nameOf} format={format} />
             </Disclosure>
           </Panel>
           <Panel title={say('shares')} description={total}>
             <div className={styles.shares}>
-              <ShareRing
-                label={`${say('shares')}, ${total}`}
-                series={series}
-                values={new Map(sums.keys.map((sum) => [sum.key, figureOf(sum, metric)]))}
-                nameOf={nameOf}
-                format={format}
-              />
+              <Suspense fallback={<Skeleton height={210} />}>
+                <ShareRing
+                  label={`${say('shares')}, ${total}`}
+                  series={series}
+                  values={new Map(sums.keys.map((sum) => [sum.key, figureOf(sum, metric)]))}
+                  nameOf={nameOf}
+                  format={format}
+                />
+              </Suspense>
               <SharesTable sums={sums} series={series} metric={metric} nameOf={nameOf} />
             </div>
           </Panel>

@@ -73,7 +73,3 @@ function labelOf(at: number, grain: Grain): string {
 }
 
 const pad = (value: number): string => String(value).padStart(2, '0')
-
-export function colorVariable(color: string): string {
-  return `var(--mantine-color-${color.replace('.', '-')})`
-}

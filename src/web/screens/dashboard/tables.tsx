@@ -3,7 +3,7 @@ import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { QuotaText } from '../../ui/quota-text.tsx'
 import styles from './dashboard.module.css'
-import { colorVariable, figureOf, type Metric, type Series, type Step } from './series.ts'
+import { figureOf, type Metric, type Series, type Step } from './series.ts'
 import { texts } from './texts.ts'
 
 interface SharesProps {
@@ -42,7 +42,7 @@ export function SharesTable({ sums, series, metric, nameOf }: SharesProps) {
             <tr key={sum.key}>
               <td>
                 <span className={styles.key}>
-                  <span className={styles.dot} style={{ background: colorVariable(series[index]?.color ?? 'gray.5') }} />
+                  <span className={styles.dot} style={{ background: colorOf(series[index]?.color) }} />
                   {nameOf(sum.key)}
                 </span>
               </td>
@@ -58,6 +58,10 @@ export function SharesTable({ sums, series, metric, nameOf }: SharesProps) {
       </table>
     </section>
   )
+}
+
+function colorOf(color = 'gray.5'): string {
+  return `var(--mantine-color-${color.replace('.', '-')})`
 }
 
 interface StepsProps extends Omit<SharesProps, 'sums' | 'metric'> {
