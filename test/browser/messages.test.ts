@@ -170,10 +170,11 @@ describe.each(['zh', 'en'] as const)('in %s', (language) => {
   it('a server that is out of reach is said, also when the status does not load', async () => {
     const { page } = await stage.open('root', { language })
     await page.route('**/api/status', (route) => route.fulfill({ status: 500 }), { times: 1 })
-    await page.goto('/about')
+    // It is gone again after some seconds, which may be before everything else has come.
+    await page.goto('/about', { waitUntil: 'commit' })
     await readMessage(page, language, words.noStatus)
     await page.route('**/api/user/self/groups', (route) => route.abort('connectionrefused'))
-    await page.goto('/playground')
+    await page.goto('/playground', { waitUntil: 'commit' })
     await page.getByRole('main').getByRole('alert').getByText(words.unreachable).waitFor()
     await readMessage(page, language, words.unreachable)
     await page.unroute('**/api/user/self/groups')

@@ -139,9 +139,10 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
   it('a step that throws before the upstream is asked gives the hold back and tells no more than an id', async () => {
     const { server } = await stage(kind, 'http://127.0.0.1:9')
     await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
-    const azure = await addChannel(server, { url: 'http://127.0.0.1:9', type: 3, models: 'any' })
+    // No host has such a name.
+    const custom = await addChannel(server, { url: 'http://{model}:9/v1', type: 8, models: 'any' })
     const { key } = await addToken(server)
-    const answer = await ask(server, `${key}-${azure}`, `{"model":"\\ud800","messages":[{"role":"user","content":"hi"}]}`)
+    const answer = await ask(server, `${key}-${custom}`, `{"model":"a b","messages":[{"role":"user","content":"hi"}]}`)
     expect(answer.status).toBe(500)
     expect(JSON.parse(answer.text).error.message).toMatch(/^Internal server error.*request id/)
     expect(await settledCharges(server)).toEqual([])
