@@ -18,7 +18,7 @@ export function UsageBars({ label, series, nameOf, format, steps }: ChartProps &
     ...Object.fromEntries(series.map(({ id, key }) => [id, values.get(key) ?? 0])),
   }))
   return (
-    <div role="img" aria-label={label}>
+    <div role="img" aria-label={label} className={styles.bars}>
       <BarChart
         h={340}
         data={data}
