@@ -1,7 +1,7 @@
 import { noUsage } from '../../contract/usage.ts'
-import { openChannel, type RunningChannel } from '../channels/model-index.ts'
+import { channelUsed } from '../channels/channel-used.ts'
+import type { RunningChannel } from '../channels/model-index.ts'
 import { seconds } from '../lib/clock.ts'
-import { AppError } from '../lib/failure.ts'
 import { countTokens } from '../protocols/count-tokens.ts'
 import { wireFormats } from '../protocols/index.ts'
 import { readEnd } from '../protocols/openai-responses/states.ts'
@@ -53,7 +53,7 @@ export async function settleIfEnded(app: RelayParts, open: OpenResponse, respons
 
 async function askFor(app: RelayParts, open: OpenResponse): Promise<boolean> {
   try {
-    const channel = await channelOf(app, open)
+    const channel = await channelUsed(app, open)
     const answer = channel && (await askAbout(app, channel, 'read', { id: open.id, model: open.bill.upstreamModel, caller: {} }))
     if (answer && !(answer instanceof UpstreamFailure) && (await settleIfEnded(app, open, parseObject(answer.body)))) return true
     if (await giveUp(app, open, answer instanceof UpstreamFailure ? answer : undefined, channel)) return true
@@ -91,17 +91,4 @@ async function settle(app: RelayParts, { id, channelId, keyId, hold, bill }: Ope
   const kept = { id, userId, tokenId, channelId, keyId, model: bill.model, tokens: charge.rollup.tokens }
   await app.keptResponses.keep(kept)
   await app.openResponses.close(hold.requestId)
-}
-
-/** The key that it was made with, although its channel may be disabled by now; undefined when the channel is gone. */
-async function channelOf(app: RelayParts, { channelId, keyId }: OpenResponse): Promise<RunningChannel | undefined> {
-  const running = app.channels.current.keysOf(channelId).find((key) => key.keyId === keyId)
-  if (running) return running
-  try {
-    const { keys } = await openChannel(app, channelId)
-    return keys.find((key) => key.keyId === keyId) ?? keys[0]
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'not_found') return undefined
-    throw error
-  }
 }

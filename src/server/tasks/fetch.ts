@@ -1,3 +1,4 @@
+import { channelUsed } from '../channels/channel-used.ts'
 import { fail } from '../lib/failure.ts'
 import { arrayAt, textAt } from '../protocols/wire-format.ts'
 import type { Call } from '../relay/call.ts'
@@ -7,7 +8,6 @@ import { readBody } from '../relay/read-body.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { askUpstream } from './at-upstream.ts'
 import { presentDrawing, presentMusic } from './present.ts'
-import { channelOfTask } from './task-channel.ts'
 import { ownTask } from './task-table.ts'
 import { sendJson } from './tell.ts'
 import { cleanText } from './text.ts'
@@ -39,7 +39,7 @@ export async function fetchSeed(app: RelayParts, call: Call, id: string): Promis
   const { userId } = await authenticateCall(app, { from: 'token' }, call)
   const task = await ownTask(app, 'midjourneys', { userId, id })
   if (!task) fail('task_unknown', { id: id.slice(0, 100) })
-  const channel = await channelOfTask(app, task)
+  const channel = await channelUsed(app, task)
   if (channel?.provider.tasks !== 'drawing') fail('channel_disabled')
   const path = `/mj/task/${encodeURIComponent(id)}/image-seed`
   const answer = await askUpstream(app.upstream, channel, { method: 'GET', path, timeoutMs: 60_000, sizeBytesMax: 64 * 1024 })

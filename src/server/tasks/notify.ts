@@ -1,3 +1,4 @@
+import { channelUsed } from '../channels/channel-used.ts'
 import { fail } from '../lib/failure.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import type { Call } from '../relay/call.ts'
@@ -7,7 +8,6 @@ import { advanceTask } from './advance.ts'
 import { readLinkKey } from './links.ts'
 import { readNews } from './news.ts'
 import { oneAtATime } from './one-at-a-time.ts'
-import { channelOfTask } from './task-channel.ts'
 import { readTask, selectTasks } from './task-table.ts'
 import { sendJson } from './tell.ts'
 
@@ -32,7 +32,7 @@ async function take(app: RelayParts, id: number, report: JsonObject): Promise<vo
   if (!row) fail('task_notice_refused')
   const task = readTask('midjourneys', row)
   if (task.upstreamId === '') fail('server_busy')
-  const news = readNews('midjourneys', report, await channelOfTask(app, task))
+  const news = readNews('midjourneys', report, await channelUsed(app, task))
   if (news.id !== task.upstreamId) fail('task_notice_refused')
   await advanceTask(app, 'midjourneys', { task, seen: news.seen, details: news.details })
 }

@@ -1,3 +1,4 @@
+import { channelUsed } from '../channels/channel-used.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { seconds } from '../lib/clock.ts'
 import { UpstreamFailure } from '../relay/failure.ts'
@@ -6,7 +7,6 @@ import { advanceTask, failTask } from './advance.ts'
 import { askList } from './at-upstream.ts'
 import { newsById } from './news.ts'
 import { isBeingPlaced } from './submit.ts'
-import { channelOfTask } from './task-channel.ts'
 import { eitherOf, readTask, selectTasks, type TaskRow, type TaskTable } from './task-table.ts'
 
 /** How the two kinds are asked for, and how long anybody waits for one. */
@@ -76,7 +76,7 @@ function byKey(tasks: readonly TaskRow[]): Iterable<TaskRow[]> {
 async function pollChannel(app: RelayParts, table: TaskTable, tasks: readonly TaskRow[], signal: AbortSignal): Promise<void> {
   try {
     const [first] = tasks
-    const channel = first && (await channelOfTask(app, first))
+    const channel = first && (await channelUsed(app, first))
     // One that was made another kind of channel gets no question that it does not know, and none of its tasks is lost by a slip.
     if (channel && channel.provider.tasks !== ways[table].format) await closeOld(app, table, tasks)
     else if (channel) await askFor(app, table, channel, tasks, signal)

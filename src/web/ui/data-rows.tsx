@@ -1,3 +1,4 @@
+import { VisuallyHidden } from '@mantine/core'
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react'
 import { Fragment } from 'react'
 import { useText } from '../lib/i18n.ts'
@@ -40,7 +41,7 @@ export function DataRows<Row>({
             )}
             {expand && (
               <th scope="col" className={styles.toggle}>
-                <span className={styles.unseen}>{say('expand')}</span>
+                <VisuallyHidden>{say('expand')}</VisuallyHidden>
               </th>
             )}
             {columns.map((column) => (
@@ -48,7 +49,7 @@ export function DataRows<Row>({
             ))}
             {rowActions && (
               <th scope="col" className={styles.actions}>
-                <span className={styles.unseen}>{say('actions')}</span>
+                <VisuallyHidden>{say('actions')}</VisuallyHidden>
               </th>
             )}
           </tr>

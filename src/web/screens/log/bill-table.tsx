@@ -1,3 +1,4 @@
+import { VisuallyHidden } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { type Decimal, decimalText, product } from '../../../contract/decimal.ts'
@@ -21,7 +22,9 @@ export function BillTable({ row }: { row: LogRow }) {
     <>
       <div className={styles.scroll}>
         <table className={styles.bill}>
-          <caption className={styles.unseen}>{say('bill')}</caption>
+          <caption>
+            <VisuallyHidden>{say('bill')}</VisuallyHidden>
+          </caption>
           <thead>
             <tr>
               <th scope="col">{say('billItem')}</th>

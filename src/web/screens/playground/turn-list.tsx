@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, VisuallyHidden } from '@mantine/core'
 import { IconArrowDown, IconMessageCircle } from '@tabler/icons-react'
 import { useText } from '../../lib/i18n.ts'
 import { Empty } from '../../ui/empty.tsx'
@@ -36,9 +36,7 @@ export function TurnList({ turns, stick, ...acts }: TurnListProps) {
           )}
         </div>
       </section>
-      <div className={styles.unseen} role="status">
-        {running ? say('answering') : answered && say('answered')}
-      </div>
+      <VisuallyHidden role="status">{running ? say('answering') : answered && say('answered')}</VisuallyHidden>
       {stick.isAway && (
         <Button
           className={styles.toBottom ?? ''}

@@ -1,3 +1,4 @@
+import { VisuallyHidden } from '@mantine/core'
 import { IconPencil, IconTrash } from '@tabler/icons-react'
 import { memo } from 'react'
 import { useText } from '../../lib/i18n.ts'
@@ -33,7 +34,7 @@ export function TurnView({ turn, isLast, running, onRetry, onEdit, onRemove, onR
   return (
     <li className={styles.turn}>
       <div className={styles.question}>
-        <span className={styles.unseen}>{say('you')}</span>
+        <VisuallyHidden>{say('you')}</VisuallyHidden>
         <Asked question={turn.question} pictures={turn.pictures} />
         <div className={styles.actions}>
           {turn.question !== '' && <CopyButton text={turn.question} label={say('copy')} />}
