@@ -6,10 +6,10 @@ import { removeUser } from './remove.ts'
 import type { Accounts } from './sign-in.ts'
 import { requireFresh } from './step-up.ts'
 
-/** Deletes the own account. Its name and address stay taken. Throws `root_protected`, `fresh_login_required`, `not_found`. */
+/** Deletes the own account. Its name and address stay taken. Throws `fresh_login_required`, `root_protected`, `not_found`. */
 export async function deleteSelf(accounts: Accounts, caller: Caller, sessionToken: string | undefined): Promise<void> {
-  if (isRoot(caller.role)) fail('root_protected')
   await requireFresh(accounts, sessionToken)
+  if (isRoot(caller.role)) fail('root_protected')
   await accounts.db.transaction().execute(async (within) => {
     await removeUser(accounts, within, caller.id)
     await recordAudit(accounts, within, { caller, action: 'user.delete-self', target: `user:${caller.id}` })

@@ -43,6 +43,8 @@ export const outsideHandlers: Handlers<typeof outsideRoutes, Context> = {
   },
   'GET /api/oauth/telegram/bind': (context, { query }) => bindTelegram(context, query),
   async 'POST /api/oauth/telegram/bind'(context, { body: { state, ...fields } }) {
+    // First, or a visit would be used up in vain.
+    await requireFresh(context.app, context.sessionToken)
     await takeState(context.app, { ...context, state }, 'telegram')
     return bindTelegram(context, fields)
   },

@@ -6,7 +6,7 @@ import type { PathFacts, Reframing } from '../protocols/wire-format.ts'
 import type { BillingQuestion } from './billing.ts'
 import { asksForEvents, decodePath, plainModel, readGeminiPath } from './gemini-paths.ts'
 import type { ResponseAction } from './response-at-upstream.ts'
-import { findTaskCall, isTaskPath, type TaskCall } from './task-paths.ts'
+import { findTaskCall, isTaskPath, type TaskCall, taskLines } from './task-paths.ts'
 
 /**
  * The relay: from a caller's request to a channel's answer and a durable charge, in one straight line (`handle.ts`). It knows no
@@ -98,24 +98,12 @@ const entries = new Map<string, Entry>(
 )
 
 /** Calls of the vendors that this program does not answer: told plainly, in the dialect. Of OpenAI, then of Anthropic. */
-const notOffered = new RegExp(
-  `^/v1/(?:(?:${[
-    ...[
-      'assistants',
-      'batches',
-      'chatkit',
-      'containers',
-      'conversations',
-      'edits',
-      'evals',
-      'files',
-      'fine-tunes',
-      'fine_tuning',
-    ],
-    ...['organization', 'realtime', 'threads', 'uploads', 'vector_stores', 'videos'],
-    ...['complete', 'organizations', 'skills'],
-  ].join('|')})(?:/|$)|(?:chat/completions|messages|responses)/)`,
-)
+const notOfferedNames = [
+  ...['assistants', 'batches', 'chatkit', 'containers', 'conversations', 'edits', 'evals', 'files', 'fine-tunes', 'fine_tuning'],
+  ...['organization', 'realtime', 'threads', 'uploads', 'vector_stores', 'videos'],
+  ...['complete', 'organizations', 'skills'],
+]
+const notOffered = new RegExp(`^/v1/(?:(?:${notOfferedNames.join('|')})(?:/|$)|(?:chat/completions|messages|responses)/)`)
 
 /** Whether a path belongs to the relay rather than to the console. */
 export function isRelayPath(url: string): boolean {
@@ -199,6 +187,24 @@ const socketEndpoints: ReadonlyMap<string, 'openai.realtime' | 'openai.responses
   ['/v1/realtime', 'openai.realtime'],
   ['/v1/responses', 'openai.responses'],
 ])
+
+/** Every address of the relay as `METHOD /path`, out of the tables above; names in braces stand for what callers put there. */
+export function relayLines(): string[] {
+  const kept = { whole: '', cancel: '/cancel', input_items: '/input_items' } as const
+  return [
+    ...[...entries.values()].map(({ method, endpoint }) => `${method} ${endpoint.path}`),
+    ...(['whole', 'cancel', 'input_items'] as const).flatMap((part) =>
+      Object.keys(responseActions[part]).map((method) => `${method} /v1/responses/{id}${kept[part]}`),
+    ),
+    'POST /v1/engines/{model}/embeddings',
+    ...[...geminiFormats.keys(), 'countTokens'].map((method) => `POST /v1beta/models/{model}:${method}`),
+    'GET /v1/models/{model}',
+    'GET /v1beta/models/{model}',
+    ...taskLines,
+    ...notOfferedNames.map((name) => `GET /v1/${name}/{id}`),
+    ...[...socketEndpoints.keys()].map((path) => `WEBSOCKET ${path}`),
+  ]
+}
 
 /** Nothing but the two methods that generate is ever taken for a generation. */
 function geminiEndpoint(

@@ -28,6 +28,19 @@ const drawingActs = [
   'swap',
 ] as const
 
+/** Every address of theirs as `METHOD /path`, the drawings without a mode. */
+export const taskLines: readonly string[] = [
+  ...drawingActs.map((act) => `POST /mj/${act === 'swap' ? 'insight-face' : 'submit'}/${act}`),
+  'POST /mj/notify',
+  'POST /mj/task/list-by-condition',
+  'GET /mj/task/{id}/fetch',
+  'GET /mj/task/{id}/image-seed',
+  'GET /mj/image/{id}',
+  'POST /suno/submit/{act}',
+  'POST /suno/fetch',
+  'GET /suno/fetch/{id}',
+]
+
 export function isTaskPath(url: string): boolean {
   return /^\/(?:mj(?:-\w{1,20})?|suno)\//.test(url)
 }

@@ -1,0 +1,349 @@
+import type { ErrorCode } from '../../src/contract/errors.ts'
+
+/**
+ * The reviewed matrix of access: which kind of caller gets what answer under which policy, and which policy each address of the server is
+ * under. A caller sends one thing that says who they are: the cookie of a session, an access token of the console, or a key of the relay.
+ * Sessions have proved who they are nine minutes ago, "old" ones eleven.
+ */
+const cells = `
+                        everybody  visit  signed-in  user    user!   session  admin   admin!  root    relay    playground  link   metrics
+  nobody                in         in     login      login   login   login    login   login   login   no-key   login       link   hidden
+  user                  in         in     in         in      in      in       role    role    role    no-key   in          link   hidden
+  user, old             in         proof  in         in      proof   in       role    role    role    no-key   in          link   hidden
+  user, token           in         proof  in         in      proof   proof    role    role    role    bad-key  page        link   hidden
+  admin                 in         in     in         in      in      in       in      in      role    no-key   in          link   hidden
+  admin, old            in         proof  in         in      proof   in       in      proof   role    no-key   in          link   hidden
+  admin, token          in         proof  in         in      proof   proof    in      proof   role    bad-key  page        link   in
+  root                  in         in     in         in      in      in       in      in      in      no-key   in          link   hidden
+  root, old             in         proof  in         in      proof   in       in      proof   in      no-key   in          link   hidden
+  root, token           in         proof  in         in      proof   proof    in      proof   in      bad-key  page        link   in
+  banned root           in         in     login      login   login   login    login   login   login   no-key   login       link   hidden
+  banned root, token    in         in     login      token   token   token    token   token   token   bad-key  page        link   hidden
+  deleted root          in         in     login      login   login   login    login   login   login   no-key   login       link   hidden
+  deleted root, token   in         in     login      token   token   token    token   token   token   bad-key  page        link   hidden
+  key                   in         in     login      token   token   token    token   token   token   in       page        link   hidden
+  key of root           in         in     login      token   token   token    token   token   token   in       page        link   hidden
+  exhausted key         in         in     login      token   token   token    token   token   token   spent    page        link   hidden
+  expired key           in         in     login      token   token   token    token   token   token   expired  page        link   hidden
+  disabled key          in         in     login      token   token   token    token   token   token   off      page        link   hidden
+  deleted key           in         in     login      token   token   token    token   token   token   bad-key  page        link   hidden
+  unknown key           in         in     login      token   token   token    token   token   token   bad-key  page        link   hidden
+  key of banned root    in         in     login      token   token   token    token   token   token   banned   page        link   hidden
+  key of deleted root   in         in     login      token   token   token    token   token   token   bad-key  page        link   hidden
+`
+
+/** What a cell stands for; a caller who gets in is told none of these, but whatever the call has to say. */
+export const refusals = {
+  login: ['not_signed_in'],
+  token: ['access_token_invalid'],
+  role: ['permission_denied'],
+  proof: ['fresh_login_required'],
+  'no-key': ['token_missing'],
+  'bad-key': ['token_invalid'],
+  spent: ['token_exhausted'],
+  expired: ['token_expired'],
+  off: ['token_disabled'],
+  banned: ['user_banned'],
+  page: ['playground_needs_session'],
+  // Only the address that was given for one drawing opens it.
+  link: ['task_unknown', 'task_notice_refused'],
+  hidden: ['route_unknown'],
+} as const satisfies Readonly<Record<string, readonly ErrorCode[]>>
+
+/**
+ * Policies with `!` want a proof of who is there that is younger than ten minutes; `session` lets no access token in.
+ * A \`visit\` to another site may end in a new account, or bind to that of whoever is signed in. Addresses that answer
+ * nobody (not offered, only as a socket) are open to everybody: they tell all the same.
+ */
+const addresses = {
+  everybody: `
+    /                                           FILE
+    /healthz                                    GET
+    /readyz                                     GET
+    /api/about                                  GET
+    /api/home_page_content                      GET
+    /api/notice                                 GET
+    /api/oauth/github                           GET POST
+    /api/oauth/linuxdo                          GET POST
+    /api/oauth/oidc                             GET POST
+    /api/oauth/state                            POST
+    /api/oauth/telegram/login                   GET POST
+    /api/oauth/wechat                           GET POST
+    /api/pricing                                GET
+    /api/reset_password                         GET POST
+    /api/status                                 GET
+    /api/stripe/webhook                         POST
+    /api/user/epay/notify                       GET POST
+    /api/user/groups                            GET
+    /api/user/login                             POST
+    /api/user/login/passkey                     POST
+    /api/user/login/passkey/options             POST
+    /api/user/login/second                      POST
+    /api/user/logout                            GET POST
+    /api/user/register                          POST
+    /api/user/reset                             POST
+    /api/verification                           GET POST
+    /v1/realtime                                GET
+    /v1/assistants/{id}                         GET
+    /v1/batches/{id}                            GET
+    /v1/chatkit/{id}                            GET
+    /v1/complete/{id}                           GET
+    /v1/containers/{id}                         GET
+    /v1/conversations/{id}                      GET
+    /v1/edits/{id}                              GET
+    /v1/evals/{id}                              GET
+    /v1/files/{id}                              GET
+    /v1/fine-tunes/{id}                         GET
+    /v1/fine_tuning/{id}                        GET
+    /v1/organization/{id}                       GET
+    /v1/organizations/{id}                      GET
+    /v1/realtime/{id}                           GET
+    /v1/skills/{id}                             GET
+    /v1/threads/{id}                            GET
+    /v1/uploads/{id}                            GET
+    /v1/vector_stores/{id}                      GET
+    /v1/videos/{id}                             GET
+  `,
+  visit: `
+    /api/oauth/state                            GET
+  `,
+  'signed-in': `
+    /api/openapi.json                           GET
+  `,
+  user: `
+    /api/data/self                              GET
+    /api/data/self/sums                         GET
+    /api/log/self                               GET
+    /api/log/self/export.csv                    GET
+    /api/log/self/export.jsonl                  GET
+    /api/log/self/search                        GET
+    /api/log/self/stat                          GET
+    /api/mj/self                                GET
+    /api/mj/self/export.csv                     GET
+    /api/models                                 GET
+    /api/task/self                              GET
+    /api/task/self/export.csv                   GET
+    /api/token/                                 GET POST PUT
+    /api/token/:id                              GET DELETE
+    /api/token/batch                            POST
+    /api/token/export.csv                       GET
+    /api/token/search                           GET
+    /api/user/aff                               GET
+    /api/user/aff_transfer                      POST
+    /api/user/amount                            POST
+    /api/user/binding                           GET
+    /api/user/models                            GET
+    /api/user/passkey/:id                       PUT
+    /api/user/pay                               POST
+    /api/user/security                          GET
+    /api/user/self                              GET
+    /api/user/self/groups                       GET
+    /api/user/self/ledger                       GET
+    /api/user/self/ledger.csv                   GET
+    /api/user/self/topups                       GET
+    /api/user/self/topups.csv                   GET
+    /api/user/self/views                        GET POST
+    /api/user/self/views/:id                    PUT DELETE
+    /api/user/sessions                          GET DELETE
+    /api/user/sessions/:id                      DELETE
+    /api/user/setting                           PUT
+    /api/user/setting/test                      POST
+    /api/user/token                             GET POST DELETE
+    /api/user/topup                             POST
+    /api/user/topup/info                        GET
+    /api/user/two_factor/confirm                POST
+  `,
+  'user!': `
+    /api/oauth/email/bind                       GET POST
+    /api/oauth/telegram/bind                    GET POST
+    /api/oauth/wechat/bind                      GET POST
+    /api/user/binding                           POST
+    /api/user/binding/:provider                 DELETE
+    /api/user/passkey/:id                       DELETE
+    /api/user/passkey/options                   POST
+    /api/user/self                              PUT DELETE
+    /api/user/two_factor                        POST DELETE
+    /api/user/two_factor/backup_codes           POST
+  `,
+  session: `
+    /api/user/passkey                           POST
+    /api/user/verify                            POST
+    /api/user/verify/passkey                    POST
+    /api/user/verify/passkey/options            POST
+  `,
+  admin: `
+    /api/channel/                               GET POST PUT
+    /api/channel/:id                            GET DELETE
+    /api/channel/:id/copy                       POST
+    /api/channel/:id/keys                       GET POST
+    /api/channel/:id/keys/:key                  DELETE
+    /api/channel/:id/keys/status                POST
+    /api/channel/:id/model_changes/apply        POST
+    /api/channel/:id/model_changes/dismiss      POST
+    /api/channel/batch                          POST
+    /api/channel/batch/status                   POST
+    /api/channel/batch/tag                      POST
+    /api/channel/disabled                       DELETE
+    /api/channel/export.csv                     GET
+    /api/channel/fetch_models                   POST
+    /api/channel/fetch_models/:id               GET
+    /api/channel/fix                            POST
+    /api/channel/jobs                           GET
+    /api/channel/model_changes                  GET POST
+    /api/channel/models                         GET
+    /api/channel/models_enabled                 GET
+    /api/channel/search                         GET
+    /api/channel/tag                            PUT
+    /api/channel/tag/disabled                   POST
+    /api/channel/tag/enabled                    POST
+    /api/channel/test                           GET POST
+    /api/channel/test/:id                       GET POST
+    /api/channel/types                          GET
+    /api/channel/update_balance                 GET POST
+    /api/channel/update_balance/:id             GET POST
+    /api/data/                                  GET
+    /api/data/sums                              GET
+    /api/group/                                 GET
+    /api/job/                                   GET
+    /api/job/:name/run                          POST
+    /api/log/                                   GET DELETE
+    /api/log/export.csv                         GET
+    /api/log/export.jsonl                       GET
+    /api/log/purge                              GET POST DELETE
+    /api/log/search                             GET
+    /api/log/stat                               GET
+    /api/mj/                                    GET
+    /api/mj/export.csv                          GET
+    /api/option/                                GET PUT
+    /api/option/rest_model_ratio                POST
+    /api/option/secrets                         GET
+    /api/pricing/proposals                      GET POST
+    /api/redemption/                            GET POST PUT
+    /api/redemption/:id                         GET DELETE
+    /api/redemption/batch                       POST
+    /api/redemption/export.csv                  GET
+    /api/redemption/invalid                     DELETE
+    /api/redemption/search                      GET
+    /api/status/test                            GET
+    /api/system/                                GET
+    /api/system/first_run                       GET
+    /api/system/update                          GET
+    /api/task/                                  GET
+    /api/task/export.csv                        GET
+    /api/topup/                                 GET
+    /api/topup/export.csv                       GET
+    /api/user/                                  GET POST PUT
+    /api/user/:id                               GET DELETE
+    /api/user/:id/quota                         POST
+    /api/user/batch                             POST
+    /api/user/export.csv                        GET
+    /api/user/manage                            POST
+    /api/user/search                            GET
+  `,
+  'admin!': `
+    /api/topup/:id/check                        POST
+    /api/topup/:id/complete                     POST
+    /api/topup/:id/withdraw                     POST
+  `,
+  root: `
+    /api/audit/                                 GET
+    /api/audit/export.csv                       GET
+    /api/audit/verify                           POST
+    /api/option/test_mail                       POST
+  `,
+  relay: `
+    /v1/chat/completions                        POST
+    /v1/completions                             POST
+    /v1/embeddings                              POST
+    /v1/engines/{model}/embeddings              POST
+    /v1/images/generations                      POST
+    /v1/images/edits                            POST
+    /v1/images/variations                       POST
+    /v1/audio/speech                            POST
+    /v1/audio/transcriptions                    POST
+    /v1/audio/translations                      POST
+    /v1/moderations                             POST
+    /rerank                                     POST
+    /v1/rerank                                  POST
+    /v2/rerank                                  POST
+    /v1/responses                               POST WEBSOCKET
+    /v1/responses/compact                       POST
+    /v1/responses/input_tokens                  POST
+    /v1/responses/{id}                          GET DELETE
+    /v1/responses/{id}/cancel                   POST
+    /v1/responses/{id}/input_items              GET
+    /v1/realtime                                WEBSOCKET
+    /v1/messages                                POST
+    /v1/messages/count_tokens                   POST
+    /v1beta/models/{model}:generateContent      POST
+    /v1beta/models/{model}:streamGenerateContent POST
+    /v1beta/models/{model}:countTokens          POST
+    /v1beta/models/{model}:embedContent         POST
+    /v1beta/models/{model}:batchEmbedContents   POST
+    /v1beta/models/{model}:predict              POST
+    /v1/models                                  GET
+    /v1/models/{model}                          GET
+    /v1beta/models                              GET
+    /v1beta/models/{model}                      GET
+    /dashboard/billing/subscription             GET
+    /dashboard/billing/usage                    GET
+    /v1/dashboard/billing/subscription          GET
+    /v1/dashboard/billing/usage                 GET
+    /api/log/token                              GET
+    /api/usage/token                            GET
+    /mj/submit/imagine                          POST
+    /mj/submit/change                           POST
+    /mj/submit/simple-change                    POST
+    /mj/submit/describe                         POST
+    /mj/submit/blend                            POST
+    /mj/submit/action                           POST
+    /mj/submit/shorten                          POST
+    /mj/submit/modal                            POST
+    /mj/submit/upload-discord-images            POST
+    /mj/insight-face/swap                       POST
+    /mj/task/list-by-condition                  POST
+    /mj/task/{id}/fetch                         GET
+    /mj/task/{id}/image-seed                    GET
+    /suno/submit/{act}                          POST
+    /suno/fetch                                 POST
+    /suno/fetch/{id}                            GET
+  `,
+  playground: `
+    /pg/chat/completions                        POST
+  `,
+  link: `
+    /mj/image/{id}                              GET
+    /mj/notify                                  POST
+  `,
+  metrics: `
+    /metrics                                    GET
+  `,
+}
+
+export type Policy = keyof typeof addresses
+export type Answer = 'in' | keyof typeof refusals
+
+const [head = '', ...rows] = cells.trim().split('\n')
+const columns = head.trim().split(/ +/)
+
+/** Of each kind of caller, the answer under each policy. */
+export const matrix: ReadonlyMap<string, Readonly<Record<Policy, Answer>>> = new Map(
+  rows.map((row) => {
+    const [caller = '', ...answers] = row.trim().split(/ {2,}/)
+    // The test of the matrix looks at what it names.
+    return [caller, Object.fromEntries(columns.map((policy, at) => [policy, answers[at]])) as Record<Policy, Answer>]
+  }),
+)
+
+/** Each address, as `METHOD /path`, with its policy. */
+export const policies: readonly (readonly [line: string, policy: Policy])[] = Object.entries(addresses).flatMap(
+  ([policy, text]) =>
+    text
+      .trim()
+      .split('\n')
+      .flatMap((row) => {
+        const [path = '', ...methods] = row.trim().split(/ +/)
+        // The keys of the object above.
+        return methods.map((method) => [`${method} ${path}`, policy as Policy] as const)
+      }),
+)
