@@ -60,6 +60,11 @@ export function DrawerForm({ onSubmit, submitLabel, busy = false, dirty = false,
   )
 }
 
+/** What stands in a drawer in the place of a form. */
+export function DrawerBody({ children }: { readonly children: ReactNode }) {
+  return <div className={styles.fields}>{children}</div>
+}
+
 /** Stands in for a form whose data is on the way. */
 export function DrawerFormWaiting() {
   const say = useText(texts)

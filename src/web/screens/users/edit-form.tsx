@@ -6,7 +6,7 @@ import { displayNameLengthMax, passwordLength, type User, usernameLengthMax } fr
 import { useText } from '../../lib/i18n.ts'
 import { read, useWrite } from '../../lib/query.ts'
 import { useSession } from '../../lib/session.ts'
-import { DrawerForm, DrawerFormWaiting } from '../../ui/drawer-form.tsx'
+import { DrawerBody, DrawerForm, DrawerFormWaiting } from '../../ui/drawer-form.tsx'
 import { ErrorView } from '../../ui/error-view.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -31,16 +31,18 @@ export function EditForm({ id, onDone, onQuota }: EditFormProps) {
   if (saved.data) {
     if (saved.data.id !== me?.id) return <Fields user={saved.data} onDone={onDone} onQuota={onQuota} />
     return (
-      <Notice
-        title={say('ownTitle')}
-        action={
-          <Button component={Link} to="/user/edit" size="compact-sm">
-            {say('edit')}
-          </Button>
-        }
-      >
-        {say('ownHint')}
-      </Notice>
+      <DrawerBody>
+        <Notice
+          title={say('ownTitle')}
+          action={
+            <Button component={Link} to="/user/edit" size="compact-sm">
+              {say('edit')}
+            </Button>
+          }
+        >
+          {say('ownHint')}
+        </Notice>
+      </DrawerBody>
     )
   }
   if (saved.error) return <ErrorView error={saved.error} onRetry={() => void saved.refetch()} />
