@@ -7,7 +7,9 @@ export const warningPauseSeconds = 2 * 60 * 60
 export const settingInput = z.object({
   notify_type: z.enum(['email', 'webhook']).optional(),
   /** Units; consoles send it as a number or as text. */
-  quota_warning_threshold: z.coerce.number().int().positive().max(Number.MAX_SAFE_INTEGER).optional(),
+  quota_warning_threshold: z
+    .preprocess((given) => (typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given), z.int().positive())
+    .optional(),
   webhook_url: z.string().trim().max(2000).optional(),
   /** Empty leaves the stored one, null takes it out. */
   webhook_secret: z.string().max(500).nullish(),

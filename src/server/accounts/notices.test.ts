@@ -1,7 +1,9 @@
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type AccountNode, addUser, mailOptions, startAccounts } from '../../../test/helpers/accounts.ts'
+import { behindLock } from '../../../test/helpers/behind-lock.ts'
 import { testCertificate as cert, testKey as key } from '../../../test/helpers/certificate.ts'
 import { eachDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
 import { outcome } from '../../../test/helpers/ledger.ts'
@@ -113,6 +115,12 @@ eachDatabase('notices', (fresh, kind) => {
     expect(await settingOf()).not.toHaveProperty('webhook_secret_set')
   })
 
+  it.runIf(kind === 'postgres')('keep what each of two sets who save at the same time', async () => {
+    const works = [() => save({ quota_warning_threshold: 7 }), () => save({ accept_unset_model_ratio_model: true })]
+    await behindLock(node.db, { lock: [sql`select id from users where id = ${ada.id} for update`], works })
+    expect(await settingOf()).toMatchObject({ quota_warning_threshold: 7, accept_unset_model_ratio_model: true })
+  })
+
   it.each(['http://user.test/', 'https://u:p@user.test/', 'https://user.test:25/', 'ftp://user.test', 'user.test', ''])(
     '[T087] refuse the webhook %j',
     async (url) => {
@@ -123,8 +131,8 @@ eachDatabase('notices', (fresh, kind) => {
   )
 
   it('refuse a threshold that is no positive number of units', () => {
-    for (const threshold of [0, -1, 1.5, 'x', 2 ** 53, null]) {
-      expect(settingInput.safeParse({ quota_warning_threshold: threshold }).success).toBe(false)
+    for (const threshold of [0, -1, 1.5, 'x', 2 ** 53, null, true, [5], '', ' ', '5e3', '0x10']) {
+      expect(settingInput.safeParse({ quota_warning_threshold: threshold }).success, String(threshold)).toBe(false)
     }
     expect(settingInput.parse({ quota_warning_threshold: '500000' }).quota_warning_threshold).toBe(500_000)
   })

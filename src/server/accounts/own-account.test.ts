@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type AccountNode, addUser, goodPassword, mailOptions, startAccounts } from '../../../test/helpers/accounts.ts'
+import { behindLock } from '../../../test/helpers/behind-lock.ts'
 import { eachDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
 import { outcome, tally } from '../../../test/helpers/ledger.ts'
 import { patiently } from '../../../test/helpers/patiently.ts'
@@ -226,6 +228,17 @@ eachDatabase('the own account', (fresh, kind) => {
 
     const root = await addUser(node, 'boss', { role: 100 })
     expect(await outcome(() => deleteSelf(node, root.caller, root.token))).toBe('root_protected')
+  })
+
+  it.runIf(kind === 'postgres')('writes only the names that it changes, while an admin changes another', async () => {
+    await behindLock(node.db, {
+      lock: [sql`select id from users where id = ${ada.id} for update`],
+      works: [() => changeSelf(node, ada.caller, { display_name: 'Countess' }, ada.token)],
+      meanwhile: (within) =>
+        within.updateTable('users').set({ username: 'lovelace', username_key: 'lovelace' }).where('id', '=', ada.id).execute(),
+    })
+    expect(await findUser(node.db, ada.id)).toMatchObject({ username: 'lovelace', display_name: 'Countess' })
+    await changeSelf(node, ada.caller, {}, ada.token)
   })
 
   it('shows where it is signed in, and signs out one place or all', async () => {

@@ -7,6 +7,7 @@ import { type CodeKey, requireCode, spendCode } from './mailed-codes.ts'
 import { readSetting, type Setting, sealWebhookSecret, withSetting } from './setting.ts'
 import type { Accounts } from './sign-in.ts'
 import { findUser } from './users.ts'
+import { lockOwn } from './ways-in.ts'
 
 /**
  * Saves how a user wants to be told; what is absent stays. An address other than the account's own has to be proved with a code, or
@@ -21,14 +22,13 @@ export async function saveSetting(
   const user = await findUser(accounts.db, caller.id)
   const before = readSetting(user.setting)
   const { webhook_secret, notification_email: givenEmail, notification_code: code = '', ...plain } = input
-  requireGoodWebhook({ ...before, ...plain })
-
   const email = givenEmail === undefined ? undefined : readOwnEmail(accounts, givenEmail, user.email)
   const proved = email && email !== before.notification_email ? await requireProved(accounts, caller, email, code) : undefined
 
   await accounts.db.transaction().execute(async (within) => {
     if (proved) await spendCode(accounts, within, proved, code)
-    const { setting } = await findUser(within, caller.id)
+    const { setting } = await lockOwn(accounts, within, caller.id)
+    requireGoodWebhook({ ...readSetting(setting), ...plain })
     const change = {
       ...plain,
       language,

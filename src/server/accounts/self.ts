@@ -25,14 +25,16 @@ export async function changeSelf(accounts: Accounts, caller: Caller, change: Sel
   const user = await findUser(accounts.db, caller.id)
   const username = change.username ? readUsername(change.username) : user.username
   if (username !== user.username) await requireFresh(accounts, keepSession)
-  const display_name = change.display_name || user.display_name
-  const names = { username, username_key: usernameKey(username), display_name }
-
-  const password = change.password ? await newPassword() : {}
+  const values = {
+    ...(username === user.username ? {} : { username, username_key: usernameKey(username) }),
+    ...(change.display_name ? { display_name: change.display_name } : {}),
+    ...(change.password ? await newPassword() : {}),
+  }
+  if (Object.keys(values).length === 0) return
   await accounts.db.transaction().execute(async (within) => {
     const changed = await within
       .updateTable('users')
-      .set({ ...names, ...password })
+      .set(values)
       .where('id', '=', user.id)
       // Of two changes made with the same current password only one comes true.
       .where('password_hash', '=', user.password_hash)

@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { behindLock } from '../../../test/helpers/behind-lock.ts'
 import { freshCore } from '../../../test/helpers/core.ts'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { upstreamOfTest } from '../../../test/helpers/upstream.ts'
@@ -37,7 +39,7 @@ describe('what an upstream changed in its list', () => {
   })
 })
 
-eachDatabase('changes of upstream models', (fresh) => {
+eachDatabase('changes of upstream models', (fresh, kind) => {
   let core: Core & { upstream: UpstreamAgents }
 
   beforeAll(async () => {
@@ -93,6 +95,18 @@ eachDatabase('changes of upstream models', (fresh) => {
     await checkModels(core, id)
     await dismissModelChanges(core, { caller, channelId: id })
     expect([await listModelChanges(core), await checkModels(core, id)]).toEqual([[], none])
+  })
+
+  it.runIf(kind === 'postgres')('stay forgotten when an admin forgets them while the upstream is asked', async () => {
+    const { id, list } = await stage()
+    list('m-2', 'm-3')
+    await checkModels(core, id)
+    await behindLock(core.db, {
+      lock: [sql`select id from channels for update`, sql`lock table upstream_models in share mode`],
+      works: [() => checkModels(core, id)],
+      meanwhile: (within) => within.updateTable('upstream_models').set({ added: '[]', removed: '[]' }).execute(),
+    })
+    expect(await listModelChanges(core)).toEqual([])
   })
 
   it('go with their channel', async () => {

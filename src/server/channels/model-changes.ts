@@ -6,7 +6,6 @@ import { fail } from '../lib/failure.ts'
 import type { UpstreamAgents } from '../lib/http-client.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
-import { findRow } from './find-channels.ts'
 import { lockChannel } from './locks.ts'
 import { isPattern } from './match-name.ts'
 import { listModelsOfChannel } from './upstream-models.ts'
@@ -27,21 +26,23 @@ interface Noticed {
  */
 export async function checkModels(core: Core & { readonly upstream: UpstreamAgents }, channelId: number): Promise<Noticed> {
   const now = await listModelsOfChannel(core, { id: channelId })
-  const channel = await findRow(core.db, channelId)
-  const row = await core.db.selectFrom('upstream_models').selectAll().where('channel_id', '=', channelId).executeTakeFirst()
-  const noticed = row ? compare(servedBy(channel), { before: names(row.models), now, open: openOf(row) }) : nothing
-  const values = {
-    models: text(now),
-    added: text(noticed.added),
-    removed: text(noticed.removed),
-    checked_at: seconds(core.now()),
-  }
-  await core.db
-    .insertInto('upstream_models')
-    .values({ channel_id: channelId, ...values })
-    .onConflict((conflict) => conflict.column('channel_id').doUpdateSet(values))
-    .execute()
-  return noticed
+  return core.db.transaction().execute(async (within) => {
+    const channel = await lockChannel(core, within, channelId)
+    const row = await within.selectFrom('upstream_models').selectAll().where('channel_id', '=', channelId).executeTakeFirst()
+    const noticed = row ? compare(servedBy(channel), { before: names(row.models), now, open: openOf(row) }) : nothing
+    const values = {
+      models: text(now),
+      added: text(noticed.added),
+      removed: text(noticed.removed),
+      checked_at: seconds(core.now()),
+    }
+    await within
+      .insertInto('upstream_models')
+      .values({ channel_id: channelId, ...values })
+      .onConflict((conflict) => conflict.column('channel_id').doUpdateSet(values))
+      .execute()
+    return noticed
+  })
 }
 
 /**

@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { behindLock } from '../../../test/helpers/behind-lock.ts'
 import { newClock } from '../../../test/helpers/clock.ts'
 import { freshCore, testCore } from '../../../test/helpers/core.ts'
 import { eachDatabase, freshDatabase } from '../../../test/helpers/databases.ts'
@@ -24,7 +26,7 @@ const bob = 2
 const grace = 4
 const page = { offset: 0, limit: 100 }
 
-eachDatabase('logs', (fresh) => {
+eachDatabase('logs', (fresh, kind) => {
   let core: Core
 
   beforeAll(async () => {
@@ -285,6 +287,13 @@ eachDatabase('logs', (fresh) => {
     await stopPurge(core, { id: 9, username: 'root', role: 100, group: 'default', address: '127.0.0.1' })
     expect(await runPurges(core)).toBe(0)
     expect(await ids({})).toHaveLength(1)
+  })
+
+  it.runIf(kind === 'postgres')('[T162] begins one purge when two are asked for at the same time', async () => {
+    const ask = () => askForPurge(core, { before: nowSeconds })
+    const asked = await behindLock(core.db, { lock: [sql`lock table log_purges in share mode`], works: [ask, ask] })
+    expect(asked.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    expect(asked).toContainEqual({ status: 'rejected', reason: expect.objectContaining({ code: 'log_purge_running' }) })
   })
 
   it('keeps rows for as long as the option says', async () => {

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { type LogPurge, logType } from '../../contract/entities/log.ts'
 import type { Queries } from '../db/open.ts'
 import type { Row } from '../db/schema.ts'
@@ -23,6 +24,7 @@ export async function askForPurge(core: Core, { before, caller }: { before: numb
   if (before <= 0) fail('log_time_required')
   const asked_at = seconds(core.now())
   const row = await core.db.transaction().execute(async (within) => {
+    if (core.database.dialect === 'postgres') await sql`lock table log_purges in share row exclusive mode`.execute(within)
     const running = await within.selectFrom('log_purges').select('id').where('finished_at', '=', 0).executeTakeFirst()
     if (running) fail('log_purge_running')
     const oldest = (await oldestCharge(within)) ?? before

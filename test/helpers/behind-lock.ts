@@ -1,0 +1,28 @@
+import { type RawBuilder, sql } from 'kysely'
+import { expect } from 'vitest'
+import type { Queries, Within } from '../../src/server/db/open.ts'
+
+/**
+ * Begins works while a transaction holds what they will write, and lets them go on once all of them wait for it: each has read by then
+ * what it reads before it waits. `meanwhile` is what that transaction does itself. For PostgreSQL, where writers run at the same time.
+ */
+export async function behindLock<Result>(
+  db: Queries,
+  { lock, works, meanwhile = async () => {} }: Behind<Result>,
+): Promise<PromiseSettledResult<Result>[]> {
+  const waiting = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  const { begun } = await db.transaction().execute(async (within) => {
+    for (const each of lock) await each.execute(within)
+    const begun = Promise.allSettled(works.map((work) => work()))
+    await expect.poll(async () => (await waiting.execute(db)).rows.length, { timeout: 10_000 }).toBe(works.length)
+    await meanwhile(within)
+    return { begun }
+  })
+  return begun
+}
+
+interface Behind<Result> {
+  readonly lock: readonly RawBuilder<unknown>[]
+  readonly works: readonly (() => Promise<Result>)[]
+  readonly meanwhile?: (within: Within) => Promise<unknown>
+}
