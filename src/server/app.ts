@@ -162,6 +162,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
       sessions.close()
       await mailer.close()
       await ledger.close()
+      channels.close()
       options.close()
       await news.close()
       await bus.close()

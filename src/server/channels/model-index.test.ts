@@ -1,17 +1,20 @@
+import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { behindLock } from '../../../test/helpers/behind-lock.ts'
 import { testCore } from '../../../test/helpers/core.ts'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
+import { testLogger } from '../../../test/helpers/logger.ts'
 import { channelInput } from '../../contract/entities/channel.ts'
 import { UpstreamAgents } from '../lib/http-client.ts'
-import { newLogger } from '../lib/logger.ts'
 import type { Snapshot } from '../lib/snapshot.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { addChannels, deleteChannels, editChannel, setChannelStatus } from './channels.ts'
-import { type ChannelIndex, loadChannels, openChannels } from './model-index.ts'
+import { sealKey } from './keys.ts'
+import { type ChannelIndex, loadChannels, openChannel, openChannels } from './model-index.ts'
 
 const caller: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '' }
 
-eachDatabase('the index of channels', (fresh) => {
+eachDatabase('the index of channels', (fresh, kind) => {
   let core: Core
   let upstream: UpstreamAgents
   let channels: Snapshot<ChannelIndex>
@@ -20,7 +23,7 @@ eachDatabase('the index of channels', (fresh) => {
   beforeAll(async () => {
     const test = await fresh()
     const database = await test.open()
-    core = { ...(await testCore(database)), logger: newLogger('error', { write: (line: string) => void logged.push(line) }) }
+    core = { ...(await testCore(database)), logger: testLogger('error', (line) => void logged.push(line)) }
     upstream = new UpstreamAgents()
     channels = await openChannels(core, upstream)
     return async () => {
@@ -42,6 +45,27 @@ eachDatabase('the index of channels', (fresh) => {
     await channels.refresh()
     return channels.current.candidates(group, model).map((tier) => tier.map(({ id }) => id))
   }
+
+  it.runIf(kind === 'postgres')('never has the new key of a channel beside its address of before', async () => {
+    const [id = 0] = await add({ key: 'old', base_url: 'http://old.example' })
+    const read = [async () => (await loadChannels(core)).byId.get(id), async () => (await openChannel(core, id)).keys[0]]
+    const found = await behindLock(core.db, {
+      lock: [sql`lock table channel_keys in access exclusive mode`],
+      works: read,
+      meanwhile: async (within) => {
+        await within.updateTable('channels').set({ base_url: 'http://new.example' }).where('id', '=', id).execute()
+        await within
+          .updateTable('channel_keys')
+          .set({ key_sealed: sealKey(core, id, 'new') })
+          .execute()
+      },
+    })
+    const before = { status: 'fulfilled', value: { key: 'old', baseUrl: 'http://old.example' } }
+    expect(found).toMatchObject([before, before])
+    expect(await Promise.all(read.map((each) => each()))).toMatchObject(
+      Array(2).fill({ key: 'new', baseUrl: 'http://new.example' }),
+    )
+  })
 
   it('holds what the relay needs, with keys, mappings and addresses read', async () => {
     const given = {

@@ -1,7 +1,7 @@
 import { channelStatus } from '../../contract/entities/channel-status.ts'
+import { readTogether } from '../db/read-together.ts'
 import type { Row } from '../db/schema.ts'
 import type { UpstreamAgents } from '../lib/http-client.ts'
-import { background } from '../lib/logger.ts'
 import { Snapshot } from '../lib/snapshot.ts'
 import type { Core } from '../options/core.ts'
 import { checkProviders, providerById } from '../providers/index.ts'
@@ -67,20 +67,20 @@ export async function openChannels(core: Core, upstream: Pick<UpstreamAgents, 'f
     last = index
     return index
   })
-  core.bus.on('channels', () => background(core.logger, 'reload of the channels', channels.refresh()))
+  core.bus.on('channels', () => channels.follow((error) => core.logger.error({ error }, 'the channels are not read yet')))
   await channels.refresh()
   return channels
 }
 
-/** Reads all enabled channels. What cannot be used is left out with an error in the log, and never stops the others. */
+/**
+ * Reads all enabled channels, each with the keys that it has at that moment, so that no key goes where its channel was before or will be
+ * later. What cannot be used is left out with an error in the log, and never stops the others.
+ */
 export async function loadChannels(core: Core): Promise<ChannelIndex> {
-  const rows = await core.db.selectFrom('channels').selectAll().where('status', '=', channelStatus.enabled).execute()
-  const keys = await core.db
-    .selectFrom('channel_keys')
-    .selectAll()
-    .where('status', '=', channelStatus.enabled)
-    .orderBy('id')
-    .execute()
+  const { rows, keys } = await readTogether(core.database, async (db) => ({
+    rows: await db.selectFrom('channels').selectAll().where('status', '=', channelStatus.enabled).execute(),
+    keys: await db.selectFrom('channel_keys').selectAll().where('status', '=', channelStatus.enabled).orderBy('id').execute(),
+  }))
   const keysOf = groupBy(keys, ({ channel_id }) => channel_id)
   return indexChannels(rows.flatMap((row) => readUsable(core, row, keysOf.get(row.id) ?? [])))
 }
@@ -96,8 +96,10 @@ export interface SavedChannel {
 
 /** Throws `not_found`, or what a broken row throws. */
 export async function openChannel(core: Core, id: number): Promise<SavedChannel> {
-  const row = await findRow(core.db, id)
-  const keys = await core.db.selectFrom('channel_keys').selectAll().where('channel_id', '=', id).orderBy('id').execute()
+  const { row, keys } = await readTogether(core.database, async (db) => ({
+    row: await findRow(db, id),
+    keys: await db.selectFrom('channel_keys').selectAll().where('channel_id', '=', id).orderBy('id').execute(),
+  }))
   const ordered = [channelStatus.enabled, channelStatus.autoDisabled, channelStatus.disabled].flatMap((wanted) =>
     keys.filter(({ status }) => status === wanted),
   )

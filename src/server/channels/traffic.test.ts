@@ -61,6 +61,13 @@ describe('what this node has seen of its channels', () => {
     expect(traffic.breaker(channel(1))).toBe('open')
   })
 
+  it('remembers no more models of a key than there may be, the latest of them, whatever names callers make up', () => {
+    const { traffic } = open()
+    for (let name = 0; name < 3000; name++) traffic.begin(channel(1), { ...asked, model: `m-${name}` }).failed(limited)
+    const resting = Array.from({ length: 3000 }, (_, name) => traffic.restMs(channel(1), `m-${name}`) > 0)
+    expect([resting.filter(Boolean).length, resting.lastIndexOf(true), resting.indexOf(true)]).toEqual([1000, 2999, 2000])
+  })
+
   it('leaves a key alone for this model as long as the upstream asks, at most five minutes', () => {
     const { traffic, clock } = open()
     traffic.begin(channel(1), asked).failed(limited)

@@ -53,6 +53,8 @@ const minuteMs = 60_000
 const dayMs = 86_400_000
 /** A key that asks to be left alone for longer is asked again all the same: what it says may be wrong. */
 const restMostMs = 300_000
+/** Of one key, so many models. */
+const restsMax = 1000
 /** What a new measurement counts against those before it. */
 const latencyShare = 0.2
 /** An older measurement says nothing: the channel is tried anew. */
@@ -176,7 +178,12 @@ export class Traffic implements Conditions {
     this.#breaker(channel.keyId).failed(nowMs, failure.isRefusal)
     if (failure.retryAfter <= 0) return
     const rests = this.#rests.get(channel.keyId) ?? new Map<string, number>()
-    this.#rests.set(channel.keyId, rests.set(model, nowMs + Math.min(failure.retryAfter * 1000, restMostMs)))
+    this.#rests.set(channel.keyId, rests)
+    rests.delete(model)
+    // Callers can make up names of models: the oldest goes.
+    const [oldest] = rests.size < restsMax ? [] : rests.keys()
+    if (oldest !== undefined) rests.delete(oldest)
+    rests.set(model, nowMs + Math.min(failure.retryAfter * 1000, restMostMs))
   }
 
   #answered(channel: RunningChannel, seen: Seen, ms: number): void {

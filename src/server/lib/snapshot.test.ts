@@ -40,4 +40,34 @@ describe('a snapshot', () => {
     fails = false
     await expect(snapshot.refresh()).resolves.toBe('value')
   })
+
+  it('comes again for news until they are read, however often the load fails, and not when it is closed', async () => {
+    const reads: string[] = []
+    let truth = 'old'
+    let failures = 0
+    const snapshot = new Snapshot(
+      async () => {
+        if (failures-- > 0) throw new Error('no database')
+        reads.push(truth)
+        return truth
+      },
+      { retryMs: 1 },
+    )
+    await snapshot.refresh()
+    truth = 'new'
+    failures = 3
+    const told: unknown[] = []
+    for (let news = 0; news < 2; news++) snapshot.follow((error) => told.push(error))
+    await expect.poll(() => snapshot.current).toBe('new')
+    expect([told.length, reads]).toEqual([expect.any(Number), ['old', 'new']])
+    expect(told.length).toBeGreaterThan(0)
+
+    failures = Number.POSITIVE_INFINITY
+    snapshot.close()
+    const before = told.length
+    snapshot.follow((error) => told.push(error))
+    await expect.poll(() => told.length).toBe(before + 1)
+    failures = 0
+    expect(reads).toEqual(['old', 'new'])
+  })
 })

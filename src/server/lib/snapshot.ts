@@ -7,9 +7,13 @@ export class Snapshot<Value> {
   #current: Value | undefined
   #running: Promise<Value> | undefined
   #again = false
+  readonly #retryMs: number
+  #retry: NodeJS.Timeout | undefined
+  #isClosed = false
 
-  constructor(load: () => Promise<Value>) {
+  constructor(load: () => Promise<Value>, { retryMs = 1000 }: { readonly retryMs?: number } = {}) {
     this.#load = load
+    this.#retryMs = retryMs
   }
 
   /** The loaded value. Throws before the first `refresh` has finished: start-up awaits it. */
@@ -26,6 +30,25 @@ export class Snapshot<Value> {
     }
     this.#running = this.#run()
     return this.#running
+  }
+
+  /**
+   * Refreshes with nobody waiting for it, and comes again until a load succeeds: news that come while the database is away are not lost.
+   * Each failure is told.
+   */
+  follow(onFailure: (error: unknown) => void): void {
+    clearTimeout(this.#retry)
+    this.refresh().catch((error: unknown) => {
+      onFailure(error)
+      clearTimeout(this.#retry)
+      if (!this.#isClosed) this.#retry = setTimeout(() => this.follow(onFailure), this.#retryMs).unref()
+    })
+  }
+
+  /** Nothing is loaded any more that nobody asks for. */
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#retry)
   }
 
   async #run(): Promise<Value> {

@@ -5,7 +5,6 @@ import { defaults } from '../../contract/options/defaults.ts'
 import { type FoundOption, findOption, type OptionValues } from '../../contract/options/index.ts'
 import { isRoot } from '../../contract/roles.ts'
 import { fail } from '../lib/failure.ts'
-import { background } from '../lib/logger.ts'
 import { Snapshot } from '../lib/snapshot.ts'
 import { recordAudit } from './audit.ts'
 import { requireConsistent } from './checks.ts'
@@ -25,7 +24,9 @@ export async function openOptions(parts: Parts): Promise<OptionStore> {
     return values
   })
   await snapshot.refresh()
-  const unsubscribe = parts.bus.on('options', () => background(parts.logger, 'refreshing options', snapshot.refresh()))
+  const unsubscribe = parts.bus.on('options', () =>
+    snapshot.follow((error) => parts.logger.error({ error }, 'the options are not read yet')),
+  )
 
   /** Tells everybody of a committed change. */
   const announce = async () => {
@@ -48,7 +49,10 @@ export async function openOptions(parts: Parts): Promise<OptionStore> {
     async reset(key, caller) {
       if (await change(parts, requireWritable(key, caller), defaults[key], caller)) await announce()
     },
-    close: unsubscribe,
+    close() {
+      unsubscribe()
+      snapshot.close()
+    },
   }
 }
 
