@@ -1,8 +1,9 @@
+import { availableParallelism } from 'node:os'
 import type { OptionKey } from '../../src/contract/options/index.ts'
 import { HumanCheck } from '../../src/server/accounts/human-check.ts'
 import { OidcKeys } from '../../src/server/accounts/outside/oidc-keys.ts'
 import { type PeerSettings, Peers } from '../../src/server/accounts/outside/peers.ts'
-import { Passwords } from '../../src/server/accounts/passwords.ts'
+import { type Hashing, Passwords } from '../../src/server/accounts/passwords.ts'
 import { Sessions } from '../../src/server/accounts/sessions.ts'
 import type { Accounts } from '../../src/server/accounts/sign-in.ts'
 import { createUser } from '../../src/server/accounts/users.ts'
@@ -27,6 +28,19 @@ export interface AccountNode extends Accounts {
   /** Sets options past their checks, and tells the other nodes nothing. */
   set(values: Partial<Record<OptionKey, string>>): Promise<void>
   close(): Promise<void>
+}
+
+/** A crowd that has every turn to hash and hashes, and every place in the queue for one, until it is told to leave. */
+export function crowdAt(passwords: Passwords): () => Promise<void> {
+  let isOver = false
+  const hashOn = async ({ hash }: Hashing) => {
+    while (!isOver) await hash(goodPassword)
+  }
+  const all = Array.from({ length: availableParallelism() + 60 }, () => passwords.inTurn(hashOn).catch(() => {}))
+  return async () => {
+    isOver = true
+    await Promise.all(all)
+  }
 }
 
 /** The parts that accounts are made of, over a core; `close` ends them but for the core. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { goodPassword as good, goodHash, startAccounts } from '../../../test/helpers/accounts.ts'
+import { crowdAt, goodPassword as good, goodHash, startAccounts } from '../../../test/helpers/accounts.ts'
 import { newClock } from '../../../test/helpers/clock.ts'
 import { eachDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
 import { role } from '../../contract/roles.ts'
@@ -7,7 +7,7 @@ import type { Env } from '../env.ts'
 import { findByAccessToken, makeAccessToken } from './access-tokens.ts'
 import { Passwords } from './passwords.ts'
 import { createRoot } from './root.ts'
-import { type Accounts, signIn } from './sign-in.ts'
+import { type Accounts, requirePassword, signIn } from './sign-in.ts'
 import { createUser, findUser } from './users.ts'
 
 const day = 86_400
@@ -126,6 +126,20 @@ eachDatabase('accounts', (fresh, kind) => {
     node.clock.passSeconds(2)
     await enter('ada', good, '198.51.100.10')
     await expect(guess(11)).rejects.toMatchObject({ code: 'credentials_wrong' })
+  })
+
+  it('[T025] counts nothing against an account whose logins are turned away because too many hash', async () => {
+    const id = await addUser('ada')
+    const disperse = crowdAt(node.passwords)
+    const user = await findUser(node.db, id)
+    const prove = () => requirePassword(node, { user, password: 'wrong', address: place.address })
+    for (let n = 0; n < 10; n++) {
+      await expect(enter('ada', 'wrong', `198.51.100.${n}`)).rejects.toMatchObject({ code: 'too_many_requests' })
+      await expect(prove()).rejects.toMatchObject({ code: 'too_many_requests' })
+    }
+    await disperse()
+    expect(await node.db.selectFrom('login_failures').selectAll().execute()).toEqual([])
+    expect((await enter('ada')).user.id).toBe(id)
   })
 
   it('[T001] never makes anyone wait longer than 15 minutes, even when the clock is put back', async () => {

@@ -10,24 +10,54 @@ import { usernameKey } from './names.ts'
 
 /** Argon2id, in kibibytes, passes and lanes. Stored hashes of other strength are renewed at the next login. */
 const strength = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+/** A core stays free for relaying, where there is more than one. */
+const hashingMax = Math.max(1, availableParallelism() - 1)
 const waitingMax = 50
+/** A full queue is through by then. */
+const retrySeconds = 1
 /** Costs above 14 would keep a core busy for seconds: no program of this kind has made such. */
 const bcryptForm = /^\$2[aby]\$(0[4-9]|1[0-4])\$[./A-Za-z0-9]{53}$/
 const bcryptCost = { min: 4, max: 14 }
 
+/** The slow work itself. */
+export interface Hashing {
+  /** A PHC string with its own salt. */
+  hash(password: string): Promise<string>
+  /** Whether the password is the one of the hash. Without a hash it works as long and answers no, so that time tells nothing. */
+  verify(password: string, stored: string | undefined): Promise<boolean>
+}
+
 /**
- * Password hashes. Hashing is slow and hungry by intent, so this process does no more of it at once than it has cores;
- * beyond a short queue it answers `too_many_requests`.
+ * Password hashes. Hashing is slow and hungry by intent, so this process does little of it at once; beyond a short queue it answers
+ * `too_many_requests`.
  */
-export class Passwords {
-  readonly #gate = new Gate(availableParallelism(), waitingMax)
+export class Passwords implements Hashing {
+  readonly #gate = new Gate(hashingMax, waitingMax)
+  readonly #hashing: Hashing = {
+    hash: (password) => hash(fold(password), strength),
+    verify: (password, stored) => this.#verify(password, stored),
+  }
   /** Hashes of nothing that anybody knows, to work on where there is no hash of a kind. */
   #argonDummy: Promise<string> | undefined
   #bcryptDummy: { cost: number; hash: Promise<string> } | undefined
 
-  /** A PHC string with its own salt. */
   hash(password: string): Promise<string> {
-    return this.#gated(() => hash(fold(password), strength))
+    return this.inTurn((hashing) => hashing.hash(password))
+  }
+
+  verify(password: string, stored: string | undefined): Promise<boolean> {
+    return this.inTurn((hashing) => hashing.verify(password, stored))
+  }
+
+  /**
+   * Does what belongs to a hash in the turn of that hash: of a crowd that comes at once only those whose turn it is are any work, and who
+   * is turned away was none. Throws `too_many_requests`.
+   */
+  inTurn<Result>(work: (hashing: Hashing) => Promise<Result>): Promise<Result> {
+    return this.#gate.run(
+      () => work(this.#hashing),
+      () => fail('too_many_requests', { seconds: retrySeconds }),
+    )
   }
 
   /**
@@ -45,8 +75,7 @@ export class Passwords {
     return this.#bcryptDummy?.cost ?? 0
   }
 
-  /** Whether the password is the one of the hash. Without a hash it works as long and answers no, so that time tells nothing. */
-  async verify(password: string, stored: string | undefined): Promise<boolean> {
+  async #verify(password: string, stored: string | undefined): Promise<boolean> {
     const imported = stored !== undefined && bcryptForm.test(stored) ? stored : undefined
     const own = stored?.startsWith('$argon2') ? stored : undefined
     if (imported) this.expectImported(Number(imported.slice(4, 6)))
@@ -54,12 +83,10 @@ export class Passwords {
 
     const argon = own ?? (await this.#argonDummy)
     const bcrypt = imported ?? (await this.#bcryptDummy?.hash)
-    return this.#gated(async () => {
-      const isOwn = await verify(argon, fold(password))
-      // As it was typed: the program that made the hash did not fold.
-      const isImported = bcrypt !== undefined && (await verifyBcrypt(password, bcrypt).catch(() => false))
-      return (isOwn && own !== undefined) || (isImported && imported !== undefined)
-    })
+    const isOwn = await verify(argon, fold(password))
+    // As it was typed: the program that made the hash did not fold.
+    const isImported = bcrypt !== undefined && (await verifyBcrypt(password, bcrypt).catch(() => false))
+    return (isOwn && own !== undefined) || (isImported && imported !== undefined)
   }
 
   isOutdated(stored: string): boolean {
@@ -68,10 +95,6 @@ export class Passwords {
     return (
       used.memoryCost !== strength.memoryCost || used.timeCost !== strength.timeCost || used.parallelism !== strength.parallelism
     )
-  }
-
-  #gated<Result>(task: () => Promise<Result>): Promise<Result> {
-    return this.#gate.run(task, () => fail('too_many_requests'))
   }
 }
 

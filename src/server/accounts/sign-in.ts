@@ -1,4 +1,5 @@
 import { isRoot } from '../../contract/roles.ts'
+import { promptly } from '../db/promptly.ts'
 import type { Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
 import type { Mailer } from '../notify/mailer.ts'
@@ -7,7 +8,7 @@ import { type Arrival, enter, type SignedIn } from './enter.ts'
 import type { HumanCheck } from './human-check.ts'
 import { findImportedCost } from './imported-passwords.ts'
 import { usernameKey } from './names.ts'
-import type { Passwords } from './passwords.ts'
+import type { Hashing, Passwords } from './passwords.ts'
 import type { Sessions } from './sessions.ts'
 import { accountSubject, addressSubject, countAttempt, forgive, type Subject } from './throttle.ts'
 import { findByLogin, isActive } from './users.ts'
@@ -30,26 +31,31 @@ export interface SignIn extends Arrival {
  * Signs in with a password. Unknown name, wrong password and banned user give the same `credentials_wrong` after the same work.
  * The super admin can sign in while password login is switched off, or the human check broken, so that no setting locks everybody out.
  * Throws also `second_factor_required`, `credentials_required`, `login_throttled`, `human_check_failed`, `password_login_disabled`,
- * `too_many_requests`.
+ * `too_many_requests`, which leaves nothing behind that would slow the account down.
  */
 export async function signIn(accounts: Accounts, given: SignIn): Promise<SignedIn> {
   if (given.username.trim() === '' || given.password === '') fail('credentials_required')
   const isHuman = await accounts.human.passes({ token: given.turnstile, address: given.address, action: 'login' })
-  const user = await findByLogin(accounts.db, given.username)
+  return accounts.passwords.inTurn((hashing) => signInNow(accounts, hashing, { ...given, isHuman }))
+}
 
+async function signInNow(accounts: Accounts, hashing: Hashing, given: SignIn & { isHuman: boolean }): Promise<SignedIn> {
+  // A turn ends soon, also while the database is silent.
+  const user = await promptly(findByLogin(accounts.db, given.username))
   const subjects = await subjectsOf(accounts, given, user)
   for (const subject of subjects) await countAttempt(accounts, subject)
-  const right = await isPassword(accounts, given.password, user?.password_hash)
+  const right = await isPassword(accounts, hashing, { password: given.password, stored: user?.password_hash })
   const admitted = right && user && isActive(user) ? user : undefined
 
   if (!isRoot(admitted?.role ?? 0)) {
-    if (!isHuman) fail('human_check_failed')
+    if (!given.isHuman) fail('human_check_failed')
     if (!accounts.options.current.PasswordLoginEnabled) fail('password_login_disabled')
   }
   if (!admitted) fail('credentials_wrong')
 
   for (const subject of subjects) await forgive(accounts, subject)
-  if (accounts.passwords.isOutdated(admitted.password_hash)) await renewHash(accounts, admitted, given.password)
+  if (accounts.passwords.isOutdated(admitted.password_hash))
+    await renewHash(accounts, hashing, { user: admitted, password: given.password })
   return enter(accounts, admitted, given)
 }
 
@@ -60,16 +66,22 @@ export async function requirePassword(
   accounts: Accounts,
   { user, password, address }: { user: Row<'users'>; password: string; address: string },
 ): Promise<void> {
-  const subjects = await subjectsOf(accounts, { username: user.username, address }, user)
-  for (const subject of subjects) await countAttempt(accounts, subject)
-  if (!(await isPassword(accounts, password, user.password_hash))) fail('password_wrong')
-  for (const subject of subjects) await forgive(accounts, subject)
+  await accounts.passwords.inTurn(async (hashing) => {
+    const subjects = await subjectsOf(accounts, { username: user.username, address }, user)
+    for (const subject of subjects) await countAttempt(accounts, subject)
+    if (!(await isPassword(accounts, hashing, { password, stored: user.password_hash }))) fail('password_wrong')
+    for (const subject of subjects) await forgive(accounts, subject)
+  })
 }
 
 /** Takes as long for an account that was imported a moment ago as for any other: its hash is expected before anybody is verified. */
-async function isPassword({ passwords, db }: Accounts, password: string, stored: string | undefined): Promise<boolean> {
+async function isPassword(
+  { passwords, db }: Accounts,
+  hashing: Hashing,
+  { password, stored }: { password: string; stored: string | undefined },
+): Promise<boolean> {
   passwords.expectImported(await findImportedCost(db))
-  return passwords.verify(password, stored)
+  return hashing.verify(password, stored)
 }
 
 /** From a place where the user is signed in already guesses count apart: strangers cannot keep the owner of the account out. */
@@ -84,8 +96,12 @@ async function subjectsOf(
   return [block, accountSubject(known ? `${name} at ${block.key}` : name)]
 }
 
-async function renewHash(accounts: Accounts, user: Row<'users'>, password: string): Promise<void> {
-  const password_hash = await accounts.passwords.hash(password)
+async function renewHash(
+  accounts: Accounts,
+  hashing: Hashing,
+  { user, password }: { user: Row<'users'>; password: string },
+): Promise<void> {
+  const password_hash = await hashing.hash(password)
   await accounts.db
     .updateTable('users')
     .set({ password_hash })
