@@ -114,7 +114,11 @@ export const errors = {
     onConsole: undefined,
   }),
   reset_link_invalid: kind(403, '重置链接无效或已过期', 'The reset link is invalid or has expired'),
-  webhook_url_invalid: kind(400, 'Webhook 地址须以 https:// 开头', 'The webhook address must begin with https://'),
+  webhook_url_invalid: kind(
+    400,
+    'Webhook 地址须以 https:// 开头，不能含用户名和密码，端口须为 443 或不小于 1024',
+    'The webhook address must begin with https://, without user name and password, at port 443 or one from 1024 on',
+  ),
   user_protected: kind(403, '无权操作同级或更高级别的用户', 'Users of equal or higher level cannot be viewed or changed'),
   promote_forbidden: kind(403, '普通管理员不能提升用户为管理员', 'A regular admin cannot promote anyone to admin'),
   user_locked: kind(

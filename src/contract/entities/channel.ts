@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { nameText } from '../name-text.ts'
 import { bodyRules, headerOverrides } from './channel-overrides.ts'
 import { channelPriorityMin, channelStatus } from './channel-status.ts'
 
@@ -104,7 +105,7 @@ const looseInt = (min: number, max: number) => asItIs(wholeNumber(min, max))
 
 const fields = {
   type: looseInt(1, 100_000),
-  name: asItIs(text(100).trim()),
+  name: asItIs(text(100).transform(nameText)),
   key: optionalText(200_000),
   /** All lines of `key` are keys of this one channel. Otherwise a new channel is made for each. */
   multi_key: z.boolean(),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { nameText } from '../name-text.ts'
 import type { Text } from '../text.ts'
 
 export const redemptionStatus = { unused: 1, disabled: 2, used: 3 } as const
@@ -48,12 +49,7 @@ const nameRule = { zh: '兑换码名称长度须为 1 到 20 个字符', en: 'mu
 const name = z
   .string()
   .max(1000)
-  .transform((text) =>
-    text
-      .normalize('NFC')
-      .replace(/\p{Cc}/gu, ' ')
-      .trim(),
-  )
+  .transform(nameText)
   .refine((text) => text !== '' && [...text].length <= redemptionNameLengthMax, { error: nameRule.en, params: nameRule })
 
 /** What an admin may set of a code. Consoles that do not know expiry leave it out: then it stays as it is, at first never. */

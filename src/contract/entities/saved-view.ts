@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { nameText } from '../name-text.ts'
 
 /** Lists of the console of which views are kept. */
 export const viewedLists = [
@@ -37,7 +38,7 @@ export const savedView = z.object({
 })
 export type SavedView = z.output<typeof savedView>
 
-const name = z.string().trim().min(1).max(savedViewLimits.nameLengthMax)
+const name = z.string().transform(nameText).pipe(z.string().min(1).max(savedViewLimits.nameLengthMax))
 
 export const savedViewInput = z.object({
   list: z.enum(viewedLists),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { nameText } from '../name-text.ts'
 import type { Text } from '../text.ts'
 import { limitSecondsMax, requestCountMax } from './request-limit.ts'
 
@@ -61,12 +62,7 @@ const text = (lengthMax: number) =>
 export const tokenInput = z.object({
   name: text(1000)
     .optional()
-    .transform((name = '') =>
-      name
-        .normalize('NFC')
-        .replace(/\p{Cc}/gu, ' ')
-        .trim(),
-    ),
+    .transform((name = '') => nameText(name)),
   expired_time: z
     .int()
     .min(neverExpires)

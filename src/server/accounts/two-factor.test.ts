@@ -1,10 +1,12 @@
+import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { addUser, startAccounts } from '../../../test/helpers/accounts.ts'
+import { behindLock } from '../../../test/helpers/behind-lock.ts'
 import { freshDatabase } from '../../../test/helpers/databases.ts'
 import { AppError } from '../lib/failure.ts'
 import { periodAt, totpCode } from '../lib/totp.ts'
 import { enter, enterWithCode } from './enter.ts'
-import { beginTwoFactor, confirmTwoFactor, requireSecondFactor } from './two-factor.ts'
+import { beginTwoFactor, confirmTwoFactor, countBackupCodes, renewBackupCodes, requireSecondFactor } from './two-factor.ts'
 import { findUser } from './users.ts'
 
 const place = { address: '192.0.2.9', userAgent: 'test' }
@@ -17,7 +19,13 @@ it('takes one code once on two nodes together, and ends on one what was begun on
     const { id, caller } = await addUser(one, 'ada')
     const { secret } = await beginTwoFactor(one, caller)
     const codeNow = (ahead = 0) => totpCode(secret, periodAt(one.clock.now() / 1000) + ahead)
-    const [backup = ''] = await confirmTwoFactor(two, caller, codeNow())
+    await confirmTwoFactor(two, caller, codeNow())
+    await behindLock(one.db, {
+      lock: [sql`select id from users where id = ${id} for update`, sql`lock table backup_codes in share mode`],
+      works: [one, two].map((node) => () => renewBackupCodes(node, caller)),
+    })
+    expect(await countBackupCodes(one.db, id), 'the codes of one renewal alone').toBe(10)
+    const [backup = ''] = await renewBackupCodes(one, caller)
 
     for (const code of [codeNow(1), backup]) {
       const uses = Array.from({ length: 20 }, (_, n) => outcome(requireSecondFactor(n % 2 === 0 ? one : two, caller, code)))

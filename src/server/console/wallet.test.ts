@@ -44,6 +44,8 @@ describe('redemption calls', () => {
       { name: '   ' },
       { name: 'x'.repeat(21) },
       { expired_time: -1 },
+      { expired_time: 1 },
+      { name: '\u200b' },
     ]
     for (const given of wrong)
       expect([given, await refusal(server, 'POST /api/redemption/', { name: 'a', quota: 1, count: 1, ...given })]).toEqual([
@@ -57,7 +59,8 @@ describe('redemption calls', () => {
   it('are filtered by status, sorted, changed together and exported, and the audit tells of it', async () => {
     const server = await serverOfTest('sqlite')
     await make(server, { name: 'spring', quota: 5, count: 3 })
-    await make(server, { name: '=late', quota: 9, expired_time: 1 })
+    await make(server, { name: '=late', quota: 9 })
+    await server.app.db.updateTable('redemptions').set({ expired_time: 1 }).where('name', '=', '=late').execute()
     const ids = async (query: string) =>
       (await server.call<Page>(`GET /api/redemption/search?${query}`)).items.map(({ id }) => id)
     const batch = (action: string, ...numbers: number[]) =>

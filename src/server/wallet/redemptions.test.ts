@@ -94,6 +94,20 @@ eachDatabase('redemption codes', (fresh) => {
       expect(await refusal(move)).toBe('not_found')
   })
 
+  it('are not made, nor changed, to expire in the past', async () => {
+    const { core } = await ledgerOf(await fresh())
+    const input = { name: 'a', quota: 1, expired_time: 1_000_000_000 }
+    expect(await refusal(() => createRedemptions(core, { input, count: 1, caller: admin }))).toBe('field_invalid')
+    await createRedemptions(core, { input: { name: 'a', quota: 1 }, count: 1, caller: admin })
+    const id = (await listRedemptions(core, all)).items[0]?.id ?? 0
+    expect(await refusal(() => editRedemption(core, { id, input, caller: admin }))).toBe('field_invalid')
+
+    await core.db.updateTable('redemptions').set({ expired_time: 1_000_000_000 }).execute()
+    expect(await editRedemption(core, { id, input: { ...input, name: 'sent back' }, caller: admin })).toMatchObject({
+      name: 'sent back',
+    })
+  })
+
   it('are deleted together when they are used, disabled or expired', async () => {
     const { core, ledger, user } = await ledgerOf(await fresh())
     const caller = { ...admin, id: await user(0) }
@@ -103,7 +117,8 @@ eachDatabase('redemption codes', (fresh) => {
     }
     await make('unused')
     await make('not yet expired', 4_000_000_000)
-    await make('expired', 1_000_000_000)
+    const expired = await make('expired')
+    await core.db.updateTable('redemptions').set({ expired_time: 1_000_000_000 }).where('id', '=', expired.id).execute()
     await redeem({ ...core, ledger }, { key: (await make('used')).key, caller })
     await setRedemptionStatus(core, { id: (await make('disabled')).id, status: 2, caller: admin })
 

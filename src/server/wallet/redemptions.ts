@@ -15,11 +15,15 @@ import { findRedemption, keyPlace, unexpired } from './list-redemptions.ts'
  */
 type RedemptionRow = Row<'redemptions'>
 
-/** Makes `count` codes worth `quota` units each, all of them or none, and answers them in the order of their ids. */
+/**
+ * Makes `count` codes worth `quota` units each, all of them or none, and answers them in the order of their ids. Throws `field_invalid`
+ * for codes that would have expired already.
+ */
 export async function createRedemptions(
   core: Core,
   { input: { name, quota, expired_time = 0 }, count, caller }: { input: RedemptionInput; count: number; caller: Caller },
 ): Promise<string[]> {
+  requireLater(core, expired_time)
   const keys = Array.from({ length: count }, newRedemptionKey)
   const created_time = seconds(core.now())
   const rows = keys.map((key) => {
@@ -37,7 +41,7 @@ export async function createRedemptions(
   return keys
 }
 
-/** Changes name, quota and expiry of an unused code. Throws `not_found` or `redemption_not_editable`. */
+/** Changes name, quota and expiry of an unused code. Throws `not_found`, `redemption_not_editable` or `field_invalid`. */
 export async function editRedemption(
   core: Core,
   { id, input, caller }: { id: number; input: RedemptionInput; caller: Caller },
@@ -45,6 +49,7 @@ export async function editRedemption(
   await changeRedemption(core, { id, caller, action: 'redemption.edit' }, (before) => {
     if (before.status !== redemptionStatus.unused) fail('redemption_not_editable')
     const { expired_time = before.expired_time, ...named } = input
+    if (expired_time !== before.expired_time) requireLater(core, expired_time)
     return { ...named, expired_time }
   })
   return findRedemption(core, id)
@@ -141,6 +146,12 @@ async function readRow(db: Queries | Within, id: number, lock = false): Promise<
 
 function present(db: Queries) {
   return db.selectFrom('redemptions').where('deleted_at', 'is', null)
+}
+
+/** 0 is never. */
+function requireLater(core: Core, expiredTime: number): void {
+  const reason = { zh: '须晚于当前时间', en: 'must be later than now' }
+  if (expiredTime !== 0 && expiredTime <= seconds(core.now())) fail('field_invalid', { field: 'expired_time', reason })
 }
 
 /** 128 bits in hex, as the codes of this family of consoles are. */
