@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { allOptions, type OptionKey } from '../src/contract/options/index.ts'
-import { newLogger } from '../src/server/lib/logger.ts'
 import { periodAt, totpCode } from '../src/server/lib/totp.ts'
 import { mailOptions } from './helpers/accounts.ts'
 import { rootPassword, serverOfTest } from './helpers/app.ts'
@@ -9,6 +8,7 @@ import { testCertificate } from './helpers/certificate.ts'
 import { newClock } from './helpers/clock.ts'
 import { testMasterKey } from './helpers/core.ts'
 import { startIdentityPeers, type Trouble } from './helpers/identity-peers.ts'
+import { testLogger } from './helpers/logger.ts'
 import { startSmtpServer } from './helpers/smtp-server.ts'
 import { startStripe } from './helpers/stripe-server.ts'
 
@@ -31,7 +31,7 @@ describe('canaries in every secret place', () => {
     const clock = newClock(Date.now())
     const server = await serverOfTest('postgres', {
       now: () => clock.now(),
-      logger: newLogger('trace', { write: (line) => void lines.push(line) }),
+      logger: testLogger('trace', (line) => void lines.push(line)),
       env: { LOG_LEVEL: 'trace', TRUSTED_PROXIES: '127.0.0.1' },
       mailCertificates: testCertificate,
       peers: { addresses: peers.addresses, timeoutMs: 300 },

@@ -5,12 +5,12 @@ import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { callerLinesMax } from '../src/server/lib/caller-log.ts'
-import { newLogger } from '../src/server/lib/logger.ts'
 import { rootPassword, serverOfTest, signIn } from './helpers/app.ts'
 import { newClock } from './helpers/clock.ts'
 import { testMasterKey } from './helpers/core.ts'
 import { freshDatabase } from './helpers/databases.ts'
 import { freePort } from './helpers/free-port.ts'
+import { testLogger } from './helpers/logger.ts'
 import { takeAway } from './helpers/outage.ts'
 import { upstreamOfTest } from './helpers/upstream.ts'
 import { chat, eventually, model, stage } from './relay/stage.ts'
@@ -96,7 +96,7 @@ async function endsWell(child: ChildProcess): Promise<void> {
 describe('strangers', () => {
   it('[T212] write one short line each at most, whatever they ask and whatever fails', async () => {
     const lines: string[] = []
-    const logger = newLogger('info', { write: (line) => void lines.push(line) })
+    const logger = testLogger('info', (line) => void lines.push(line))
     const server = await serverOfTest('sqlite', { logger })
     const { port } = new URL(server.url)
     const raw = async (bytes: string) => {
@@ -162,7 +162,7 @@ describe('strangers', () => {
     const lines: string[] = []
     const upstream = await upstreamOfTest()
     upstream.program(model, { status: 503, body: { error: { message: 'y'.repeat(50_000) } } })
-    const logger = newLogger('info', { write: (line) => void lines.push(line) })
+    const logger = testLogger('info', (line) => void lines.push(line))
     const clock = newClock()
     const { ask } = await stage('sqlite', upstream.url, { server: { logger, now: () => clock.now() }, channel: { auto_ban: 0 } })
     lines.length = 0

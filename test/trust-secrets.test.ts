@@ -7,10 +7,10 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { allOptions, type OptionKey } from '../src/contract/options/index.ts'
 import { openSecrets, readMasterKey } from '../src/server/db/key-ring.ts'
 import type { Queries } from '../src/server/db/open.ts'
-import { newLogger } from '../src/server/lib/logger.ts'
 import { rootPassword, serverOfTest, signIn, startServer, type TestServer } from './helpers/app.ts'
 import { testMasterKey } from './helpers/core.ts'
 import { eachDatabase } from './helpers/databases.ts'
+import { testLogger } from './helpers/logger.ts'
 import { startRedis } from './helpers/redis-server.ts'
 import { addChannel, addToken, requireBalancedBooks } from './helpers/seed.ts'
 import { upstreamOfTest } from './helpers/upstream.ts'
@@ -137,7 +137,7 @@ eachDatabase('secrets at rest', (fresh, kind) => {
     await db.updateTable('options').set({ value: bent }).where('key', '=', 'WorkerValidKey').execute()
 
     const lines: string[] = []
-    const logger = newLogger('warn', { write: (line) => void lines.push(line) })
+    const logger = testLogger('warn', (line) => void lines.push(line))
     const other = await serverOfTest(kind, { database: server.database, logger })
     for (const key of ['SMTPToken', 'WorkerValidKey'])
       expect(

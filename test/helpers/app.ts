@@ -2,10 +2,11 @@ import { onTestFinished } from 'vitest'
 import { openApp, type Replaceable } from '../../src/server/app.ts'
 import { type Env, readEnv } from '../../src/server/env.ts'
 import { listen } from '../../src/server/http/server.ts'
-import { newLogger } from '../../src/server/lib/logger.ts'
 import type { App } from '../../src/server/parts.ts'
+import { isWatched, note } from './canaries.ts'
 import { rootPassword, testMasterKey } from './core.ts'
 import { type DatabaseKind, freshDatabase, type TestDatabase } from './databases.ts'
+import { testLogger } from './logger.ts'
 
 export { rootPassword }
 
@@ -46,7 +47,7 @@ export async function startServer(kind: DatabaseKind, { env, database, ...replac
     ...own.env,
     ...env,
   }
-  const open = await openApp(settings, { logger: newLogger(process.env.TEST_LOG_LEVEL ?? 'silent'), ...replaced })
+  const open = await openApp(settings, { logger: testLogger(), ...replaced })
   const server = await listen(open.app)
   const url = server.url.replace('localhost', '127.0.0.1')
   const cookie = `session=${await open.app.sessions.create({ userId: 1, address: '127.0.0.1', userAgent: 'test' })}`
@@ -72,6 +73,7 @@ export async function startServer(kind: DatabaseKind, { env, database, ...replac
       return answer.data
     },
     async stop(limitMs = 2000, idleMs = 0) {
+      if (isWatched) note('metrics', await open.app.metrics.registry.metrics())
       await server.stop(limitMs, idleMs)
       await open.close()
       if (!database) await own.drop()

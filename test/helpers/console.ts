@@ -13,13 +13,13 @@ import { userHandlers } from '../../src/server/console/users.ts'
 import type { Env } from '../../src/server/env.ts'
 import { buildConsoleServer } from '../../src/server/http/console-server.ts'
 import { fail } from '../../src/server/lib/failure.ts'
-import { newLogger } from '../../src/server/lib/logger.ts'
 import { Counters } from '../../src/server/limits/counters.ts'
 import type { App } from '../../src/server/parts.ts'
 import { accountParts, goodHash, goodPassword } from './accounts.ts'
 import { newClock, type TestClock } from './clock.ts'
 import { testCore } from './core.ts'
 import { type DatabaseKind, freshDatabase } from './databases.ts'
+import { testLogger } from './logger.ts'
 
 export const password = goodPassword
 
@@ -65,7 +65,7 @@ export async function startConsole(
   const database = await test.open()
   const clock = newClock()
   const logged: string[] = []
-  const logger = newLogger('info', { write: (line: string) => void logged.push(line) })
+  const logger = testLogger('info', (line) => void logged.push(line))
   const core = { ...(await testCore(database, { now: () => clock.now(), ...(given.env ? { env: given.env } : {}) })), logger }
   const { close, ...accounts } = accountParts(core, undefined, given.peers)
   const { sessions } = accounts

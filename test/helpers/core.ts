@@ -4,11 +4,11 @@ import { openSecrets } from '../../src/server/db/key-ring.ts'
 import type { Database } from '../../src/server/db/open.ts'
 import { type Env, readEnv } from '../../src/server/env.ts'
 import type { Clock } from '../../src/server/lib/clock.ts'
-import { newLogger } from '../../src/server/lib/logger.ts'
 import { newMetrics } from '../../src/server/lib/metrics.ts'
 import type { Core } from '../../src/server/options/core.ts'
 import { openOptions } from '../../src/server/options/store.ts'
 import type { TestDatabase } from './databases.ts'
+import { testLogger } from './logger.ts'
 
 export const testMasterKey = Buffer.alloc(32, 7)
 export const rootPassword = 'correct-horse-1'
@@ -16,7 +16,7 @@ export const rootPassword = 'correct-horse-1'
 /** The parts that every rule uses, over an open database and without network. */
 export async function testCore(database: Database, more: { now?: Clock; env?: Partial<Env>; node?: string } = {}): Promise<Core> {
   const now = more.now ?? Date.now
-  const logger = newLogger(process.env.TEST_LOG_LEVEL ?? 'silent')
+  const logger = testLogger()
   const env = { ...readEnv({}), ...more.env }
   const node = more.node ?? `test-${randomBytes(4).toString('hex')}`
   const secrets = await openSecrets(database, testMasterKey, now())

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { rootPassword, signIn } from './app.ts'
+import { isWatched, note } from './canaries.ts'
 import { testMasterKey } from './core.ts'
 import type { TestDatabase } from './databases.ts'
 
@@ -31,12 +32,17 @@ export async function startProcess(
       MASTER_KEY: testMasterKey.toString('base64'),
       ...database.env,
       ...env,
+      ...(isWatched && { LOG_LEVEL: 'trace' }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
-  child.stdout.on('data', (chunk) => (output += chunk))
-  child.stderr.on('data', (chunk) => (output += chunk))
+  const hear = (chunk: Buffer) => {
+    output += chunk
+    if (isWatched) note('output of processes', String(chunk))
+  }
+  child.stdout.on('data', hear)
+  child.stderr.on('data', hear)
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const url = await listeningUrl(child, () => output)
   const cookie = await signIn(url)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { newLogger } from '../../src/server/lib/logger.ts'
 import { serverOfTest } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
+import { testLogger } from '../helpers/logger.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { type Program, upstreamOfTest } from '../helpers/upstream.ts'
 import {
@@ -28,7 +28,7 @@ const answerText = 'canary words of the model'
 eachDatabase('secrets', (_fresh, kind) => {
   it('[T237] of channels, callers and conversations reach no log, no error, no answer and no log row, whatever fails', async () => {
     const lines: string[] = []
-    const logger = newLogger('trace', { write: (line) => void lines.push(line) })
+    const logger = testLogger('trace', (line) => void lines.push(line))
     const server = await serverOfTest(kind, { logger, env: { LOG_LEVEL: 'trace' } })
     const upstream = await upstreamOfTest()
     const host = new URL(upstream.url).host

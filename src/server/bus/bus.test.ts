@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { eachDatabase, freshDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
+import { testLogger } from '../../../test/helpers/logger.ts'
 import { startRedis } from '../../../test/helpers/redis-server.ts'
 import { openSecrets } from '../db/key-ring.ts'
 import type { Database } from '../db/open.ts'
-import { newLogger } from '../lib/logger.ts'
 import { Bus, type Topic } from './bus.ts'
 import { connectBus, redisPrefix } from './connect.ts'
 import { Revisions } from './revision.ts'
@@ -30,7 +30,7 @@ interface Heard {
 /** A bus that writes down what it is told, and lets a test wait for it. */
 function listening(name: string) {
   const logged: { level: number; msg: string }[] = []
-  const bus = new Bus(newLogger('info', { write: (line: string) => void logged.push(JSON.parse(line)) }))
+  const bus = new Bus(testLogger('info', (line) => void logged.push(JSON.parse(line))))
   const heard: Heard[] = []
   const waiting = new Set<() => void>()
   for (const topic of ['options', 'channels', 'token', 'user'] as const) {
@@ -58,7 +58,7 @@ function listening(name: string) {
       waiting.add(check)
       check()
     })
-  return { bus, heard, hears, logged, logger: newLogger('info', { write: (line: string) => void logged.push(JSON.parse(line)) }) }
+  return { bus, heard, hears, logged, logger: testLogger('info', (line) => void logged.push(JSON.parse(line))) }
 }
 
 async function startNode(test: TestDatabase, name: string, redisUrl = '') {

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
-import { newLogger } from '../lib/logger.ts'
+import { testLogger } from '../../../test/helpers/logger.ts'
 import { releaseLease, takeLease, withLease } from './lease.ts'
 
 eachDatabase('leases', (fresh) => {
@@ -17,7 +17,7 @@ eachDatabase('leases', (fresh) => {
     for (let index = 0; index < count; index++) {
       const database = await test.open()
       cleanups.push(() => database.close())
-      all.push({ database, now: Date.now, logger: newLogger('silent'), node: `node-${index}` })
+      all.push({ database, now: Date.now, logger: testLogger(), node: `node-${index}` })
     }
     return all
   }

@@ -1,18 +1,18 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../../../test/helpers/app.ts'
+import { testLogger } from '../../../test/helpers/logger.ts'
 import { member } from '../../../test/helpers/members.ts'
 import { type Gateway, reportOf, startGateway } from '../../../test/helpers/payment-gateway.ts'
 import { requireBalancedBooks } from '../../../test/helpers/seed.ts'
 import { apiSecret, type FakeStripe, startStripe, webhookSecret } from '../../../test/helpers/stripe-server.ts'
 import type { AdminTopUp, TopUpOffer } from '../../contract/entities/top-up.ts'
-import { newLogger } from '../lib/logger.ts'
 import { ConsoleRequests } from '../limits/console-requests.ts'
 
 const key = 'merchant-key'
 /** The log at its most talkative. */
 const lines: string[] = []
-const logger = newLogger('trace', { write: (line) => void lines.push(line) })
+const logger = testLogger('trace', (line) => void lines.push(line))
 let server: TestServer
 let gateway: Gateway
 let stripe: FakeStripe

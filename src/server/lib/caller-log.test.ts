@@ -1,13 +1,16 @@
 import { expect, it } from 'vitest'
 import { newClock } from '../../../test/helpers/clock.ts'
+import { testLogger } from '../../../test/helpers/logger.ts'
 import { CallerLog, callerLinesMax } from './caller-log.ts'
 import { droppedLines } from './log-output.ts'
-import { newLogger } from './logger.ts'
 
 it('[T212] writes so many lines of a client in a minute, counts those beyond, and nobody else pays for them', () => {
   const lines: string[] = []
   const clock = newClock()
-  const log = new CallerLog(newLogger('info', { write: (line) => void lines.push(line) }), () => clock.now())
+  const log = new CallerLog(
+    testLogger('info', (line) => void lines.push(line)),
+    () => clock.now(),
+  )
   const written = (address: string, times: number) => {
     lines.length = 0
     for (let n = 0; n < times; n++) log.of({ address }).warn('it failed')

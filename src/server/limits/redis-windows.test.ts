@@ -1,7 +1,7 @@
 import { createClient } from '@redis/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { testLogger } from '../../../test/helpers/logger.ts'
 import { type RedisServer, startRedis } from '../../../test/helpers/redis-server.ts'
-import { newLogger } from '../lib/logger.ts'
 import { Counters, type Decision, type Taken } from './counters.ts'
 import { RedisWindows } from './redis-windows.ts'
 import type { Rule } from './rule.ts'
@@ -36,7 +36,7 @@ describe.skipIf(!redis)('over several nodes', () => {
   /** A patient node: what is tested here is counting, and this machine may be busy. */
   async function node(timing: object = {}, prefix = 'test') {
     const logged: string[] = []
-    const logger = newLogger('info', { write: (line: string) => void logged.push(line) })
+    const logger = testLogger('info', (line) => void logged.push(line))
     const patient = { waitMs: 20_000, ...timing }
     const shared = await RedisWindows.open({ url: server.url, prefix, logger, timing: patient })
     const counters = new Counters({ now: Date.now, shared })

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { testCertificate } from '../../../test/helpers/certificate.ts'
+import { testLogger } from '../../../test/helpers/logger.ts'
 import { type SmtpSettings, startSmtpServer } from '../../../test/helpers/smtp-server.ts'
 import { defaults } from '../../contract/options/defaults.ts'
 import type { OptionValues } from '../../contract/options/index.ts'
 import { AppError } from '../lib/failure.ts'
-import { newLogger } from '../lib/logger.ts'
 import { Mailer } from './mailer.ts'
 import { mails, writeMail } from './mails.ts'
 
@@ -17,7 +17,7 @@ afterEach(async () => {
 async function setUp(settings: SmtpSettings = {}, values: Partial<OptionValues> = {}, trusting = true) {
   const server = await startSmtpServer(settings)
   const logged: string[] = []
-  const logger = newLogger('trace', { write: (line: string) => void logged.push(line) })
+  const logger = testLogger('trace', (line) => void logged.push(line))
   const set = { SMTPServer: '127.0.0.1', SMTPPort: server.port, SMTPAccount: login.user, SystemName: 'Sluice 水闸' }
   const current = { ...defaults, ...set, ...(settings.login ? { SMTPToken: login.password } : {}), ...values }
   // Only `current` is read.

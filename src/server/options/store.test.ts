@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, expect, it } from 'vitest'
 import { eachDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
+import { testLogger } from '../../../test/helpers/logger.ts'
 import { optionTextLengthMax } from '../../contract/options/codec.ts'
 import { defaults } from '../../contract/options/defaults.ts'
 import type { OptionKey } from '../../contract/options/index.ts'
 import { Bus } from '../bus/bus.ts'
 import { openSecrets } from '../db/key-ring.ts'
-import { newLogger } from '../lib/logger.ts'
 import { verifyAudit } from './audit.ts'
 import type { Caller } from './core.ts'
 import { derived } from './derived.ts'
@@ -33,7 +33,7 @@ eachDatabase('options', (fresh, kind) => {
   async function startNode(test: TestDatabase) {
     const database = await test.open()
     const logged: string[] = []
-    const logger = newLogger('info', { write: (text: string) => void logged.push(text) })
+    const logger = testLogger('info', (text) => void logged.push(text))
     const bus = new Bus(logger)
     const secrets = await openSecrets(database, masterKey, 0)
     const parts = { database, db: database.db, secrets, bus, logger, now: () => 1_700_000_000_000 }

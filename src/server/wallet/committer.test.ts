@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { newLogger } from '../lib/logger.ts'
+import { testLogger } from '../../../test/helpers/logger.ts'
 import { Committer } from './committer.ts'
 
 interface Work {
@@ -11,7 +11,7 @@ interface Work {
 function committerOf(fault: (batch: readonly Work[]) => 'refused' | 'away' | undefined = () => undefined) {
   const batches: string[][] = []
   const written: string[] = []
-  const committer = new Committer<Work>(newLogger('silent'), {
+  const committer = new Committer<Work>(testLogger(), {
     async write(batch) {
       batches.push(batch.map(({ name }) => name))
       await new Promise((resolve) => setImmediate(resolve))

@@ -1,0 +1,144 @@
+import { allOptions } from '../../src/contract/options/index.ts'
+
+/**
+ * What a run that looks for secrets has seen in one test file: the secrets, and the texts in which none may be. Secrets are recognised by
+ * where they stand: a header, a field or a part of an address that holds one, and whatever is encrypted. `canary-taps.ts` watches there.
+ */
+export const isWatched = process.env.CANARIES === '1'
+
+/** Where no secret may be. */
+export type Place = 'logs' | 'refusals' | 'metrics' | 'output of processes'
+
+interface Seen {
+  readonly secrets: Map<string, string>
+  readonly texts: Map<Place, string[]>
+}
+
+/** One for all copies of this module in a worker. */
+const kept = globalThis as typeof globalThis & { seenByCanaries?: Seen }
+kept.seenByCanaries ??= { secrets: new Map(), texts: new Map() }
+const { secrets, texts } = kept.seenByCanaries
+
+export function note(place: Place, text: string): void {
+  const before = texts.get(place)
+  if (before) before.push(text)
+  else texts.set(place, [text])
+}
+
+const lengthMax = 4096
+
+/** Keeps a secret with where it was seen. What reads like a word is none that could be told from others. */
+export function keep(source: string, secret: unknown): void {
+  if (typeof secret !== 'string' || secret.length > lengthMax || secrets.has(secret)) return
+  const isCode = /^\d{6}$/.test(secret)
+  const isSecret = secret.length >= 8 && /[^a-z_ ]/.test(secret) && new Set(secret).size > 4
+  if (isCode || isSecret) secrets.set(secret, source)
+}
+
+const secretHeaders =
+  /^(?:(?:proxy-)?authorization|x-api-key|x-goog-api-key|api-key|mj-api-secret|stripe-signature|cookie|set-cookie)$/i
+
+/** Keeps what a header holds, if it is one that holds secrets. */
+export function keepHeader(name: string, value: string): void {
+  if (!secretHeaders.test(name)) return
+  if (/cookie$/i.test(name)) {
+    for (const [, cookie, secret] of value.matchAll(/(?:^|;\s*)((?:__Host-)?(?:session|browser)\w*)=([^;\s]+)/g))
+      keep(`cookie ${cookie}`, secret)
+    return
+  }
+  const bare = value.replace(/^(?:bearer|basic)\s+/i, '').trim()
+  keep(`header ${name}`, bare)
+  keep(`header ${name}`, bare.replace(/^sk-/, ''))
+}
+
+const secretQueries = ['key', 'token', 'access_token', 'code', 'password', 'secret', 'client_secret', 'state', 'sign', 'hash']
+
+/** Keeps what an address holds. */
+export function keepAddress(address: string): void {
+  const at = address.indexOf('?')
+  if (at < 0) return
+  const query = new URLSearchParams(address.slice(at))
+  for (const name of secretQueries) for (const value of query.getAll(name)) keepNamed(`query ${name}`, name, value)
+}
+
+const secretFields = new Set([
+  ...['password', 'password2', 'original_password', 'key', 'token', 'access_token', 'refresh_token', 'id_token', 'secret'],
+  ...['client_secret', 'webhook_secret', 'private_key', 'code', 'verification_code', 'state', 'backup_codes', 'api_key'],
+])
+/** Most texts that are parsed have none of the fields. */
+export const mayHoldSecret = new RegExp(`"(?:proxy|${[...secretFields].join('|')})"`)
+
+/** Keeps what the fields of parsed JSON hold. */
+export function keepFields(value: unknown, depth = 0): void {
+  if (typeof value !== 'object' || value === null || depth > 4) return
+  const isOption = 'key' in value && 'value' in value
+  if (isOption) keepOption(value)
+  for (const [name, inner] of Object.entries(value)) {
+    if (typeof inner === 'object') keepFields(inner, depth + 1)
+    else if (name === 'proxy') keepPassword(inner)
+    else if (secretFields.has(name) && !(isOption && name === 'key')) keepNamed(`field ${name}`, name, inner)
+  }
+}
+
+function keepPassword(url: unknown): void {
+  if (typeof url === 'string' && URL.canParse(url)) keep('password of a proxy', decodeURIComponent(new URL(url).password))
+}
+
+function keepOption({ key, value }: { key: unknown; value: unknown }): void {
+  const option = Object.entries(allOptions).find(([name]) => name === key)?.[1]
+  if (option && 'secret' in option) keep(`option ${key}`, value)
+}
+
+/** Errors have codes too, and lists have keys. */
+function keepNamed(source: string, name: string, value: unknown): void {
+  const isWord = typeof value === 'string' && /^[a-z_]+$/i.test(value)
+  if (!(isWord && (name === 'code' || name === 'key' || name === 'state'))) keep(source, value)
+}
+
+/** How a secret may stand in a text. */
+function formsOf(secret: string): Set<string> {
+  return new Set([
+    secret,
+    encodeURIComponent(secret),
+    JSON.stringify(secret).slice(1, -1),
+    Buffer.from(secret).toString('base64'),
+  ])
+}
+
+export interface Finding {
+  readonly source: string
+  readonly secret: string
+  readonly place: Place
+  readonly around: string
+}
+
+const headLength = 6
+
+/** Looks for every secret in every text, in one pass over the texts, and forgets both. */
+export function search(): { found: Finding[]; secrets: number; bytes: Record<string, number> } {
+  const byHead = new Map<string, { secret: string; form: string; source: string }[]>()
+  for (const [secret, source] of secrets) {
+    for (const form of formsOf(secret)) {
+      const head = form.slice(0, headLength)
+      byHead.set(head, [...(byHead.get(head) ?? []), { secret, form, source }])
+    }
+  }
+  const found: Finding[] = []
+  const bytes: Record<string, number> = {}
+  for (const [place, pieces] of texts) {
+    const text = pieces.join('\n')
+    bytes[place] = text.length
+    for (let at = 0; at + headLength <= text.length; at++) {
+      for (const { secret, form, source } of byHead.get(text.slice(at, at + headLength)) ?? []) {
+        if (!text.startsWith(form, at)) continue
+        // Six digits alone are a code; within a longer number they are chance.
+        if (form.length === headLength && /[\w.]/.test(`${text[at - 1] ?? ''}${text[at + headLength] ?? ''}`)) continue
+        found.push({ source, secret, place, around: text.slice(Math.max(0, at - 150), at + form.length + 80) })
+      }
+    }
+  }
+  const count = secrets.size
+  secrets.clear()
+  texts.clear()
+  return { found, secrets: count, bytes }
+}

@@ -1,0 +1,22 @@
+import { type Logger, newLogger } from '../../src/server/lib/logger.ts'
+import { isWatched, note } from './canaries.ts'
+
+const levels: Readonly<Record<string, number>> = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, silent: Infinity }
+
+/**
+ * A logger for tests: silent, or of the level whose lines a test reads. In the run that looks for secrets everything is logged and noted,
+ * and the test still reads the lines of its level alone.
+ */
+export function testLogger(
+  level = process.env.TEST_LOG_LEVEL ?? 'silent',
+  read: (line: string) => void = (line) => void process.stdout.write(line),
+): Logger {
+  if (!isWatched) return newLogger(level, { write: read })
+  const least = levels[level] ?? 0
+  return newLogger('trace', {
+    write(line) {
+      note('logs', line)
+      if (Number(/^\{"level":(\d+)/.exec(line)?.[1]) >= least) read(line)
+    },
+  })
+}
