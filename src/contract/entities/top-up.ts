@@ -20,7 +20,7 @@ export const topUpStatusLabels: Readonly<Record<string, { label: Text; color: st
   success: { label: { zh: '已到账', en: 'Credited' }, color: 'green' },
   failed: { label: { zh: '支付失败', en: 'Failed' }, color: 'red' },
   expired: { label: { zh: '已过期', en: 'Expired' }, color: 'gray' },
-  flagged: { label: { zh: '金额异常', en: 'Payment differs' }, color: 'orange' },
+  flagged: { label: { zh: '支付不符', en: 'Payment differs' }, color: 'orange' },
 }
 
 export const paymentProviders = { epay: 'epay', stripe: 'stripe' } as const

@@ -3,7 +3,7 @@ import { currencies } from '../money.ts'
 import type { Text } from '../text.ts'
 import { option, section } from './define.ts'
 import { commaListOf } from './lists.ts'
-import { address, choice, integer, line, number, type Ratios, ratios, says, secret } from './shapes.ts'
+import { address, choice, integer, line, number, type Ratios, ratios, says, secret, toggle } from './shapes.ts'
 
 const amountMax = 1_000_000
 
@@ -60,6 +60,14 @@ export const payment = section(
       help: {
         zh: '网关通知支付结果的地址，留空则使用服务器地址。',
         en: 'Address where the gateway reports results; the server address when empty.',
+      },
+    }),
+    EpayGoodsCheckEnabled: option({
+      ...toggle(true),
+      label: { zh: '核对商品名称', en: 'Compare the name of the goods' },
+      help: {
+        zh: '支付结果中的商品名称与订单不同时不入账，并将订单标记为「支付不符」。仅在网关会改写商品名称时关闭。',
+        en: 'A result that names other goods than the order is not credited, and the order is flagged. Switch off only where the gateway rewrites names.',
       },
     }),
     Price: option({

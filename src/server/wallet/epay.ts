@@ -12,6 +12,9 @@ export interface Merchant {
   readonly key: string
 }
 
+/** Ours are shorter by far. */
+const goodsLengthMax = 100
+
 /** Undefined while anything is missing: then nothing is signed and no signature is believed. */
 export function readMerchant({ PayAddress: address, EpayId: id, EpayKey: key }: OptionValues): Merchant | undefined {
   return address === '' || id === '' || key === '' ? undefined : { address, id, key }
@@ -40,7 +43,7 @@ export function paymentForm(merchant: Merchant, payment: Payment): PaymentForm {
     out_trade_no: payment.tradeNo,
     notify_url: payment.notifyUrl,
     return_url: payment.returnUrl,
-    name: `TUC${payment.amount}`,
+    name: goodsName(payment.amount),
     money: payment.money,
     device: 'pc',
   }
@@ -48,6 +51,17 @@ export function paymentForm(merchant: Merchant, payment: Payment): PaymentForm {
     url: `${merchant.address}/submit.php`,
     fields: { ...fields, sign_type: 'MD5', sign: signatureOf(fields, merchant.key) },
   }
+}
+
+/** What an order of this amount is called at the gateway. */
+export function goodsName(amount: number): string {
+  return `TUC${amount}`
+}
+
+/** The amount of the goods of this name; 0, which no order has, for a name that we never gave. */
+export function amountOfGoods(name: string): number {
+  const amount = Number(/\d{1,15}$/.exec(name)?.[0] ?? 0)
+  return name === goodsName(amount) ? amount : 0
 }
 
 /** What a gateway reports of a payment that was made. */
@@ -58,6 +72,8 @@ export interface PaymentReport {
   readonly gatewayNo: string
   /** Hundredths, or undefined when it is no amount of money. */
   readonly moneyMinor: number | undefined
+  /** The name of the goods. */
+  readonly goods: string
 }
 
 /** The report of a finished payment to this merchant. Undefined for anything else, above all for what the merchant's key did not sign. */
@@ -70,6 +86,7 @@ export function readReport(merchant: Merchant, query: Readonly<Record<string, un
     gatewayNo: fields.trade_no ?? '',
     method: fields.type ?? '',
     moneyMinor: minorOf(fields.money ?? ''),
+    goods: goodsOf(fields.name ?? ''),
   }
 }
 
@@ -84,7 +101,13 @@ export function readOrder(merchant: Merchant, tradeNo: string, text: string): Pa
   if (!isObject(order) || Number(order.code) !== 1 || Number(order.status) !== 1) return undefined
   const field = (name: string) => (typeof order[name] === 'string' || typeof order[name] === 'number' ? String(order[name]) : '')
   if (field('pid') !== merchant.id || field('out_trade_no') !== tradeNo) return undefined
-  return { tradeNo, gatewayNo: field('trade_no'), method: field('type'), moneyMinor: minorOf(field('money')) }
+  return {
+    tradeNo,
+    gatewayNo: field('trade_no'),
+    method: field('type'),
+    moneyMinor: minorOf(field('money')),
+    goods: goodsOf(field('name')),
+  }
 }
 
 function signatureOf(fields: Readonly<Record<string, string>>, key: string): string {
@@ -111,6 +134,10 @@ function textFields(query: Readonly<Record<string, unknown>>): Record<string, st
 function minorOf(money: string): number | undefined {
   const [, whole = '', fraction = ''] = /^(\d{1,12})(?:\.(\d{1,2}))?$/.exec(money) ?? []
   return whole === '' ? undefined : Number(whole) * 100 + Number(fraction.padEnd(2, '0'))
+}
+
+function goodsOf(name: string): string {
+  return name.trim().slice(0, goodsLengthMax)
 }
 
 function readJson(text: string): unknown {

@@ -11,7 +11,7 @@ import { findTopUp } from './list-top-ups.ts'
 import { quotaText } from './quota-text.ts'
 import { creditedNow, creditOrder, type Paid, takePayment, type WithLedger } from './take-payment.ts'
 import { paidBySession } from './take-stripe-event.ts'
-import { requireMerchant, requireStripe, type WithStripe } from './top-ups.ts'
+import { paidByReport, requireMerchant, requireStripe, type WithStripe } from './top-ups.ts'
 
 /** What admins do about orders that did not go by themselves. Every act that moves quota is in the audit, with its reason. */
 export type Payments = WithLedger & WithStripe & { readonly upstream: UpstreamAgents }
@@ -110,7 +110,5 @@ async function askGateway(core: Payments, { trade_no: tradeNo }: AdminTopUp): Pr
     },
   )
   const report = reply.status === 200 ? readOrder(merchant, tradeNo, reply.body.toString()) : undefined
-  if (!report) return undefined
-  const { gatewayNo, ...paid } = report
-  return { ...paid, provider: 'epay', currency: 'CNY', providerId: gatewayNo, paymentId: '' }
+  return report && paidByReport(core, report)
 }

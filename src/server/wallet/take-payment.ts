@@ -7,6 +7,7 @@ import { seconds } from '../lib/clock.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
+import { amountOfGoods, goodsName } from './epay.ts'
 import type { Ledger } from './ledger.ts'
 import { quotaText } from './quota-text.ts'
 
@@ -20,6 +21,8 @@ export interface Paid {
   readonly method: string
   readonly moneyMinor: number | undefined
   readonly currency: string
+  /** What was bought, as the gateway names it; undefined where names are not compared. */
+  readonly goods: string | undefined
   /** What the provider calls the order and its payment. */
   readonly providerId: string
   readonly paymentId: string
@@ -65,7 +68,7 @@ export function creditedNow({ now }: Core) {
 
 /** Proved to be of the provider, yet not what was ordered: somebody has to look. An exact report still credits the order. */
 async function flagOrder(core: Core, within: Within, paid: Paid): Promise<void> {
-  const { tradeNo, method, moneyMinor: money_minor, currency } = paid
+  const { tradeNo, method, moneyMinor: money_minor, currency, goods } = paid
   const flagged = await openOrder(within, paid)
     .set({ status: topUpStatus.flagged })
     .where('status', '<>', topUpStatus.flagged)
@@ -76,14 +79,21 @@ async function flagOrder(core: Core, within: Within, paid: Paid): Promise<void> 
     caller: undefined,
     action: 'top-up.flag',
     target: `top_up:${tradeNo}`,
-    before: toldOf(flagged),
-    after: toldOf({ method, money_minor, currency, refunded_minor: flagged.refunded_minor }),
+    before: toldOf({ ...flagged, goods: goods === undefined ? undefined : goodsName(flagged.amount) }),
+    after: toldOf({ method, money_minor, currency, goods, refunded_minor: flagged.refunded_minor }),
   })
 }
 
-function toldOf(order: { method: string; money_minor: number | undefined; currency: string; refunded_minor: number }): string {
-  const { method, money_minor, currency, refunded_minor } = order
-  return JSON.stringify({ method, money_minor, currency, ...(refunded_minor > 0 ? { refunded_minor } : {}) })
+interface Told {
+  readonly method: string
+  readonly money_minor: number | undefined
+  readonly currency: string
+  readonly goods: string | undefined
+  readonly refunded_minor: number
+}
+
+function toldOf({ method, money_minor, currency, goods, refunded_minor }: Told): string {
+  return JSON.stringify({ method, money_minor, currency, goods, ...(refunded_minor > 0 ? { refunded_minor } : {}) })
 }
 
 /** An order that is not credited yet, whatever else it is. */
@@ -95,27 +105,29 @@ export function openOrder(db: Queries, { tradeNo, provider }: Pick<Paid, 'tradeN
     .where('status', '<>', topUpStatus.success)
 }
 
-function matching(order: ReturnType<typeof openOrder>, { method, moneyMinor, currency, providerId }: Paid) {
+function matching(order: ReturnType<typeof openOrder>, paid: Paid) {
   return (
     order
-      .where('method', '=', method)
-      .where('money_minor', '=', moneyMinor ?? -1)
-      .where('currency', '=', currency)
+      .where((row) => row.and(termsOf(paid)))
       // '' while the provider has not said it, as when the process died before its answer was written down.
-      .where('provider_id', 'in', ['', providerId])
+      .where('provider_id', 'in', ['', paid.providerId])
   )
 }
 
-async function isCredited({ db }: Core, { provider, tradeNo, method, moneyMinor, currency }: Paid): Promise<boolean> {
+async function isCredited({ db }: Core, paid: Paid): Promise<boolean> {
   const order = await db
     .selectFrom('top_ups')
     .select('id')
-    .where('trade_no', '=', tradeNo)
-    .where('provider', '=', provider)
+    .where('trade_no', '=', paid.tradeNo)
+    .where('provider', '=', paid.provider)
     .where('status', '=', topUpStatus.success)
-    .where('method', '=', method)
-    .where('money_minor', '=', moneyMinor ?? -1)
-    .where('currency', '=', currency)
+    .where((row) => row.and(termsOf(paid)))
     .executeTakeFirst()
   return order !== undefined
+}
+
+/** What the order must say to be paid by this. */
+function termsOf({ method, moneyMinor, currency, goods }: Paid) {
+  const amount = goods === undefined ? {} : { amount: amountOfGoods(goods) }
+  return { method, money_minor: moneyMinor ?? -1, currency, ...amount }
 }

@@ -47,6 +47,7 @@ export function paidBySession(session: CheckoutSession): Paid | undefined {
     method: 'stripe',
     moneyMinor: amount_total ?? undefined,
     currency: (currency ?? '').toUpperCase(),
+    goods: undefined,
     providerId: session.id,
     paymentId: session.payment_intent ?? '',
   }

@@ -105,16 +105,41 @@ eachDatabase('online top-up', (fresh, kind) => {
     const { fields } = await order()
     const wrong = { money: ['87.59', '0.01', '1e3'], type: ['wxpay'] }
     for (const [name, values] of Object.entries(wrong))
-      for (const value of values) expect(await take(reportOf({ ...fields }, key, { [name]: value }))).toBe(false)
+      for (const value of values)
+        expect([value, await take(reportOf({ ...fields }, key, { [name]: value }))]).toEqual([value, false])
     expect(await orders()).toMatchObject([{ status: 'flagged' }])
     expect(await node.userRow(userId)).toMatchObject({ quota: 0 })
     const acts = await node.core.db.selectFrom('audit').select(['action', 'after']).where('action', '=', 'top-up.flag').execute()
-    expect(acts).toEqual([{ action: 'top-up.flag', after: '{"method":"alipay","money_minor":8759,"currency":"CNY"}' }])
+    expect(acts).toEqual([
+      { action: 'top-up.flag', after: '{"method":"alipay","money_minor":8759,"currency":"CNY","goods":"TUC12"}' },
+    ])
     expect((await verifyAudit(node.core)).brokenAt).toBeUndefined()
 
     expect(await take(reportOf({ ...fields }, key, { money: '87.6' }))).toBe(true)
     expect(await take(reportOf({ ...fields }, key, { money: '87.59' }))).toBe(false)
     expect(await node.userRow(userId)).toMatchObject({ quota: 6_000_000 })
+  })
+
+  it('[T170] flags an order whose signed payment is for goods of another name, unless names are not compared', async () => {
+    const node = await ledgerOf(await fresh())
+    const { userId, order, take, orders } = await shop(node)
+    const { fields } = await order()
+    const named = (name: string, of = fields) => take(reportOf({ ...of }, key, { name }))
+    for (const name of ['TUC1', 'TUC012', 'tuc12', 'TUC12.0', 'Water', ''])
+      expect([name, await named(name)]).toEqual([name, false])
+    expect(await orders()).toMatchObject([{ status: 'flagged' }])
+    expect(await node.userRow(userId)).toMatchObject({ quota: 0 })
+    const flags = await node.core.db.selectFrom('audit').select(['before', 'after']).where('action', '=', 'top-up.flag').execute()
+    const told = '{"method":"alipay","money_minor":8760,"currency":"CNY","goods":"'
+    expect(flags).toEqual([{ before: `${told}TUC12"}`, after: `${told}TUC1"}` }])
+
+    expect(await named(' TUC12 ')).toBe(true)
+    // It is credited; and a report of other goods is none of this order.
+    expect(await named('TUC1')).toBe(false)
+    const { fields: second } = await order()
+    await node.core.options.save({ key: 'EpayGoodsCheckEnabled', value: 'false', caller: root })
+    expect(await named('Water', second)).toBe(true)
+    expect(await node.userRow(userId)).toMatchObject({ quota: 12_000_000 })
   })
 
   it('[T172] credits a report that comes a hundred times at once on two nodes, and again later, once, and acknowledges all', async () => {

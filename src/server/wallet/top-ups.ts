@@ -4,11 +4,11 @@ import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import { randomText } from '../lib/ids.ts'
 import type { Caller, Core } from '../options/core.ts'
-import { type Merchant, type PaymentForm, paymentForm, readMerchant, readReport } from './epay.ts'
+import { type Merchant, type PaymentForm, type PaymentReport, paymentForm, readMerchant, readReport } from './epay.ts'
 import { quotaText } from './quota-text.ts'
 import { checkoutForm, readStripeMerchant, type StripeMerchant } from './stripe.ts'
 import type { StripeCalls } from './stripe-calls.ts'
-import { takePayment, type WithLedger } from './take-payment.ts'
+import { type Paid, takePayment, type WithLedger } from './take-payment.ts'
 import { topUpOffer, topUpPrice } from './top-up-price.ts'
 
 /**
@@ -83,9 +83,13 @@ export async function orderTopUp(core: WithStripe, { method, ...ordered }: Order
 export async function takeReport(core: WithLedger, fields: Readonly<Record<string, unknown>>): Promise<boolean> {
   const merchant = readMerchant(core.options.current)
   const report = merchant && readReport(merchant, fields)
-  if (!report) return false
-  const { gatewayNo, ...paid } = report
-  return takePayment(core, { ...paid, provider: 'epay', currency: 'CNY', providerId: gatewayNo, paymentId: '' })
+  return report !== undefined && takePayment(core, paidByReport(core, report))
+}
+
+/** Some gateways rewrite the names of goods: there the operator has them not compared. */
+export function paidByReport({ options }: Core, { gatewayNo, goods, ...paid }: PaymentReport): Paid {
+  const compared = options.current.EpayGoodsCheckEnabled ? goods : undefined
+  return { ...paid, provider: 'epay', currency: 'CNY', goods: compared, providerId: gatewayNo, paymentId: '' }
 }
 
 interface Made {
