@@ -42,7 +42,7 @@ function reasonOf(issue: z.core.$ZodIssue): Text {
       return { zh: `须为 ${issue.values.join('、')} 之一`, en: `must be one of ${issue.values.join(', ')}` }
     case 'invalid_type':
       if (isAbsent(issue)) return { zh: '不能为空', en: 'is required' }
-      return { zh: `类型须为 ${issue.expected}`, en: `must be of type ${issue.expected}` }
+      return types[issue.expected] ?? { zh: `类型须为 ${issue.expected}`, en: `must be of type ${issue.expected}` }
     case 'unrecognized_keys':
       return { zh: `含有未知字段 ${issue.keys.join('、')}`, en: `has unknown fields ${issue.keys.join(', ')}` }
     case 'custom':
@@ -51,6 +51,17 @@ function reasonOf(issue: z.core.$ZodIssue): Text {
       if (isAbsent(issue)) return { zh: '不能为空', en: 'is required' }
       return { zh: '格式无效', en: 'has an invalid form' }
   }
+}
+
+const object: Text = { zh: '须为对象', en: 'must be an object' }
+const types: Readonly<Record<string, Text>> = {
+  string: { zh: '须为字符串', en: 'must be a string' },
+  number: { zh: '须为数字', en: 'must be a number' },
+  int: { zh: '须为整数', en: 'must be a whole number' },
+  boolean: { zh: '须为 true 或 false', en: 'must be true or false' },
+  array: { zh: '须为数组', en: 'must be an array' },
+  object,
+  record: object,
 }
 
 /** Told by the value itself, which an issue only has when its reader has asked for it (`reportInput`). */

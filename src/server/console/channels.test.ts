@@ -113,7 +113,7 @@ describe('channel calls', () => {
       return ((await answer.json()) as { message: string }).message
     }
     expect(await told()).toBe('Field type is invalid: is required')
-    expect(await told('openai')).toBe('Field type is invalid: must be of type number')
+    expect(await told('openai')).toBe('Field type is invalid: must be a number')
   })
 
   it('tell the kinds of upstream and their models', async () => {

@@ -49,6 +49,8 @@ const serverCodes: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_BAD_URL: 'route_unknown',
 }
 
+const unparsed = { zh: '无法解析', en: 'it cannot be parsed' }
+
 /** What the HTTP server refuses before a handler is reached. */
 function refusedByServer(error: unknown, request: FastifyRequest): AppError | undefined {
   if (!(error instanceof Error) || !('statusCode' in error)) return undefined
@@ -56,7 +58,8 @@ function refusedByServer(error: unknown, request: FastifyRequest): AppError | un
   const code =
     serverCodes['code' in error ? String(error.code) : ''] ?? (error instanceof SyntaxError ? 'bad_json' : 'bad_request')
   const path = request.url.split('?', 1)[0] ?? ''
-  return new AppError(code, { reason: error.message, limit: request.routeOptions?.bodyLimit ?? 0, method: request.method, path })
+  const reason = code === 'bad_json' ? unparsed : error.message
+  return new AppError(code, { reason, limit: request.routeOptions?.bodyLimit ?? 0, method: request.method, path })
 }
 
 function logFailure({ logger }: Core, request: FastifyRequest, failure: AppError): void {

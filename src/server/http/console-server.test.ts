@@ -296,36 +296,6 @@ describe('the console', () => {
     expect((await console.call('POST /api/user/login', { body: { username: 'ada', password } })).json().success).toBe(true)
   })
 
-  it.each([
-    ['banned', { status: 2 }],
-    ['demoted', { role: 1 }],
-    ['greeted', { display_name: 'Boss' }],
-  ])('[T069] sends a file on while the admin who asked for it may have it: %s meanwhile', async (what, change) => {
-    let letOn = () => {}
-    const isChanged = new Promise<void>((resolve) => {
-      letOn = resolve
-    })
-    async function* pieces() {
-      yield 'first\n'
-      await isChanged
-      yield 'second\n'
-    }
-    const other = await startConsole('sqlite', { handlers: { 'GET /api/log/export.csv': pieces } })
-    onTestFinished(() => other.stop())
-    const admin = await other.addUser('adm', { role: 10 })
-    const url = await other.server.listen({ port: 0, host: '127.0.0.1' })
-    const response = await fetch(`${url}/api/log/export.csv`, { headers: admin.headers })
-    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
-    expect((await reader?.read())?.value).toBe('first\n')
-
-    await other.app.db.updateTable('users').set(change).where('id', '=', admin.id).execute()
-    other.app.bus.publish('user', admin.id)
-    other.clock.passSeconds(2)
-    letOn()
-    if (what === 'greeted') expect((await reader?.read())?.value).toBe('second\n')
-    else await expect(reader?.read()).rejects.toThrow()
-  })
-
   it('[T055] lets only declared fields of a reply out, and no reply that breaks its schema', async () => {
     const leaky = {
       'GET /api/user/self': () => ({ password_hash: 'canary' }),
@@ -360,7 +330,7 @@ describe('the console', () => {
     expect(await message()).toBe('未登录或登录已过期，请重新登录')
     expect(await message({ 'accept-language': 'en-US,en;q=0.9' })).toBe('Not logged in or login has expired, please log in again')
     const wrong = await console.call('POST /api/user/login', { body: { username: 1 }, headers: english })
-    expect(wrong.json()).toMatchObject({ code: 'field_invalid', message: 'Field username is invalid: must be of type string' })
+    expect(wrong.json()).toMatchObject({ code: 'field_invalid', message: 'Field username is invalid: must be a string' })
   })
 
   it.each([

@@ -81,7 +81,8 @@ function acceptJsonOnly(server: FastifyInstance): void {
     const encoding = request.headers['content-encoding']
     if (encoding !== undefined && encoding !== 'identity') return done(new AppError('encoding_unsupported', { encoding }))
     if (body.trim() === '') return done(null, undefined)
-    if (escapedNul.test(body)) return done(new AppError('bad_json', { reason: 'NUL' }))
+    if (escapedNul.test(body))
+      return done(new AppError('bad_json', { reason: { zh: '含有 NUL 字符', en: 'it holds a NUL character' } }))
     parseJson(request, body, done)
   })
 }

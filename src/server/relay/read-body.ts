@@ -42,6 +42,15 @@ function zstandard(): [string, Inflate][] {
 /** Far beyond every real request; a text of another shape would take a parser seconds. */
 const shapeMax = { depth: 100, parts: 250_000, entries: 2_000_000 } as const
 
+/** Why a body is no JSON that is taken. */
+const reasons = {
+  depth: { zh: `嵌套超过 ${shapeMax.depth} 层`, en: `nested deeper than ${shapeMax.depth} levels` },
+  parts: { zh: '内容过多', en: 'it has too many parts' },
+  empty: { zh: '内容为空', en: 'it is empty' },
+  unparsed: { zh: '无法解析', en: 'it cannot be parsed' },
+  noObject: { zh: '须为对象', en: 'it must be an object' },
+} as const
+
 /**
  * Reads a JSON body, inflated when the caller compressed it, without a byte order mark and with each key once: what is authorised and
  * priced is what goes upstream. Throws `body_too_large` before buffering more than the limit, `encoding_unsupported`, `bad_json`, or
@@ -56,8 +65,7 @@ export async function readBody(request: IncomingMessage, limitBytes = bodyLimitB
 
   const bytes = withoutMark(inflated)
   const shape = shapeOf(bytes, shapeMax)
-  if (typeof shape === 'string')
-    fail('bad_json', { reason: shape === 'depth' ? `nested deeper than ${shapeMax.depth} levels` : 'it has too many parts' })
+  if (typeof shape === 'string') fail('bad_json', { reason: shape === 'depth' ? reasons.depth : reasons.parts })
   const json = parseObject(bytes)
   const isEachKeyOnce = shape.topMembers === Object.keys(json).length
   return { json, bytes: isEachKeyOnce ? bytes : withoutRepeatedKeys(bytes) }
@@ -107,9 +115,9 @@ function parseObject(bytes: Buffer): JsonObject {
   try {
     value = JSON.parse(bytes.toString('utf8'))
   } catch (cause) {
-    fail('bad_json', { reason: bytes.length === 0 ? 'it is empty' : 'it cannot be parsed' }, { cause })
+    fail('bad_json', { reason: bytes.length === 0 ? reasons.empty : reasons.unparsed }, { cause })
   }
-  if (!isObject(value)) fail('bad_json', { reason: 'it must be an object' })
+  if (!isObject(value)) fail('bad_json', { reason: reasons.noObject })
   return value
 }
 

@@ -95,7 +95,7 @@ export class RealtimeSession {
   async #fromClient(text: string): Promise<void> {
     const shape = shapeOf(Buffer.from(text), shapeMax)
     const event = typeof shape === 'string' ? undefined : readEvent(text)
-    if (!event) return this.#tell(new AppError('bad_json', { reason: 'an event must be an object' }))
+    if (!event) return this.#tell(new AppError('bad_json', { reason: { zh: '事件须为对象', en: 'an event must be an object' } }))
     const changed = this.#checked(event)
     if (!changed) return
     this.#meter.heard(changed)

@@ -101,7 +101,7 @@ class ResponsesSession implements Stoppable {
   #refuse(event: JsonObject | undefined, streamId: string): void {
     const field = event?.type === 'response.create' ? 'stream_id' : 'type'
     const unknown = new AppError('field_invalid', { field, reason: { zh: '不支持', en: 'is not supported here' } })
-    const known = event ? unknown : new AppError('bad_json', { reason: 'an event must be an object' })
+    const known = event ? unknown : new AppError('bad_json', { reason: { zh: '事件须为对象', en: 'an event must be an object' } })
     this.#tell(event && this.#isStopping ? new AppError('server_stopping') : known, streamId)
   }
 
