@@ -40,7 +40,6 @@ const signingLines: readonly string[] = [
   'POST /api/user/logout',
 ] satisfies Line[]
 const optionLine: string = 'PUT /api/option/' satisfies Line
-const askAgainMs = 1000
 
 /**
  * Lets a call in, by what its headers say, or throws: from which page, how often, who, with which role. Nothing is open unless its
@@ -64,23 +63,8 @@ export async function admit(
   return { client, identity }
 }
 
-/** Passes on what is sent bit by bit for as long as who asked may have it: somebody who is banned or demoted meanwhile gets no more. */
-export async function* whileAdmitted(
-  app: App,
-  { route, request }: { route: Route; request: FastifyRequest },
-  pieces: AsyncIterable<string>,
-): AsyncGenerator<string> {
-  let askedAt = app.now()
-  for await (const piece of pieces) {
-    if (route.access !== 'public' && app.now() - askedAt > askAgainMs) {
-      await requireCallerOf(app, route, request)
-      askedAt = app.now()
-    }
-    yield piece
-  }
-}
-
-async function requireCallerOf(app: App, route: Route, request: FastifyRequest): Promise<Identity> {
+/** Who asks, where the route may be used by nobody unknown. Throws when they may not, or may no longer. */
+export async function requireCallerOf(app: App, route: Route, request: FastifyRequest): Promise<Identity> {
   const identity = await requireIdentity(app, headersOf(route, request))
   if (!mayAccess(identity.account.role, route.access)) fail('permission_denied')
   return identity

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { explain } from '../../contract/issues.ts'
@@ -8,9 +7,10 @@ import { browserCookie, readBrowserToken } from '../accounts/browser-cookie.ts'
 import { clearedSessionCookies, sessionCookie } from '../accounts/session-cookie.ts'
 import { AppError } from '../lib/failure.ts'
 import type { App } from '../parts.ts'
-import { type Admitted, admit, type Gate, requireNoDemo, whileAdmitted } from './admit.ts'
+import { type Admitted, admit, type Gate, requireNoDemo } from './admit.ts'
 import type { Context } from './context.ts'
 import { answerFailure } from './failures.ts'
+import { sendText } from './send-text.ts'
 
 /**
  * The console calls. This folder turns the contract into HTTP: access first, then the input by its schema, the handler, and the reply by
@@ -51,7 +51,7 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
           const answer = await handler(context, readInput(route, request))
           if (!route.text) return reply.send(envelopeOf(route, answer))
           // The handler table's type makes handlers of such routes answer with the pieces.
-          return sendText(reply, route.text, whileAdmitted(mount.app, { route, request }, answer as AsyncIterable<string>))
+          return sendText(mount.app, { route, text: route.text, request, reply }, answer as AsyncIterable<string>)
         },
         ...(route.text?.refusal === undefined ? {} : { errorHandler: refuseInText(mount.app, route.text.refusal) }),
       })
@@ -140,15 +140,6 @@ function envelopeOf(route: Route, answer: unknown): Record<string, unknown> {
   // The handler table's type makes handlers of routes with extra fields answer in this form.
   const { data, extra } = answer as { data: unknown; extra: unknown }
   return { success: true, message: '', data: route.reply.parse(data), ...route.extra.parse(extra) }
-}
-
-function sendText(
-  reply: FastifyReply,
-  { type, fileName }: NonNullable<Route['text']>,
-  pieces: AsyncIterable<string>,
-): FastifyReply {
-  if (fileName !== undefined) reply.header('content-disposition', `attachment; filename="${fileName}"`)
-  return reply.type(`${type}; charset=utf-8`).send(Readable.from(pieces))
 }
 
 function requireComplete(routes: Routes, handlers: Readonly<Record<string, unknown>>): void {

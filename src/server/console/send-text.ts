@@ -1,0 +1,37 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Route } from '../../contract/route.ts'
+import type { App } from '../parts.ts'
+import { requireCallerOf } from './admit.ts'
+
+const askAgainMs = 1000
+/** How long nothing may be read. Longer than the longest query, during which there is nothing to read. */
+const stalledMs = 120_000
+
+/**
+ * Sends a text in the pieces that its handler makes, as fast as they are read. It is broken off when who asked may have it no more, as
+ * somebody who was banned or demoted, and when the reader stands still for long: neither holds a connection and what waits for it.
+ */
+export function sendText(
+  app: App,
+  { route, text, request, reply }: Asked & { text: NonNullable<Route['text']>; reply: FastifyReply },
+  pieces: AsyncIterable<string>,
+): FastifyReply {
+  const { type, fileName } = text
+  if (fileName !== undefined) reply.header('content-disposition', `attachment; filename="${fileName}"`)
+  const sent = Readable.from(pieces)
+  if (route.access !== 'public') breakOffWithAdmission(app, { route, request }, sent)
+  reply.raw.setTimeout(stalledMs, () => reply.raw.destroy())
+  return reply.type(`${type}; charset=utf-8`).send(sent)
+}
+
+interface Asked {
+  readonly route: Route
+  readonly request: FastifyRequest
+}
+
+function breakOffWithAdmission(app: App, { route, request }: Asked, sent: Readable): void {
+  const ask = () => requireCallerOf(app, route, request).catch((error: Error) => void sent.destroy(error))
+  const timer = setInterval(ask, askAgainMs)
+  sent.once('close', () => clearInterval(timer))
+}
