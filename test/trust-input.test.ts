@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import type { Route } from '../src/contract/route.ts'
 import { allRoutes } from '../src/contract/routes/index.ts'
 import { startServer, type TestServer } from './helpers/app.ts'
+import { spreadText } from './helpers/canaries.ts'
 import { oddNames, sqlSigns } from './helpers/fuzz.ts'
 import { fuzzRoutes } from './helpers/fuzz-routes.ts'
 import { addChannel, addToken, requireBalancedBooks } from './helpers/seed.ts'
@@ -188,7 +189,7 @@ describe.each(['sqlite', 'postgres'] as const)('input over %s', (kind) => {
   })
 
   it('[T077] nothing that was sent stands in a statement, found or not: it goes beside it, as a parameter', async () => {
-    const sent = `"canary' OR '1'='1' -- /*`
+    const sent = spreadText(`"canary' OR '1'='1' -- /*`)
     const statements = statementsOf(server)
     const headers: readonly Record<string, string>[] = [
       { authorization: `Bearer ${sent}` },

@@ -3,6 +3,7 @@ import type { Routes } from '../src/contract/route.ts'
 import { allRoutes } from '../src/contract/routes/index.ts'
 import { seconds } from '../src/server/lib/clock.ts'
 import { startServer, type TestServer } from './helpers/app.ts'
+import { spreadText } from './helpers/canaries.ts'
 import { type Member, member } from './helpers/members.ts'
 import { addChannel } from './helpers/seed.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
@@ -10,7 +11,7 @@ import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
 /** What belongs to one user is not there for another: part C of the trust reference, over whole servers. */
 
 /** The name of everything that somebody has. */
-const canaryOf = ({ username }: Member) => `canary-of-${username}`
+const canaryOf = ({ username }: Member) => spreadText(`canary-of-${username}`)
 type Call = readonly [line: string, body?: unknown]
 /** A call that names something, and what it names. */
 type Attempt = readonly [(id: number | string) => Call, number | string]
