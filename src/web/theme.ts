@@ -139,7 +139,7 @@ export const theme = createTheme({
       },
     },
     Modal: {
-      styles: { title: { fontWeight: 600 } },
+      styles: { title: { fontWeight: 600, lineHeight: 1.4 } },
       defaultProps: {
         radius: 'lg',
         centered: true,
@@ -184,8 +184,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--surface-quiet': 'var(--mantine-color-gray-0)',
     '--surface-hover': 'var(--mantine-color-gray-1)',
     '--line': 'var(--mantine-color-gray-2)',
-    '--line-field': 'var(--mantine-color-gray-4)',
-    '--line-choice': '#84939b',
+    '--line-field': '#7f8e96',
     '--track': 'var(--mantine-color-gray-1)',
     '--track-chosen': '#ffffff',
     '--accent': 'var(--mantine-color-sluice-7)',
@@ -212,8 +211,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--surface-quiet': '#131a1f',
     '--surface-hover': 'var(--mantine-color-dark-6)',
     '--line': '#242d33',
-    '--line-field': 'var(--mantine-color-dark-4)',
-    '--line-choice': '#5f6e77',
+    '--line-field': '#64737c',
     '--track': 'var(--mantine-color-dark-6)',
     '--track-chosen': 'var(--mantine-color-dark-4)',
     '--accent': 'var(--mantine-color-sluice-4)',
