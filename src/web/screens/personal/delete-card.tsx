@@ -13,7 +13,7 @@ export function DeleteCard({ username }: { username: string }) {
   return (
     <Panel title={say('remove')}>
       <div className={styles.row}>
-        <span className={styles.words}>{say('removeHint')}</span>
+        <span className={styles.sentence}>{say('removeHint')}</span>
         <Button variant="light" color="red" onClick={() => setOpen(true)}>
           {say('removeOpen')}
         </Button>

@@ -108,7 +108,7 @@ export const texts = defineTexts('personal', {
     removeHint: '账户删除后无法恢复，余额与令牌将一并失效。',
     removeOpen: '删除个人账户',
     removeTitle: '危险操作',
-    removeWarning: '您正在删除自己的帐户，将清空所有数据且不可恢复',
+    removeWarning: '你正在删除自己的账户，所有数据将被清空，无法恢复',
     removeType: '请输入你的账户名“{name}”以确认删除',
     removeMismatch: '请输入你的账户名以确认删除！',
     removeConfirm: '确认删除',

@@ -12,15 +12,17 @@ export interface PriceChangeProps {
   readonly becomes: number
   /** Stands for a price that there is not yet. */
   readonly before?: string | undefined
+  /** The difference stands below, so that the prices of a column stand below each other. */
+  readonly stacked?: boolean
 }
 
 /** A price, what becomes of it, and the difference. */
-export function PriceChange({ now, becomes, before = '–' }: PriceChangeProps) {
+export function PriceChange({ now, becomes, before = '–', stacked = false }: PriceChangeProps) {
   const say = useText(texts)
   const change = changeOf(now, becomes)
   if (change === 0) return <span className={styles.quiet}>{usdText(becomes)}</span>
   return (
-    <span className={styles.price}>
+    <span className={styles.price} data-stacked={stacked}>
       <span className={styles.quiet}>{now === null ? before : usdText(now)}</span>
       <IconArrowNarrowRight size={14} className={styles.arrow} role="img" aria-label={say('becomes')} />
       <strong>{usdText(becomes)}</strong>

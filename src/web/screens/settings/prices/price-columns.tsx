@@ -44,5 +44,5 @@ function PriceCell({ proposal, name }: { proposal: PriceProposal; name: PriceNam
   const say = useText(texts)
   const { current, current_per_call: perCall, proposed } = proposal
   const before = perCall !== null && name === 'input' ? say('perCall', { usd: usdText(perCall) }) : undefined
-  return <PriceChange now={current?.[name] ?? null} becomes={proposed[name] ?? 0} before={before} />
+  return <PriceChange now={current?.[name] ?? null} becomes={proposed[name] ?? 0} before={before} stacked />
 }
