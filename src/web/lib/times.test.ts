@@ -12,6 +12,11 @@ describe('local times', () => {
     expect(formatTime(parseTime('2026-3-1') ?? 0)).toBe('2026-03-01 00:00:00')
   })
 
+  it('takes what is pasted with other strokes, without seconds and with room around it', () => {
+    for (const text of ['2026/3/1 4:05', ' 2026.03.01  04:05:00 ', '2026-03-01T04:05'])
+      expect(formatTime(parseTime(text) ?? 0)).toBe('2026-03-01 04:05:00')
+  })
+
   it.each(['', 'tomorrow', '2026-02-30', '2026-01-01 24:00:00', '2026-13-01', '01/02/2026'])('refuses %s', (text) => {
     expect(parseTime(text)).toBeUndefined()
   })

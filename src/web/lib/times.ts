@@ -12,14 +12,19 @@ export function formatDate(date: Date): string {
   return `${day} ${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`
 }
 
-/** Unix seconds of `yyyy-MM-dd HH:mm:ss` in local time; undefined when it is no such time. */
+/** Unix seconds of `yyyy-MM-dd HH:mm:ss` in local time, with less of the clock or other strokes too; undefined when it is no such time. */
 export function parseTime(text: string): number | undefined {
-  const match = /^(\d{4})-(\d\d?)-(\d\d?)(?:[ T](\d\d?):(\d\d?)(?::(\d\d?))?)?$/.exec(text.trim())
+  const match = /^(\d{4})[-/.](\d\d?)[-/.](\d\d?)(?:[ T]+(\d\d?):(\d\d?)(?::(\d\d?))?)?$/.exec(text.trim())
   if (!match) return undefined
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1).map((part) => Number(part ?? 0))
   const date = new Date(year, month - 1, day, hour, minute, second)
   const same = date.getMonth() === month - 1 && date.getDate() === day && hour < 24 && minute < 60 && second < 60
   return same ? Math.floor(date.getTime() / 1000) : undefined
+}
+
+/** Whether a field holds a time: neither nothing nor, as not a number, a text that is none. */
+export function isTime(seconds: number | undefined): seconds is number {
+  return seconds !== undefined && !Number.isNaN(seconds)
 }
 
 /** Midnight at the beginning of today, or of a day before. */

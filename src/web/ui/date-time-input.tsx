@@ -1,19 +1,106 @@
-import { Input, Skeleton } from '@mantine/core'
-import { lazy, Suspense } from 'react'
-import type { DateTimeInputProps } from './date-time-picker.tsx'
+import { ActionIcon, CloseButton, Popover, Skeleton, TextInput } from '@mantine/core'
+import { IconCalendar } from '@tabler/icons-react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { defineTexts, useText } from '../lib/i18n.ts'
+import { formatTime, isTime, parseTime } from '../lib/times.ts'
+import { useLayer } from './layers.ts'
+import { texts } from './texts.ts'
 
-const LazyPicker = lazy(async () => ({ default: (await import('./date-time-picker.tsx')).LocalDateTimePicker }))
+const Calendar = lazy(async () => ({ default: (await import('./calendar.tsx')).Calendar }))
 
-/** A moment in local time, picked from a calendar. */
-export function DateTimeInput(props: DateTimeInputProps) {
-  const waiting = (
-    <Input.Wrapper label={props.label} description={props.description}>
-      <Skeleton height={36} />
-    </Input.Wrapper>
-  )
+export interface DateTimeInputProps {
+  readonly label: string
+  /** Unix seconds; undefined where nothing is filled in, not a number for a text that is no time. */
+  readonly value: number | undefined
+  readonly onChange: (seconds: number | undefined) => void
+  readonly placeholder?: string
+  readonly description?: ReactNode
+  readonly error?: ReactNode
+  /** Where a form finds it again. */
+  readonly 'data-path'?: string | undefined
+  /** What is said of a text that is no time. */
+  readonly formatError?: string
+}
+
+/** A moment in local time: typed, pasted, or picked from a calendar. */
+export function DateTimeInput({ label, value, onChange, error, formatError, ...rest }: DateTimeInputProps) {
+  const say = useText(texts)
+  const sayTime = useText(timeTexts)
+  // The text as it was typed, as long as it stands for the value.
+  const [typed, setTyped] = useState<{ readonly text: string; readonly value: number | undefined; readonly left: boolean }>()
+  const own = typed && Object.is(typed.value, value) ? typed : undefined
+  const text = own ? own.text : isTime(value) ? formatTime(value) : ''
+  const isWrong = own?.left === true && Number.isNaN(own.value)
+
+  function type(next: string): void {
+    const read = next.trim() === '' ? undefined : (parseTime(next) ?? Number.NaN)
+    setTyped({ text: next, value: read, left: false })
+    onChange(read)
+  }
+
+  /** Whoever is done sees the time as it was understood, or that it was not. */
+  function leave(): void {
+    setTyped(own && Number.isNaN(own.value) ? { ...own, left: true } : undefined)
+  }
+
   return (
-    <Suspense fallback={waiting}>
-      <LazyPicker {...props} />
-    </Suspense>
+    <TextInput
+      {...rest}
+      label={label}
+      value={text}
+      error={error || (isWrong && (formatError ?? sayTime('format')))}
+      autoComplete="off"
+      spellCheck={false}
+      onChange={(event) => type(event.currentTarget.value)}
+      onBlur={leave}
+      rightSectionWidth={text === '' ? 36 : 62}
+      rightSection={
+        <>
+          {text !== '' && <CloseButton size="sm" aria-label={`${say('clear')}: ${label}`} onClick={() => type('')} />}
+          <CalendarButton label={label} value={isTime(value) ? value : undefined} onChange={onChange} />
+        </>
+      }
+    />
   )
 }
+
+function CalendarButton({ label, value, onChange }: Pick<DateTimeInputProps, 'label' | 'value' | 'onChange'>) {
+  const sayTime = useText(timeTexts)
+  const [opened, setOpened] = useState(false)
+  // Esc closes the calendar alone, and not what its field stands in.
+  useLayer(opened)
+  return (
+    <Popover
+      opened={opened}
+      onChange={setOpened}
+      position="bottom-end"
+      shadow="md"
+      radius="md"
+      trapFocus
+      returnFocus
+      withinPortal
+    >
+      <Popover.Target>
+        <ActionIcon size="sm" aria-label={`${sayTime('open')}: ${label}`} onClick={() => setOpened(!opened)}>
+          <IconCalendar size={16} stroke={1.6} />
+        </ActionIcon>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Suspense fallback={<Skeleton width={252} height={310} />}>
+          <Calendar value={value} onChange={onChange} onDone={() => setOpened(false)} />
+        </Suspense>
+      </Popover.Dropdown>
+    </Popover>
+  )
+}
+
+const timeTexts = defineTexts('date-time', {
+  zh: {
+    open: '打开日历',
+    format: '时间格式错误，请按 2026-12-31 23:59:59 的格式填写',
+  },
+  en: {
+    open: 'Open the calendar',
+    format: 'Wrong time format; write it as 2026-12-31 23:59:59',
+  },
+})

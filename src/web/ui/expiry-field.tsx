@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { defineTexts, useText } from '../lib/i18n.ts'
-import { nowSeconds } from '../lib/times.ts'
+import { defineTexts, textOf, useText } from '../lib/i18n.ts'
+import { isTime, nowSeconds } from '../lib/times.ts'
 import { Choices } from './choices.tsx'
 import { DateTimeInput } from './date-time-input.tsx'
 
@@ -8,16 +8,18 @@ const daySeconds = 86_400
 const spans = { hour: 3600, day: daySeconds, month: 30 * daySeconds, year: 365 * daySeconds } as const
 
 export interface ExpiryFieldProps {
-  /** Unix seconds; undefined is never. */
-  readonly value: number | undefined
+  /** Unix seconds; undefined is never, and not a number a text that is no time. */
+  readonly value?: number | undefined
   readonly onChange: (at: number | undefined) => void
   /** Spans from now that are offered beside never. */
   readonly offers: readonly (keyof typeof spans)[]
   readonly error?: ReactNode
+  /** Where a form finds it again. */
+  readonly 'data-path'?: string
 }
 
 /** When something ends, or that it never does. */
-export function ExpiryField({ value, onChange, offers, error }: ExpiryFieldProps) {
+export function ExpiryField({ value, onChange, offers, error, 'data-path': path }: ExpiryFieldProps) {
   const say = useText(texts)
   return (
     <div>
@@ -28,6 +30,8 @@ export function ExpiryField({ value, onChange, offers, error }: ExpiryFieldProps
         value={value}
         onChange={onChange}
         error={error}
+        data-path={path}
+        formatError={say('format')}
       />
       <Choices
         offers={[
@@ -39,11 +43,17 @@ export function ExpiryField({ value, onChange, offers, error }: ExpiryFieldProps
   )
 }
 
+/** What a form says of an expiry that is no time; undefined when there is nothing to say. */
+export function faultOfExpiry(at: number | undefined): string | undefined {
+  return at === undefined || isTime(at) ? undefined : textOf(texts, 'format')
+}
+
 const texts = defineTexts('expiry', {
   zh: {
     expires: '过期时间',
     never: '永不过期',
-    help: '清空即为永不过期。',
+    help: '可以直接填写或粘贴，清空即为永不过期。',
+    format: '过期时间格式错误！请按 2026-12-31 23:59:59 的格式填写',
     hour: '一小时',
     day: '一天',
     month: '一个月',
@@ -52,7 +62,8 @@ const texts = defineTexts('expiry', {
   en: {
     expires: 'Expires',
     never: 'Never expires',
-    help: 'Cleared, it never expires.',
+    help: 'Type, paste or pick it; cleared, it never expires.',
+    format: 'The expiry has a wrong format; write it as 2026-12-31 23:59:59',
     hour: '1 hour',
     day: '1 day',
     month: '1 month',

@@ -2,7 +2,7 @@ import { Button, Group, Popover, Stack, Text } from '@mantine/core'
 import { IconCalendar } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useText } from '../lib/i18n.ts'
-import { formatTime, nowSeconds, startOfDay, timeZoneName } from '../lib/times.ts'
+import { formatTime, isTime, nowSeconds, startOfDay, timeZoneName } from '../lib/times.ts'
 import { DateTimeInput } from './date-time-input.tsx'
 import { texts } from './texts.ts'
 import styles from './time-range.module.css'
@@ -83,12 +83,12 @@ export function TimeRange({ label, from, to, onChange }: TimeRangeProps) {
           </Group>
           <DateTimeInput
             label={say('from')}
-            value={draft.from || undefined}
+            value={draft.from === 0 ? undefined : draft.from}
             onChange={(value) => setDraft({ ...draft, from: value ?? 0 })}
           />
           <DateTimeInput
             label={say('to')}
-            value={draft.to || undefined}
+            value={draft.to === 0 ? undefined : draft.to}
             onChange={(value) => setDraft({ ...draft, to: value ?? 0 })}
           />
           <Group justify="flex-end" gap="xs">
@@ -98,7 +98,7 @@ export function TimeRange({ label, from, to, onChange }: TimeRangeProps) {
             <Button size="compact-md" variant="subtle" color="gray" onClick={() => setOpened(false)}>
               {say('cancel')}
             </Button>
-            <Button size="compact-md" onClick={() => choose(draft)}>
+            <Button size="compact-md" disabled={!isTime(draft.from) || !isTime(draft.to)} onClick={() => choose(draft)}>
               {say('apply')}
             </Button>
           </Group>

@@ -5,7 +5,7 @@ import type { LogPurge } from '../../../contract/entities/log.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { invalidate, read, useWrite } from '../../lib/query.ts'
-import { formatTime, startOfDay, timeZoneName } from '../../lib/times.ts'
+import { formatTime, isTime, startOfDay, timeZoneName } from '../../lib/times.ts'
 import { toast } from '../../lib/toast.ts'
 import { confirm } from '../../ui/confirm.tsx'
 import { DateTimeInput } from '../../ui/date-time-input.tsx'
@@ -48,7 +48,7 @@ export function PurgeDialog({ onClose }: { onClose: () => void }) {
   }, [endedId, endedCount, client, say])
 
   async function ask(): Promise<void> {
-    if (before === undefined) {
+    if (!isTime(before)) {
       toast.failure(new Error(say('purgeTimeMissing')))
       return
     }

@@ -16,7 +16,7 @@ import { useStatus } from '../../lib/status.ts'
 import { Choices } from '../../ui/choices.tsx'
 import { DrawerForm, DrawerFormWaiting } from '../../ui/drawer-form.tsx'
 import { ErrorView } from '../../ui/error-view.tsx'
-import { ExpiryField } from '../../ui/expiry-field.tsx'
+import { ExpiryField, faultOfExpiry } from '../../ui/expiry-field.tsx'
 import { showNewCodes } from './new-codes.tsx'
 import { redemptionLists } from './redemption-lines.ts'
 import { texts } from './texts.ts'
@@ -60,11 +60,7 @@ function Fields({ code, onDone }: { code: Redemption | undefined; onDone: () => 
         {...form.getInputProps('name')}
       />
       <QuotaField form={form} />
-      <ExpiryField
-        value={form.values.expired_time}
-        onChange={(at) => form.setFieldValue('expired_time', at)}
-        offers={['day', 'month', 'year']}
-      />
+      <ExpiryField offers={['day', 'month', 'year']} {...form.getInputProps('expired_time')} />
       {!code && (
         <NumberInput
           label={say('count')}
@@ -141,6 +137,7 @@ function useFaults() {
   return {
     name: (name: string) =>
       [...name.trim()].length > redemptionNameLengthMax && say('nameLong', { max: redemptionNameLengthMax }),
+    expired_time: (at: number | undefined) => faultOfExpiry(at),
     quota: (quota: number | string) => !isBetween(quota, Number.MAX_SAFE_INTEGER) && say('quotaInvalid'),
     count: (count: number | string) => !isBetween(count, redemptionCountMax) && say('countInvalid', { max: redemptionCountMax }),
   }

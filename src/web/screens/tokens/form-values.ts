@@ -3,6 +3,7 @@ import { limitSecondsMax, requestCountMax } from '../../../contract/entities/req
 import { neverExpires, type Token, tokenNameLengthMax, tokenPresets } from '../../../contract/entities/token.ts'
 import type { ErrorCode } from '../../../contract/errors.ts'
 import { textOf } from '../../lib/i18n.ts'
+import { faultOfExpiry } from '../../ui/expiry-field.tsx'
 import { limitTexts } from './limit-texts.ts'
 import { texts } from './texts.ts'
 
@@ -89,15 +90,16 @@ export function bodyOf({ count: _count, limited, ...values }: TokenValues) {
 
 /** The reasons by field; empty when all is well. */
 export function faultsOf(values: TokenValues) {
-  const { name, remain_quota, unlimited_quota, count, model_limits_enabled, model_limits } = values
+  const { name, remain_quota, unlimited_quota, expired_time, count, model_limits_enabled, model_limits } = values
   const say = (key: keyof typeof texts.keys, max = 0) => textOf(texts, key, { max })
   const quota = remain_quota === '' ? -1 : Number(remain_quota)
   const wanted = Number(count)
   const nameMax = wanted > 1 ? tokenNameLengthMax - suffixLength : tokenNameLengthMax
   const nameLength = [...name.trim()].length
-  const faults: Partial<Record<keyof TokenValues, string | false>> = {
+  const faults: Partial<Record<keyof TokenValues, string | false | undefined>> = {
     name: (nameLength === 0 || nameLength > nameMax) && say('nameRequired', nameMax),
     remain_quota: !unlimited_quota && !(Number.isSafeInteger(quota) && quota >= 0) && say('quotaInvalid'),
+    expired_time: faultOfExpiry(expired_time),
     count: !(Number.isInteger(wanted) && wanted >= 1 && wanted <= countMax) && say('countInvalid', countMax),
     model_limits: model_limits_enabled && model_limits.length === 0 && say('limitsRequired'),
     ...(values.limited ? faultsOfLimits(values) : {}),

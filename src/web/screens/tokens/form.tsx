@@ -64,12 +64,7 @@ function Fields({ token, onDone }: { token: Token | undefined; onDone: () => voi
         {...form.getInputProps('name')}
       />
       <QuotaField form={form} />
-      <ExpiryField
-        value={form.values.expired_time}
-        onChange={(at) => form.setFieldValue('expired_time', at)}
-        offers={['hour', 'day', 'month']}
-        error={form.errors.expired_time}
-      />
+      <ExpiryField offers={['hour', 'day', 'month']} {...form.getInputProps('expired_time')} />
       <GroupField form={form} />
       {isNew && <CountField form={form} />}
       <ModelLimits form={form} />

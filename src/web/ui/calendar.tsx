@@ -1,35 +1,29 @@
 import '@mantine/dates/styles.layer.css'
 import 'dayjs/locale/zh-cn'
-import { DatesProvider, DateTimePicker } from '@mantine/dates'
-import { type ReactNode, useId } from 'react'
+import { DatesProvider, InlineDateTimePicker } from '@mantine/dates'
 import { defineTexts, useLanguage, useText } from '../lib/i18n.ts'
 import { formatTime, parseTime } from '../lib/times.ts'
 import { texts } from './texts.ts'
 
-export interface DateTimeInputProps {
-  readonly label: string
+export interface CalendarProps {
   /** Unix seconds. */
   readonly value: number | undefined
   readonly onChange: (seconds: number | undefined) => void
-  readonly placeholder?: string
-  readonly description?: ReactNode
-  readonly error?: ReactNode
-  readonly disabled?: boolean
+  readonly onDone: () => void
 }
 
-/** The calendar itself; loaded when first needed. */
-export function LocalDateTimePicker({ value, onChange, ...rest }: DateTimeInputProps) {
+/** A month and a clock to pick a moment from; loaded when it is first opened. */
+export function Calendar({ value, onChange, onDone }: CalendarProps) {
   const language = useLanguage()
   const say = useText(texts)
   const sayDate = useText(dateTexts)
-  const id = useId()
   return (
     <DatesProvider settings={{ locale: language === 'zh' ? 'zh-cn' : 'en', firstDayOfWeek: 1 }}>
-      <DateTimePicker
-        {...rest}
-        id={id}
+      <InlineDateTimePicker
+        fullWidth={false}
         withSeconds
         hideOutsideDates
+        monthLabelFormat={language === 'zh' ? 'YYYY 年 M 月' : 'MMMM YYYY'}
         ariaLabels={{
           previousMonth: sayDate('previousMonth'),
           nextMonth: sayDate('nextMonth'),
@@ -44,13 +38,9 @@ export function LocalDateTimePicker({ value, onChange, ...rest }: DateTimeInputP
           secondsInputLabel: sayDate('seconds'),
         }}
         submitButtonProps={{ 'aria-label': say('confirm') }}
-        clearable
-        clearButtonProps={{ 'aria-label': say('clear') }}
-        valueFormat="YYYY-MM-DD HH:mm:ss"
         value={value === undefined ? null : formatTime(value)}
         onChange={(text) => onChange(text === null ? undefined : parseTime(text))}
-        // The calendar is named by the field that it opens from.
-        popoverProps={{ withinPortal: true, id }}
+        onSubmit={onDone}
       />
     </DatesProvider>
   )
