@@ -63,6 +63,7 @@ function Fields({ types, channel, onKeys, onDone }: FieldsProps) {
   function show(faults: Record<string, ReactNode>): void {
     // Parts that were closed open with their fault, and only then is there a field to go to.
     flushSync(() => form.setErrors(faults))
+    if (faults.more_models) toast.error(say('notAgain'))
     fields.current?.querySelector<HTMLElement>(':is(input, textarea):is([aria-invalid="true"], [data-error])')?.focus()
   }
 

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../../../contract/errors.ts'
 import { explain } from '../../../../contract/issues.ts'
 import { localOf, textOf } from '../../../lib/i18n.ts'
 import { parseJson } from '../../../lib/json.ts'
-import { type ChannelValues, keysOf } from './form-values.ts'
+import { type ChannelValues, keysOf, listOf } from './form-values.ts'
 import { chainsOf } from './mapping.ts'
 import { readMembers } from './members.ts'
 import { faultName } from './setting.ts'
@@ -16,12 +16,14 @@ import { texts } from './texts.ts'
 export function faultsOf(values: ChannelValues, type: ChannelType | undefined, isNew: boolean): Record<string, string> {
   const say = (key: keyof typeof texts.keys) => textOf(texts, key)
   const keys = keysOf(values.key)
+  const more = listOf(values.more_models)
   const isUnclear = keys.length > 1 && values.lines === 'one' && !type?.key_has_lines
   const faults: Record<string, string | undefined> = {
     name: values.name.trim() === '' ? say('nameRequired') : undefined,
     base_url: type?.needs_base_url && values.base_url.trim() === '' ? say('urlRequired') : undefined,
     key: isNew && keys.length === 0 ? say('nameRequired') : isUnclear ? say(isNew ? 'keyLines' : 'keyOneLine') : undefined,
-    models: values.models.length === 0 ? say('modelsRequired') : undefined,
+    models: values.models.length === 0 && !more?.length ? say('modelsRequired') : undefined,
+    more_models: more ? undefined : say('modelsNoList'),
     model_mapping: mappingFault(values.model_mapping),
     status_code_mapping: jsonFault(values.status_code_mapping, statusCodeMapping),
     ...settingFaults(values.setting),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bodyOf, type ChannelValues, changesOf, namesOf, newChannel } from './form-values.ts'
+import { bodyOf, type ChannelValues, changesOf, listOf, namesOf, newChannel } from './form-values.ts'
 
 const values = (given: Partial<ChannelValues> = {}): ChannelValues => ({ ...newChannel(undefined), type: 1, ...given })
 
@@ -31,5 +31,15 @@ describe('values of the channel form', () => {
 
   it('reads names between commas of either width', () => {
     expect(namesOf(' a, b，c,,')).toEqual(['a', 'b', 'c'])
+  })
+
+  it('reads typed models as a list of names or of JSON, and JSON that is none as no list', () => {
+    expect(listOf('a, b\nc\td')).toEqual(['a', 'b', 'c', 'd'])
+    expect(listOf(' ["a", "b "]')).toEqual(['a', 'b'])
+    for (const text of ['{"a": 1}', '["a", 1]', '["a"', '[[]]']) expect(listOf(text), text).toBeUndefined()
+  })
+
+  it('sends models that were typed and not filled in with the others', () => {
+    expect(bodyOf(values({ models: ['a'], more_models: 'b, a' })).models).toBe('a,b')
   })
 })

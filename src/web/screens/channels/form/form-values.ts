@@ -1,6 +1,7 @@
 import type { useForm } from '@mantine/form'
 import type { Channel, ChannelType } from '../../../../contract/entities/channel.ts'
 import { withoutTrailing } from '../../../../contract/trailing.ts'
+import { parseJson } from '../../../lib/json.ts'
 import { withMembers } from './members.ts'
 
 /** What the form holds, how it comes from a channel and how it goes into one. */
@@ -16,6 +17,8 @@ export interface ChannelValues {
   openai_organization: string
   groups: string[]
   models: string[]
+  /** Names that were typed or pasted beside those, and count once they are filled in or submitted. */
+  more_models: string
   model_mapping: string
   test_model: string
   tag: string
@@ -31,7 +34,7 @@ export interface ChannelValues {
 /** What the parts of the form need of it. */
 export type ChannelFormState = Pick<
   ReturnType<typeof useForm<ChannelValues>>,
-  'values' | 'errors' | 'getInputProps' | 'getValues' | 'setValues' | 'setFieldValue' | 'clearFieldError'
+  'values' | 'errors' | 'getInputProps' | 'getValues' | 'setValues' | 'setFieldValue' | 'setFieldError' | 'clearFieldError'
 >
 
 export function newChannel(type: ChannelType | undefined): ChannelValues {
@@ -45,6 +48,7 @@ export function newChannel(type: ChannelType | undefined): ChannelValues {
     openai_organization: '',
     groups: ['default'],
     models: [...(type?.models ?? [])],
+    more_models: '',
     model_mapping: '',
     test_model: '',
     tag: '',
@@ -69,19 +73,20 @@ export function valuesOf(channel: Channel): ChannelValues {
     lines: keys_total > 1 ? 'together' : 'one',
     groups: namesOf(group),
     models: namesOf(models),
+    more_models: '',
     auto_ban: auto_ban === 1,
   }
 }
 
 /** The channel to add. */
-export function bodyOf({ lines, ...values }: ChannelValues) {
+export function bodyOf({ lines, more_models, ...values }: ChannelValues) {
   return {
     ...values,
     // Without a key there are no lines to tell apart.
     ...(values.key.trim() !== '' && lines === 'together' ? { multi_key: true } : {}),
     name: values.name.trim(),
     base_url: withoutSlash(values.base_url),
-    models: values.models.join(','),
+    models: withNames(values.models, listOf(more_models) ?? []).join(','),
     priority: Number(values.priority) || 0,
     weight: Number(values.weight) || 0,
     max_input_tokens: Number(values.max_input_tokens) || 0,
@@ -105,6 +110,18 @@ export function namesOf(text: string, separator: string | RegExp = /[,，]/): st
     .split(separator)
     .map((name) => name.trim())
     .filter((name) => name !== '')
+}
+
+/** The names of a text: between commas or on lines of their own, or a list as JSON has it. Undefined when it is JSON and no such list. */
+export function listOf(text: string): string[] | undefined {
+  if (!/^\s*[[{]/.test(text)) return namesOf(text, /[,，\n\t]/)
+  const list = parseJson(text)
+  return Array.isArray(list) && list.every((name) => typeof name === 'string') ? list.flatMap((name) => namesOf(name)) : undefined
+}
+
+/** Each once, in their order. */
+export function withNames(names: readonly string[], more: readonly string[]): string[] {
+  return [...new Set([...names, ...more])]
 }
 
 /** The keys that a text holds, each once, as the server reads it. */

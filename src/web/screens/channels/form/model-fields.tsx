@@ -1,4 +1,4 @@
-import { Autocomplete, Button, TagsInput, TextInput } from '@mantine/core'
+import { Autocomplete, Button, TagsInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import type { Channel, ChannelType } from '../../../../contract/entities/channel.ts'
@@ -6,9 +6,10 @@ import { useText } from '../../../lib/i18n.ts'
 import { read } from '../../../lib/query.ts'
 import { toast } from '../../../lib/toast.ts'
 import styles from './form.module.css'
-import { type ChannelFormState, namesOf } from './form-values.ts'
+import type { ChannelFormState } from './form-values.ts'
 import { MappingEditor } from './mapping-editor.tsx'
 import { texts } from './texts.ts'
+import { TypedModels, usePastedList } from './typed-models.tsx'
 import { useFetchModels } from './use-fetch-models.ts'
 
 const ModelPicker = lazy(async () => ({ default: (await import('./model-picker.tsx')).ModelPicker }))
@@ -24,6 +25,7 @@ export interface ModelFieldsProps {
 export function ModelFields({ form, type, channel }: ModelFieldsProps) {
   const say = useText(texts)
   const { models } = form.values
+  const paste = usePastedList(form)
   const patterns = models.filter((model) => model.includes('*'))
   const named = models.filter((model) => !model.includes('*'))
 
@@ -42,6 +44,7 @@ export function ModelFields({ form, type, channel }: ModelFieldsProps) {
           splitChars={[',', '，', '\n', '\r', '\t']}
           isDuplicate={(model, chosen) => chosen.includes(model.trim())}
           onDuplicate={() => toast.warn(say('modelsExist'))}
+          wrapperProps={{ onPasteCapture: paste }}
           classNames={{ pillsList: styles.models ?? '' }}
           {...form.getInputProps('models')}
         />
@@ -49,7 +52,7 @@ export function ModelFields({ form, type, channel }: ModelFieldsProps) {
           <ModelTools form={form} type={type} channel={channel} />
           <span className={styles.count}>{say('modelsChosen', { count: models.length })}</span>
         </div>
-        <CustomModels form={form} />
+        <TypedModels form={form} />
       </div>
       <MappingEditor
         value={form.values.model_mapping}
@@ -66,40 +69,6 @@ export function ModelFields({ form, type, channel }: ModelFieldsProps) {
         {...form.getInputProps('test_model')}
       />
     </>
-  )
-}
-
-/** Names typed by hand. */
-function CustomModels({ form }: { form: ChannelFormState }) {
-  const say = useText(texts)
-  const [text, setText] = useState('')
-
-  function add(): void {
-    const names = namesOf(text)
-    if (names.length === 0) return
-    const { models } = form.getValues()
-    if (names.some((name) => models.includes(name))) toast.warn(say('modelsExist'))
-    form.setFieldValue('models', [...new Set([...models, ...names])])
-    setText('')
-  }
-
-  return (
-    <div className={styles.custom}>
-      <TextInput
-        aria-label={say('customModels')}
-        placeholder={say('customModels')}
-        value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter' || event.nativeEvent.isComposing) return
-          event.preventDefault()
-          add()
-        }}
-      />
-      <Button variant="default" onClick={add}>
-        {say('fill')}
-      </Button>
-    </div>
   )
 }
 
