@@ -70,7 +70,11 @@ export async function seedSite({
   return { channel: ids[0] ?? 1 }
 }
 
-async function ask({ url }: TestServer, { key, model, stream }: { key: string; model: string; stream: boolean }): Promise<void> {
+/** Calls a model as a program does. */
+export async function ask(
+  { url }: TestServer,
+  { key, model, stream }: { key: string; model: string; stream: boolean },
+): Promise<void> {
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

@@ -120,7 +120,11 @@ export async function logIn(
 /** Waits until nothing on the page stands in for something that is still on its way. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('main :is(h1, p)').first().waitFor()
-  await page.waitForFunction(() => !document.querySelector('.mantine-Skeleton-root, [data-loading]'))
+  // A button behind a dialog may wait for its answer.
+  await page.waitForFunction(() => {
+    const asking = [...document.querySelectorAll('.mantine-Modal-content')].at(-1) ?? document
+    return !document.querySelector('.mantine-Skeleton-root') && !asking.querySelector('[data-loading]')
+  })
   // A dialog takes its name from its title one frame after it has opened.
   await page.waitForFunction(() => !document.querySelector('[role=dialog]:not([aria-labelledby], [aria-label])'))
 }
