@@ -25,10 +25,10 @@ import { refreshBalances } from '../jobs/refresh-balances.ts'
 import { listSweeps } from '../jobs/sweep.ts'
 import { testChannels } from '../jobs/test-channels.ts'
 import { fail } from '../lib/failure.ts'
-import { recordAudit } from '../options/audit.ts'
 import { probeChannel } from '../relay/probe.ts'
 import { type Context, requireCaller } from './context.ts'
 import { refusalOf } from './failures.ts'
+import { startJob } from './start-job.ts'
 
 /** Most channels that one search without paging answers. */
 const searchedMax = 1000
@@ -97,15 +97,15 @@ export const channelHandlers: Handlers<typeof channelRoutes, Context> = {
       app,
       [testChannels, refreshBalances, checkUpstreamModels].map(({ name }) => name),
     ),
-  'GET /api/channel/test': (context) => start(context, testChannels),
-  'POST /api/channel/test': (context) => start(context, testChannels),
-  'GET /api/channel/update_balance': (context) => start(context, refreshBalances),
-  'POST /api/channel/update_balance': (context) => start(context, refreshBalances),
+  'GET /api/channel/test': (context) => startJob(context, testChannels.name),
+  'POST /api/channel/test': (context) => startJob(context, testChannels.name),
+  'GET /api/channel/update_balance': (context) => startJob(context, refreshBalances.name),
+  'POST /api/channel/update_balance': (context) => startJob(context, refreshBalances.name),
   'GET /api/channel/update_balance/:id': (context, { params }) => updateBalance(context, params.id),
   'POST /api/channel/update_balance/:id': (context, { params }) => updateBalance(context, params.id),
 
   'GET /api/channel/model_changes': ({ app }) => listModelChanges(app),
-  'POST /api/channel/model_changes': (context) => start(context, checkUpstreamModels),
+  'POST /api/channel/model_changes': (context) => startJob(context, checkUpstreamModels.name),
   async 'POST /api/channel/:id/model_changes/apply'(context, { params, body }) {
     await applied(context, applyModelChanges(context.app, { ...by(context), channelId: params.id, ...body }))
     return findChannel(context.app, params.id)
@@ -128,15 +128,6 @@ async function test(context: Context, channelId: number, model: string) {
 
 async function updateBalance(context: Context, id: number) {
   return { data: null, extra: { balance: await applied(context, refreshBalance(context.app, id)) } }
-}
-
-async function start(context: Context, { name }: { name: string }): Promise<null> {
-  const { app } = context
-  if (!(await app.startJob(name))) fail('job_running')
-  await app.db
-    .transaction()
-    .execute((within) => recordAudit(app, within, { ...by(context), action: 'job.start', target: `job:${name}` }))
-  return null
 }
 
 /** Waits until this node routes by what was changed, so that the answer means that it is in force. */

@@ -45,6 +45,8 @@ describe.each(['sqlite', 'postgres'] as const)('the installation over %s', (kind
     expect(await reconcile()).toMatchObject({ outcome: 'never', on_demand: true, every_seconds: 300 })
 
     await server.call('POST /api/job/reconcile-ledger/run')
+    const { items } = await server.call<{ items: object[] }>('GET /api/audit/?action=job.start')
+    expect(items).toMatchObject([{ actor_name: 'root', target: 'job:reconcile-ledger' }])
     await expect.poll(reconcile).toMatchObject({ outcome: 'ok', detail: '0 differ', node: server.app.node })
     for (const name of ['expire-holds', 'no-such-job', '__proto__'])
       expect(await (await server.raw(`POST /api/job/${name}/run`)).json(), name).toMatchObject({

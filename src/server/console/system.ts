@@ -9,6 +9,7 @@ import { readLatestRelease } from '../notify/latest-release.ts'
 import { verifyAudit } from '../options/audit.ts'
 import { exportAudit, listAudit } from '../options/list-audit.ts'
 import { type Context, requireCaller } from './context.ts'
+import { startJob } from './start-job.ts'
 
 export const systemHandlers: Handlers<typeof systemRoutes, Context> = {
   async 'GET /api/audit/'({ app }, { query: { p, page_size, sort, start_timestamp: start, end_timestamp: end, ...words } }) {
@@ -28,10 +29,9 @@ export const systemHandlers: Handlers<typeof systemRoutes, Context> = {
 
   'GET /api/job/': ({ app }) => listJobs(app, jobs),
 
-  async 'POST /api/job/:name/run'({ app }, { params: { name } }) {
+  'POST /api/job/:name/run'(context, { params: { name } }) {
     if (!jobs.some((job) => job.name === name && job.onDemand)) fail('not_found')
-    if (!(await app.startJob(name))) fail('job_running')
-    return null
+    return startJob(context, name)
   },
 
   'GET /api/system/': ({ app }) => readSystem(app),
