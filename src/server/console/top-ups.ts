@@ -56,9 +56,9 @@ export const topUpHandlers: Handlers<typeof topUpRoutes, Context> = {
   'GET /api/topup/export.csv': (context, { query: { time_zone: timeZone, ...filter } }) =>
     exportTopUps(context.app, { filter, timeZone, caller: requireCaller(context) }),
 
-  async 'POST /api/topup/:id/check'({ app, sessionToken }, { params }) {
-    await requireFresh(app, sessionToken)
-    return checkTopUp(app, params)
+  async 'POST /api/topup/:id/check'(context, { params }) {
+    await requireFresh(context.app, context.sessionToken)
+    return checkTopUp(context.app, { ...params, caller: requireCaller(context) })
   },
 
   async 'POST /api/topup/:id/complete'(context, { params, body }) {

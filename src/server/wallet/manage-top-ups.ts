@@ -20,15 +20,26 @@ const timeoutMs = 15_000
 const sizeBytesMax = 64 * 1024
 
 /**
- * Asks the provider, and credits the order when it confirms exactly the payment. Throws `not_found`, `payment_unconfirmed`,
- * `payment_provider_failed` and `top_up_disabled`.
+ * Asks the provider, and credits the order when it confirms exactly the payment; the audit tells who asked for what was credited then.
+ * Throws `not_found`, `payment_unconfirmed`, `payment_provider_failed` and `top_up_disabled`.
  */
-export async function checkTopUp(core: Payments, { id }: { id: number }): Promise<AdminTopUp> {
+export async function checkTopUp(core: Payments, { id, caller }: { id: number; caller: Caller }): Promise<AdminTopUp> {
   const order = (await findTopUp(core, id)) ?? fail('not_found')
   const paid = order.provider === 'stripe' ? await askStripe(core, order) : await askGateway(core, order)
   const isCredited = paid !== undefined && paid.tradeNo === order.trade_no && (await takePayment(core, paid))
   if (!isCredited) fail('payment_unconfirmed')
-  return (await findTopUp(core, id)) ?? fail('not_found')
+  const checked = (await findTopUp(core, id)) ?? fail('not_found')
+  if (order.status !== checked.status) {
+    const entry = {
+      caller,
+      action: 'top-up.check',
+      target: `top_up:${order.trade_no}`,
+      before: order.status,
+      after: checked.status,
+    }
+    await core.db.transaction().execute((within) => recordAudit(core, within, entry))
+  }
+  return checked
 }
 
 /**

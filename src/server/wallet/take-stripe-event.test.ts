@@ -180,7 +180,9 @@ eachDatabase('payments with Stripe', (fresh) => {
   it('asks Stripe what became of an order, and credits it only when it says paid', async () => {
     const node = await ledgerOf(await fresh())
     const { core, session, quota, stripe } = await shop(node)
-    const check = () => outcome(async () => void (await checkTopUp(core, { id: 1 })))
+    const check = () => outcome(async () => void (await checkTopUp(core, { id: 1, caller: root })))
+    const told = () =>
+      core.db.selectFrom('audit').select(['actor_name', 'before', 'after']).where('action', '=', 'top-up.check').execute()
     expect(await check()).toBe('payment_unconfirmed')
     pay(session)
     stripe.refuses = 500
@@ -189,8 +191,10 @@ eachDatabase('payments with Stripe', (fresh) => {
     Object.assign(session, { amount_total: 5 })
     expect(await check()).toBe('payment_unconfirmed')
     Object.assign(session, { amount_total: 1200 })
-    expect(await check()).toBe('ok')
+    expect(await told()).toEqual([])
+    expect([await check(), await check()]).toEqual(['ok', 'ok'])
     expect(await quota()).toBe(6_000_000)
+    expect(await told()).toEqual([{ actor_name: root.username, before: 'flagged', after: 'success' }])
   })
 
   it('credits an order on the word of an admin once, with the reason in the audit, and the true report adds nothing', async () => {
