@@ -48,6 +48,8 @@ export interface OptionStore {
    * when it is empty.
    */
   save(change: OptionChange): Promise<void>
+  /** Saves several options, made from the values of that moment: all of them are in force at once, or none. Throws as `save`. */
+  edit(caller: Caller, make: (values: OptionValues) => Partial<Record<OptionKey, string>>): Promise<void>
   /** Puts the default back. Throws `option_forbidden`. Idempotent. */
   reset(key: OptionKey, caller: Caller): Promise<void>
   close(): void

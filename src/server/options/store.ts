@@ -44,10 +44,19 @@ export async function openOptions(parts: Parts): Promise<OptionStore> {
     async save({ key, value, caller }) {
       const found = requireWritable(key, caller)
       if (value === undefined && found.option.secret) return
-      if (await change(parts, found, parse(found, value), caller)) await announce()
+      if (await change(parts, caller, () => [[found, parse(found, value)]])) await announce()
+    },
+    async edit(caller, make) {
+      const editsOf = (values: OptionValues) =>
+        Object.entries(make(values)).map(([key, value]): Edit => {
+          const found = requireWritable(key, caller)
+          return [found, parse(found, value)]
+        })
+      if (await change(parts, caller, editsOf)) await announce()
     },
     async reset(key, caller) {
-      if (await change(parts, requireWritable(key, caller), defaults[key], caller)) await announce()
+      const found = requireWritable(key, caller)
+      if (await change(parts, caller, () => [[found, defaults[key]]])) await announce()
     },
     close() {
       unsubscribe()
@@ -70,24 +79,37 @@ function parse({ key, option }: FoundOption, text: string | undefined): unknown 
   return fail('option_invalid', { key, reason: decoded.reason })
 }
 
-/** Writes one value with its audit row, in one transaction that other writers of options wait for. Answers whether it is a new one. */
-function change(parts: Parts, found: FoundOption, value: unknown, caller: Caller): Promise<boolean> {
+/** An option and its new value, which has passed the schema of its key. */
+type Edit = readonly [FoundOption, unknown]
+
+/**
+ * Writes values, made from those that there are, each with its audit row, in one transaction that other writers of options wait for.
+ * Answers whether any is a new one.
+ */
+function change(parts: Parts, caller: Caller, editsOf: (values: OptionValues) => readonly Edit[]): Promise<boolean> {
   const { database, db, secrets } = parts
-  const { key, option } = found
 
   return db.transaction().execute(async (within) => {
     if (database.dialect === 'postgres') await sql`lock table options in share row exclusive mode`.execute(within)
     const { values, faults } = await readOptions(within, secrets)
-    const [before, after] = [encodeOption(option, values[key]), encodeOption(option, value)]
-    if (before === after && !faults.has(key)) return false
-
-    // The value has passed the schema of its key.
-    requireConsistent({ ...values, [key]: value } as OptionValues, key)
-    await writeOption(within, secrets, found, value)
-    const shown = (text: string) =>
-      option.secret && text !== '' ? `mac ${secrets.mac(`option ${key}`, text).slice(0, 16)}` : text
-    const entry = { caller, action: 'option.save', target: `option:${key}`, before: shown(before), after: shown(after) }
-    await recordAudit(parts, within, entry)
-    return true
+    const edits = editsOf(values).filter(
+      ([{ key, option }, value]) => faults.has(key) || encodeOption(option, values[key]) !== encodeOption(option, value),
+    )
+    // Each value has passed the schema of its key.
+    const after = { ...values, ...Object.fromEntries(edits.map(([{ key }, value]) => [key, value])) } as OptionValues
+    for (const [found, value] of edits) {
+      requireConsistent(after, found.key)
+      await writeOption(within, secrets, found, value)
+      const before = shown(secrets, found, values[found.key])
+      const entry = { caller, action: 'option.save', target: `option:${found.key}`, before, after: shown(secrets, found, value) }
+      await recordAudit(parts, within, entry)
+    }
+    return edits.length > 0
   })
+}
+
+/** As the audit keeps it: of a secret only whether it is the same as another. */
+function shown(secrets: Parts['secrets'], { key, option }: FoundOption, value: unknown): string {
+  const text = encodeOption(option, value)
+  return option.secret && text !== '' ? `mac ${secrets.mac(`option ${key}`, text).slice(0, 16)}` : text
 }

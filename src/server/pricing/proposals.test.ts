@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import { expect, it } from 'vitest'
+import { behindLock } from '../../../test/helpers/behind-lock.ts'
 import { freshCore } from '../../../test/helpers/core.ts'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { noUsage } from '../../contract/usage.ts'
@@ -9,7 +11,7 @@ import { costOf } from './quote.ts'
 
 const admin: Caller = { id: 1, username: 'ada', role: 10, group: 'default', address: '127.0.0.1' }
 
-eachDatabase('proposed prices', (fresh) => {
+eachDatabase('proposed prices', (fresh, kind) => {
   async function parts() {
     const { core, close } = await freshCore(fresh)
     return { app: { ...core, catalog: openCatalog(core) }, close }
@@ -35,6 +37,26 @@ eachDatabase('proposed prices', (fresh) => {
     expect(costOf(price, { ...noUsage, cacheRead: 1_000_000 })).toBe(625_000)
     expect(await proposePrices(app, ['gpt-4o', 'gpt-5'])).toEqual([])
     expect(await acceptPrices(app, ['gpt-4o'], admin)).toBe(0)
+    await close()
+  })
+
+  it.runIf(kind === 'postgres')('are in force all at once, beside prices that somebody else saves meanwhile', async () => {
+    const { app, close } = await parts()
+    await app.options.save({ key: 'ModelPrice', value: '{"gpt-5":0.5}', caller: admin })
+    await behindLock(app.db, {
+      lock: [sql`lock table options in share mode`],
+      works: [() => acceptPrices(app, ['gpt-5'], admin)],
+      meanwhile: (within) => within.insertInto('options').values({ key: 'ModelRatio', value: '{"own":3}' }).execute(),
+    })
+    expect(app.options.current.ModelRatio).toEqual({ own: 3, 'gpt-5': 0.625 })
+
+    await sql`create function refuse() returns trigger language plpgsql as 'begin raise exception ''no''; end'`.execute(app.db)
+    await sql`create trigger refuse before update on options for each row when (new.key = 'CompletionRatio') execute function refuse()`.execute(
+      app.db,
+    )
+    await app.options.save({ key: 'ModelRatio', value: '{"gpt-5":3}', caller: admin })
+    await expect(acceptPrices(app, ['gpt-5', 'gpt-5-mini'], admin)).rejects.toThrow('no')
+    expect(app.options.current.ModelRatio).toEqual({ 'gpt-5': 3 })
     await close()
   })
 

@@ -1,5 +1,5 @@
 import type { ModelPrice } from '../../contract/model-price.ts'
-import type { OptionKey, OptionValues } from '../../contract/options/index.ts'
+import type { OptionValues } from '../../contract/options/index.ts'
 import { ratioToUsdPerMillion, usdPerMillionAtRatioOne } from '../../contract/quota.ts'
 import type { PriceProposal, TokenPrices } from '../../contract/routes/pricing.ts'
 import type { Caller, Core } from '../options/core.ts'
@@ -25,16 +25,13 @@ export async function proposePrices({ catalog }: Parts, models: readonly string[
   })
 }
 
-/** Writes the ratios of the proposed prices of these models, each map of options once. Answers how many models had one. */
+/** Writes the ratios of the proposed prices of these models, all at once. Answers how many models had one. */
 export async function acceptPrices(app: Parts, models: readonly string[], caller: Caller): Promise<number> {
   const proposals = await proposePrices(app, models)
   if (proposals.length === 0) return 0
-  const { current } = app.options
-  for (const [key, value] of Object.entries(ratioMaps(current, proposals))) {
-    const text = JSON.stringify(value)
-    // Each key is one of the maps of ratios.
-    if (text !== JSON.stringify(current[key as OptionKey])) await app.options.save({ key, value: text, caller })
-  }
+  await app.options.edit(caller, (values) =>
+    Object.fromEntries(Object.entries(ratioMaps(values, proposals)).map(([key, map]) => [key, JSON.stringify(map)])),
+  )
   return proposals.length
 }
 
