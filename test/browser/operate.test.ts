@@ -34,7 +34,7 @@ it('the first day leads from nothing to a channel, a token and an answer', async
     name: 'First',
     key: 'sk-first',
     base_url: url,
-    models: 'gpt-4o-mini,babbage-002,unpriced-one',
+    models: 'gpt-4o-mini,babbage-002,unpriced-one,unpriced-two',
   })
   await stage.server.call('POST /api/token/', { name: 'first', unlimited_quota: true })
   await page.reload()
@@ -93,11 +93,11 @@ it('prices are edited in dollars, filled in for several models, and charged once
   await page.getByText('Please enter a number').waitFor()
   await page.getByRole('button', { name: 'Undo' }).click()
 
-  await page.getByText('Models without a price (1)').click()
-  const row = page.getByRole('row').filter({ hasText: 'unpriced-one' })
-  await row.getByRole('checkbox').check()
-  await page.getByRole('button', { name: 'Set together (1)' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Set 1 models together' })
+  await page.getByText('Models without a price (2)').click()
+  for (const name of ['unpriced-one', 'unpriced-two'])
+    await page.getByRole('row').filter({ hasText: name }).getByRole('checkbox').check()
+  await page.getByRole('button', { name: 'Set together (2)' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Set 2 models together' })
   await dialog.getByRole('radio', { name: 'Model ratio and completion ratio' }).check()
   await dialog.getByRole('textbox', { name: 'Model ratio' }).fill('2')
   await dialog.getByRole('button', { name: 'Fill in' }).click()
@@ -105,16 +105,21 @@ it('prices are edited in dollars, filled in for several models, and charged once
   await dialog.getByRole('radio', { name: 'Dollars: input, output, caches' }).check()
   await dialog.getByRole('textbox', { name: 'Output' }).fill('12')
   await dialog.getByRole('button', { name: 'Fill in' }).click()
-  await readMessage(page, 'en', 'These need a price of input first: unpriced-one')
+  await readMessage(page, 'en', 'These need a price of input first: unpriced-one, unpriced-two')
   await dialog.getByRole('textbox', { name: 'Input' }).fill('4')
   await dialog.getByRole('textbox', { name: 'Cache read' }).fill('0.40')
-  await dialog.getByRole('region', { name: 'What it makes of them' }).getByText('$12.00').waitFor()
+  await dialog.getByRole('region', { name: 'What it makes of them' }).getByText('$12.00').last().waitFor()
   await expectFit(page, 'en')
   await dialog.getByRole('button', { name: 'Fill in' }).click()
   await page.getByRole('button', { name: 'Apply changes' }).click()
   await page.getByText('No model lacks a price').waitFor()
-  expect([(await optionOf('ModelRatio'))['unpriced-one'], (await optionOf('CompletionRatio'))['unpriced-one']]).toEqual([2, 3])
-  expect((await optionOf('CacheRatio'))['unpriced-one']).toBe(0.1)
+  const [ratios, completions, caches] = [
+    await optionOf('ModelRatio'),
+    await optionOf('CompletionRatio'),
+    await optionOf('CacheRatio'),
+  ]
+  for (const name of ['unpriced-one', 'unpriced-two'])
+    expect([ratios[name], completions[name], caches[name]], name).toEqual([2, 3, 0.1])
   expect(problems).toEqual([])
 })
 

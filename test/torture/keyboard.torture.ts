@@ -1,11 +1,12 @@
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import type { Channel } from '../../src/contract/entities/channel.ts'
-import { openStage, readMessage, type Stage, settled } from '../browser/stage.ts'
+import { ask } from '../browser/seed-site.ts'
+import { go, hasFocus, openStage, readMessage, type Stage, settled } from '../browser/stage.ts'
 import { type Gateway, startGateway } from '../helpers/payment-gateway.ts'
-import { addChannel, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 
-/** The key journeys without a mouse, in one language; by mouse they are journeys of their own files. */
+/** The key journeys without a mouse, in one language; by mouse they are journeys of their own files, but for the last one here. */
 const gatewayKey = 'merchant-key'
 const model = 'gpt-4o-mini'
 let stage: Stage
@@ -199,6 +200,68 @@ it('prices of several models are changed together', { timeout: 90_000 }, async (
   expect([table('ModelRatio'), table('CompletionRatio'), table('ModelPrice')]).toContain(3)
   expect(problems).toEqual([])
 })
+
+/** With either hand: what is pressed and where is typed is the same. */
+const hands = {
+  keyboard: { press, type },
+  mouse: {
+    press: (_page: Page, target: Locator) => target.first().click(),
+    type: (_page: Page, target: Locator, text: string) => target.first().fill(text),
+  },
+} as const
+
+it.each(['keyboard', 'mouse'] as const)(
+  'by %s, a charge is found in the log and explained: its sums, its way over channels, who pays',
+  {
+    timeout: 90_000,
+  },
+  async (hand) => {
+    const { press, type } = hands[hand]
+    const { server, upstream } = stage
+    const [disputed, busyKey] = [`disputed-by-${hand}`, `upstream-key-busy-${hand}`]
+    const asked = 'gpt-4o'
+    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '2' })
+    upstream.program(asked, ({ headers }) => ({ status: headers.authorization === `Bearer ${busyKey}` ? 429 : 200 }))
+    const busy = await addChannel(server, { url: upstream.url, models: asked, name: `Busy ${hand}`, key: busyKey, priority: 100 })
+    await addChannel(server, { url: upstream.url, models: asked, name: `Steady ${hand}` })
+    onTestFinished(() => server.call('PUT /api/channel/', { id: busy, status: 2 }))
+    for (const name of ['somebody else', disputed, 'somebody else'])
+      await ask(server, { ...(await addToken(server, { name })), model: asked, stream: true })
+    const charged = (await books(server)).logs.find(({ token_name }) => token_name === disputed)
+
+    const { page, problems } = await stage.open('root', { language: 'en' })
+    await go(page, '/log')
+    await type(page, page.getByRole('searchbox', { name: 'Token name', exact: true }), disputed)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/token_name=disputed/)
+    const row = page.getByRole('row').filter({ hasText: disputed })
+    await page.getByText('1–1 of 1').or(page.getByText('1-1 of 1')).waitFor()
+    await press(page, row.getByRole('button', { name: 'Show details' }))
+    await page.getByText('Equals the charged amount').waitFor()
+    const bill = page.getByRole('row', { name: /^Charged/ }).getByRole('cell')
+    expect(await bill.last().textContent()).toBe(charged?.quota.toLocaleString('en-US'))
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: `Channel ${busy}` })
+      .getByText('429', { exact: true })
+      .waitFor()
+
+    await press(page, row.getByRole('button', { name: 'root', exact: true }))
+    const card = page.getByRole('region', { name: 'User information' })
+    await card.getByText('Requests').waitFor()
+    await page.keyboard.press('Escape')
+    await card.waitFor({ state: 'detached' })
+    await hasFocus(row.getByRole('button', { name: 'root', exact: true }))
+
+    await press(page, page.getByRole('link', { name: `Channel ${busy}` }))
+    await page.waitForURL(`**/channel/edit/${busy}`)
+    await expect
+      .poll(() => page.getByRole('dialog').getByRole('textbox', { name: 'Name', exact: true }).inputValue())
+      .toBe(`Busy ${hand}`)
+    await requireBalancedBooks(server)
+    expect(problems).toEqual([])
+  },
+)
 
 /** Opens a choice, goes to an option by its first letters or by the arrows, and takes it. */
 async function choose(page: Page, target: Locator, option: string): Promise<void> {
