@@ -1,7 +1,8 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Routes } from '../src/contract/route.ts'
+import { parseLine, type Routes } from '../src/contract/route.ts'
 import { allRoutes } from '../src/contract/routes/index.ts'
+import { findEndpoint, relayLines } from '../src/server/relay/endpoints.ts'
 import { crowdAt, goodPassword } from './helpers/accounts.ts'
 import { startServer, type TestServer } from './helpers/app.ts'
 import { freshDatabase } from './helpers/databases.ts'
@@ -87,11 +88,11 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
 
   async function as(headers: Record<string, string>, line: string, body?: unknown) {
     const [method = '', path = ''] = line.split(' ')
-    const hasBody = body !== undefined
+    const isJson = body !== undefined && !(body instanceof FormData)
     const response = await fetch(server.url + path, {
       method,
-      headers: { ...headers, ...(hasBody ? { 'content-type': 'application/json' } : {}) },
-      ...(hasBody ? { body: JSON.stringify(body) } : {}),
+      headers: { ...headers, ...(isJson ? { 'content-type': 'application/json' } : {}) },
+      ...(body === undefined ? {} : { body: body instanceof FormData ? body : JSON.stringify(body) }),
     })
     const text = await response.text()
     const retryAfter = response.headers.get('retry-after')
@@ -266,52 +267,38 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
       model_limits: 'gpt-4o-mini',
     })
     const headers = { authorization: `Bearer sk-${(made.json.data as { key: string }).key}` }
+    const content = { role: 'user', parts: [{ text: 'hi' }] }
     const body = {
       model: 'gpt-4o',
       messages: [{ role: 'user', content: 'hi' }],
       max_tokens: 5,
-      input: 'hi',
-      prompt: 'hi',
-      query: 'hi',
-      documents: ['hi'],
-    }
-    const contents = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }
-    const calls: readonly (readonly [string, unknown])[] = [
-      ...[
-        'chat/completions',
-        'completions',
-        'embeddings',
-        'responses',
-        'moderations',
-        'images/generations',
-        'audio/speech',
-        'rerank',
-        'messages',
-      ].map((path) => [`POST /v1/${path}`, body] as const),
-      ['POST /v1/messages/count_tokens', body],
-      ['POST /v1/engines/gpt-4o/embeddings', { input: 'hi' }],
-      ['POST /v1beta/models/gpt-4o:generateContent', contents],
-      ['POST /v1beta/models/gpt-4o:streamGenerateContent', contents],
-      ['POST /v1beta/models/gpt-4o:countTokens', contents],
-    ]
-    const asked = upstream.journal.length
-    for (const [line, sent] of calls) {
-      const { status, text } = await as(headers, line, sent)
-      expect([status, text.includes('gpt-4o')], `${line}: ${text}`).toEqual([403, true])
+      ...{ input: 'hi', prompt: 'hi', query: 'hi', documents: ['hi'], voice: 'alloy' },
+      ...{ contents: [content], content, requests: [{ model: 'models/gpt-4o', content }], instances: [{ prompt: 'hi' }] },
     }
     const form = new FormData()
-    for (const [field, text] of [
-      ['model', 'gpt-4o'],
-      ['prompt', 'hi'],
-    ] as const)
-      form.set(field, text)
+    for (const field of ['model', 'prompt'] as const) form.set(field, body[field])
     for (const field of ['file', 'image']) form.set(field, new Blob(['RIFF']), 'a.wav')
-    for (const path of ['audio/transcriptions', 'audio/translations', 'images/edits']) {
-      const { status } = await fetch(`${server.url}/v1/${path}`, { method: 'POST', headers, body: form })
-      expect(status, path).toBe(403)
+    const asked = upstream.journal.length
+    const answered: string[] = []
+    for (const line of relayLines().map((each) => each.replace('{model}', 'gpt-4o'))) {
+      const { method, path } = parseLine(line)
+      const found = findEndpoint(method, path, {})
+      if (!('kind' in found) || !(found.kind === 'count' || (found.kind === 'relay' && found.from === 'token'))) continue
+      const isForm = /audio\/trans|images\/(edits|variations)/.test(path)
+      const { status, text } = await as(headers, line, isForm ? form : body)
+      expect([status, text.includes('gpt-4o')], `${line}: ${text}`).toEqual([403, true])
+      answered.push(line)
     }
+    expect(answered.length).toBeGreaterThan(20)
+    for (const path of ['/mj/submit/imagine', '/suno/submit/music'])
+      expect(await as(headers, `POST ${path}`, body), path).toMatchObject({ status: 403 })
     const spoken = caller(server.url, '', { path: '/v1/realtime?model=gpt-4o', headers })
     expect(await spoken.refused()).toMatchObject({ status: 403 })
+    const typed = caller(server.url, '', { path: '/v1/responses', headers })
+    await typed.opened()
+    typed.say({ type: 'response.create', model: 'gpt-4o', input: 'hi' })
+    expect(await typed.hears('error')).toMatchObject({ status: 403 })
+    typed.socket.close(1000)
     // Nor by another name of a model that it may call.
     const mapped = { models: 'another-name', model_mapping: '{"another-name":"gpt-4o-mini"}' }
     await addChannel(server, { url: upstream.url, ...mapped })
@@ -439,6 +426,14 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     for (const path of paths) {
       for (const method of ['OPTIONS', 'HEAD', 'PATCH']) {
         expect((await as(root.headers, `${method} ${path}`)).status, `${method} ${path}`).toBe(404)
+      }
+    }
+    const relayed = new Set(relayLines().map((line) => line.replace(/^\w+ /, '').replace(/\{\w+\}/g, '1')))
+    const override = { 'x-http-method-override': 'POST' }
+    for (const path of relayed) {
+      for (const method of ['PATCH', 'PUT']) {
+        const { status } = await as({ ...root.headers, ...override }, `${method} ${path}`)
+        expect([404, 405, 501], `${method} ${path}`).toContain(status)
       }
     }
   })
