@@ -5,7 +5,8 @@ import { eachDatabase, type TestDatabase } from '../../../test/helpers/databases
 import { role } from '../../contract/roles.ts'
 import type { Env } from '../env.ts'
 import { findByAccessToken, makeAccessToken } from './access-tokens.ts'
-import { Passwords } from './passwords.ts'
+import { editByAdmin } from './edit-user.ts'
+import { type Hashing, Passwords } from './passwords.ts'
 import { createRoot } from './root.ts'
 import { type Accounts, requirePassword, signIn } from './sign-in.ts'
 import { createUser, findUser } from './users.ts'
@@ -182,6 +183,25 @@ eachDatabase('accounts', (fresh, kind) => {
     const other = await startNode(node.clock)
     for (let n = 0; n < 5; n++) await enter('ada', 'wrong', `198.51.100.${n}`).catch(() => {})
     await expect(enter('ada', good, place.address, other)).rejects.toMatchObject({ code: 'login_throttled' })
+  })
+
+  it('[T033] lets nobody in with a password that is changed while it is looked at', async () => {
+    const id = await addUser('ada')
+    const boss = { id: 99, username: 'boss', role: role.root, group: 'default', address: '' }
+    class Overtaken extends Passwords {
+      override inTurn<Result>(work: (hashing: Hashing) => Promise<Result>): Promise<Result> {
+        const verify: Hashing['verify'] = async (password, stored) => {
+          const isRight = await node.passwords.verify(password, stored)
+          await editByAdmin(node, boss, { id, password: 'another horse 8' })
+          return isRight
+        }
+        return super.inTurn((hashing) => work({ ...hashing, verify }))
+      }
+    }
+    const overtaken = { ...node, passwords: new Overtaken() }
+    await expect(enter('ada', good, place.address, overtaken)).rejects.toMatchObject({ code: 'login_step_lost' })
+    expect(await node.sessions.list(id)).toEqual([])
+    expect((await enter('ada', 'another horse 8')).user.id).toBe(id)
   })
 
   it('renews a hash of lesser strength at login', async () => {

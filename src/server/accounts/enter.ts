@@ -7,6 +7,7 @@ import { keepStep, takeStep, tryStep } from './login-steps.ts'
 import type { Sessions } from './sessions.ts'
 import { hasTwoFactor, requireSecondFactor } from './two-factor.ts'
 import { type Account, findUser, isActive } from './users.ts'
+import { lockOwn } from './ways-in.ts'
 
 type Parts = Core & { readonly sessions: Sessions }
 
@@ -28,7 +29,7 @@ const secondFactorMinutes = 5
 
 /**
  * Lets in who has proved one factor. Where the user has a second one, the browser is half signed in: it may give that one and nothing
- * else. Throws `second_factor_required`.
+ * else. Throws `second_factor_required`, and what `openSession` throws.
  */
 export async function enter(parts: Parts, user: Row<'users'>, arrival: Arrival): Promise<SignedIn> {
   if (!(await hasTwoFactor(parts.db, user.id))) return openSession(parts, user, arrival)
@@ -66,9 +67,16 @@ export async function enterWithCode(
   return openSession(parts, user, arrival)
 }
 
-/** Starts the session of somebody who has proved everything. */
+/**
+ * Starts the session of somebody who has proved everything, as the user was before the proof. A password that was changed since has ended
+ * all sessions, and ends this login too: throws `login_step_lost`.
+ */
 export async function openSession(parts: Parts, user: Row<'users'>, { address, userAgent }: Arrival): Promise<SignedIn> {
-  const token = await parts.sessions.create({ userId: user.id, address, userAgent })
+  const token = await parts.db.transaction().execute(async (within) => {
+    const { password_hash } = await lockOwn(parts, within, user.id)
+    if (password_hash !== user.password_hash) fail('login_step_lost')
+    return parts.sessions.create({ userId: user.id, address, userAgent }, within)
+  })
   return { token, user: presentSignedIn(user) }
 }
 

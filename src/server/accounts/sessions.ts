@@ -28,6 +28,12 @@ export interface Session {
   seenAt: number
 }
 
+export interface NewSession {
+  readonly userId: number
+  readonly address: string
+  readonly userAgent: string
+}
+
 /**
  * Sign-ins of browsers. The cookie holds 256 random bits and nothing else; the database keeps their hash. Who the session belongs to,
  * and with which role, is read from the user's row, so that a ban, a demotion or a deletion counts from the next call on.
@@ -44,10 +50,10 @@ export class Sessions {
   }
 
   /** Starts a session for a user who has just proved who they are. Answers the token for the cookie. */
-  async create({ userId, address, userAgent }: { userId: number; address: string; userAgent: string }): Promise<string> {
+  async create({ userId, address, userAgent }: NewSession, within: Queries = this.#core.db): Promise<string> {
     const token = newSecret()
     const now = seconds(this.#core.now())
-    await this.#core.db
+    await within
       .insertInto('sessions')
       .values({
         token_hash: sha256(token),

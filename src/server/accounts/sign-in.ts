@@ -30,7 +30,7 @@ export interface SignIn extends Arrival {
 /**
  * Signs in with a password. Unknown name, wrong password and banned user give the same `credentials_wrong` after the same work.
  * The super admin can sign in while password login is switched off, or the human check broken, so that no setting locks everybody out.
- * Throws also `second_factor_required`, `credentials_required`, `login_throttled`, `human_check_failed`, `password_login_disabled`,
+ * Throws also `second_factor_required`, `login_step_lost`, `credentials_required`, `login_throttled`, `human_check_failed`, `password_login_disabled`,
  * `too_many_requests`, which leaves nothing behind that would slow the account down.
  */
 export async function signIn(accounts: Accounts, given: SignIn): Promise<SignedIn> {
@@ -54,9 +54,10 @@ async function signInNow(accounts: Accounts, hashing: Hashing, given: SignIn & {
   if (!admitted) fail('credentials_wrong')
 
   for (const subject of subjects) await forgive(accounts, subject)
-  if (accounts.passwords.isOutdated(admitted.password_hash))
-    await renewHash(accounts, hashing, { user: admitted, password: given.password })
-  return enter(accounts, admitted, given)
+  if (!accounts.passwords.isOutdated(admitted.password_hash)) return enter(accounts, admitted, given)
+  await renewHash(accounts, hashing, { user: admitted, password: given.password })
+  // By the hash that is there now: ours, or that of another login, or of another password.
+  return signInNow(accounts, hashing, given)
 }
 
 /**
