@@ -1,5 +1,6 @@
-import { z } from 'zod'
+import type { Zod } from './options/define.ts'
 import { says } from './options/shapes.ts'
+import type { Text } from './text.ts'
 
 /** Chat pages: what they are called, and links into which the key of a token and the address of this server are put. */
 
@@ -7,29 +8,40 @@ import { says } from './options/shapes.ts'
 export const chatPlaces = ['{key}', '{address}'] as const
 export type ChatPlace = (typeof chatPlaces)[number]
 
-export const chatName = z.string().min(1).max(50)
+/** What is wrong with the name of a page. */
+export function faultOfChatName(name: string): Text | undefined {
+  return name === '' || name.length > 50 ? { zh: '长度须为 1 至 50 个字符', en: 'must have 1 to 50 characters' } : undefined
+}
 
-/** It may open an application by its own scheme, but must not run a script in the console. */
-export const chatLink = z
-  .string()
-  .max(2000)
-  .refine(
-    (text) => /^[a-z][a-z0-9+.-]*:\/\/\S/i.test(text) && !/^(javascript|vbscript|data|blob|file):/i.test(text),
-    says('须为链接', 'must be a link'),
-  )
+/** What is wrong with its link, which may open an application by its own scheme, but must not run a script in the console. */
+export function faultOfChatLink(link: string): Text | undefined {
+  if (link.length > 2000) return { zh: '长度不能大于 2000 个字符', en: 'must have at most 2000 characters' }
+  const isLink = /^[a-z][a-z0-9+.-]*:\/\/\S/i.test(link) && !/^(javascript|vbscript|data|blob|file):/i.test(link)
+  return isLink ? undefined : { zh: '须为链接', en: 'must be a link' }
+}
 
-/** One name with its link. */
-const chatEntry = z
-  .record(chatName, chatLink)
-  .refine(
-    (entry) => Object.keys(entry).length === 1,
-    says('每项须恰有一个名称和链接', 'must have exactly one name with its link'),
-  )
+/** One name with its link each. */
+export const chatList = (z: Zod) =>
+  z
+    .array(
+      z
+        .record(text(z, faultOfChatName), text(z, faultOfChatLink))
+        .refine(
+          (entry) => Object.keys(entry).length === 1,
+          says('每项须恰有一个名称和链接', 'must have exactly one name with its link'),
+        ),
+    )
+    .max(100)
 
-export const chatList = z.array(chatEntry).max(100)
+function text(z: Zod, faultOf: (text: string) => Text | undefined) {
+  return z.string().superRefine((value, { addIssue }) => {
+    const fault = faultOf(value)
+    if (fault) addIssue({ code: 'custom', message: fault.en, params: { ...fault } })
+  })
+}
 
 /** Well-known pages: those that a new site begins with. */
-export const knownChats: z.output<typeof chatList> = [
+export const knownChats: Record<string, string>[] = [
   { NextChat: 'https://app.nextchat.dev/#/?settings={"key":"{key}","url":"{address}"}' },
   {
     'Lobe Chat':

@@ -1,15 +1,15 @@
-import { z } from 'zod'
-import { option, section } from './define.ts'
+import { option, section, type Zod } from './define.ts'
 import { content, line, says, toggle } from './shapes.ts'
 
-const image = z
-  .string()
-  .trim()
-  .max(100_000)
-  .refine(
-    (text) => text === '' || /^(https?:\/\/\S+|\/(?!\/)\S*|data:image\/[a-z0-9.+-]+[;,]\S+)$/i.test(text),
-    says('须为图片链接', 'must be the link of an image'),
-  )
+const image = (z: Zod) =>
+  z
+    .string()
+    .trim()
+    .max(100_000)
+    .refine(
+      (text) => text === '' || /^(https?:\/\/\S+|\/(?!\/)\S*|data:image\/[a-z0-9.+-]+[;,]\S+)$/i.test(text),
+      says('须为图片链接', 'must be the link of an image'),
+    )
 
 export const appearance = section(
   { name: 'appearance', tab: 'other', label: { zh: '个性化设置', en: 'Appearance' }, writer: 'admin' },

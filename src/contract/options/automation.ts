@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { option, section } from './define.ts'
 import { integer, lines, map, number, toggle, units } from './shapes.ts'
 
@@ -7,7 +6,7 @@ export const automation = section(
   {
     GroupRouting: option({
       default: {},
-      schema: map(z.enum(['weighted', 'least-busy', 'lowest-latency', 'cheapest'])),
+      schema: map((z) => z.enum(['weighted', 'least-busy', 'lowest-latency', 'cheapest'])),
       widget: 'text-map',
       choices: [
         { value: 'weighted', label: { zh: '按权重', en: 'By weight' } },

@@ -1,19 +1,20 @@
-import { z } from 'zod'
-import { option, section } from './define.ts'
+import { option, section, type Zod } from './define.ts'
 import { map, mapWithDefault, number, says, toggle } from './shapes.ts'
 
-const headerValues = z
-  .array(
-    z
-      .string()
-      .max(1000)
-      .refine((text) => /^[\x20-\x7e]*$/.test(text), says('含有无效字符', 'has characters that a header cannot hold')),
+const headerValues = (z: Zod) =>
+  z
+    .array(
+      z
+        .string()
+        .max(1000)
+        .refine((text) => /^[\x20-\x7e]*$/.test(text), says('含有无效字符', 'has characters that a header cannot hold')),
+    )
+    .max(100)
+const headers = (z: Zod) =>
+  map(headerValues)(z).refine(
+    (entries) => Object.keys(entries).every((name) => /^[A-Za-z0-9-]+$/.test(name)),
+    says('含有无效的请求头名称', 'has an invalid header name'),
   )
-  .max(100)
-const headers = map(headerValues).refine(
-  (entries) => Object.keys(entries).every((name) => /^[A-Za-z0-9-]+$/.test(name)),
-  says('含有无效的请求头名称', 'has an invalid header name'),
-)
 
 export const claude = section(
   { name: 'claude', tab: 'models', label: { zh: 'Claude设置', en: 'Claude settings' }, writer: 'admin' },
@@ -30,7 +31,7 @@ export const claude = section(
     }),
     'claude.default_max_tokens': option({
       default: { default: 8192 },
-      schema: mapWithDefault(z.int().min(1).max(10_000_000), 8192),
+      schema: mapWithDefault((z) => z.int().min(1).max(10_000_000), 8192),
       widget: 'json',
       label: { zh: '缺省 MaxTokens', en: 'Default max tokens' },
       help: {

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { explain } from '../issues.ts'
 import type { Text } from '../text.ts'
 import type { Option } from './define.ts'
@@ -20,9 +21,17 @@ export function decodeOption(option: Option, text: string): Decoded {
   if (text.length > optionTextLengthMax) return refused('内容过长', 'is too long')
   const read = readText(option, text)
   if ('reason' in read) return read
-  const parsed = option.schema.safeParse(read.value)
+  const parsed = schemaOf(option).safeParse(read.value)
   if (!parsed.success) return { reason: explain(parsed.error), badJson: false }
   return { value: sealed(parsed.data) }
+}
+
+const schemas = new WeakMap<Option, z.ZodType>()
+
+function schemaOf(option: Option): z.ZodType {
+  const schema = schemas.get(option) ?? option.schema(z)
+  schemas.set(option, schema)
+  return schema
 }
 
 /** A deeply frozen copy whose objects have no prototype. */

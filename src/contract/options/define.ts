@@ -2,6 +2,15 @@ import type { z } from 'zod'
 import type { Choice, Widget } from '../fields.ts'
 import type { Text } from '../text.ts'
 
+/** What `zod` exports as `z`. */
+export type Zod = typeof z
+
+/**
+ * A schema that is made when something is checked. The library comes as an argument, so that a declaration does not bring it along: a
+ * settings form is drawn without it.
+ */
+export type MakeSchema<Value> = (z: Zod) => z.ZodType<Value>
+
 /** Who may write an option: `admin` the ones that only steer the service, `root` those that can take over accounts or money. */
 export type Writer = 'admin' | 'root'
 
@@ -22,7 +31,7 @@ export interface Place {
 export interface Option<Value = unknown> {
   /** Absent for the built-in price tables alone, which are too big for the web: `defaults.ts` adds them. */
   readonly default?: NoInfer<Value>
-  readonly schema: z.ZodType<Value>
+  readonly schema: MakeSchema<Value>
   readonly widget: Widget
   readonly label: Text
   readonly help?: Text

@@ -1,18 +1,18 @@
-import { z } from 'zod'
-import { option, section } from './define.ts'
+import { option, section, type Zod } from './define.ts'
 import { commaListOf } from './lists.ts'
 import { integer, line, longTextLengthMax, says, secret, toggle } from './shapes.ts'
 
 const writer = 'root'
 
-const domains = z
-  .string()
-  .max(longTextLengthMax)
-  .transform((text) => [...new Set(commaListOf(text.toLowerCase()))].join(','))
-  .refine(
-    (text) => commaListOf(text).every((domain) => /^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u.test(domain)),
-    says('须为逗号分隔的域名', 'must be domains separated by commas'),
-  )
+const domains = (z: Zod) =>
+  z
+    .string()
+    .max(longTextLengthMax)
+    .transform((text) => [...new Set(commaListOf(text.toLowerCase()))].join(','))
+    .refine(
+      (text) => commaListOf(text).every((domain) => /^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u.test(domain)),
+      says('须为逗号分隔的域名', 'must be domains separated by commas'),
+    )
 
 export const emailDomains = section(
   {

@@ -1,14 +1,14 @@
-import { z } from 'zod'
-import { option, section } from './define.ts'
+import { option, section, type Zod } from './define.ts'
 import { mapWithDefault, says } from './shapes.ts'
 
-const threshold = z.string().regex(/^[A-Z_]{1,64}$/)
-const apiVersion = z
-  .string()
-  .refine(
-    (text) => /^v[0-9][a-z0-9]{0,20}$/.test(text),
-    says('须为 v1 或 v1beta 这样的版本', 'must be a version like v1 or v1beta'),
-  )
+const threshold = (z: Zod) => z.string().regex(/^[A-Z_]{1,64}$/)
+const apiVersion = (z: Zod) =>
+  z
+    .string()
+    .refine(
+      (text) => /^v[0-9][a-z0-9]{0,20}$/.test(text),
+      says('须为 v1 或 v1beta 这样的版本', 'must be a version like v1 or v1beta'),
+    )
 
 export const gemini = section(
   { name: 'gemini', tab: 'models', label: { zh: 'Gemini设置', en: 'Gemini settings' }, writer: 'admin' },

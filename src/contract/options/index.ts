@@ -1,56 +1,16 @@
-import { appearance } from './appearance.ts'
-import { automation } from './automation.ts'
-import { claude } from './claude.ts'
 import type { Merged, Option, Place, ValuesOf, Writer } from './define.ts'
-import { drawing } from './drawing.ts'
-import { emailDomains, smtp } from './email.ts'
-import { gemini } from './gemini.ts'
-import { github, linuxdo, login, oidc, telegram, turnstile, wechat } from './login.ts'
-import { dashboard, logs } from './logs.ts'
-import { moderation } from './moderation.ts'
-import { payment, stripe } from './payment.ts'
-import { groups, prices } from './pricing.ts'
-import { quotas } from './quota.ts'
-import { rateLimit } from './rate-limit.ts'
-import { responses } from './responses.ts'
-import { server, updates, worker } from './server.ts'
-import { chats, general } from './site.ts'
+import { sections as models } from './tabs/models.ts'
+import { sections as operation } from './tabs/operation.ts'
+import { sections as other } from './tabs/other.ts'
+import { sections as prices } from './tabs/prices.ts'
+import { sections as rateLimit } from './tabs/ratelimit.ts'
+import { sections as system } from './tabs/system.ts'
 
 /**
- * Every option of the product, by settings section in the order of the screens. A new option is one entry in its section. This module
- * is light enough for the web: the default price tables are in `defaults.ts`, which only the server reads.
+ * Every option of the product, by settings section in the order of the screens. A new option is one entry in its section, a new section
+ * is listed with its tab; the web loads each tab by itself. The default price tables are in `defaults.ts`, which only the server reads.
  */
-export const sections = [
-  general,
-  drawing,
-  moderation,
-  logs,
-  dashboard,
-  automation,
-  quotas,
-  chats,
-  groups,
-  prices,
-  rateLimit,
-  gemini,
-  claude,
-  responses,
-  server,
-  worker,
-  payment,
-  stripe,
-  login,
-  emailDomains,
-  smtp,
-  github,
-  wechat,
-  telegram,
-  turnstile,
-  linuxdo,
-  oidc,
-  appearance,
-  updates,
-] as const
+export const sections = [...operation, ...prices, ...rateLimit, ...models, ...system, ...other] as const
 
 type AllOptions = Merged<typeof sections>
 export type OptionKey = keyof AllOptions

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { z } from 'zod'
 import { checkOptions } from './check.ts'
 import { decodeOption, encodeOption, optionTextLengthMax } from './codec.ts'
 import { defaults } from './defaults.ts'
@@ -8,7 +7,7 @@ import { allOptions, findOption, type OptionKey, sections } from './index.ts'
 
 const place: Place = { name: 'demo', tab: 'other', label: { zh: '演示', en: 'Demo' }, writer: 'admin' }
 const label = { zh: '甲', en: 'A' }
-const good = option({ default: true, schema: z.boolean(), widget: 'switch', label })
+const good = option({ default: true, schema: (z) => z.boolean(), widget: 'switch', label })
 
 describe('the check at start', () => {
   it('accepts the options of the product', () => {
@@ -16,7 +15,7 @@ describe('the check at start', () => {
   })
 
   it('names the option whose default its own schema refuses', () => {
-    const bad = option({ default: 0, schema: z.int().min(1), widget: 'number', label })
+    const bad = option({ default: 0, schema: (z) => z.int().min(1), widget: 'number', label })
     expect(() => checkOptions([section(place, { Bad: bad })], { Bad: 0 })).toThrow(
       'option Bad has a default that must be at least 1',
     )
@@ -27,7 +26,7 @@ describe('the check at start', () => {
     expect(() => checkOptions([section(place, { Bad: bad })], { Bad: true })).toThrow('option Bad')
     const choice = option({
       default: 'a',
-      schema: z.string(),
+      schema: (z) => z.string(),
       widget: 'select',
       label,
       choices: [{ value: 'a', label: { zh: '', en: 'A' } }],
@@ -200,6 +199,13 @@ describe('who writes what', () => {
     for (const key of ['RetryTimes', 'ModelRatio', 'Notice', 'gemini.safety_settings', 'DrawingEnabled'])
       expect(findOption(key)?.writer, key).toBe('admin')
     expect(findOption('constructor')).toBeUndefined()
+  })
+
+  it('lists every section with its own tab', async () => {
+    for (const tab of ['operation', 'prices', 'ratelimit', 'models', 'system', 'other']) {
+      const { sections: listed } = await import(`./tabs/${tab}.ts`)
+      for (const { place: one } of listed) expect(one.tab, one.name).toBe(tab)
+    }
   })
 
   it('puts every section of the system tab into the hands of the super admin', () => {

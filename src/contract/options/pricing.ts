@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { option, section } from './define.ts'
 import { map, number, ratios, says } from './shapes.ts'
 
@@ -7,17 +6,18 @@ export const groups = section(
   {
     GroupRatio: option({
       default: { default: 1, vip: 1, svip: 1 },
-      schema: ratios.refine(
-        (entries) => Object.hasOwn(entries, 'default'),
-        says('须保留分组 default', 'must keep the group default'),
-      ),
+      schema: (z) =>
+        ratios(z).refine(
+          (entries) => Object.hasOwn(entries, 'default'),
+          says('须保留分组 default', 'must keep the group default'),
+        ),
       widget: 'ratio-map',
       label: { zh: '分组倍率', en: 'Group ratio' },
       help: { zh: '分组名到倍率的映射；费用乘以该倍率。', en: 'The groups and what each pays, as a multiple of the price.' },
     }),
     UserUsableGroups: option({
       default: { default: '默认分组', vip: 'vip分组' },
-      schema: map(z.string().max(200)),
+      schema: map((z) => z.string().max(200)),
       widget: 'text-map',
       label: { zh: '用户可选分组', en: 'User selectable groups' },
       help: {

@@ -1,24 +1,24 @@
-import { z } from 'zod'
 import { limitSecondsMax, type RequestLimit, requestCountMax } from '../entities/request-limit.ts'
-import { option, section } from './define.ts'
+import { type MakeSchema, option, section, type Zod } from './define.ts'
 import { integer, map, toggle, units } from './shapes.ts'
 
-const count = z.int().min(0).max(requestCountMax)
-const limit: z.ZodType<RequestLimit> = z.strictObject({
-  seconds: z.int().min(1).max(limitSecondsMax).default(60),
-  requests: count.default(0),
-  tokens: count.default(0),
-  concurrency: count.default(0),
-})
+const count = (z: Zod) => z.int().min(0).max(requestCountMax)
+const limit: MakeSchema<RequestLimit> = (z) =>
+  z.strictObject({
+    seconds: z.int().min(1).max(limitSecondsMax).default(60),
+    requests: count(z).default(0),
+    tokens: count(z).default(0),
+    concurrency: count(z).default(0),
+  })
 
 /** Groups to their limits; a single limit stands for a list of one. */
-const limitsOfGroups: z.ZodType<Readonly<Record<string, readonly RequestLimit[]>>> = map(
-  z.preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(limit).max(4)),
+const limitsOfGroups: MakeSchema<Readonly<Record<string, readonly RequestLimit[]>>> = map((z) =>
+  z.preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(limit(z)).max(4)),
 )
 
 /** By group, the most requests and the most successful ones. */
-const countsOfGroups: z.ZodType<Readonly<Record<string, readonly [number, number]>>> = map(
-  z.tuple([count, z.int().min(1).max(requestCountMax)]),
+const countsOfGroups: MakeSchema<Readonly<Record<string, readonly [number, number]>>> = map((z) =>
+  z.tuple([count(z), z.int().min(1).max(requestCountMax)]),
 )
 
 export const rateLimit = section(

@@ -1,8 +1,8 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Choice } from '../fields.ts'
 import type { Text } from '../text.ts'
 import { withoutTrailing } from '../trailing.ts'
-import type { Option } from './define.ts'
+import type { MakeSchema, Option, Zod } from './define.ts'
 import { linesOf } from './lists.ts'
 
 /**
@@ -32,15 +32,18 @@ export function says(zh: string, en: string) {
 }
 
 export function toggle(value: boolean): Shape<boolean> {
-  return { default: value, schema: z.boolean(), widget: 'switch' }
+  return { default: value, schema: (z) => z.boolean(), widget: 'switch' }
 }
 
 export function integer(value: number, limits: { min: number; max: number; unit?: Text }): Shape<number> {
-  return number(value, { ...limits, schema: z.int() })
+  return number(value, { ...limits, schema: (z) => z.int() })
 }
 
-export function number(value: number, limits: { min: number; max: number; unit?: Text; schema?: z.ZodNumber }): Shape<number> {
-  const schema = (limits.schema ?? z.number()).min(limits.min).max(limits.max)
+export function number(
+  value: number,
+  limits: { min: number; max: number; unit?: Text; schema?: (z: Zod) => z.ZodNumber },
+): Shape<number> {
+  const schema = (z: Zod) => (limits.schema?.(z) ?? z.number()).min(limits.min).max(limits.max)
   return { default: value, schema, widget: 'number', ...(limits.unit ? { unit: limits.unit } : {}) }
 }
 
@@ -49,56 +52,60 @@ export function quota(value: number): Shape<number> {
 }
 
 export function line(value = '', lengthMax = 500): Shape<string> {
-  const schema = z
-    .string()
-    .trim()
-    .max(lengthMax)
-    .refine((text) => !/[\r\n]/.test(text), says('须为单行文本', 'must be one line'))
+  const schema = (z: Zod) =>
+    z
+      .string()
+      .trim()
+      .max(lengthMax)
+      .refine((text) => !/[\r\n]/.test(text), says('须为单行文本', 'must be one line'))
   return { default: value, schema, widget: 'text' }
 }
 
 /** A long text that a page shows: Markdown, HTML or a link. */
 export function content(value = ''): Shape<string> {
-  return { default: value, schema: z.string().max(longTextLengthMax), widget: 'markdown' }
+  return { default: value, schema: (z) => z.string().max(longTextLengthMax), widget: 'markdown' }
 }
 
 export function secret(): Shape<string> {
-  return { default: '', schema: z.string().trim().max(textLengthMax), widget: 'secret', secret: true }
+  return { default: '', schema: (z) => z.string().trim().max(textLengthMax), widget: 'secret', secret: true }
 }
 
 /** One entry per line: trimmed, without empty lines. */
 export function lines(value: readonly string[]): Shape<string> {
-  const schema = z
-    .string()
-    .max(longTextLengthMax)
-    .transform((text) => linesOf(text).join('\n'))
+  const schema = (z: Zod) =>
+    z
+      .string()
+      .max(longTextLengthMax)
+      .transform((text) => linesOf(text).join('\n'))
   return { default: value.join('\n'), schema, widget: 'lines' }
 }
 
 /** The address of a server: http or https, without credentials, query, fragment and trailing slash; or empty. */
 export function address(): Shape<string> {
-  const schema = z
-    .string()
-    .trim()
-    .max(500)
-    .transform((text) => withoutTrailing(text, '/'))
-    .refine(
-      (text) => text === '' || /^https?:\/\/[^\s/?#@\\]+(\/[^\s?#\\]*)?$/i.test(text),
-      says('须为 http(s) 地址', 'must be an http(s) address'),
-    )
+  const schema = (z: Zod) =>
+    z
+      .string()
+      .trim()
+      .max(500)
+      .transform((text) => withoutTrailing(text, '/'))
+      .refine(
+        (text) => text === '' || /^https?:\/\/[^\s/?#@\\]+(\/[^\s?#\\]*)?$/i.test(text),
+        says('须为 http(s) 地址', 'must be an http(s) address'),
+      )
   return { default: '', schema, widget: 'url' }
 }
 
 /** A link that a page shows: http, https or a path of this site; or empty. Never a script. */
 export function link(value = ''): Shape<string> {
-  const schema = z
-    .string()
-    .trim()
-    .max(2000)
-    .refine(
-      (text) => text === '' || /^(https?:\/\/\S|\/(?![/\\]))[^\r\n]*$/i.test(text),
-      says('须为 http(s) 链接', 'must be an http(s) link'),
-    )
+  const schema = (z: Zod) =>
+    z
+      .string()
+      .trim()
+      .max(2000)
+      .refine(
+        (text) => text === '' || /^(https?:\/\/\S|\/(?![/\\]))[^\r\n]*$/i.test(text),
+        says('须为 http(s) 链接', 'must be an http(s) link'),
+      )
   return { default: value, schema, widget: 'url' }
 }
 
@@ -106,13 +113,13 @@ export function choice<const Value extends string>(value: NoInfer<Value>, labels
   // The entries of an object carry exactly its keys.
   const entries = Object.entries(labels) as [Value, Text][]
   const choices: Choice[] = entries.map(([key, label]) => ({ value: key, label }))
-  return { default: value, schema: z.enum(entries.map(([key]) => key)), widget: 'select', choices }
+  return { default: value, schema: (z) => z.enum(entries.map(([key]) => key)), widget: 'select', choices }
 }
 
 export type Ratios = Readonly<Record<string, number>>
 
 /** Names to numbers from 0 to a million. Tinier ones than a billionth would cost digits and mean nothing. */
-export const ratios: z.ZodType<Ratios> = map(
+export const ratios: MakeSchema<Ratios> = map((z) =>
   z
     .number()
     .min(0)
@@ -120,16 +127,17 @@ export const ratios: z.ZodType<Ratios> = map(
     .refine((ratio) => ratio === 0 || ratio >= 1e-9, says('非零倍率过小', 'is too small for a ratio other than 0')),
 )
 
-export function map<Value>(value: z.ZodType<Value>): z.ZodType<Readonly<Record<string, Value>>> {
-  return z
-    .record(z.string().min(1).max(200), value)
-    .refine(
-      (entries) => Object.keys(entries).length <= entriesMax,
-      says(`最多 ${entriesMax} 项`, `must have at most ${entriesMax} entries`),
-    )
+export function map<Value>(value: MakeSchema<Value>): MakeSchema<Readonly<Record<string, Value>>> {
+  return (z) =>
+    z
+      .record(z.string().min(1).max(200), value(z))
+      .refine(
+        (entries) => Object.keys(entries).length <= entriesMax,
+        says(`最多 ${entriesMax} 项`, `must have at most ${entriesMax} entries`),
+      )
 }
 
 /** A map whose entry `default` applies to everything that it does not name; saved without one, it gets the given one back. */
-export function mapWithDefault<Value>(value: z.ZodType<Value>, fallback: Value): z.ZodType<Readonly<Record<string, Value>>> {
-  return map(value).transform((entries) => ({ default: fallback, ...entries }))
+export function mapWithDefault<Value>(value: MakeSchema<Value>, fallback: Value): MakeSchema<Readonly<Record<string, Value>>> {
+  return (z) => map(value)(z).transform((entries) => ({ default: fallback, ...entries }))
 }

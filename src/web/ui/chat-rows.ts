@@ -1,5 +1,4 @@
-import { chatLink, chatName, knownChats } from '../../contract/chats.ts'
-import { explain } from '../../contract/issues.ts'
+import { faultOfChatLink, faultOfChatName, knownChats } from '../../contract/chats.ts'
 import type { Text } from '../../contract/text.ts'
 import { isJsonObject, parseJson } from '../lib/json.ts'
 
@@ -35,12 +34,7 @@ const entryOf = ({ name, link }: ChatRow) => ({ [name]: link })
 
 /** What the contract finds wrong with the name and the link. */
 export function faultsOfChat({ name, link }: ChatRow): { readonly [Field in keyof ChatRow]: Text | undefined } {
-  return { name: faultOf(chatName, name), link: faultOf(chatLink, link) }
-}
-
-function faultOf(schema: typeof chatName | typeof chatLink, text: string): Text | undefined {
-  const { error } = schema.safeParse(text)
-  return error && explain(error)
+  return { name: faultOfChatName(name), link: faultOfChatLink(link) }
 }
 
 /** Well-known chat pages that are not among the rows. */

@@ -15,7 +15,7 @@ import { Panel } from '../../ui/panel.tsx'
 import { HintTag } from '../../ui/status-tag.tsx'
 import type { Drafts } from './drafts.ts'
 import { ResetRatios } from './reset-ratios.tsx'
-import { checkDrafts, saveOptions } from './save-options.ts'
+import { saveOptions } from './save-options.ts'
 import { SecretInput } from './secret-input.tsx'
 import styles from './settings.module.css'
 import { texts } from './texts.ts'
@@ -29,7 +29,7 @@ export interface OptionSectionProps {
 }
 
 /** What belongs to a card and is done on a page of its own. */
-const onwards: Readonly<Record<string, { to: string; search: Record<string, string>; label: keyof typeof texts.keys }>> = {
+const onwards: Readonly<Record<string, { to: string; search: Record<string, string>; label: keyof typeof texts.zh }>> = {
   logs: { to: '/log', search: {}, label: 'purgeLogs' },
   groups: { to: '/setting', search: { tab: 'prices' }, label: 'toPrices' },
 }
@@ -131,6 +131,19 @@ function useSave({ options }: Section, drafts: Drafts): { save: () => Promise<vo
   async function save(): Promise<void> {
     const own = Object.fromEntries(Object.entries(drafts.values).filter(([key]) => key in options))
     if (Object.keys(own).length === 0) return toast.warn(say('nothingChanged'))
+    setSaving(true)
+    try {
+      await saveOwn(own)
+    } catch (cause) {
+      toast.failureOf(say('failed'), cause)
+    } finally {
+      setSaving(false)
+    }
+  }
+
+  async function saveOwn(own: FieldValues): Promise<void> {
+    // The schemas and their library are heavier than all fields together.
+    const { checkDrafts } = await import('./check-drafts.ts')
     const wrong = checkDrafts(options, own)
     if (Object.keys(wrong).length > 0) {
       drafts.setErrors(wrong)
@@ -139,10 +152,8 @@ function useSave({ options }: Section, drafts: Drafts): { save: () => Promise<vo
 
     if (own.PasswordLoginEnabled === 'false' && !(await confirmPasswordLoginOff())) return
 
-    setSaving(true)
     const { saved, refused } = await saveOptions(options, own)
     await invalidate(client, ['GET /api/option/', 'GET /api/option/secrets', 'GET /api/status'])
-    setSaving(false)
     drafts.drop(saved)
     drafts.setErrors(refused)
     if (Object.keys(refused).length === 0) toast.success(say('saved'))

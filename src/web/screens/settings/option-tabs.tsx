@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import { Fragment, lazy, Suspense, useState } from 'react'
 import type { Section } from '../../../contract/options/define.ts'
-import { sections as declaredSections } from '../../../contract/options/index.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { confirmDiscard } from '../../ui/confirm.tsx'
@@ -17,29 +16,31 @@ import { SystemCard } from './system-card.tsx'
 import type { OptionTab } from './tabs.ts'
 import { texts } from './texts.ts'
 import { usePointedAt } from './use-pointed-at.ts'
+import { useSections } from './use-sections.ts'
 
 const PriceProposals = lazy(async () => ({ default: (await import('./prices/price-proposals.tsx')).PriceProposals }))
-
-const sections: readonly Section[] = declaredSections
 
 /** The tabs whose cards are drawn from the declared options. Drafts survive a change between them. */
 export function OptionTabs({ tab }: { tab: OptionTab }) {
   const say = useText(texts)
   const local = useLocal()
   const [search, setSearch] = useState('')
+  const isSearch = search.trim() !== ''
+  const sections = useSections(tab, isSearch)
   const options = useQuery(read('GET /api/option/'))
   const secrets = useQuery(read('GET /api/option/secrets'))
   const drafts = useDrafts()
-  const area = usePointedAt(options.data !== undefined && secrets.data !== undefined)
+  const area = usePointedAt(sections.data !== undefined && options.data !== undefined && secrets.data !== undefined)
   useLeaveGuard(Object.keys(drafts.values).length > 0)
 
-  const shown = search.trim() === '' ? sections.filter(({ place }) => place.tab === tab) : matching(sections, search)
-  const error = options.error ?? secrets.error
-
-  if (options.isPending || secrets.isPending) return <Waiting />
-  if (!options.data || !secrets.data) {
-    return <ErrorView error={error} onRetry={() => void Promise.all([options.refetch(), secrets.refetch()])} />
+  // The field in which one searches stays while the other tabs come along.
+  if ((sections.isPending && !isSearch) || options.isPending || secrets.isPending) return <Waiting />
+  const failed = [sections, options, secrets].filter(({ error }) => error)
+  if (!options.data || !secrets.data || sections.error) {
+    return <ErrorView error={failed[0]?.error} onRetry={() => void Promise.all(failed.map((query) => query.refetch()))} />
   }
+  const declared = sections.data ?? []
+  const shown = isSearch ? matching(declared, search) : declared
   const saved = Object.fromEntries(options.data.map(({ key, value }) => [key, value]))
 
   return (
@@ -69,7 +70,7 @@ export function OptionTabs({ tab }: { tab: OptionTab }) {
         </nav>
       </div>
       <Stack gap="lg" className={styles.cards ?? ''}>
-        {shown.length === 0 && <Empty title={say('searchEmpty')} />}
+        {shown.length === 0 && !sections.isPending && <Empty title={say('searchEmpty')} />}
         {shown.map((section) => (
           <Fragment key={section.place.name}>
             <OptionSection section={section} saved={saved} secrets={secrets.data} drafts={drafts} />

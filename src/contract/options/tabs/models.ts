@@ -1,0 +1,5 @@
+import { claude } from '../claude.ts'
+import { gemini } from '../gemini.ts'
+import { responses } from '../responses.ts'
+
+export const sections = [gemini, claude, responses] as const

@@ -1,0 +1,3 @@
+import { prices } from '../pricing.ts'
+
+export const sections = [prices] as const

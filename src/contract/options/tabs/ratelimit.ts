@@ -1,0 +1,3 @@
+import { rateLimit } from '../rate-limit.ts'
+
+export const sections = [rateLimit] as const

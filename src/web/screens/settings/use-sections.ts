@@ -1,0 +1,25 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Section } from '../../../contract/options/define.ts'
+import type { OptionTab } from './tabs.ts'
+
+const tabs: Record<OptionTab, () => Promise<{ sections: readonly Section[] }>> = {
+  operation: () => import('../../../contract/options/tabs/operation.ts'),
+  prices: () => import('../../../contract/options/tabs/prices.ts'),
+  ratelimit: () => import('../../../contract/options/tabs/ratelimit.ts'),
+  models: () => import('../../../contract/options/tabs/models.ts'),
+  system: () => import('../../../contract/options/tabs/system.ts'),
+  other: () => import('../../../contract/options/tabs/other.ts'),
+}
+
+/** The declared options of a tab, and those of all tabs, which come with the first search. */
+export function useSections(tab: OptionTab, isSearch: boolean) {
+  const kept = { staleTime: Number.POSITIVE_INFINITY, gcTime: Number.POSITIVE_INFINITY }
+  const own = useQuery({ ...kept, queryKey: ['declared options', tab], queryFn: async () => (await tabs[tab]()).sections })
+  const all = useQuery({
+    ...kept,
+    queryKey: ['declared options'],
+    queryFn: async (): Promise<readonly Section[]> => (await import('../../../contract/options/index.ts')).sections,
+    enabled: isSearch,
+  })
+  return isSearch ? all : own
+}
