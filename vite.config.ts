@@ -20,21 +20,26 @@ export default defineConfig({
 
 /**
  * What is loaded together stands in one chunk, which compresses better than many and is one request, where each costs a slow line a
- * sixth of a second: what every visit needs, the fields of a form, what opens over them, the parts of lists, and small things that many
- * screens share. The rest is split by who imports it.
+ * sixth of a second: what every visit needs, the fields of a form, hints, what opens over fields, the parts of lists, and small things
+ * that many screens share. The rest is split by who imports it.
  */
 function chunks() {
   const parts = (names: string) => new RegExp(String.raw`@mantine[\\/]core[\\/]esm[\\/]components[\\/](?:${names})[\\/]`)
+  // One small function of these would bring along the chunk that it falls into.
+  const helpers = String.raw`@mantine[\\/](?:hooks[\\/]esm[\\/](?:utils|use-merged-ref|use-timeout)|core[\\/]esm[\\/](?:core|components[\\/]ScrollArea[\\/]utils))[\\/]`
   const ui = (names: string) => String.raw`[\\/]src[\\/]web[\\/]ui[\\/](?:${names})`
   const shared = 'copy-text|confirm|empty|notice|page-header|panel|quota-text|status-tag|tag|texts|time-text'
   return [
     { name: 'base', tags: ['$initial' as const], priority: 5 },
     {
       name: 'fields',
-      test: parts('Group|InlineInput|Input|InputBase|Skeleton|Stack|Switch|Text|Textarea|TextInput|Title'),
+      test: new RegExp(
+        `${helpers}|${parts('Group|InlineInput|Input|InputBase|Skeleton|Stack|Switch|Text|Textarea|TextInput|Title|VisuallyHidden').source}`,
+      ),
       priority: 4,
     },
-    { name: 'floating', test: parts('Checkbox|Combobox|Popover|ScrollArea|Select|Tooltip'), priority: 3 },
+    { name: 'hints', test: parts('Tooltip'), priority: 4 },
+    { name: 'floating', test: parts('Checkbox|Combobox|Popover|ScrollArea|Select'), priority: 3 },
     { name: 'icons', test: /@tabler[\\/]icons-react[\\/]dist[\\/]esm[\\/]icons/, minShareCount: 3, priority: 2 },
     {
       name: 'shared',

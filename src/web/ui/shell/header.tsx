@@ -1,18 +1,15 @@
 import { ActionIcon, Button } from '@mantine/core'
 import { IconMenu2, IconSearch } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import type { Screen } from '../../lib/screen.ts'
 import { useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { Tag } from '../tag.tsx'
 import styles from './header.module.css'
+import { HeaderMenus } from './header-menus.tsx'
 import { texts } from './texts.ts'
 import { TopLinks } from './top-links.tsx'
-
-/** The menus come right after the first sight; their room is kept. */
-const Menus = lazy(async () => ({ default: (await import('./menus.tsx')).Menus }))
 
 export interface HeaderProps {
   readonly screens: readonly Screen[]
@@ -52,9 +49,7 @@ export function Header({ screens, narrow, onMenu, onSearch }: HeaderProps) {
             <IconSearch size={19} stroke={1.7} />
           </ActionIcon>
         )}
-        <Suspense fallback={<div className={styles.menusComing} data-user={user !== null} />}>
-          <Menus narrow={narrow} />
-        </Suspense>
+        <HeaderMenus />
         {!user && open && !selfUse && !narrow && (
           <Button component={Link} to="/register" size="compact-md" variant="default" className={styles.login ?? ''}>
             {say('register')}

@@ -1,41 +1,24 @@
-import { ActionIcon, Menu, Tooltip, UnstyledButton, useMantineColorScheme } from '@mantine/core'
-import { IconCheck, IconLanguage, IconLogout, IconSettings, IconSun } from '@tabler/icons-react'
+import { Menu, useMantineColorScheme } from '@mantine/core'
+import { IconCheck, IconLogout, IconSettings } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
-import type { SignedInUser } from '../../../contract/entities/user.ts'
 import { roleLabels } from '../../../contract/roles.ts'
 import { changeLanguage, languages, useLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import { useSession } from '../../lib/session.ts'
-import { Initial } from '../initial.tsx'
 import { schemes, useLogOut } from './actions.ts'
 import styles from './header.module.css'
+import { LanguageButton, ThemeButton, UserButton } from './menu-buttons.tsx'
 import { texts } from './texts.ts'
 
-/** The menus at the right of the header. */
-export function Menus({ narrow }: { narrow: boolean }) {
-  const user = useSession()
-  return (
-    <>
-      <ThemeMenu />
-      <LanguageMenu />
-      {user && <UserMenu user={user} narrow={narrow} />}
-    </>
-  )
-}
+/** The menus of the header, each opened as it appears. */
 
-function ThemeMenu() {
+export function ThemeMenu() {
   const say = useText(texts)
   const { colorScheme, setColorScheme } = useMantineColorScheme()
-  const Current = schemes.find(({ value }) => value === colorScheme)?.Icon ?? IconSun
-
   return (
-    <Menu position="bottom-end">
-      <Tooltip label={say('theme')}>
-        <Menu.Target>
-          <ActionIcon size="lg" aria-label={say('theme')}>
-            <Current size={18} stroke={1.7} />
-          </ActionIcon>
-        </Menu.Target>
-      </Tooltip>
+    <Menu position="bottom-end" defaultOpened>
+      <Menu.Target>
+        <ThemeButton />
+      </Menu.Target>
       <Menu.Dropdown>
         {schemes.map(({ value, label, Icon }) => (
           <Menu.Item
@@ -52,25 +35,20 @@ function ThemeMenu() {
   )
 }
 
-function LanguageMenu() {
-  const say = useText(texts)
+export function LanguageMenu() {
   const language = useLanguage()
   return (
-    <Menu position="bottom-end">
-      <Tooltip label={say('language')}>
-        <Menu.Target>
-          <ActionIcon size="lg" aria-label={say('language')}>
-            <IconLanguage size={18} stroke={1.7} />
-          </ActionIcon>
-        </Menu.Target>
-      </Tooltip>
+    <Menu position="bottom-end" defaultOpened>
+      <Menu.Target>
+        <LanguageButton />
+      </Menu.Target>
       <Menu.Dropdown>
         {languages.map(({ value, name, locale }) => (
           <Menu.Item
             key={value}
             lang={locale}
             rightSection={value === language && <IconCheck size={14} />}
-            onClick={() => void changeLanguage(value)}
+            onClick={() => changeLanguage(value)}
           >
             {name}
           </Menu.Item>
@@ -80,25 +58,22 @@ function LanguageMenu() {
   )
 }
 
-function UserMenu({ user, narrow }: { user: SignedInUser; narrow: boolean }) {
+export function UserMenu() {
   const say = useText(texts)
   const local = useLocal()
   const navigate = useNavigate()
   const logOut = useLogOut()
-  const name = user.display_name || user.username
-  const roleLabel = Object.entries(roleLabels).find(([value]) => Number(value) === user.role)?.[1].label
+  const user = useSession()
+  const roleLabel = Object.entries(roleLabels).find(([value]) => Number(value) === user?.role)?.[1].label
 
   return (
-    <Menu position="bottom-end" width={200}>
+    <Menu position="bottom-end" width={200} defaultOpened>
       <Menu.Target>
-        <UnstyledButton className={styles.user} aria-label={`${name} · ${say('account')}`}>
-          <Initial name={name} />
-          {!narrow && <span className={styles.userName}>{name}</span>}
-        </UnstyledButton>
+        <UserButton />
       </Menu.Target>
       <Menu.Dropdown>
         <div className={styles.who}>
-          <strong>{name}</strong>
+          <strong>{user?.display_name || user?.username}</strong>
           {roleLabel && <span>{local(roleLabel)}</span>}
         </div>
         <Menu.Divider />
