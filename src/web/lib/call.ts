@@ -109,7 +109,7 @@ function messageOf(response: Response, envelope: Envelope | undefined): string {
   return textOf(texts, 'other', { text: envelope?.message || `${response.status} ${response.statusText}`.trim() })
 }
 
-const texts = defineTexts('call', {
+const texts = defineTexts({
   zh: {
     unreachable: '无法连接至服务器',
     expired: '未登录或登录已过期，请重新登录',

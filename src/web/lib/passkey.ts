@@ -39,7 +39,7 @@ async function answered(work: Promise<object>): Promise<Answer | undefined> {
   }
 }
 
-const texts = defineTexts('passkey', {
+const texts = defineTexts({
   zh: { known: '此设备已添加过通行密钥', failed: '此浏览器无法使用通行密钥' },
   en: { known: 'This device holds a passkey for you already', failed: 'This browser could not use a passkey' },
 })

@@ -99,7 +99,7 @@ function currentStatus(): Status {
   return { ...fallback, ...remembered.read() }
 }
 
-const texts = defineTexts('status', {
+const texts = defineTexts({
   zh: { failed: '加载状态失败' },
   en: { failed: 'Failed to load status' },
 })

@@ -56,7 +56,7 @@ function showFailure(cause: unknown, messageOf: (reason: string) => string): voi
   void show('error', messageOf(cause instanceof Error ? cause.message : String(cause)))
 }
 
-const texts = defineTexts('toast', {
+const texts = defineTexts({
   zh: { close: '关闭此消息', because: '{what}：{reason}' },
   en: { close: 'Close this message', because: '{what}: {reason}' },
 })

@@ -46,7 +46,7 @@ export function Calendar({ value, onChange, onDone }: CalendarProps) {
   )
 }
 
-const dateTexts = defineTexts('date', {
+const dateTexts = defineTexts({
   zh: {
     previousMonth: '上个月',
     nextMonth: '下个月',

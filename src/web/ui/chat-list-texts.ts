@@ -1,6 +1,6 @@
 import { defineTexts } from '../lib/i18n.ts'
 
-export const texts = defineTexts('chat-list', {
+export const texts = defineTexts({
   zh: {
     add: '添加聊天页面',
     addKnown: '添加 {name}',

@@ -94,7 +94,7 @@ function CalendarButton({ label, value, onChange }: Pick<DateTimeInputProps, 'la
   )
 }
 
-const timeTexts = defineTexts('date-time', {
+const timeTexts = defineTexts({
   zh: {
     open: '打开日历',
     format: '时间格式错误，请按 2026-12-31 23:59:59 的格式填写',

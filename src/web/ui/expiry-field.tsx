@@ -48,7 +48,7 @@ export function faultOfExpiry(at: number | undefined): string | undefined {
   return at === undefined || isTime(at) ? undefined : textOf(texts, 'format')
 }
 
-const texts = defineTexts('expiry', {
+const texts = defineTexts({
   zh: {
     expires: '过期时间',
     never: '永不过期',

@@ -6,7 +6,7 @@ import { useStatus } from '../lib/status.ts'
 import { toast } from '../lib/toast.ts'
 import styles from './human-check.module.css'
 
-const texts = defineTexts('human-check', {
+const texts = defineTexts({
   zh: { wait: '请稍后几秒重试，Turnstile 正在检查用户环境！' },
   en: { wait: 'Retry in a few seconds, Turnstile is checking' },
 })

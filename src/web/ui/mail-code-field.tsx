@@ -7,7 +7,7 @@ import { toast } from '../lib/toast.ts'
 import type { HumanCheck } from './human-check.tsx'
 import styles from './mail-code-field.module.css'
 
-const texts = defineTexts('mail-code', {
+const texts = defineTexts({
   zh: {
     label: '邮箱验证码',
     placeholder: '6 位，3 分钟有效',

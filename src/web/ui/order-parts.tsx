@@ -63,7 +63,7 @@ const disputes: Readonly<Record<string, Text>> = {
   lost: { zh: '败诉', en: 'lost' },
 }
 
-const texts = defineTexts('order-parts', {
+const texts = defineTexts({
   zh: { refunded: '已退款 {money}', disputed: '拒付：{state}', withdrawn: '已收回 {amount}' },
   en: { refunded: '{money} refunded', disputed: 'Disputed: {state}', withdrawn: '{amount} taken back' },
 })

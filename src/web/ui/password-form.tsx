@@ -5,7 +5,7 @@ import { defineTexts, useText } from '../lib/i18n.ts'
 import { useWrite } from '../lib/query.ts'
 import { PasswordField } from './password-field.tsx'
 
-const texts = defineTexts('password', {
+const texts = defineTexts({
   zh: {
     current: '当前密码',
     fresh: '新密码',

@@ -12,7 +12,7 @@ import styles from './dialog.module.css'
 import { Dialog } from './dialog.tsx'
 import { PasswordField } from './password-field.tsx'
 
-const texts = defineTexts('prove-again', {
+const texts = defineTexts({
   zh: {
     title: '请先验证密码',
     body: '此操作影响账户安全，请再次输入你的登录密码。验证后十分钟内不再询问。',

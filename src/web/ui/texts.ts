@@ -1,7 +1,7 @@
 import { defineTexts } from '../lib/i18n.ts'
 
 /** Words that parts of the interface share. Sentences of one screen live in that screen. */
-export const texts = defineTexts('ui', {
+export const texts = defineTexts({
   zh: {
     actions: '操作',
     apply: '应用',

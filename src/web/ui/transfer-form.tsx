@@ -61,7 +61,7 @@ export function TransferForm({ available, onDone }: { available: number; onDone?
   )
 }
 
-const texts = defineTexts('transfer', {
+const texts = defineTexts({
   zh: {
     quota: '划转额度',
     hint: '可用额度 {available}。等价金额：{amount}',

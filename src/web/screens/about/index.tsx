@@ -11,7 +11,7 @@ import { Panel } from '../../ui/panel.tsx'
 import { ReadingPage } from '../../ui/reading-page.tsx'
 import { SiteContent } from '../../ui/site-content.tsx'
 
-const texts = defineTexts('about', {
+const texts = defineTexts({
   zh: { title: '关于', empty: '管理员尚未填写关于页面', hint: '管理员可在“设置 › 其他设置”中填写，支持 Markdown 和 HTML。' },
   en: {
     title: 'About',

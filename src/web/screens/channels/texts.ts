@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-export const texts = defineTexts('channels', {
+export const texts = defineTexts({
   zh: {
     title: '渠道',
     description: '渠道是网关背后的上游。请求先走优先级最高的渠道，同一优先级按权重分配。',

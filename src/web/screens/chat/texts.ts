@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-export const texts = defineTexts('chat', {
+export const texts = defineTexts({
   zh: {
     title: '聊天',
     uses: '使用令牌“{name}”。此页面由第三方提供，令牌的密钥会交给它。',

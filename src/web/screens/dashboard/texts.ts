@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-export const texts = defineTexts('dashboard', {
+export const texts = defineTexts({
   zh: {
     title: '数据看板',
     timeRange: '时间范围',

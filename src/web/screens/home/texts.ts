@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-export const texts = defineTexts('home', {
+export const texts = defineTexts({
   zh: {
     notice: '公告',
     lead: '一个地址，通往所有模型。用一把令牌访问各家接口，每一笔花费都有据可查。',

@@ -74,7 +74,7 @@ function TryLine({ channel, keyId, choice, failure }: Try) {
 const choices = ['pinned', 'only', 'session', 'last-resort', 'weighted', 'least-busy', 'lowest-latency', 'cheapest'] as const
 
 /** A later version may know other reasons. */
-function choiceText(say: ReturnType<typeof useText<keyof typeof detailsTexts.keys>>, choice: string): string {
+function choiceText(say: ReturnType<typeof useText<keyof typeof detailsTexts.zh>>, choice: string): string {
   const known = choices.find((name) => name === choice)
   return known ? say(`chosen_${known}`) : choice
 }

@@ -1,7 +1,7 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
 /** Loaded with the details of a row, not with the list. */
-export const detailsTexts = defineTexts('log-details', {
+export const detailsTexts = defineTexts({
   zh: {
     attempts: '渠道重试',
     detail: '日志内容',

@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-export const texts = defineTexts('log', {
+export const texts = defineTexts({
   zh: {
     title: '使用日志',
     consumed: '总消耗额度',

@@ -1,7 +1,7 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
 /** Words of the other ways in, and of the second step. */
-export const entryTexts = defineTexts('entry', {
+export const entryTexts = defineTexts({
   zh: {
     thirdParty: '其他登录方式',
     passkey: '使用通行密钥登录',

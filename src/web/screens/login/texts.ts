@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-export const texts = defineTexts('login', {
+export const texts = defineTexts({
   zh: {
     welcome: '登录 {name}',
     username: '用户名/邮箱',

@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-export const texts = defineTexts('not-found', {
+export const texts = defineTexts({
   zh: {
     title: '页面不存在',
     hint: '请检查你的浏览器地址是否正确',

@@ -1,7 +1,7 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
 /** Words of what guards the account, and of the accounts elsewhere that let in. */
-export const securityTexts = defineTexts('security', {
+export const securityTexts = defineTexts({
   zh: {
     twoFactor: '两步验证',
     twoFactorHint: '登录和敏感操作时，除密码外还需输入手机应用中的验证码。',

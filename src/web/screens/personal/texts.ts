@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-export const texts = defineTexts('personal', {
+export const texts = defineTexts({
   zh: {
     group: '分组',
     balance: '当前余额',

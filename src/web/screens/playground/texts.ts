@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-export const texts = defineTexts('playground', {
+export const texts = defineTexts({
   zh: {
     title: '操练场',
     expired: '未登录或登录已过期，请重新登录',

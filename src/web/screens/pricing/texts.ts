@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-export const texts = defineTexts('pricing', {
+export const texts = defineTexts({
   zh: {
     title: '模型价格',
     perMillion: '价格为每 1M tokens 的美元价，已乘以所选分组的倍率。',

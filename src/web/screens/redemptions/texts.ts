@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-export const texts = defineTexts('redemptions', {
+export const texts = defineTexts({
   zh: {
     title: '兑换码',
     description: '把额度做成一次性的兑换码，用户在钱包页面兑换。',

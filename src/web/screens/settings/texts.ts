@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-export const texts = defineTexts('settings', {
+export const texts = defineTexts({
   zh: {
     title: '设置',
     tabPersonal: '个人设置',

@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-export const texts = defineTexts('tasks', {
+export const texts = defineTexts({
   zh: {
     drawings: '绘图日志',
     tasks: '任务日志',

@@ -1,7 +1,7 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
 /** Loaded with the form, not with the list. */
-export const limitTexts = defineTexts('token-limits', {
+export const limitTexts = defineTexts({
   zh: {
     toggle: '限制速率',
     toggleHelp: '超出限制的请求会被拒绝。站点和分组的限制同样有效。',

@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-export const texts = defineTexts('tokens', {
+export const texts = defineTexts({
   zh: {
     title: '令牌',
     description: '用令牌调用模型接口。接口地址：',

@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-export const texts = defineTexts('top-ups', {
+export const texts = defineTexts({
   zh: {
     title: '充值订单',
     description: '所有用户的在线充值。订单只在支付平台确认后到账；退款和拒付会记录在此，额度由管理员决定是否收回。',

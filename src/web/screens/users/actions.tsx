@@ -20,7 +20,7 @@ import { RowActions } from '../../ui/row-actions.tsx'
 import { actsFor, isEnableBarred, mayChange } from './acts.ts'
 import { texts } from './texts.ts'
 
-type Key = keyof typeof texts.keys
+type Key = keyof typeof texts.zh
 
 /** How an act is offered and asked about; what can be taken back without loss is not asked about. */
 interface Offer {

@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-export const texts = defineTexts('users', {
+export const texts = defineTexts({
   zh: {
     title: '用户管理',
     description: '查找、创建和管理用户。每次管理操作都会写入日志和审计记录。',

@@ -4,7 +4,7 @@ import { CopyText } from '../../ui/copy-text.tsx'
 import { texts } from './texts.ts'
 import styles from './wallet.module.css'
 
-type Words = Say<keyof typeof texts.keys>
+type Words = Say<keyof typeof texts.zh>
 
 /** Why a balance changed, in a sentence; with the number by which the cause is found elsewhere. */
 export function Explanation({ row }: { row: LedgerRow }) {

@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-export const texts = defineTexts('wallet', {
+export const texts = defineTexts({
   zh: {
     title: '钱包',
     description: '充值、兑换，以及余额的每一笔变动。',

@@ -8,7 +8,7 @@ import { Notice } from '../notice.tsx'
 import { PasswordForm } from '../password-form.tsx'
 import styles from './shell.module.css'
 
-const texts = defineTexts('default-password', {
+const texts = defineTexts({
   zh: {
     title: '您正在使用默认密码！',
     body: '请立刻修改默认密码！任何知道它的人都能接管本站。',

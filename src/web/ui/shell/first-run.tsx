@@ -8,7 +8,7 @@ import { storedFlag } from '../../lib/stored.ts'
 import { Notice } from '../notice.tsx'
 import styles from './shell.module.css'
 
-const texts = defineTexts('first-run', {
+const texts = defineTexts({
   zh: {
     title: '开始使用：第 {step} 步，共 3 步',
     channel: '添加渠道，本站才有上游可用。',

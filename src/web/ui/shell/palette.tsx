@@ -108,7 +108,7 @@ function useActions() {
       label: say('switchTo', { name }),
       keywords: ['language', '语言'],
       leftSection: <IconLanguage size={18} stroke={1.6} />,
-      onClick: () => void changeLanguage(value),
+      onClick: () => changeLanguage(value),
     }))
   const leave = {
     id: 'logout',

@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-export const texts = defineTexts('shell', {
+export const texts = defineTexts({
   zh: {
     skip: '跳到主要内容',
     console: '控制台',

@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-export const texts = defineTexts('views', {
+export const texts = defineTexts({
   zh: {
     views: '已保存的视图',
     none: '还没有保存的视图。设好筛选、排序和列，即可存为视图。',

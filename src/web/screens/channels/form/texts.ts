@@ -1,7 +1,7 @@
 import { defineTexts } from '../../../lib/i18n.ts'
 
 /** Loaded with the form, not with the list. */
-export const texts = defineTexts('channel-form', {
+export const texts = defineTexts({
   zh: {
     notChanged: '你似乎并没有修改什么',
     createdOne: '渠道创建成功！',

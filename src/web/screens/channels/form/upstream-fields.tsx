@@ -14,7 +14,7 @@ import { texts } from './texts.ts'
 /** The one type whose upstream knows organizations. */
 const organizationType = 1
 /** Types whose address has a rule of its own. */
-const baseUrlHelps: Readonly<Record<number, keyof typeof texts.keys>> = {
+const baseUrlHelps: Readonly<Record<number, keyof typeof texts.zh>> = {
   3: 'baseUrlAzure',
   8: 'baseUrlWhole',
   36: 'baseUrlMusic',
@@ -83,7 +83,7 @@ export function UpstreamFields({ form, types, type, channel, onKeys }: UpstreamF
   )
 }
 
-function baseUrlHelp(type: ChannelType | undefined): keyof typeof texts.keys {
+function baseUrlHelp(type: ChannelType | undefined): keyof typeof texts.zh {
   return baseUrlHelps[type?.id ?? 0] ?? (type?.needs_base_url ? 'baseUrlNeeded' : 'baseUrlHelp')
 }
 

@@ -1,7 +1,7 @@
 import { defineTexts } from '../../../lib/i18n.ts'
 
 /** Loaded with the list of keys. */
-export const texts = defineTexts('channel-keys', {
+export const texts = defineTexts({
   zh: {
     title: '“{name}”的密钥',
     summary: '{enabled} / {count} 个密钥可用',

@@ -1,7 +1,7 @@
 import { defineTexts } from '../../../lib/i18n.ts'
 
 /** Loaded with what changes tags, not with the list. */
-export const texts = defineTexts('channel-tags', {
+export const texts = defineTexts({
   zh: {
     notice: '以下修改会覆盖该标签下 {count} 个渠道的相应设置；留空的项目保持不变。',
     tag: '标签',

@@ -1,7 +1,7 @@
 import { defineTexts } from '../../../lib/i18n.ts'
 
 /** Loaded with the dialog. */
-export const texts = defineTexts('channel-testing', {
+export const texts = defineTexts({
   zh: {
     title: '测试“{name}”',
     hint: '每次测试会向上游发送一个很小的请求。',

@@ -1,7 +1,7 @@
 import { defineTexts } from '../../../lib/i18n.ts'
 
 /** Loaded with what it is about, not with the list. */
-export const texts = defineTexts('channel-upkeep', {
+export const texts = defineTexts({
   zh: {
     jobs: '正在进行的任务',
     dismiss: '关闭',

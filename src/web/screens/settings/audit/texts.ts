@@ -1,7 +1,7 @@
 import { defineTexts } from '../../../lib/i18n.ts'
 
 /** Loaded with the part that they are about. */
-export const texts = defineTexts('settings-audit', {
+export const texts = defineTexts({
   zh: {
     title: '审计日志',
     description: '谁在何时、从哪里、对什么做了什么。只能追加，每一行都与前一行相连，被改动即可发现。',

@@ -1,7 +1,7 @@
 import { defineTexts } from '../../../lib/i18n.ts'
 
 /** Loaded with the part that they are about. */
-export const texts = defineTexts('settings-prices', {
+export const texts = defineTexts({
   zh: {
     description: '与公开价格数据中各厂商的官方价格比较，由你决定采用哪些。单位：美元 / 1M tokens。',
     hint: '比较所有已设价格的模型和渠道中的模型；采用之前不会改变任何价格。',

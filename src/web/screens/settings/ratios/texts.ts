@@ -2,7 +2,7 @@ import { defineTexts } from '../../../lib/i18n.ts'
 import type { PriceField } from './table.ts'
 
 /** Loaded with the part that they are about. */
-export const texts = defineTexts('settings-ratios', {
+export const texts = defineTexts({
   zh: {
     view: '模型倍率的显示方式',
     viewEditor: '可视化倍率设置',
@@ -190,4 +190,4 @@ export const priceLabels = {
     ...{ price: 'price', ratio: 'ratio', completion: 'completion' },
     ...{ cacheRead: 'cacheReadRatio', cacheWrite: 'cacheWriteRatio' },
   },
-} as const satisfies Record<string, Record<PriceField, keyof (typeof texts)['keys']>>
+} as const satisfies Record<string, Record<PriceField, keyof (typeof texts)['zh']>>

@@ -1,7 +1,7 @@
 import { defineTexts } from '../../../lib/i18n.ts'
 
 /** Loaded with the part that they are about. */
-export const texts = defineTexts('settings-runtime', {
+export const texts = defineTexts({
   zh: {
     jobs: '定时任务',
     jobsHint: '系统自动执行的工作及其最近一次结果。',
