@@ -1,5 +1,6 @@
 import { ActionIcon, Menu } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
+import { OpeningMenu } from './opening-menu.tsx'
 import { perform, type RowAction } from './row-action.ts'
 import styles from './row-actions.module.css'
 
@@ -14,9 +15,9 @@ export function RowMenu({
   dangerous: readonly RowAction[]
 }) {
   return (
-    <Menu position="bottom-end" defaultOpened>
+    <OpeningMenu>
       <Menu.Target>
-        <ActionIcon aria-label={label}>
+        <ActionIcon aria-label={label} autoFocus>
           <IconDots size={16} />
         </ActionIcon>
       </Menu.Target>
@@ -29,7 +30,7 @@ export function RowMenu({
           <Item key={action.label} {...action} />
         ))}
       </Menu.Dropdown>
-    </Menu>
+    </OpeningMenu>
   )
 }
 

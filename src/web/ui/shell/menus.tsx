@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { roleLabels } from '../../../contract/roles.ts'
 import { changeLanguage, languages, useLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import { useSession } from '../../lib/session.ts'
+import { OpeningMenu } from '../opening-menu.tsx'
 import { schemes, useLogOut } from './actions.ts'
 import styles from './header.module.css'
 import { LanguageButton, ThemeButton, UserButton } from './menu-buttons.tsx'
@@ -15,9 +16,9 @@ export function ThemeMenu() {
   const say = useText(texts)
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   return (
-    <Menu position="bottom-end" defaultOpened>
+    <OpeningMenu>
       <Menu.Target>
-        <ThemeButton />
+        <ThemeButton autoFocus />
       </Menu.Target>
       <Menu.Dropdown>
         {schemes.map(({ value, label, Icon }) => (
@@ -31,16 +32,16 @@ export function ThemeMenu() {
           </Menu.Item>
         ))}
       </Menu.Dropdown>
-    </Menu>
+    </OpeningMenu>
   )
 }
 
 export function LanguageMenu() {
   const language = useLanguage()
   return (
-    <Menu position="bottom-end" defaultOpened>
+    <OpeningMenu>
       <Menu.Target>
-        <LanguageButton />
+        <LanguageButton autoFocus />
       </Menu.Target>
       <Menu.Dropdown>
         {languages.map(({ value, name, locale }) => (
@@ -54,7 +55,7 @@ export function LanguageMenu() {
           </Menu.Item>
         ))}
       </Menu.Dropdown>
-    </Menu>
+    </OpeningMenu>
   )
 }
 
@@ -67,9 +68,9 @@ export function UserMenu() {
   const roleLabel = Object.entries(roleLabels).find(([value]) => Number(value) === user?.role)?.[1].label
 
   return (
-    <Menu position="bottom-end" width={200} defaultOpened>
+    <OpeningMenu width={200}>
       <Menu.Target>
-        <UserButton />
+        <UserButton autoFocus />
       </Menu.Target>
       <Menu.Dropdown>
         <div className={styles.who}>
@@ -84,6 +85,6 @@ export function UserMenu() {
           {say('logout')}
         </Menu.Item>
       </Menu.Dropdown>
-    </Menu>
+    </OpeningMenu>
   )
 }

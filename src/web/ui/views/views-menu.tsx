@@ -2,6 +2,7 @@ import { ActionIcon, Menu } from '@mantine/core'
 import { IconBookmark, IconDeviceFloppy, IconSettings, IconStar } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
+import { OpeningMenu } from '../opening-menu.tsx'
 import { actIcon } from '../row-action.ts'
 import { ManageViews } from './manage-views.tsx'
 import { SaveView } from './save-view.tsx'
@@ -17,9 +18,9 @@ export function ViewsMenu(props: ViewsMenuProps) {
   const close = () => setDialog(undefined)
   return (
     <>
-      <Menu position="bottom-end" defaultOpened>
+      <OpeningMenu>
         <Menu.Target>
-          <ActionIcon size={36} aria-label={say('views')}>
+          <ActionIcon size={36} aria-label={say('views')} autoFocus>
             <IconBookmark size={18} stroke={1.6} />
           </ActionIcon>
         </Menu.Target>
@@ -45,7 +46,7 @@ export function ViewsMenu(props: ViewsMenuProps) {
             </Menu.Item>
           )}
         </Menu.Dropdown>
-      </Menu>
+      </OpeningMenu>
       {dialog === 'save' && <SaveView {...props} onClose={close} />}
       {dialog === 'manage' && <ManageViews {...props} onClose={close} />}
     </>

@@ -1,0 +1,13 @@
+import { Menu, type MenuProps } from '@mantine/core'
+import { useEffect, useState } from 'react'
+
+/**
+ * A menu that opens as it appears, in the place of a plain button. Its own button must have `autoFocus`: what had the focus when the menu
+ * opened has it again when the menu is closed.
+ */
+export function OpeningMenu(menu: MenuProps) {
+  const [opened, setOpened] = useState(false)
+  // Outside of React: the focus, which is only noted of a menu that was closed before.
+  useEffect(() => setOpened(true), [])
+  return <Menu position="bottom-end" {...menu} opened={opened} onChange={setOpened} />
+}
