@@ -6,13 +6,14 @@ import { buildWhenStale } from './build.mjs'
 import { installWhenNeeded, requireNode } from './lib/install.mjs'
 import { commandOf, root, runNode } from './lib/process.mjs'
 
-const budget = { entryKb: 200, visitKb: 250 }
+const budget = { entryKb: 160, visitKb: 250 }
 
 const steps = [
   { name: 'format and lint', run: () => runNode(commandOf('@biomejs/biome', 'biome'), ['ci', '--reporter=default']) },
   { name: 'types', run: () => runNode(commandOf('typescript', 'tsc'), ['-b', 'tsconfig.json']) },
   { name: 'generated documents', run: () => runNode('scripts/docs.mjs', ['--check']) },
   { name: 'size of the console', run: checkBundle },
+  { name: 'weight of every screen', slow: true, run: () => runNode('scripts/bench-web.mjs', ['--weight']) },
   { name: 'age of packages', run: () => runNode('scripts/lock-ages.mjs') },
   { name: 'tests', slow: true, run: () => runNode('scripts/test.mjs') },
 ]

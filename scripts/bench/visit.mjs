@@ -57,6 +57,7 @@ export const longestTask = () => window.longestTaskMs
 
 /** Weighs the scripts that the page loads, as the packed size of their text: the same whichever packing was spoken. */
 export async function weigh(connection) {
+  await connection.send('Network.enable')
   const loaded = new Map()
   connection.on('Network.responseReceived', ({ requestId, type, response }) => {
     if (type === 'Script' || /\.js$/.test(new URL(response.url).pathname)) loaded.set(response.url, requestId)
