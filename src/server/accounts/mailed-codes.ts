@@ -4,7 +4,6 @@ import { resendSeconds } from '../../contract/entities/user.ts'
 import type { Queries, Within } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
-import { sameSecret } from '../lib/secrets.ts'
 import type { Core } from '../options/core.ts'
 
 /**
@@ -83,26 +82,20 @@ export async function keepCode(
 }
 
 /**
- * Throws `code_wrong` unless the code is alive and right, and counts wrong guesses, before they are looked at, so that parallel ones do
- * not slip through. The code stays alive: `spendCode` ends it in the transaction of what it allows.
+ * Throws `code_wrong` unless the code is alive and right. A wrong guess is counted by the statement that looks at it, so that parallel ones
+ * do not slip through, and a right one never is. The code stays alive: `spendCode` ends it in the transaction of what it allows.
  */
 export async function requireCode(core: Core, key: CodeKey, code: string): Promise<void> {
-  const counted = await core.db
+  const given = macOf(core, key, code)
+  const looked = await core.db
     .updateTable('mailed_codes')
-    .set((row) => ({ guesses: row('guesses', '+', 1) }))
+    .set((row) => ({ guesses: sql`${row.ref('guesses')} + case when ${row.ref('code_hash')} = ${given} then 0 else 1 end` }))
     .where('key', '=', nameOf(key))
     .where('expires_at', '>', seconds(core.now()))
     .where('guesses', '<', guessesMax)
     .returning('code_hash')
     .executeTakeFirst()
-  if (!counted || !sameSecret(counted.code_hash, macOf(core, key, code))) return fail('code_wrong')
-
-  await core.db
-    .updateTable('mailed_codes')
-    .set((row) => ({ guesses: row('guesses', '-', 1) }))
-    .where('key', '=', nameOf(key))
-    .where('code_hash', '=', counted.code_hash)
-    .execute()
+  if (looked?.code_hash !== given) fail('code_wrong')
 }
 
 /** Ends the code. Of any number of uses on any number of nodes one gets past; the others throw `code_wrong`. */

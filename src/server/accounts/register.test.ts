@@ -168,7 +168,8 @@ eachDatabase('registration', (fresh, kind) => {
       const uses = Array.from({ length: 1000 }, (_, n) =>
         join(`user${n}`, { email: ada, verification_code: code }, n % 2 ? node : other),
       )
-      expect(tally(await Promise.all(uses))).toEqual({ ok: 1, code_wrong: 999 })
+      const { ok, code_wrong = 0, too_many_requests = 0 } = tally(await Promise.all(uses))
+      expect([ok, code_wrong + too_many_requests]).toEqual([1, 999])
       expect(await node.db.selectFrom('users').select('email').execute()).toEqual([{ email: ada }])
     })
 
