@@ -14,13 +14,15 @@ const roles = { user: 1, admin: 10, root: 100 }
 /** The callers that the matrix names, by their names. Each is a user of their own, so that none changes what another may do. */
 export async function makeCallers({ app }: TestServer, names: Iterable<string>): Promise<ReadonlyMap<string, Headers>> {
   const { db } = app
-  const makers = [...names].map(async (name): Promise<readonly [string, Headers]> => {
+  const makers = [...names].map(async (name, index): Promise<readonly [string, Headers]> => {
     const { role, isKey, isBanned, isDeleted } = readName(name)
     if (name === 'nobody') return [name, {}]
-    const user = { username: `u${Math.random().toString(36).slice(2, 12)}`, displayName: '', password_hash: await goodHash }
+    const user = { username: `caller${index}`, displayName: '', password_hash: await goodHash }
     const id = await db.transaction().execute((within) => createUser(within, { ...user, role: roles[role], at: app.now() }))
     const headers = isKey ? await keyOf(id, name) : await signIn(id, name)
     if (isBanned) await db.updateTable('users').set({ status: 2 }).where('id', '=', id).execute()
+    if (name.endsWith('known password'))
+      await db.updateTable('users').set({ must_change_password: 1 }).where('id', '=', id).execute()
     if (isDeleted) await db.updateTable('users').set({ deleted_at: 1 }).where('id', '=', id).execute()
     return [name, headers]
   })
@@ -30,7 +32,7 @@ export async function makeCallers({ app }: TestServer, names: Iterable<string>):
     const user = { 'new-api-user': String(id) }
     if (name.endsWith('token')) return { ...user, authorization: `Bearer ${await makeAccessToken(app, { userId: id })}` }
     const token = await app.sessions.create({ userId: id, address: '127.0.0.1', userAgent: 'test' })
-    const minutes = name.endsWith('old') ? 11 : 9
+    const minutes = name.endsWith('old') ? 11 : 8
     const authenticated_at = seconds(app.now()) - minutes * 60
     await db.updateTable('sessions').set({ authenticated_at }).where('user_id', '=', id).execute()
     return { ...user, cookie: `session=${token}` }

@@ -3,33 +3,34 @@ import type { ErrorCode } from '../../src/contract/errors.ts'
 /**
  * The reviewed matrix of access: which kind of caller gets what answer under which policy, and which policy each address of the server is
  * under. A caller sends one thing that says who they are: the cookie of a session, an access token of the console, or a key of the relay.
- * Sessions have proved who they are nine minutes ago, "old" ones eleven.
+ * Sessions have proved who they are eight minutes ago, "old" ones eleven.
  */
 const cells = `
-                        everybody  visit  signed-in  user    user!   session  admin   admin!  root    relay    playground  link   metrics
-  nobody                in         in     login      login   login   login    login   login   login   no-key   login       link   hidden
-  user                  in         in     in         in      in      in       role    role    role    no-key   in          link   hidden
-  user, old             in         proof  in         in      proof   in       role    role    role    no-key   in          link   hidden
-  user, token           in         proof  in         in      proof   proof    role    role    role    bad-key  page        link   hidden
-  admin                 in         in     in         in      in      in       in      in      role    no-key   in          link   hidden
-  admin, old            in         proof  in         in      proof   in       in      proof   role    no-key   in          link   hidden
-  admin, token          in         proof  in         in      proof   proof    in      proof   role    bad-key  page        link   in
-  root                  in         in     in         in      in      in       in      in      in      no-key   in          link   hidden
-  root, old             in         proof  in         in      proof   in       in      proof   in      no-key   in          link   hidden
-  root, token           in         proof  in         in      proof   proof    in      proof   in      bad-key  page        link   in
-  banned root           in         in     login      login   login   login    login   login   login   no-key   login       link   hidden
-  banned root, token    in         in     login      token   token   token    token   token   token   bad-key  page        link   hidden
-  deleted root          in         in     login      login   login   login    login   login   login   no-key   login       link   hidden
-  deleted root, token   in         in     login      token   token   token    token   token   token   bad-key  page        link   hidden
-  key                   in         in     login      token   token   token    token   token   token   in       page        link   hidden
-  key of root           in         in     login      token   token   token    token   token   token   in       page        link   hidden
-  exhausted key         in         in     login      token   token   token    token   token   token   spent    page        link   hidden
-  expired key           in         in     login      token   token   token    token   token   token   expired  page        link   hidden
-  disabled key          in         in     login      token   token   token    token   token   token   off      page        link   hidden
-  deleted key           in         in     login      token   token   token    token   token   token   bad-key  page        link   hidden
-  unknown key           in         in     login      token   token   token    token   token   token   bad-key  page        link   hidden
-  key of banned root    in         in     login      token   token   token    token   token   token   banned   page        link   hidden
-  key of deleted root   in         in     login      token   token   token    token   token   token   bad-key  page        link   hidden
+                        everybody  visit  signed-in  user    self   user!   self!  session  admin   admin!  root    relay    playground  link  metrics
+  nobody                in         in     login      login   login  login   login  login    login   login   login   no-key   login       link  hidden
+  user                  in         in     in         in      in     in      in     in       role    role    role    no-key   in          link  hidden
+  user, old             in         proof  in         in      in     proof   proof  in       role    role    role    no-key   in          link  hidden
+  user, token           in         proof  in         in      in     proof   proof  proof    role    role    role    bad-key  page        link  hidden
+  admin                 in         in     in         in      in     in      in     in       in      in      role    no-key   in          link  hidden
+  admin, old            in         proof  in         in      in     proof   proof  in       in      proof   role    no-key   in          link  hidden
+  admin, token          in         proof  in         in      in     proof   proof  proof    in      proof   role    bad-key  page        link  in
+  root                  in         in     in         in      in     in      in     in       in      in      in      no-key   in          link  hidden
+  root, old             in         proof  in         in      in     proof   proof  in       in      proof   in      no-key   in          link  hidden
+  root, token           in         proof  in         in      in     proof   proof  proof    in      proof   in      bad-key  page        link  in
+  root, known password  in         change  in        change  in     change  in     change   change  change  change  no-key   change      link  hidden
+  banned root           in         in     login      login   login  login   login  login    login   login   login   no-key   login       link  hidden
+  banned root, token    in         in     login      token   token  token   token  token    token   token   token   bad-key  page        link  hidden
+  deleted root          in         in     login      login   login  login   login  login    login   login   login   no-key   login       link  hidden
+  deleted root, token   in         in     login      token   token  token   token  token    token   token   token   bad-key  page        link  hidden
+  key                   in         in     login      token   token  token   token  token    token   token   token   in       page        link  hidden
+  key of root           in         in     login      token   token  token   token  token    token   token   token   in       page        link  hidden
+  exhausted key         in         in     login      token   token  token   token  token    token   token   token   spent    page        link  hidden
+  expired key           in         in     login      token   token  token   token  token    token   token   token   expired  page        link  hidden
+  disabled key          in         in     login      token   token  token   token  token    token   token   token   off      page        link  hidden
+  deleted key           in         in     login      token   token  token   token  token    token   token   token   bad-key  page        link  hidden
+  unknown key           in         in     login      token   token  token   token  token    token   token   token   bad-key  page        link  hidden
+  key of banned root    in         in     login      token   token  token   token  token    token   token   token   banned   page        link  hidden
+  key of deleted root   in         in     login      token   token  token   token  token    token   token   token   bad-key  page        link  hidden
 `
 
 /** What a cell stands for; a caller who gets in is told none of these, but whatever the call has to say. */
@@ -38,6 +39,7 @@ export const refusals = {
   token: ['access_token_invalid'],
   role: ['permission_denied'],
   proof: ['fresh_login_required'],
+  change: ['must_change_password'],
   'no-key': ['token_missing'],
   'bad-key': ['token_invalid'],
   spent: ['token_exhausted'],
@@ -51,7 +53,8 @@ export const refusals = {
 } as const satisfies Readonly<Record<string, readonly ErrorCode[]>>
 
 /**
- * Policies with `!` want a proof of who is there that is younger than ten minutes; `session` lets no access token in.
+ * Policies with `!` want a proof of who is there that is younger than ten minutes; `session` lets no access token in,
+ * and `self` whoever has to change their password first: all calls of these tests come from elsewhere than the machine of the server.
  * A \`visit\` to another site may end in a new account, or bind to that of whoever is signed in. Addresses that answer
  * nobody (not offered, only as a socket) are open to everybody: they tell all the same.
  */
@@ -136,7 +139,6 @@ const addresses = {
     /api/user/passkey/:id                       PUT
     /api/user/pay                               POST
     /api/user/security                          GET
-    /api/user/self                              GET
     /api/user/self/groups                       GET
     /api/user/self/ledger                       GET
     /api/user/self/ledger.csv                   GET
@@ -153,6 +155,9 @@ const addresses = {
     /api/user/topup/info                        GET
     /api/user/two_factor/confirm                POST
   `,
+  self: `
+    /api/user/self                              GET
+  `,
   'user!': `
     /api/oauth/email/bind                       GET POST
     /api/oauth/telegram/bind                    GET POST
@@ -161,9 +166,12 @@ const addresses = {
     /api/user/binding/:provider                 DELETE
     /api/user/passkey/:id                       DELETE
     /api/user/passkey/options                   POST
-    /api/user/self                              PUT DELETE
+    /api/user/self                              DELETE
     /api/user/two_factor                        POST DELETE
     /api/user/two_factor/backup_codes           POST
+  `,
+  'self!': `
+    /api/user/self                              PUT
   `,
   session: `
     /api/user/passkey                           POST

@@ -39,6 +39,8 @@ const signingLines: readonly string[] = [
   'GET /api/user/logout',
   'POST /api/user/logout',
 ] satisfies Line[]
+/** Open to strangers; but of who is signed in it begins a binding, which would outlive the password. */
+const visitLine: string = 'GET /api/oauth/state' satisfies Line
 const optionLine: string = 'PUT /api/option/' satisfies Line
 
 /**
@@ -56,7 +58,11 @@ export async function admit(
   const client = gate.clientOf(request.raw)
   await gate.requests.count(route.limit ? ['every', route.limit] : ['every'], client.address)
 
-  if (route.access === 'public') return { client, identity: await identifyVisitor(app, request.headers) }
+  if (route.access === 'public') {
+    const identity = await identifyVisitor(app, request.headers)
+    if (identity && line === visitLine) requireChangedPassword(identity, client)
+    return { client, identity }
+  }
 
   const identity = await requireCallerOf(app, route, request)
   if (!passwordLines.includes(line)) requireChangedPassword(identity, client)
