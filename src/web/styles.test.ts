@@ -21,4 +21,34 @@ describe('the styles', () => {
     )
     expect(missing).toEqual([])
   })
+
+  it('draw what is filled in or chosen with a line of 3:1 on the surfaces that it stands on', () => {
+    // Read as text: the theme brings the whole library along.
+    const theme = readFileSync(new URL('theme.ts', here), 'utf8')
+    const tones = (name: string) =>
+      new RegExp(`const ${name}: MantineColorsTuple = \\[([^\\]]+)`).exec(theme)?.[1]?.match(/#\w{6}/g) ?? []
+    const [light = '', dark = ''] = [...theme.matchAll(/'--line-field': '(#\w{6})'/g)].map(([, color]) => color)
+    const surfaces = [
+      ...['#ffffff', ...tones('gray').slice(0, 1)].map((surface) => [light, surface] as const),
+      ...tones('dark')
+        .slice(6, 9)
+        .map((surface) => [dark, surface] as const),
+    ]
+    expect(surfaces).toHaveLength(5)
+    for (const [line, surface] of surfaces) expect(contrast(line, surface), `${line} on ${surface}`).toBeGreaterThanOrEqual(3)
+  })
 })
+
+/** As WCAG 2.2 reckons it. */
+function contrast(one: string, other: string): number {
+  const [low = 0, high = 0] = [luminance(one), luminance(other)].toSorted((first, second) => first - second)
+  return (high + 0.05) / (low + 0.05)
+}
+
+function luminance(color: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const share = Number.parseInt(color.slice(at, at + 2), 16) / 255
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
