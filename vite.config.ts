@@ -28,7 +28,7 @@ function chunks() {
   // One small function of these would bring along the chunk that it falls into.
   const helpers = String.raw`@mantine[\\/](?:hooks[\\/]esm[\\/](?:utils|use-merged-ref|use-timeout)|core[\\/]esm[\\/](?:core|components[\\/]ScrollArea[\\/]utils))[\\/]`
   const ui = (names: string) => String.raw`[\\/]src[\\/]web[\\/]ui[\\/](?:${names})`
-  const shared = 'copy-text|confirm|empty|notice|page-header|panel|quota-text|status-tag|tag|texts|time-text'
+  const shared = 'copy-text|confirm|empty|layers|listing|notice|page-header|panel|quota-text|status-tag|tag|texts|time-text'
   return [
     { name: 'base', tags: ['$initial' as const], priority: 5 },
     {
