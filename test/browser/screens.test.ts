@@ -199,12 +199,17 @@ describe('the shell', () => {
     expect(problems).toEqual([])
   })
 
-  it('keeps the chosen theme over a reload', async () => {
+  it('keeps the chosen theme over a reload, and leaves who closes a menu where they opened it', async () => {
     const { page, problems } = await stage.open('nobody', { language: 'en', scheme: 'light' })
     const scheme = () => page.evaluate(() => document.documentElement.dataset.mantineColorScheme)
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
     await go(page, '/')
     expect(await scheme()).toBe('light')
-    await page.getByRole('button', { name: 'Theme' }).click()
+    await page.getByRole('button', { name: 'Theme' }).press('Enter')
+    await page.getByRole('menuitem', { name: 'Light' }).and(page.locator(':focus')).waitFor()
+    await page.keyboard.press('Escape')
+    await expect.poll(focused).toBe('Theme')
+    await page.keyboard.press('Enter')
     await page.getByRole('menu', { name: 'Theme' }).getByRole('menuitem', { name: 'Dark' }).click()
     await expect.poll(scheme).toBe('dark')
     await page.reload()
