@@ -13,9 +13,9 @@ import { DrawerForm, DrawerFormWaiting } from '../../../ui/drawer-form.tsx'
 import { ErrorView } from '../../../ui/error-view.tsx'
 import { useChannelTypes } from '../use-channel-types.ts'
 import styles from './form.module.css'
-import { faultsOf, fieldOfRefusal } from './form-faults.ts'
 import { bodyOf, type ChannelFormState, type ChannelValues, changesOf, newChannel, valuesOf } from './form-values.ts'
 import { ModelFields } from './model-fields.tsx'
+import { fieldOfRefusal } from './refusals.ts'
 import { SettingPanels } from './setting-panels.tsx'
 import { texts } from './texts.ts'
 import { UpstreamFields } from './upstream-fields.tsx'
@@ -50,9 +50,14 @@ interface FieldsProps extends Omit<ChannelFormProps, 'id'> {
 function Fields({ types, channel, onKeys, onDone }: FieldsProps) {
   const say = useText(texts)
   const fields = useRef<HTMLDivElement>(null)
+  // The part that it stands in is loaded when it opens.
+  const isFaultAwaited = useRef(false)
   const form = useForm({
     initialValues: channel ? valuesOf(channel) : newChannel(types.find(({ offered }) => offered)),
-    validate: (values) => faultsOf(settled(values), typeOf(values.type), channel === undefined),
+    validate: async (values) => {
+      const { faultsOf } = await loadChecks()
+      return faultsOf(settled(values), typeOf(values.type), channel === undefined)
+    },
   })
   const typeOf = (wanted: number) => types.find(({ id }) => id === wanted)
   // It may have got more keys while the form was open.
@@ -64,13 +69,23 @@ function Fields({ types, channel, onKeys, onDone }: FieldsProps) {
     // Parts that were closed open with their fault, and only then is there a field to go to.
     flushSync(() => form.setErrors(faults))
     if (faults.more_models) toast.error(say('notAgain'))
-    fields.current?.querySelector<HTMLElement>(':is(input, textarea):is([aria-invalid="true"], [data-error])')?.focus()
+    goToFault()
+  }
+
+  function goToFault(): void {
+    const field = fields.current?.querySelector<HTMLElement>(':is(input, textarea):is([aria-invalid="true"], [data-error])')
+    field?.focus()
+    isFaultAwaited.current = !field
+  }
+
+  function goToAwaitedFault(): void {
+    if (isFaultAwaited.current) goToFault()
   }
 
   const common = { form, type: typeOf(form.values.type), channel }
   return (
     <DrawerForm
-      busy={busy}
+      busy={busy || form.submitting}
       dirty={form.isDirty()}
       onSubmit={form.onSubmit((values) => save(form.getInitialValues(), settled(values)), show)}
     >
@@ -85,11 +100,21 @@ function Fields({ types, channel, onKeys, onDone }: FieldsProps) {
           <RoutingFields form={form} />
         </Section>
         <Section title={say('sectionAdvanced')}>
-          <SettingPanels form={form} />
+          <SettingPanels form={form} onDrawn={goToAwaitedFault} />
         </Section>
       </div>
     </DrawerForm>
   )
+}
+
+/** What cannot be checked is not sent, and one is told so. */
+async function loadChecks() {
+  try {
+    return await import('./form-faults.ts')
+  } catch (cause) {
+    toast.failure(cause)
+    throw cause
+  }
 }
 
 function Section({ title, children }: { title: string; children: ReactNode }) {

@@ -3,19 +3,9 @@ import { useText } from '../../../lib/i18n.ts'
 import { JsonInput } from '../../../ui/json-input.tsx'
 import styles from './form.module.css'
 import type { ChannelFormState } from './form-values.ts'
-import type { Setting, SettingName } from './setting.ts'
+import type { Setting } from './setting.ts'
 import { SettingNumber, SettingSwitch, textInputProps } from './setting-inputs.tsx'
 import { texts } from './texts.ts'
-
-export const connectionNames = [
-  'proxy',
-  'force_format',
-  'thinking_to_content',
-  'connect_timeout_ms',
-  'headers_timeout_ms',
-  'idle_timeout_ms',
-  'total_timeout_ms',
-] as const satisfies readonly SettingName[]
 
 const deadlines = [
   ['connect_timeout_ms', 'connectTimeout'],

@@ -1,6 +1,5 @@
 import type { z } from 'zod'
 import { type ChannelType, channelSetting, modelMapping, statusCodeMapping } from '../../../../contract/entities/channel.ts'
-import type { ErrorCode } from '../../../../contract/errors.ts'
 import { explain } from '../../../../contract/issues.ts'
 import { localOf, textOf } from '../../../lib/i18n.ts'
 import { parseJson } from '../../../lib/json.ts'
@@ -10,7 +9,7 @@ import { readMembers } from './members.ts'
 import { faultName } from './setting.ts'
 import { texts } from './texts.ts'
 
-/** What may be wrong with the form, found here or by the server. */
+/** What may be wrong with the form before it is sent. Loaded when it is: the schemas and their library are heavier than its fields. */
 
 /** The reasons by field; empty when all is well. Members of the settings have fields of their own, named by `faultName`. */
 export function faultsOf(values: ChannelValues, type: ChannelType | undefined, isNew: boolean): Record<string, string> {
@@ -30,18 +29,6 @@ export function faultsOf(values: ChannelValues, type: ChannelType | undefined, i
   }
   return Object.fromEntries(Object.entries(faults).flatMap(([name, fault]) => (fault === undefined ? [] : [[name, fault]])))
 }
-
-/** Which field a refusal of the server is about. */
-export const fieldOfRefusal: Readonly<Record<string, keyof ChannelValues>> = {
-  channel_name_required: 'name',
-  channel_models_required: 'models',
-  channel_type_unknown: 'type',
-  channel_url_required: 'base_url',
-  channel_url_invalid: 'base_url',
-  channel_mapping_loop: 'model_mapping',
-  channel_key_reenter: 'key',
-  channel_has_keys: 'key',
-} satisfies Partial<Record<ErrorCode, keyof ChannelValues>>
 
 export function mappingFault(text: string): string | undefined {
   const circle = chainsOf(text).find(({ isCircle }) => isCircle)

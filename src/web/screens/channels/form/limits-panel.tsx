@@ -4,18 +4,9 @@ import { useText } from '../../../lib/i18n.ts'
 import { useStatus } from '../../../lib/status.ts'
 import styles from './form.module.css'
 import type { ChannelFormState } from './form-values.ts'
-import type { Setting, SettingName } from './setting.ts'
+import type { Setting } from './setting.ts'
 import { SettingNumber } from './setting-inputs.tsx'
 import { texts } from './texts.ts'
-
-export const limitNames = [
-  'first_byte_timeout_ms',
-  'max_concurrency',
-  'max_requests_per_minute',
-  'max_tokens_per_minute',
-  'max_quota_per_day',
-  'cost_ratio',
-] as const satisfies readonly SettingName[]
 
 /** When the channel is passed over: it answers too late, or has enough. */
 export function LimitsPanel({ form, setting }: { form: ChannelFormState; setting: Setting }) {

@@ -2,16 +2,9 @@ import { Select, Textarea } from '@mantine/core'
 import { useText } from '../../../lib/i18n.ts'
 import { HeadersEditor } from './headers-editor.tsx'
 import { RulesEditor } from './rules-editor.tsx'
-import type { Setting, SettingName } from './setting.ts'
+import type { Setting } from './setting.ts'
 import { textInputProps } from './setting-inputs.tsx'
 import { texts } from './texts.ts'
-
-export const rewriteNames = [
-  'system_prompt',
-  'system_prompt_mode',
-  'param_override',
-  'header_override',
-] as const satisfies readonly SettingName[]
 
 /** What the channel adds to requests and changes in them. */
 export function RewritePanel({ setting }: { setting: Setting }) {

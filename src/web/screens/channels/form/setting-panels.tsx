@@ -1,36 +1,82 @@
+import { type ComponentType, lazy, Suspense, useEffect, useEffectEvent } from 'react'
 import { useText } from '../../../lib/i18n.ts'
 import { Disclosure } from '../../../ui/disclosure.tsx'
 import { Notice } from '../../../ui/notice.tsx'
 import { Tag } from '../../../ui/tag.tsx'
-import { ConnectionPanel, connectionNames } from './connection-panel.tsx'
 import type { ChannelFormState } from './form-values.ts'
-import { LimitsPanel, limitNames } from './limits-panel.tsx'
-import { RewritePanel, rewriteNames } from './rewrite-panel.tsx'
 import { faultName, type Setting, type SettingName, settingOf } from './setting.ts'
 import { SettingField } from './setting-field.tsx'
 import { texts } from './texts.ts'
 
-const panels = [
-  { title: 'limits', hint: 'limitsHint', names: limitNames, Content: LimitsPanel },
-  { title: 'rewrite', hint: 'rewriteHint', names: rewriteNames, Content: RewritePanel },
-  { title: 'connection', hint: 'connectionHint', names: connectionNames, Content: ConnectionPanel },
-] as const
+interface SettingPanel {
+  readonly title: 'limits' | 'rewrite' | 'connection'
+  /** The settings that have their fields in it. */
+  readonly names: readonly SettingName[]
+  /** Loaded when it is opened. */
+  readonly Content: ComponentType<{ form: ChannelFormState; setting: Setting }>
+}
+
+const panels: readonly SettingPanel[] = [
+  {
+    title: 'limits',
+    names: [
+      'first_byte_timeout_ms',
+      'max_concurrency',
+      'max_requests_per_minute',
+      'max_tokens_per_minute',
+      'max_quota_per_day',
+      'cost_ratio',
+    ],
+    Content: lazy(async () => ({ default: (await import('./limits-panel.tsx')).LimitsPanel })),
+  },
+  {
+    title: 'rewrite',
+    names: ['system_prompt', 'system_prompt_mode', 'param_override', 'header_override'],
+    Content: lazy(async () => ({ default: (await import('./rewrite-panel.tsx')).RewritePanel })),
+  },
+  {
+    title: 'connection',
+    names: [
+      'proxy',
+      'force_format',
+      'thinking_to_content',
+      'connect_timeout_ms',
+      'headers_timeout_ms',
+      'idle_timeout_ms',
+      'total_timeout_ms',
+    ],
+    Content: lazy(async () => ({ default: (await import('./connection-panel.tsx')).ConnectionPanel })),
+  },
+]
+
+export interface SettingPanelsProps {
+  readonly form: ChannelFormState
+  /** The fields of a part stand there for the first time. */
+  readonly onDrawn: () => void
+}
 
 /** What most channels leave as it is. A part with a fault opens by itself. */
-export function SettingPanels({ form }: { form: ChannelFormState }) {
+export function SettingPanels({ form, onDrawn }: SettingPanelsProps) {
   const say = useText(texts)
   const setting = settingOf(form)
   return (
     <>
-      {panels.map(({ title, hint, names, Content }) => (
+      {panels.map(({ title, names, Content }) => (
         <Disclosure
           key={title}
           title={say(title)}
-          hint={say(hint)}
+          hint={say(`${title}Hint`)}
           opens={setting?.hasError(names) === true || (title === 'connection' && Boolean(form.errors.status_code_mapping))}
           aside={setting && <CountOfSet setting={setting} names={names} />}
         >
-          {setting ? <Content form={form} setting={setting} /> : <Notice kind="warn">{say('settingBroken')}</Notice>}
+          {setting ? (
+            <Suspense>
+              <Content form={form} setting={setting} />
+              <Drawn onDrawn={onDrawn} />
+            </Suspense>
+          ) : (
+            <Notice kind="warn">{say('settingBroken')}</Notice>
+          )}
         </Disclosure>
       ))}
       <Disclosure title={say('setting')} hint={say('settingHint')} opens={Boolean(form.errors.setting)}>
@@ -39,12 +85,20 @@ export function SettingPanels({ form }: { form: ChannelFormState }) {
           value={form.values.setting}
           onChange={(text) => {
             form.setFieldValue('setting', text)
-            for (const name of panels.flatMap(({ names }): readonly SettingName[] => names)) form.clearFieldError(faultName(name))
+            for (const name of panels.flatMap(({ names }) => names)) form.clearFieldError(faultName(name))
           }}
         />
       </Disclosure>
     </>
   )
+}
+
+/** Stands beside what is loaded, and is there when that is. */
+function Drawn({ onDrawn }: Pick<SettingPanelsProps, 'onDrawn'>) {
+  const tell = useEffectEvent(onDrawn)
+  // Outside of React: the focus.
+  useEffect(() => void tell(), [])
+  return null
 }
 
 function CountOfSet({ setting, names }: { setting: Setting; names: readonly SettingName[] }) {
