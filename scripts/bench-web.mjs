@@ -40,6 +40,8 @@ const pages = [
   { path: '/log', list: true, promised: true },
   { path: '/token', list: true, promised: true },
   { path: '/user', list: true, promised: true },
+  { path: '/user/add' },
+  { path: '/user/edit/1' },
   { path: '/channel', list: true },
   { path: '/redemption' },
   { path: '/order' },
