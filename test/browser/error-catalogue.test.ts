@@ -439,7 +439,11 @@ async function saveTwo({ page, pick, fill, language }: Ground, refusals: number)
   const form = page.getByRole('region', { name: pick('个性化设置', 'Appearance') })
   await fill('系统名称', 'System name', `Sluice ${refusals} ${language}`)
   await fill('页脚', 'Footer', `footer ${refusals} ${language}`)
-  await page.route('**/api/option/', (route) => route.fulfill({ status: 500 }), { times: refusals })
+  let left = refusals
+  await page.route('**/api/option/', (route) => {
+    const isRefused = route.request().method() === 'PUT' && left-- > 0
+    return isRefused ? route.fulfill({ status: 500 }) : route.fallback()
+  })
   await form.getByRole('button', { name: pick('保存', 'Save') }).click()
 }
 

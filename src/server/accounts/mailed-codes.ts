@@ -4,6 +4,7 @@ import { resendSeconds } from '../../contract/entities/user.ts'
 import type { Queries, Within } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
+import { sameSecret } from '../lib/secrets.ts'
 import type { Core } from '../options/core.ts'
 
 /**
@@ -95,7 +96,7 @@ export async function requireCode(core: Core, key: CodeKey, code: string): Promi
     .where('guesses', '<', guessesMax)
     .returning('code_hash')
     .executeTakeFirst()
-  if (looked?.code_hash !== given) fail('code_wrong')
+  if (!looked || !sameSecret(looked.code_hash, given)) fail('code_wrong')
 }
 
 /** Ends the code. Of any number of uses on any number of nodes one gets past; the others throw `code_wrong`. */
