@@ -169,10 +169,12 @@ describe.each(['zh', 'en'] as const)('in %s', (language) => {
 
   it('a server that is out of reach is said, also when the status does not load', async () => {
     const { page } = await stage.open('root', { language })
-    await page.route('**/api/status', (route) => route.fulfill({ status: 500 }), { times: 1 })
+    // Each time until it is read: a part that leaves the page takes back what it asked for.
+    await page.route('**/api/status', (route) => route.fulfill({ status: 500 }))
     // It is gone again after some seconds, which may be before everything else has come.
     await page.goto('/about', { waitUntil: 'commit' })
     await readMessage(page, language, words.noStatus)
+    await page.unroute('**/api/status')
     await page.route('**/api/user/self/groups', (route) => route.abort('connectionrefused'))
     await page.goto('/playground', { waitUntil: 'commit' })
     await readMessage(page, language, words.unreachable)
