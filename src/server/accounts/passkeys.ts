@@ -35,7 +35,7 @@ export async function listPasskeys(db: Queries, userId: number): Promise<Passkey
 export async function beginPasskey(core: Core, caller: Caller, sessionToken: string): Promise<Options> {
   const site = passkeySite(core.options.current)
   const known = await core.db.selectFrom('passkeys').selectAll().where('user_id', '=', caller.id).execute()
-  if (known.length >= passkeysMax) fail('passkeys_too_many', { max: passkeysMax })
+  requireRoom(known.length)
 
   const { generateRegistrationOptions } = await library()
   const options = await generateRegistrationOptions({
@@ -51,7 +51,7 @@ export async function beginPasskey(core: Core, caller: Caller, sessionToken: str
   return { ...options }
 }
 
-/** Keeps the passkey that the browser has made. Throws `passkey_refused`, `passkey_known`. */
+/** Keeps the passkey that the browser has made. Throws `passkey_refused`, `passkey_known`, `passkeys_too_many`. */
 export async function addPasskey(
   core: Core,
   caller: Caller,
@@ -70,6 +70,9 @@ export async function addPasskey(
     created_at: seconds(core.now()),
   }
   return core.db.transaction().execute(async (within) => {
+    // Several may have been begun while there was room.
+    await lockOwn(core, within, caller.id)
+    requireRoom((await listPasskeys(within, caller.id)).length)
     const added = await within
       .insertInto('passkeys')
       .values(row)
@@ -237,6 +240,10 @@ async function takeChallenge(core: Core, { kind, token, userId }: Asked): Promis
 /** Says nothing about the user, and is the same for all passkeys of one, so that a device keeps one entry per user. */
 function userHandle({ secrets }: Core, userId: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.from(secrets.mac('passkey user', String(userId)), 'hex'))
+}
+
+function requireRoom(known: number): void {
+  if (known >= passkeysMax) fail('passkeys_too_many', { max: passkeysMax })
 }
 
 function listOf(transports: string): string[] {

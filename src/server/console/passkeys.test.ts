@@ -117,6 +117,24 @@ describe.each(['sqlite', 'postgres'] as const)('passkeys over %s', (kind) => {
     }
   })
 
+  it('are twenty at most, however many are begun before they are added, and however many come at once', async () => {
+    const ada = await console.addUser('collector')
+    const row = (key: number) => ({ user_id: ada.id, credential_id: `key-${key}`, public_key: 'x', name: 'x', created_at: 1 })
+    const known = Array.from({ length: 19 }, (_, key) => row(key))
+    await console.app.db.insertInto('passkeys').values(known).execute()
+    const asked: { as: Signed; body: unknown }[] = []
+    for (let browser = 0; browser < 3; browser++) {
+      const token = await console.app.sessions.create({ userId: ada.id, address: '127.0.0.1', userAgent: 'test' })
+      const as = { ...ada, headers: { ...ada.headers, cookie: `session=${token}` } }
+      const { data: options } = await json('POST /api/user/passkey/options', { as })
+      asked.push({ as, body: { name: 'Laptop', answer: newAuthenticator({ origin, site }).create(options) } })
+    }
+    const answers = await Promise.all(asked.map((sent) => json('POST /api/user/passkey', sent)))
+    expect(answers.map(({ code = 'added' }) => code).sort()).toEqual(['added', 'passkeys_too_many', 'passkeys_too_many'])
+    expect((await json('GET /api/user/security', { as: ada })).data.passkeys).toHaveLength(20)
+    expect((await json('POST /api/user/passkey/options', { as: ada })).code).toBe('passkeys_too_many')
+  })
+
   it('are one person’s alone: nobody else adds, proves with, renames or removes them', async () => {
     const [ada, bob] = [await console.addUser('owner'), await console.addUser('other')]
     const { device, answer } = await add(ada)
