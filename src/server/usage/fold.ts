@@ -86,10 +86,16 @@ async function foldHour(core: Core, hour: number): Promise<void> {
       .onConflict((conflict) =>
         conflict
           .columns(['user_id', 'token_name', 'hour'])
-          .doUpdateSet({ count: sql`excluded.count`, quota: sql`excluded.quota` }),
+          // Rows that were noted may have been cleaned since: nothing that is known becomes less.
+          .doUpdateSet({ count: larger('count'), quota: larger('quota') }),
       )
       .execute()
   })
+}
+
+function larger(column: 'count' | 'quota') {
+  const [known, read] = [sql.ref(`token_hours.${column}`), sql.ref(`excluded.${column}`)]
+  return sql<number>`case when ${known} > ${read} then ${known} else ${read} end`
 }
 
 function sumsOf(rows: readonly Row<'quota_data'>[], side: SumsBy): Sums {

@@ -409,6 +409,22 @@ eachDatabase('logs', (fresh, kind) => {
     await check()
   })
 
+  it('keeps what tokens were used for in an hour whose rows were cleaned before a late charge came to it', async () => {
+    const at = nowSeconds - 5 * hourSeconds
+    const consumed = async (token_name: string) => (await logStatistics(core, { token_name })).quota
+    for (let count = 0; count < 3; count++) await add({ created_at: at, token_name: 'early', quota: 10 })
+    expect(await foldUsage(core)).toBe(1)
+    expect(await purgeLogs(core, { before: nowSeconds })).toBe(3)
+    expect(await consumed('early')).toBe(30)
+
+    await add({ created_at: at, token_name: 'early', quota: 7 })
+    await add({ created_at: at, token_name: 'late', quota: 100 })
+    expect(await foldUsage(core)).toBe(1)
+    expect(await consumed('early')).toBeGreaterThanOrEqual(30)
+    expect(await consumed('late')).toBe(100)
+    expect(await listLogs(core, { filter: { token_name: 'early' }, page })).toMatchObject({ items: [{ quota: 7 }] })
+  })
+
   it('[T063] shows owners no number that counts the rows of others', async () => {
     await add()
     for (let index = 0; index < 20; index++) await add({ user_id: bob })
