@@ -20,8 +20,8 @@ export default defineConfig({
 
 /**
  * What is loaded together stands in one chunk, which compresses better than many and is one request, where each costs a slow line a
- * sixth of a second: what every visit needs, the fields of a form, hints, what opens over fields, the parts of lists, and small things
- * that many screens share. The rest is split by who imports it.
+ * sixth of a second: what every visit needs, the fields of a form, hints, what opens over fields, drawers and dialogs, fields of several
+ * values, the parts of lists, and small things that many screens share. The rest is split by who imports it.
  */
 function chunks() {
   const parts = (names: string) => new RegExp(String.raw`@mantine[\\/]core[\\/]esm[\\/]components[\\/](?:${names})[\\/]`)
@@ -40,6 +40,14 @@ function chunks() {
     },
     { name: 'hints', test: parts('Tooltip'), priority: 4 },
     { name: 'floating', test: parts('Checkbox|Combobox|Popover|ScrollArea|Select'), priority: 3 },
+    {
+      name: 'dialogs',
+      test: new RegExp(
+        String.raw`${parts('Drawer|Modal|ModalBase|Paper').source}|[\\/](?:react-remove-scroll(?:-bar)?|react-style-singleton|use-sidecar|use-callback-ref|get-nonce|tslib)[\\/]`,
+      ),
+      priority: 3,
+    },
+    { name: 'tags', test: parts('MultiSelect|Pill|PillsInput|TagsInput'), priority: 3 },
     { name: 'icons', test: /@tabler[\\/]icons-react[\\/]dist[\\/]esm[\\/]icons/, minShareCount: 3, priority: 2 },
     {
       name: 'shared',

@@ -51,6 +51,7 @@ const wordsOf = {
     editTag: '编辑标签',
     editTagTitle: (tag: string) => `编辑标签“${tag}”`,
     priority: '优先级',
+    channelPriority: '渠道优先级',
     addMapping: '添加重定向',
     mappingFrom: '请求的模型',
     mappingTo: '发给上游的模型',
@@ -115,6 +116,7 @@ const wordsOf = {
     editTag: 'Edit tag',
     editTagTitle: (tag: string) => `Edit tag “${tag}”`,
     priority: 'Priority',
+    channelPriority: 'Priority',
     addMapping: 'Add a redirection',
     mappingFrom: 'Requested model',
     mappingTo: 'Model sent upstream',
@@ -378,6 +380,28 @@ describe.each(everyLook ? (['zh', 'en'] as const) : (['zh'] as const))('in %s', 
     await form.getByRole('button', { name: words.submit }).click()
     await readMessage(page, language, words.channelSaved)
     expect(JSON.parse((await channelOf(id)).setting)).toEqual({ max_concurrency: 4, other: 1 })
+  })
+
+  it('a form that is opened by its own address stands alone, and the list comes when it closes', {
+    timeout: 60_000,
+  }, async () => {
+    const name = `alone-${language}`
+    const id = await addChannel(stage.server, { url: stage.upstream.url, models: model, name })
+    const { page } = await stage.open('root', { language })
+    await go(page, `/channel/edit/${id}`)
+    const form = page.getByRole('dialog', { name: words.editChannel })
+    const priority = form.getByRole('textbox', { name: words.channelPriority })
+    await priority.fill('12a3')
+    expect(await priority.inputValue()).toBe('123')
+    await priority.press('ArrowUp')
+    expect(await priority.inputValue()).toBe('124')
+    await priority.fill('-5000')
+    await expectFit(page, language, [name])
+    expect(await page.locator('main').getByRole('table').count()).toBe(0)
+    await priority.press('Enter')
+    await readMessage(page, language, words.channelSaved)
+    await page.getByRole('table').getByText(name).waitFor()
+    expect(await channelOf(id)).toMatchObject({ priority: -999 })
   })
 })
 

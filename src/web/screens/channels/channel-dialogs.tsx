@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react'
-import type { Channel, ChannelType } from '../../../contract/entities/channel.ts'
+import type { Channel } from '../../../contract/entities/channel.ts'
 import { useText } from '../../lib/i18n.ts'
 import { SideDrawer } from '../../ui/side-drawer.tsx'
 import type { Tagged } from './tags/tagged.ts'
@@ -7,35 +7,30 @@ import { texts } from './texts.ts'
 import type { Jobs } from './upkeep/use-jobs.ts'
 
 const BatchTag = lazy(async () => ({ default: (await import('./tags/batch-tag.tsx')).BatchTag }))
-const KeysDialog = lazy(async () => ({ default: (await import('./keys/keys-dialog.tsx')).KeysDialog }))
 const ModelChangesDialog = lazy(async () => ({ default: (await import('./upkeep/model-changes.tsx')).ModelChangesDialog }))
 const TagForm = lazy(async () => ({ default: (await import('./tags/tag-form.tsx')).TagForm }))
 const TestDialog = lazy(async () => ({ default: (await import('./testing/test-dialog.tsx')).TestDialog }))
 
-/** What is open over the list, beside the form of a channel. */
+/** What is open over the list, beside the form and the keys of a channel. */
 export type Opened =
-  | { readonly kind: 'test' | 'keys'; readonly channel: Channel }
+  | { readonly kind: 'test'; readonly channel: Channel }
   | { readonly kind: 'batch-tag'; readonly ids: readonly number[]; readonly done: () => void }
   | { readonly kind: 'tag'; readonly tagged: Tagged }
   | { readonly kind: 'changes' }
 
 export interface ChannelDialogsProps {
   readonly opened: Opened | undefined
-  readonly types: readonly ChannelType[]
   readonly channels: readonly Channel[]
   readonly jobs: Jobs
   readonly onClose: () => void
 }
 
-export function ChannelDialogs({ opened, types, channels, jobs, onClose }: ChannelDialogsProps) {
+export function ChannelDialogs({ opened, channels, jobs, onClose }: ChannelDialogsProps) {
   const say = useText(texts)
   return (
     <>
       <Suspense>
         {opened?.kind === 'test' && <TestDialog channel={opened.channel} onClose={onClose} />}
-        {opened?.kind === 'keys' && (
-          <KeysDialog channel={opened.channel} type={types.find(({ id }) => id === opened.channel.type)} onClose={onClose} />
-        )}
         {opened?.kind === 'batch-tag' && (
           <BatchTag
             ids={opened.ids}

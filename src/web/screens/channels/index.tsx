@@ -1,113 +1,40 @@
-import { Switch } from '@mantine/core'
-import { IconServer2, IconTags } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
-import { channelStatus } from '../../../contract/entities/channel-status.ts'
+import type { Channel } from '../../../contract/entities/channel.ts'
 import { useText } from '../../lib/i18n.ts'
-import { read } from '../../lib/query.ts'
-import { ListFrame } from '../../ui/list-frame.tsx'
-import { rowsOf } from '../../ui/listing.ts'
+import { PageHeader } from '../../ui/page-header.tsx'
 import { SideDrawer } from '../../ui/side-drawer.tsx'
 import { useFormRoute } from '../../ui/use-form-route.ts'
-import { Actions } from './actions.tsx'
-import { useBulkActs } from './bulk-acts.ts'
-import { ChannelDialogs, type Opened } from './channel-dialogs.tsx'
-import { useColumns } from './columns.tsx'
-import { useTagGroups } from './tags/tag-group.tsx'
-import { texts } from './texts.ts'
-import { UpkeepActions } from './upkeep/upkeep-actions.tsx'
-import { useJobs } from './upkeep/use-jobs.ts'
-import { useChannelList } from './use-channel-list.ts'
-import { useChannelTypes } from './use-channel-types.ts'
-import { useFilters } from './use-filters.ts'
+import { headTexts } from './head-texts.ts'
 
+const ChannelList = lazy(async () => ({ default: (await import('./list.tsx')).ChannelList }))
 const ChannelForm = lazy(async () => ({ default: (await import('./form/channel-form.tsx')).ChannelForm }))
-const JobStrip = lazy(async () => ({ default: (await import('./upkeep/job-strip.tsx')).JobStrip }))
+const KeysDialog = lazy(async () => ({ default: (await import('./keys/keys-dialog.tsx')).KeysDialog }))
 
+/**
+ * The list of channels, and the form of one at its side. A form that is opened by its own address stands there alone: the list behind it
+ * is loaded when it closes.
+ */
 export function Screen() {
-  const say = useText(texts)
-  const { data: types = [] } = useChannelTypes()
-  const { list, state, byTag, filter } = useChannelList()
-  const drawer = useFormRoute('/channel')
-  const jobs = useJobs()
-  const { data: changes = [] } = useQuery({ ...read('GET /api/channel/model_changes'), enabled: jobs.knowsModels })
-  const [opened, setOpened] = useState<Opened>()
-  // What is deleted all at once may have been selected: the list begins anew with nothing selected.
-  const [cleared, setCleared] = useState(0)
-  const onChanges = () => setOpened({ kind: 'changes' })
-  const groupOf = useTagGroups(list.data, (tagged) => setOpened({ kind: 'tag', tagged }))
+  const say = useText(headTexts)
+  const { subject, add, edit, close } = useFormRoute('/channel')
+  const [isAlone, setIsAlone] = useState(subject !== undefined)
+  if (isAlone && subject === undefined) setIsAlone(false)
+  const [keysOf, setKeysOf] = useState<Channel>()
+  const header = <PageHeader title={say('title')} description={say('description')} />
 
   return (
     <>
-      <ListFrame
-        key={cleared}
-        name="channels"
-        dense
-        title={say('title')}
-        description={say('description')}
-        state={state}
-        list={list}
-        columns={useColumns({
-          types,
-          onTag: byTag ? undefined : (tag) => state.change({ tag }),
-          onKeys: (channel) => setOpened({ kind: 'keys', channel }),
-          changes,
-          onChanges,
-        })}
-        filters={useFilters()}
-        tools={
-          <Switch
-            size="sm"
-            label={say('byTag')}
-            checked={byTag}
-            onChange={(event) => state.change({ tags: event.currentTarget.checked })}
-          />
-        }
-        groupOf={byTag ? groupOf : undefined}
-        isMuted={({ status }) => status !== channelStatus.enabled}
-        rowActions={(channel, forget) => (
-          <Actions
-            channel={channel}
-            type={types.find(({ id }) => id === channel.type)}
-            onEdit={() => drawer.edit(channel.id)}
-            onTestWith={() => setOpened({ kind: 'test', channel })}
-            onKeys={() => setOpened({ kind: 'keys', channel })}
-            onDeleted={forget}
-          />
-        )}
-        bulkActs={useBulkActs({ onTag: (ids, done) => setOpened({ kind: 'batch-tag', ids, done }) })}
-        actions={
-          <UpkeepActions jobs={jobs} changes={changes.length} onChanges={onChanges} onDeleted={() => setCleared(cleared + 1)} />
-        }
-        file={{ line: 'GET /api/channel/export.csv', name: 'channels.csv', query: filter }}
-        add={{ label: say('add'), onClick: drawer.add }}
-        empty={
-          byTag
-            ? { title: say('emptyTags'), hint: say('emptyTagsHint'), icon: <IconTags />, action: null }
-            : { title: say('emptyTitle'), hint: say('emptyHint'), icon: <IconServer2 /> }
-        }
-      >
-        {jobs.watched.length > 0 && (
-          <Suspense>
-            <JobStrip jobs={jobs} />
-          </Suspense>
-        )}
-      </ListFrame>
-      <SideDrawer
-        wide
-        subject={drawer.subject}
-        title={({ id }) => say(id === undefined ? 'addTitle' : 'editTitle')}
-        onClose={drawer.close}
-      >
-        {({ id }) => <ChannelForm id={id} onKeys={(channel) => setOpened({ kind: 'keys', channel })} onDone={drawer.close} />}
+      {isAlone ? (
+        header
+      ) : (
+        <Suspense fallback={header}>
+          <ChannelList onAdd={add} onEdit={edit} onKeys={setKeysOf} />
+        </Suspense>
+      )}
+      <SideDrawer wide subject={subject} title={({ id }) => say(id === undefined ? 'addTitle' : 'editTitle')} onClose={close}>
+        {({ id }) => <ChannelForm id={id} onKeys={setKeysOf} onDone={close} />}
       </SideDrawer>
-      <ChannelDialogs
-        opened={opened}
-        types={types}
-        channels={rowsOf(list.data)}
-        jobs={jobs}
-        onClose={() => setOpened(undefined)}
-      />
+      <Suspense>{keysOf && <KeysDialog channel={keysOf} onClose={() => setKeysOf(undefined)} />}</Suspense>
     </>
   )
 }

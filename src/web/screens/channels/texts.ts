@@ -2,8 +2,6 @@ import { defineTexts } from '../../lib/i18n.ts'
 
 export const texts = defineTexts({
   zh: {
-    title: '渠道',
-    description: '渠道是网关背后的上游。请求先走优先级最高的渠道，同一优先级按权重分配。',
     add: '添加渠道',
     deleteDisabled: '删除禁用渠道',
     deleteDisabledTitle: '删除所有已禁用的渠道？',
@@ -85,14 +83,8 @@ export const texts = defineTexts({
     bulkChanged: '已更改 {count} 个渠道',
     testOk: '“{name}”测试成功，耗时 {seconds} 秒',
     testFailed: '“{name}”：{reason}',
-
-    addTitle: '创建新的渠道',
-    editTitle: '更新渠道信息',
   },
   en: {
-    title: 'Channels',
-    description:
-      'Channels are the upstreams behind the gateway. Requests go to the highest priority first, within one by weight.',
     add: 'Add channel',
     deleteDisabled: 'Delete disabled channels',
     deleteDisabledTitle: 'Delete all disabled channels?',
@@ -174,8 +166,5 @@ export const texts = defineTexts({
     bulkChanged: '{count} channels changed',
     testOk: '“{name}” works, it took {seconds} s',
     testFailed: '“{name}”: {reason}',
-
-    addTitle: 'Create a channel',
-    editTitle: 'Edit channel',
   },
 })

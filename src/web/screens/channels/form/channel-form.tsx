@@ -1,4 +1,4 @@
-import { NumberInput, Switch, TextInput } from '@mantine/core'
+import { Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useRef } from 'react'
@@ -11,6 +11,7 @@ import { read, useWrite } from '../../../lib/query.ts'
 import { toast } from '../../../lib/toast.ts'
 import { DrawerForm, DrawerFormWaiting } from '../../../ui/drawer-form.tsx'
 import { ErrorView } from '../../../ui/error-view.tsx'
+import { WholeNumber } from '../../../ui/whole-number.tsx'
 import { useChannelTypes } from '../use-channel-types.ts'
 import styles from './form.module.css'
 import { bodyOf, type ChannelFormState, type ChannelValues, changesOf, newChannel, valuesOf } from './form-values.ts'
@@ -133,20 +134,13 @@ function RoutingFields({ form }: { form: ChannelFormState }) {
     <>
       <TextInput label={say('tag')} description={say('tagHelp')} maxLength={100} {...form.getInputProps('tag')} />
       <div className={styles.pair}>
-        <NumberInput
+        <WholeNumber
           label={say('priorityField')}
           description={say('priorityHelp')}
-          allowDecimal={false}
           min={channelPriorityMin}
           {...form.getInputProps('priority')}
         />
-        <NumberInput
-          label={say('weightField')}
-          description={say('weightHelp')}
-          allowDecimal={false}
-          min={0}
-          {...form.getInputProps('weight')}
-        />
+        <WholeNumber label={say('weightField')} description={say('weightHelp')} min={0} {...form.getInputProps('weight')} />
       </div>
       <Switch label={say('autoBan')} description={say('autoBanHelp')} {...form.getInputProps('auto_ban', { type: 'checkbox' })} />
     </>

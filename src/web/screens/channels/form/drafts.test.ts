@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { bodyRules } from '../../../../contract/entities/channel-overrides.ts'
-import { faultOfHeader, isHeaderTwice, newHeader, readHeaders, writeHeaders } from './headers.ts'
 import { chainsOf, readMapping, writeMapping } from './mapping.ts'
-import { faultsOfRule, newCondition, newRule, readRules, readValue, writeRules } from './rules.ts'
+import { faultOfHeader, isHeaderTwice, newHeader, readHeaders, writeHeaders } from './settings/headers.ts'
+import { faultsOfRule, newCondition, newRule, readRules, readValue, writeRules } from './settings/rules.ts'
 
 describe('rules as rows', () => {
   const rules = [

@@ -6,7 +6,7 @@ import { Dialog } from '../../../ui/dialog.tsx'
 import { Tag } from '../../../ui/tag.tsx'
 import styles from './form.module.css'
 import { readMapping } from './mapping.ts'
-import { texts } from './texts.ts'
+import { texts } from './picker-texts.ts'
 
 export interface ModelPickerProps {
   /** What the upstream has. */
@@ -55,15 +55,15 @@ export function ModelPicker({ listed, chosen, mapping, onChoose, onClose }: Mode
 
   return (
     <Dialog
-      title={say('pickTitle')}
+      title={say('title')}
       onClose={onClose}
       footer={
         <>
-          <span className={styles.pickCount}>{say('modelsChosen', { count: ticked.size })}</span>
+          <span className={styles.pickCount}>{say('chosen', { count: ticked.size })}</span>
           <Button variant="default" onClick={onClose}>
             {say('cancel')}
           </Button>
-          <Button onClick={apply}>{say('pickApply')}</Button>
+          <Button onClick={apply}>{say('apply')}</Button>
         </>
       }
     >
@@ -71,27 +71,27 @@ export function ModelPicker({ listed, chosen, mapping, onChoose, onClose }: Mode
         <TextInput
           data-autofocus
           type="search"
-          aria-label={say('pickSearch')}
-          placeholder={say('pickSearch')}
+          aria-label={say('search')}
+          placeholder={say('search')}
           leftSection={<IconSearch size={16} />}
           value={search}
           onChange={(event) => setSearch(event.currentTarget.value)}
         />
         <SegmentedControl
           size="xs"
-          aria-label={say('pickView')}
+          aria-label={say('view')}
           value={view}
           onChange={setView}
           data={(['all', 'fresh', 'unlisted'] as const).map((value) => ({
             value,
-            label: say(`pick_${value}`, { count: names[value].length }),
+            label: say(`view_${value}`, { count: names[value].length }),
           }))}
         />
       </div>
       <Checkbox
         size="xs"
         mb="xs"
-        label={say('pickAll', { count: found.length })}
+        label={say('all', { count: found.length })}
         disabled={found.length === 0}
         checked={isAll}
         indeterminate={!isAll && found.some((model) => ticked.has(model))}
@@ -105,7 +105,7 @@ export function ModelPicker({ listed, chosen, mapping, onChoose, onClose }: Mode
               label={
                 <>
                   {model}{' '}
-                  {view !== 'fresh' && listed.includes(model) && !known.has(model) && <Tag color="green">{say('pickNew')}</Tag>}
+                  {view !== 'fresh' && listed.includes(model) && !known.has(model) && <Tag color="green">{say('new')}</Tag>}
                 </>
               }
               checked={ticked.has(model)}
@@ -113,10 +113,8 @@ export function ModelPicker({ listed, chosen, mapping, onChoose, onClose }: Mode
             />
           </li>
         ))}
-        {found.length === 0 && <li className={styles.quiet}>{say('pickNone')}</li>}
-        {found.length > shown.length && (
-          <li className={styles.quiet}>{say('pickMore', { count: found.length - shown.length })}</li>
-        )}
+        {found.length === 0 && <li className={styles.quiet}>{say('none')}</li>}
+        {found.length > shown.length && <li className={styles.quiet}>{say('more', { count: found.length - shown.length })}</li>}
       </ul>
     </Dialog>
   )

@@ -5,7 +5,6 @@ import { Notice } from '../../../ui/notice.tsx'
 import { Tag } from '../../../ui/tag.tsx'
 import type { ChannelFormState } from './form-values.ts'
 import { faultName, type Setting, type SettingName, settingOf } from './setting.ts'
-import { SettingField } from './setting-field.tsx'
 import { texts } from './texts.ts'
 
 interface SettingPanel {
@@ -27,12 +26,12 @@ const panels: readonly SettingPanel[] = [
       'max_quota_per_day',
       'cost_ratio',
     ],
-    Content: lazy(async () => ({ default: (await import('./limits-panel.tsx')).LimitsPanel })),
+    Content: lazy(async () => ({ default: (await import('./settings/limits-panel.tsx')).LimitsPanel })),
   },
   {
     title: 'rewrite',
     names: ['system_prompt', 'system_prompt_mode', 'param_override', 'header_override'],
-    Content: lazy(async () => ({ default: (await import('./rewrite-panel.tsx')).RewritePanel })),
+    Content: lazy(async () => ({ default: (await import('./settings/rewrite-panel.tsx')).RewritePanel })),
   },
   {
     title: 'connection',
@@ -45,9 +44,12 @@ const panels: readonly SettingPanel[] = [
       'idle_timeout_ms',
       'total_timeout_ms',
     ],
-    Content: lazy(async () => ({ default: (await import('./connection-panel.tsx')).ConnectionPanel })),
+    Content: lazy(async () => ({ default: (await import('./settings/connection-panel.tsx')).ConnectionPanel })),
   },
 ]
+
+/** Loaded when it is opened, as they are. */
+const SettingField = lazy(async () => ({ default: (await import('./settings/setting-field.tsx')).SettingField }))
 
 export interface SettingPanelsProps {
   readonly form: ChannelFormState
@@ -80,14 +82,17 @@ export function SettingPanels({ form, onDrawn }: SettingPanelsProps) {
         </Disclosure>
       ))}
       <Disclosure title={say('setting')} hint={say('settingHint')} opens={Boolean(form.errors.setting)}>
-        <SettingField
-          {...form.getInputProps('setting')}
-          value={form.values.setting}
-          onChange={(text) => {
-            form.setFieldValue('setting', text)
-            for (const name of panels.flatMap(({ names }) => names)) form.clearFieldError(faultName(name))
-          }}
-        />
+        <Suspense>
+          <SettingField
+            {...form.getInputProps('setting')}
+            value={form.values.setting}
+            onChange={(text) => {
+              form.setFieldValue('setting', text)
+              for (const name of panels.flatMap(({ names }) => names)) form.clearFieldError(faultName(name))
+            }}
+          />
+          <Drawn onDrawn={onDrawn} />
+        </Suspense>
       </Disclosure>
     </>
   )

@@ -1,16 +1,19 @@
 import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
-import type { ChannelType } from '../../../../contract/entities/channel.ts'
+import type { Channel } from '../../../../contract/entities/channel.ts'
 import { useLocal, useText } from '../../../lib/i18n.ts'
 import { SecretTextarea } from '../../../ui/secret-textarea.tsx'
+import { useChannelTypes } from '../use-channel-types.ts'
 import styles from './keys.module.css'
 import { texts } from './texts.ts'
 import { useKeyWrites } from './use-key-writes.ts'
 
-export function AddKeys({ channelId, type }: { channelId: number; type: ChannelType | undefined }) {
+export function AddKeys({ channel }: { channel: Pick<Channel, 'id' | 'type'> }) {
   const say = useText(texts)
   const local = useLocal()
+  const { data: types } = useChannelTypes()
+  const type = types?.find(({ id }) => id === channel.type)
   const [text, setText] = useState('')
   const { add } = useKeyWrites(() => setText(''))
   const isWhole = type?.key_has_lines === true
@@ -34,7 +37,7 @@ export function AddKeys({ channelId, type }: { channelId: number; type: ChannelT
         leftSection={<IconPlus size={16} />}
         disabled={given === 0}
         loading={add.isPending}
-        onClick={() => add.mutate({ params: { id: channelId }, body: { key: text } })}
+        onClick={() => add.mutate({ params: { id: channel.id }, body: { key: text } })}
       >
         {given > 1 ? say('addCount', { count: given }) : say('add')}
       </Button>

@@ -1,7 +1,7 @@
 import { Button, Switch } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Channel, ChannelKey, ChannelType } from '../../../../contract/entities/channel.ts'
+import type { Channel, ChannelKey } from '../../../../contract/entities/channel.ts'
 import { channelStatus, channelStatusLabels } from '../../../../contract/entities/channel-status.ts'
 import { useText } from '../../../lib/i18n.ts'
 import { usePageSize } from '../../../lib/page-size.ts'
@@ -18,13 +18,12 @@ import { texts } from './texts.ts'
 import { useKeyWrites } from './use-key-writes.ts'
 
 export interface KeysDialogProps {
-  readonly channel: Pick<Channel, 'id' | 'name'>
-  readonly type: ChannelType | undefined
+  readonly channel: Pick<Channel, 'id' | 'name' | 'type'>
   readonly onClose: () => void
 }
 
 /** The keys of a channel, of which only the last characters are ever shown; what is done here is done at once. */
-export function KeysDialog({ channel, type, onClose }: KeysDialogProps) {
+export function KeysDialog({ channel, onClose }: KeysDialogProps) {
   const say = useText(texts)
   const columns = useColumns()
   const size = usePageSize()
@@ -45,7 +44,7 @@ export function KeysDialog({ channel, type, onClose }: KeysDialogProps) {
 
   return (
     <Dialog title={say('title', { name: channel.name })} size={860} onClose={onClose}>
-      <AddKeys channelId={channel.id} type={type} />
+      <AddKeys channel={channel} />
       {keys.data && (
         <div className={styles.summary}>
           <span>{say('summary', { enabled: inUse, count: all.length })}</span>

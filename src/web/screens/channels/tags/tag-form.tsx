@@ -1,4 +1,4 @@
-import { Button, MultiSelect, NumberInput, TagsInput, TextInput } from '@mantine/core'
+import { Button, MultiSelect, TagsInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { channelPriorityMin } from '../../../../contract/entities/channel-status.ts'
@@ -9,6 +9,7 @@ import { toast } from '../../../lib/toast.ts'
 import { confirm } from '../../../ui/confirm.tsx'
 import { DrawerForm } from '../../../ui/drawer-form.tsx'
 import { Notice } from '../../../ui/notice.tsx'
+import { WholeNumber } from '../../../ui/whole-number.tsx'
 import { mappingFault } from '../form/form-faults.ts'
 import { MappingEditor } from '../form/mapping-editor.tsx'
 import { commonOf, patchOf, tagValues } from './tag-values.ts'
@@ -92,20 +93,13 @@ export function TagForm({ tagged, onDone }: { tagged: Tagged; onDone: () => void
         error={form.errors.model_mapping}
       />
       <div className={styles.pair}>
-        <NumberInput
+        <WholeNumber
           label={say('priority')}
           placeholder={kept(common.priority)}
-          allowDecimal={false}
           min={channelPriorityMin}
           {...form.getInputProps('priority')}
         />
-        <NumberInput
-          label={say('weight')}
-          placeholder={kept(common.weight)}
-          allowDecimal={false}
-          min={0}
-          {...form.getInputProps('weight')}
-        />
+        <WholeNumber label={say('weight')} placeholder={kept(common.weight)} min={0} {...form.getInputProps('weight')} />
       </div>
     </DrawerForm>
   )

@@ -5,6 +5,7 @@ import { invalidate, useWrite } from '../../../lib/query.ts'
 import { HeadButton } from '../../../ui/head-button.tsx'
 import { actIcon } from '../../../ui/row-action.ts'
 import { RowActions } from '../../../ui/row-actions.tsx'
+import { headTexts } from '../head-texts.ts'
 import { texts } from '../texts.ts'
 import type { Jobs } from './use-jobs.ts'
 
@@ -19,6 +20,7 @@ export interface UpkeepActionsProps {
 /** What can be done with all channels at once. */
 export function UpkeepActions({ jobs, changes, onChanges, onDeleted }: UpkeepActionsProps) {
   const say = useText(texts)
+  const sayHead = useText(headTexts)
   const client = useQueryClient()
   const fix = useWrite('POST /api/channel/fix', {
     invalidates: ['GET /api/channel/search'],
@@ -33,7 +35,7 @@ export function UpkeepActions({ jobs, changes, onChanges, onDeleted }: UpkeepAct
   return (
     <>
       <RowActions
-        name={say('title')}
+        name={sayHead('title')}
         actions={[
           {
             label: say('refresh'),

@@ -1,7 +1,7 @@
-import { headerOverrides } from '../../../../contract/entities/channel-overrides.ts'
-import { explain } from '../../../../contract/issues.ts'
-import type { Text } from '../../../../contract/text.ts'
-import { isJsonObject, parseJson } from '../../../lib/json.ts'
+import { headerOverrides } from '../../../../../contract/entities/channel-overrides.ts'
+import { explain } from '../../../../../contract/issues.ts'
+import type { Text } from '../../../../../contract/text.ts'
+import { isJsonObject, parseJson } from '../../../../lib/json.ts'
 
 /** Headers that a channel sends or leaves out, as rows and as the channel keeps them. */
 export interface HeaderDraft {

@@ -1,8 +1,8 @@
-import { bodyRule } from '../../../../contract/entities/channel-overrides.ts'
-import { explain } from '../../../../contract/issues.ts'
-import type { Text } from '../../../../contract/text.ts'
-import { isJson, isJsonObject, parseJson } from '../../../lib/json.ts'
-import { namesOf } from './form-values.ts'
+import { bodyRule } from '../../../../../contract/entities/channel-overrides.ts'
+import { explain } from '../../../../../contract/issues.ts'
+import type { Text } from '../../../../../contract/text.ts'
+import { isJson, isJsonObject, parseJson } from '../../../../lib/json.ts'
+import { namesOf } from '../form-values.ts'
 
 /** Rules over the body of a request, as a person fills them in, and as the channel keeps them. */
 

@@ -1,6 +1,6 @@
 import { NumberInput, type NumberInputProps, Switch } from '@mantine/core'
 import { useState } from 'react'
-import type { Setting, SettingName } from './setting.ts'
+import type { Setting, SettingName } from '../setting.ts'
 
 export interface SettingInputProps {
   readonly setting: Setting

@@ -1,8 +1,8 @@
 import { Select, Textarea } from '@mantine/core'
-import { useText } from '../../../lib/i18n.ts'
+import { useText } from '../../../../lib/i18n.ts'
+import type { Setting } from '../setting.ts'
 import { HeadersEditor } from './headers-editor.tsx'
 import { RulesEditor } from './rules-editor.tsx'
-import type { Setting } from './setting.ts'
 import { textInputProps } from './setting-inputs.tsx'
 import { texts } from './texts.ts'
 

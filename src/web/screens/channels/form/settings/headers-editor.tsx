@@ -1,10 +1,10 @@
 import { Select, TextInput } from '@mantine/core'
-import { useLocal, useText } from '../../../lib/i18n.ts'
-import { type RowProps, RowsEditor } from '../../../ui/rows-editor.tsx'
-import styles from './form.module.css'
+import { useLocal, useText } from '../../../../lib/i18n.ts'
+import { type RowProps, RowsEditor } from '../../../../ui/rows-editor.tsx'
+import styles from '../form.module.css'
+import type { Setting } from '../setting.ts'
 import { faultOfHeader, type HeaderDraft, isHeaderTwice, newHeader, readHeaders, writeHeaders } from './headers.ts'
 import { useMemberText } from './member-text.ts'
-import type { Setting } from './setting.ts'
 import { texts } from './texts.ts'
 
 /** Headers that the channel sends with each request, or takes out. */

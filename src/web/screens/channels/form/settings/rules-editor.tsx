@@ -1,12 +1,12 @@
 import { ActionIcon, Code, Select, TextInput, Tooltip } from '@mantine/core'
 import { IconArrowUp, IconFilter } from '@tabler/icons-react'
-import { useLocal, useText } from '../../../lib/i18n.ts'
-import { type RowProps, RowsEditor } from '../../../ui/rows-editor.tsx'
-import styles from './form.module.css'
+import { useLocal, useText } from '../../../../lib/i18n.ts'
+import { type RowProps, RowsEditor } from '../../../../ui/rows-editor.tsx'
+import styles from '../form.module.css'
+import type { Setting } from '../setting.ts'
 import { useMemberText } from './member-text.ts'
 import { RuleCondition } from './rule-condition.tsx'
 import { faultsOfRule, newCondition, newRule, type RuleDraft, readRules, readValue, ruleActions, writeRules } from './rules.ts'
-import type { Setting } from './setting.ts'
 import { texts } from './texts.ts'
 
 /** What the channel changes in the body of each request. */

@@ -1,6 +1,6 @@
 import { Select, TextInput } from '@mantine/core'
-import { useLocal, useText } from '../../../lib/i18n.ts'
-import styles from './form.module.css'
+import { useLocal, useText } from '../../../../lib/i18n.ts'
+import styles from '../form.module.css'
 import { type ConditionDraft, conditionTests, type faultsOfRule } from './rules.ts'
 import { texts } from './texts.ts'
 

@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { parseJson } from '../../../lib/json.ts'
-import type { Setting, SettingName } from './setting.ts'
+import { parseJson } from '../../../../lib/json.ts'
+import type { Setting, SettingName } from '../setting.ts'
 
 /**
  * A member of the settings as a text of JSON, which stays as it is typed. What is no JSON is kept as the text that it is: the schema of

@@ -1,0 +1,18 @@
+import { defineTexts } from '../../lib/i18n.ts'
+
+/** What stands there before the list or the form is loaded. */
+export const headTexts = defineTexts({
+  zh: {
+    title: '渠道',
+    description: '渠道是网关背后的上游。请求先走优先级最高的渠道，同一优先级按权重分配。',
+    addTitle: '创建新的渠道',
+    editTitle: '更新渠道信息',
+  },
+  en: {
+    title: 'Channels',
+    description:
+      'Channels are the upstreams behind the gateway. Requests go to the highest priority first, within one by weight.',
+    addTitle: 'Create a channel',
+    editTitle: 'Edit channel',
+  },
+})
