@@ -68,27 +68,39 @@ const payloads = [
   ...tags.flatMap((tag) => events.map((event) => `<b title='"'><${tag} x="'" ${event}='${act.replaceAll("'", '`')}'>`)),
 ]
 
-/** What a model can write: all of that, and what Markdown, drawings and formulas could make of it. */
-const answers = [
-  ...payloads,
+/** All of that, and what Markdown, drawings and formulas could make of it. */
+const marked = [
   `\`\`\`html\n${wholes.join('\n')}\n\`\`\``,
   `\`\`\`mermaid\ngraph TD; A["<img src=x onerror=${act}>"] --> B; click A "javascript:${act}"\n\`\`\``,
   `\`\`\`svg\n<svg xmlns="http://www.w3.org/2000/svg" onload="${quoted}"><script>${act}</script></svg>\n\`\`\``,
   `$$\\href{javascript:${act}}{x}\\includegraphics{https://canary.test/x.png}$$`,
+  `[run](javascript:${act}) [run](JaVaScRiPt:${act}) [run](&#106;avascript:${act}) [run](java&Tab;script:${act})`,
+  `[run][act] [run]\n\n[act]: javascript:${act}\n[run]: <javascript:${act}> '"><img src=x onerror="${quoted}">'`,
+  '[page](data:text/html;base64,PHNjcmlwdD53aW5kb3cuaG9zdGlsZT0xPC9zY3JpcHQ+) [old](vbscript:x) <javascript:window.hostile=1>',
+  '<https://canary.test/autolink> https://canary.test/bare',
+  `[a](<"onmouseover="${quoted}"> "\\" onfocus=${quoted} autofocus x=\\"") ![a"onerror="${quoted}](x '"onerror="${quoted}"')`,
+  `<b title="\n\n\`\`\`\n"><img src=x onerror="${quoted}">\n\`\`\`\n\n- \`<b title="\` <img src=x onerror="${quoted}"> \`">\``,
+  `# <img src=x onerror="${quoted}"> [<svg onload="${quoted}">](x) <xss\n\nonfocus="${quoted}" tabindex=0>`,
+  `| a | b |\n|---|---|\n| <img src=x onerror="${quoted}"> | [x](javascript:${act}) |`,
+  ...payloads,
+]
+
+/** What a model can write. Operators may show pictures of other sites; a model could tell them what it knows. */
+const answers = [
+  ...marked,
   '![pixel](https://canary.test/pixel.png)',
   '![pixel][there]\n\n[there]: https://canary.test/pixel.png',
   '[![pixel](https://canary.test/a.png)](https://canary.test/b)',
   '![drawing](data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9IndpbmRvdy5ob3N0aWxlPTEiLz4=)',
   '![page](//canary.test/pixel.png)',
-  `[run](javascript:${act}) [run](JaVaScRiPt:${act}) [run](&#106;avascript:${act}) [run](java&Tab;script:${act})`,
-  '[page](data:text/html;base64,PHNjcmlwdD53aW5kb3cuaG9zdGlsZT0xPC9zY3JpcHQ+) [old](vbscript:x) <javascript:window.hostile=1>',
-  '<https://canary.test/autolink> https://canary.test/bare',
   `| a | b |\n|---|---|\n| <img src=x onerror="${quoted}"> | ![x](https://canary.test/cell.png) |`,
   `[^1]\n\n[^1]: <img src=x onerror="${quoted}"> ![x](https://canary.test/note.png)`,
 ]
 
-async function expectInert(shown: Locator): Promise<void> {
-  expect(await shown.locator('script, iframe, object, embed, form, base, meta, link, video, audio, math').count()).toBe(0)
+const acting = 'script, iframe, object, embed, form, base, meta, link'
+
+async function expectInert(shown: Locator, refused = `${acting}, video, audio, math`): Promise<void> {
+  expect(await shown.locator(refused).count()).toBe(0)
   const risky = await shown
     .locator('*')
     .evaluateAll((elements) =>
@@ -96,7 +108,8 @@ async function expectInert(shown: Locator): Promise<void> {
         [...element.attributes]
           .filter(
             ({ name, value }) =>
-              /^on/.test(name) || (/^(?:href|src|action)$/.test(name) && !/^(?:https?:|#|\/|mailto:|$)/.test(value)),
+              /^on/.test(name) ||
+              (/^(?:href|src|action)$/.test(name) && !/^(?:https?|mailto):$/.test(new URL(value, location.href).protocol)),
           )
           .map(({ name, value }) => `${element.tagName} ${name}=${value}`),
       ),
@@ -155,12 +168,34 @@ describe('hostile content', () => {
         await expectUnharmed()
       }
     }
-    // Markdown alone, with nothing that looks like HTML around it.
-    await save('About', `# Title\n\n${wholes.map((text) => text.replaceAll('<', '&lt;')).join('\n\n')}`)
-    await visit(page, '/about')
-    await expectUnharmed()
     for (const key of ['About', 'HomePageContent', 'Notice', 'Footer']) await save(key, '')
     await save('SystemName', 'Sluice')
+  }, 90_000)
+
+  it('[T183] [T184] in what operators write as Markdown runs nowhere, alone and beside HTML', async () => {
+    const { page, expectUnharmed } = await open('nobody')
+    const shown = page.getByRole('main')
+    const texts = [
+      marked.map((text) => text.replaceAll('<', '&lt;')).join('\n\n'),
+      marked.join('\n\n'),
+      `- ${marked.join('\n- ')}`,
+      // What one leaves open saves none of the others.
+      marked.toReversed().join('\n\n'),
+    ]
+    for (const text of texts) {
+      await save('About', `# Title\n\n${text}`)
+      await visit(page, '/about')
+      await shown.getByRole('heading', { name: 'Title', exact: true }).waitFor()
+      await expectInert(shown, acting)
+      await expectUnharmed()
+    }
+    await save('Notice', `# Title\n\n${marked.join('\n')}`)
+    await visit(page, '/')
+    const notice = page.getByRole('dialog', { name: 'Announcement' })
+    await notice.getByRole('heading', { name: 'Title', exact: true }).waitFor()
+    await expectInert(notice, acting)
+    await expectUnharmed()
+    for (const key of ['About', 'Notice']) await save(key, '')
   }, 90_000)
 
   it(`[T183] of ${payloads.length} kinds as names of channels, tags, tokens, users, codes, groups and the site is text`, async () => {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { expectFit, go, openStage, readMessage, type Stage } from './stage.ts'
 
 /** What operators do in the settings and on the first day. */
@@ -69,8 +69,89 @@ it('a notice is shown once, and again when it is another one', async () => {
   await stage.server.call('PUT /api/option/', { key: 'Notice', value: '另一条' })
   await page.reload()
   await dialog.getByText('另一条').waitFor()
+  // An address stays a link: a page elsewhere is not shown to whoever only comes by.
+  await stage.server.call('PUT /api/option/', { key: 'Notice', value: 'https://elsewhere.test/news' })
+  await page.reload()
+  await dialog.getByRole('link', { name: 'https://elsewhere.test/news' }).waitFor()
   await stage.server.call('PUT /api/option/', { key: 'Notice', value: '' })
   expect(problems).toEqual([])
+})
+
+describe('what operators write for a page', () => {
+  const write = async (value: string) => {
+    await stage.server.call('PUT /api/option/', { key: 'About', value })
+    expect(await stage.server.call('GET /api/about')).toBe(value)
+  }
+
+  it('is Markdown that may hold HTML, kept as it was written', async () => {
+    await write(`
+# Welcome
+
+<p align="center"><img src="/logo.png" alt="The logo"></p>
+
+> A quote & more, by <https://elsewhere.test/auto> and [ours](#prices) or [theirs](https://elsewhere.test/x "There")
+
+<details open><summary>More</summary>
+
+Some *words* in <b>HTML</b>
+
+</details>
+
+- [x] done
+- [ ] not done
+
+| model | input |
+|---|--:|
+| ${'wide'.repeat(60)} | $2.5 |
+
+\`\`\`html
+<b>&amp; "code"</b>
+\`\`\`
+`)
+    const { page, problems } = await stage.open('nobody', { language: 'en', width: 390, height: 844 })
+    await go(page, '/about')
+    const main = page.getByRole('main')
+    await main.getByRole('heading', { name: 'Welcome', level: 1 }).waitFor()
+    await main.getByRole('img', { name: 'The logo' }).waitFor()
+    await main.locator('details em', { hasText: 'words' }).waitFor()
+    expect(await main.locator('details b').textContent()).toBe('HTML')
+    expect(await main.locator('blockquote').textContent()).toContain('A quote & more')
+    expect(await main.locator('pre').textContent()).toBe('<b>&amp; "code"</b>\n')
+    expect(await main.getByRole('listitem').allTextContents()).toEqual(['☑ done', '☐ not done'])
+    const links = await main
+      .locator('blockquote a')
+      .evaluateAll((all) => all.map((a) => ['href', 'target', 'rel'].map((name) => a.getAttribute(name))))
+    const apart = ['_blank', 'noopener noreferrer']
+    expect(links).toEqual([
+      ['https://elsewhere.test/auto', ...apart],
+      ['#prices', null, null],
+      ['https://elsewhere.test/x', ...apart],
+    ])
+    expect(
+      await main
+        .locator('td')
+        .last()
+        .evaluate((cell) => getComputedStyle(cell).textAlign),
+    ).toMatch(/right$/)
+    // What is wider than the page is reached by keyboard.
+    for (const wide of [main.locator('div:has(> table)'), main.locator('pre')]) {
+      await wide.focus()
+      expect(await wide.evaluate((element) => element === document.activeElement)).toBe(true)
+    }
+    await expectFit(page, 'en')
+    expect(problems).toEqual([])
+  })
+
+  it('is HTML from its first tag to its last, of which nothing becomes code', async () => {
+    await write('<!-- ours -->\n<div>\n\n    <p>Set in *deeply*</p>\n\n    <h2># one</h2>\n</div>')
+    const { page, problems } = await stage.open('nobody', { language: 'en' })
+    await go(page, '/about')
+    await page.getByText('Set in *deeply*').waitFor()
+    await page.getByRole('heading', { name: '# one' }).waitFor()
+    expect(await page.getByRole('main').locator('pre, code, em').count()).toBe(0)
+    await write('')
+    expect(problems).toEqual([])
+  })
 })
 
 it('prices are edited in dollars, filled in for several models, and charged once they are applied', async () => {

@@ -9,13 +9,12 @@ import styles from './prose.module.css'
 export interface MarkdownProps {
   readonly text: string
   /** Half-written marks are closed, so that a growing text does not flicker. */
-  readonly streaming?: boolean
-  /** The writer is not trusted: images of other sites are loaded when the reader asks for them. */
-  readonly untrusted?: boolean
+  readonly streaming: boolean
 }
 
 const plugins = [remarkGfm]
 
+/** Images of other sites are loaded when the reader asks for them. */
 const components: Components = {
   a: ({ node: _, children, ...rest }) => (
     <a {...rest} target="_blank" rel="noopener noreferrer">
@@ -29,10 +28,6 @@ const components: Components = {
       <table {...rest} />
     </div>
   ),
-}
-
-const untrustedComponents: Components = {
-  ...components,
   img: ({ src, alt }) => <MarkdownImage address={typeof src === 'string' ? src : ''} alt={alt ?? ''} />,
 }
 
@@ -42,9 +37,9 @@ function safeAddress(address: string, attribute: string): string {
 }
 
 /** The parser and its tree; the same text is not parsed twice. */
-export const MarkdownBody = memo(function MarkdownBody({ text, streaming = false, untrusted = false }: MarkdownProps) {
+export const MarkdownBody = memo(function MarkdownBody({ text, streaming }: MarkdownProps) {
   return (
-    <ReactMarkdown remarkPlugins={plugins} components={untrusted ? untrustedComponents : components} urlTransform={safeAddress}>
+    <ReactMarkdown remarkPlugins={plugins} components={components} urlTransform={safeAddress}>
       {streaming ? remend(text) : text}
     </ReactMarkdown>
   )

@@ -5,7 +5,7 @@ import styles from './prose.module.css'
 
 const LazyMarkdown = lazy(async () => ({ default: (await import('./markdown-body.tsx')).MarkdownBody }))
 
-/** Markdown without raw HTML, such as the answer of a model. The parser is loaded when first needed. */
+/** The answer of a model, whom nobody trusts: Markdown of which HTML stays text. The parser is loaded when first needed. */
 export function Markdown(props: MarkdownProps) {
   return (
     <div className={styles.prose}>

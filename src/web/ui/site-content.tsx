@@ -1,18 +1,29 @@
-import { Markdown } from './markdown.tsx'
+import { Skeleton } from '@mantine/core'
+import { lazy, Suspense } from 'react'
 import styles from './prose.module.css'
 import { SafeHtml } from './safe-html-view.tsx'
 
-/** What an operator wrote for a page: a page elsewhere (an https address), HTML made safe, or Markdown. */
+const SiteMarkdown = lazy(async () => ({ default: (await import('./site-markdown.tsx')).SiteMarkdown }))
+
+/** What an operator wrote for a page: an https address stands for the page there, all else is a text. */
 export function SiteContent({ text, title }: { text: string; title: string }) {
-  const trimmed = text.trim()
-  if (/^https:\/\/\S+$/.test(trimmed)) {
-    return <iframe className={styles.frame} src={trimmed} title={title} sandbox="allow-scripts allow-forms allow-popups" />
-  }
-  if (hasTag(trimmed)) return <SafeHtml html={trimmed} />
-  return <Markdown text={trimmed} />
+  const address = text.trim()
+  if (!/^https:\/\/\S+$/.test(address)) return <SiteText text={text} />
+  return <iframe className={styles.frame} src={address} title={title} sandbox="allow-scripts allow-forms allow-popups" />
 }
 
-function hasTag(text: string): boolean {
-  const at = text.search(/<[a-z]/i)
-  return at >= 0 && text.includes('>', at)
+/** A text of an operator, Markdown that may hold HTML or HTML alone. What could act is taken out. */
+export function SiteText({ text }: { text: string }) {
+  const trimmed = text.trim()
+  if (isHtml(trimmed)) return <SafeHtml html={trimmed} />
+  return (
+    <Suspense fallback={<Skeleton height={14} width="60%" />}>
+      <SiteMarkdown text={trimmed} />
+    </Suspense>
+  )
+}
+
+/** HTML from its first tag to its last: as Markdown, what is indented in it would become code. */
+function isHtml(text: string): boolean {
+  return /^<[a-z!][\w-]*[\s/>]/i.test(text) && text.endsWith('>')
 }

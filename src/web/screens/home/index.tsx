@@ -10,7 +10,7 @@ import { useStatus } from '../../lib/status.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { ReadingPage } from '../../ui/reading-page.tsx'
-import { SiteContent } from '../../ui/site-content.tsx'
+import { SiteContent, SiteText } from '../../ui/site-content.tsx'
 import styles from './home.module.css'
 import { useUnread } from './read-notice.ts'
 import { texts } from './texts.ts'
@@ -42,7 +42,7 @@ export function Screen() {
             </span>
           }
         >
-          <SiteContent text={text} title={say('notice')} />
+          <SiteText text={text} />
         </Panel>
       )}
       {content.data?.trim() ? <SiteContent text={content.data} title={name} /> : !content.isPending && <Welcome />}

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useText } from '../../lib/i18n.ts'
 import { Dialog } from '../../ui/dialog.tsx'
-import { SiteContent } from '../../ui/site-content.tsx'
+import { SiteText } from '../../ui/site-content.tsx'
 import { readNotice } from './read-notice.ts'
 import { texts } from './texts.ts'
 
@@ -10,7 +10,7 @@ export function NoticeDialog({ notice }: { notice: string }) {
   const close = () => readNotice.write(notice)
   return (
     <Dialog title={say('notice')} onClose={close} footer={<Button onClick={close}>{say('noticeRead')}</Button>}>
-      <SiteContent text={notice} title={say('notice')} />
+      <SiteText text={notice} />
     </Dialog>
   )
 }

@@ -81,7 +81,7 @@ const Said = memo(function Said({ content, state, hasPictures }: Pick<Answer, 'c
   if (content === '') return state === 'complete' && !hasPictures ? <p className={styles.quiet}>{say('emptyAnswer')}</p> : null
   return (
     <div className={styles.text} data-writing={state === 'incomplete'}>
-      <Markdown text={content} streaming={state === 'incomplete'} untrusted />
+      <Markdown text={content} streaming={state === 'incomplete'} />
     </div>
   )
 })
