@@ -27,6 +27,29 @@ const rows = 100
 const password = 'only for this run'
 const target = { usableMs: 1500, shift: 0.1, javascriptKb: 250, longestTaskMs: 200 }
 
+/** What an operator writes, as many do: Markdown with a picture and some HTML in it. */
+const written = {
+  Notice: '## 维护通知 Maintenance\n\n周一 **02:00–04:00** 停机。New models: `gpt-4.1`, [details](/about).',
+  HomePageContent: `# Welcome
+
+<p align="center"><img src="/logo.png" alt="" width="72"></p>
+
+One address for every model. **Prices** are on the [price list](/pricing).
+
+| Model | Input | Output |
+|---|--:|--:|
+| gpt-4o | $2.5 | $10 |
+| gpt-4o-mini | $0.15 | $0.6 |
+
+\`\`\`sh
+curl https://api.example.com/v1/models -H "Authorization: Bearer $KEY"
+\`\`\`
+
+> Questions? Write to <help@example.com>.
+`,
+  About: '# About\n\n- Run by a few people\n- <b>Nothing</b> of what you send is kept\n',
+}
+
 /** `list`: it has rows to wait for. `lists`: which of them the time and the scrolling are promised of. */
 const pages = [
   { path: '/login', who: 'nobody' },
@@ -81,7 +104,7 @@ try {
   for (const end of ends.reverse()) await end()
 }
 
-/** A server with a log, a hundred users and a hundred tokens, and a root who is signed in. */
+/** A server with a log, a hundred users and a hundred tokens, an unread notice and pages of its own, and a root who is signed in. */
 async function openSite() {
   const env = { ...readEnv({ ROOT_PASSWORD: password }), PORT: 0, DATA_DIR: folder, LOG_LEVEL: 'error' }
   const { app, close } = await openApp(env)
@@ -113,6 +136,7 @@ async function openSite() {
     const channel = { type: 1, key: `key-${number}`, base_url: url, models: 'gpt-4o,gpt-4o-mini', groups: ['default'] }
     await call('POST', '/api/channel/', { ...channel, name: `channel-${number}` })
   }
+  for (const [key, value] of Object.entries(written)) await call('PUT', '/api/option/', { key, value })
   return { url, token, user: await call('GET', '/api/user/self') }
 }
 
