@@ -183,6 +183,11 @@ export const errors = {
   option_invalid: kind(400, '设置项 {key} 无效：{reason}', 'Option {key} is invalid: {reason}'),
   option_forbidden: kind(403, '该设置只能由超级管理员修改', 'Only the super admin may change this option'),
   option_needs: kind(400, '请先填写{needs}', 'Fill in {needs} first'),
+  groups_in_use: kind(
+    409,
+    '仍在使用的分组：{groups}。没有倍率的分组，其用户按原价（1 倍）计费，其他用户指定该分组的令牌将被拒绝',
+    'Still in use: {groups}. Without a ratio, users of a group pay the plain price (1×), and tokens of others that name it are refused',
+  ),
   json_text_invalid: kind(400, '{field} 不是合法的 JSON 字符串', '{field} is not a valid JSON string'),
 
   // Channels

@@ -70,6 +70,34 @@ describe.each(['zh', 'en'] as const)('in %s', (language) => {
     expect(problems).toEqual([])
   })
 
+  it('a group that somebody is in is taken away only by who has read what follows, and confirms it', async () => {
+    const { server } = stage
+    const { GroupRatio: before } = server.app.options.current
+    const put = (ratios: object) =>
+      server.call('PUT /api/option/', { key: 'GroupRatio', value: JSON.stringify(ratios), confirmed: true })
+    await put({ ...before, retired: 3 })
+    await addChannel(server, { url: stage.upstream.url, models: models.good, group: 'retired' })
+    const { page, problems } = await stage.open('root', { language })
+    await go(page, '/setting?tab=operation')
+    const groups = page.getByRole('region', { name: words.groups })
+    await groups.getByRole('radiogroup', { name: words.groupRatio }).getByText('JSON').click()
+    await groups.getByRole('textbox', { name: words.groupRatio }).fill(JSON.stringify(before))
+    const save = groups.getByRole('button', { name: words.save })
+    await save.click()
+    const question = page.getByRole('dialog', { name: words.groupsInUse })
+    await question.getByText(words.retired).waitFor()
+    await expectFit(page, language, ['retired'])
+    await question.getByRole('button', { name: words.cancel }).click()
+    await question.waitFor({ state: 'detached' })
+    expect(server.app.options.current.GroupRatio.retired).toBe(3)
+
+    await save.click()
+    await question.getByRole('button', { name: words.remove }).click()
+    await readMessage(page, language, words.saved)
+    expect(server.app.options.current.GroupRatio).toEqual(before)
+    expect(problems).toEqual([])
+  })
+
   it('a channel needs a name, a key and models', async () => {
     const { page, problems } = await stage.open('root', { language })
     await go(page, '/channel/add')
@@ -232,6 +260,11 @@ function wordsOf(language: Language) {
     tryAgain: pick('重试', 'Try again'),
     groups: pick('分组设置', 'Group settings'),
     toPrices: pick('前往模型倍率设置', 'Go to the model prices'),
+    groupRatio: pick('分组倍率', 'Group ratio'),
+    groupsInUse: pick('确定移除仍在使用的分组？', 'Remove groups that are in use?'),
+    retired: pick('retired（用户 0、令牌 0、渠道 ', 'retired (users 0, tokens 0, channels '),
+    remove: pick('移除分组', 'Remove them'),
+    cancel: pick('取消', 'Cancel'),
     usableGroups: pick('用户可选分组', 'User selectable groups'),
     save: pick('保存', 'Save'),
     saved: pick('保存成功', 'Save succeeded'),

@@ -9,13 +9,15 @@ export const optionRoutes = routes({
   },
   'PUT /api/option/': {
     access: 'admin',
-    summary: 'Save one option; the value that it has changes nothing, a secret without a value is left alone',
+    summary:
+      'Save one option; the value that it has changes nothing, a secret without a value is left alone; groups that are in use are taken away when that is confirmed',
     body: z.object({
       key: z.string().max(100),
       value: z
         .union([z.string(), z.number(), z.boolean()])
         .nullish()
         .transform((value) => (value === null || value === undefined ? undefined : String(value))),
+      confirmed: z.boolean().optional(),
     }),
     reply: z.null(),
   },

@@ -12,8 +12,8 @@ export const optionHandlers: Handlers<typeof optionRoutes, Context> = {
 
   'GET /api/option/secrets': ({ app }) => presentSecrets(app.options.current),
 
-  async 'PUT /api/option/'(context, { body: { key, value } }) {
-    await context.app.options.save({ key, value, caller: requireCaller(context) })
+  async 'PUT /api/option/'(context, { body: { key, value, confirmed } }) {
+    await context.app.options.save({ key, value, confirmed, caller: requireCaller(context) })
     return null
   },
 

@@ -152,6 +152,40 @@ eachDatabase('options', (fresh, kind) => {
     expect(refusal.text('zh')).toBe('请先填写服务器地址')
   })
 
+  it('takes no group away while somebody is in it, unless that is confirmed', async () => {
+    const { options, save, db, audit } = await startNode(await freshTest())
+    await save('GroupRatio', '{"default":1,"vip":3,"svip":0.5,"empty":2}')
+    const user = { display_name: '', password_hash: '', created_time: 0 }
+    const token = { user_id: 1, key_sealed: '', name: '', created_time: 0, accessed_time: 0 }
+    const users = [['ada', 'vip'] as const, ['bob', 'vip'] as const, ['gone', 'empty', 1] as const, ['eve', 'default'] as const]
+    for (const [name, group, deleted_at = null] of users) {
+      const named = { username: name, username_key: name, aff_code: name }
+      await db
+        .insertInto('users')
+        .values({ ...user, ...named, group, deleted_at })
+        .execute()
+    }
+    for (const [key_hash, group, deleted_at = null] of [['a', 'svip'] as const, ['b', ''] as const, ['c', 'empty', 1] as const])
+      await db
+        .insertInto('tokens')
+        .values({ ...token, key_hash, group, deleted_at })
+        .execute()
+    for (const group of ['default,vip', 'svip', 'default'])
+      await db.insertInto('channels').values({ type: 1, key_sealed: '', name: '', created_time: 0, group }).execute()
+
+    await save('GroupRatio', '{"default":1,"vip":3,"svip":0.5}')
+    const refusal = await save('GroupRatio', '{"default":1}').catch((error) => error)
+    expect(refusal).toMatchObject({ code: 'groups_in_use' })
+    expect(refusal.text('en')).toMatch(
+      /^Still in use: vip \(users 2, tokens 0, channels 1\), svip \(users 0, tokens 1, channels 1\)\./,
+    )
+    expect(refusal.text('zh')).toMatch(/^仍在使用的分组：vip（用户 2、令牌 0、渠道 1）、svip（用户 0、令牌 1、渠道 1）。/)
+    expect(options.current.GroupRatio).toEqual({ default: 1, vip: 3, svip: 0.5 })
+    expect(await audit()).toHaveLength(2)
+    await options.save({ key: 'GroupRatio', value: '{"default":1}', caller: root, confirmed: true })
+    expect(options.current.GroupRatio).toEqual({ default: 1 })
+  })
+
   it('[T082] runs on good values when the table holds corrupt, unknown and oversized rows, and complains loudly', async () => {
     const test = await freshTest()
     const first = await startNode(test)

@@ -8,7 +8,8 @@ import { fail } from '../lib/failure.ts'
 import { Snapshot } from '../lib/snapshot.ts'
 import { recordAudit } from './audit.ts'
 import { requireConsistent } from './checks.ts'
-import type { Caller, Core, OptionStore } from './core.ts'
+import type { Caller, Core, OptionChange, OptionStore } from './core.ts'
+import { requireUnused } from './groups-in-use.ts'
 import { readOptions, writeOption } from './rows.ts'
 
 type Parts = Pick<Core, 'database' | 'db' | 'secrets' | 'bus' | 'logger' | 'now'>
@@ -41,10 +42,10 @@ export async function openOptions(parts: Parts): Promise<OptionStore> {
     async refresh() {
       await snapshot.refresh()
     },
-    async save({ key, value, caller }) {
+    async save({ key, value, caller, confirmed }) {
       const found = requireWritable(key, caller)
       if (value === undefined && found.option.secret) return
-      if (await change(parts, caller, () => [[found, parse(found, value)]])) await announce()
+      if (await change(parts, { caller, confirmed }, () => [[found, parse(found, value)]])) await announce()
     },
     async edit(caller, make) {
       const editsOf = (values: OptionValues) =>
@@ -52,11 +53,11 @@ export async function openOptions(parts: Parts): Promise<OptionStore> {
           const found = requireWritable(key, caller)
           return [found, parse(found, value)]
         })
-      if (await change(parts, caller, editsOf)) await announce()
+      if (await change(parts, { caller }, editsOf)) await announce()
     },
     async reset(key, caller) {
       const found = requireWritable(key, caller)
-      if (await change(parts, caller, () => [[found, defaults[key]]])) await announce()
+      if (await change(parts, { caller }, () => [[found, defaults[key]]])) await announce()
     },
     close() {
       unsubscribe()
@@ -86,7 +87,11 @@ type Edit = readonly [FoundOption, unknown]
  * Writes values, made from those that there are, each with its audit row, in one transaction that other writers of options wait for.
  * Answers whether any is a new one.
  */
-function change(parts: Parts, caller: Caller, editsOf: (values: OptionValues) => readonly Edit[]): Promise<boolean> {
+function change(
+  parts: Parts,
+  { caller, confirmed = false }: Pick<OptionChange, 'caller' | 'confirmed'>,
+  editsOf: (values: OptionValues) => readonly Edit[],
+): Promise<boolean> {
   const { database, db, secrets } = parts
 
   return db.transaction().execute(async (within) => {
@@ -97,6 +102,7 @@ function change(parts: Parts, caller: Caller, editsOf: (values: OptionValues) =>
     )
     // Each value has passed the schema of its key.
     const after = { ...values, ...Object.fromEntries(edits.map(([{ key }, value]) => [key, value])) } as OptionValues
+    if (!confirmed) await requireUnused(within, values, after)
     for (const [found, value] of edits) {
       requireConsistent(after, found.key)
       await writeOption(within, secrets, found, value)

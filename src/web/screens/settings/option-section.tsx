@@ -156,8 +156,8 @@ function useSave({ options }: Section, drafts: Drafts): { save: () => Promise<vo
     await invalidate(client, ['GET /api/option/', 'GET /api/option/secrets', 'GET /api/status'])
     drafts.drop(saved)
     drafts.setErrors(refused)
-    if (Object.keys(refused).length === 0) toast.success(say('saved'))
-    else toast.error(say(saved.length > 0 ? 'partlyFailed' : 'failed'))
+    if (Object.keys(refused).length > 0) toast.error(say(saved.length > 0 ? 'partlyFailed' : 'failed'))
+    else if (saved.length > 0) toast.success(say('saved'))
   }
 
   return { save, saving }

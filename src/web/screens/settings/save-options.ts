@@ -1,6 +1,9 @@
 import type { Options } from '../../../contract/options/define.ts'
-import { call } from '../../lib/call.ts'
+import { ApiError, call } from '../../lib/call.ts'
+import { textOf } from '../../lib/i18n.ts'
+import { confirm } from '../../ui/confirm.tsx'
 import type { FieldValues } from '../../ui/fields-form.tsx'
+import { texts } from './texts.ts'
 
 export interface SaveResult {
   readonly saved: readonly string[]
@@ -8,7 +11,10 @@ export interface SaveResult {
   readonly refused: FieldValues
 }
 
-/** Saves one by one in the declared order, since one option may need another that stands before it. */
+/**
+ * Saves one by one in the declared order, since one option may need another that stands before it. What is not confirmed is neither saved
+ * nor refused.
+ */
 export async function saveOptions(options: Options, drafts: FieldValues): Promise<SaveResult> {
   const saved: string[] = []
   const refused: Record<string, string> = {}
@@ -16,11 +22,28 @@ export async function saveOptions(options: Options, drafts: FieldValues): Promis
     const value = drafts[key]
     if (value === undefined) continue
     try {
-      await call('PUT /api/option/', { body: { key, value } })
-      saved.push(key)
+      if (await saveOption(key, value)) saved.push(key)
     } catch (cause) {
       refused[key] = cause instanceof Error ? cause.message : String(cause)
     }
   }
   return { saved, refused }
+}
+
+/** Groups that are in use are taken away when whoever does it has read what follows. */
+async function saveOption(key: string, value: string): Promise<boolean> {
+  try {
+    await call('PUT /api/option/', { body: { key, value } })
+    return true
+  } catch (cause) {
+    if (!(cause instanceof ApiError) || cause.code !== 'groups_in_use') throw cause
+    const confirmed = await confirm({
+      title: textOf(texts, 'groupsInUse'),
+      body: cause.message,
+      confirmLabel: textOf(texts, 'groupsInUseConfirm'),
+      danger: true,
+    })
+    if (confirmed) await call('PUT /api/option/', { body: { key, value, confirmed } })
+    return confirmed
+  }
 }

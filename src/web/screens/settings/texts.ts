@@ -36,6 +36,8 @@ export const texts = defineTexts({
     passwordLoginOff: '确定关闭密码登录？',
     passwordLoginOffBody: '没有绑定其他登录方式的用户（包括管理员）将无法登录。',
     passwordLoginOffConfirm: '关闭密码登录',
+    groupsInUse: '确定移除仍在使用的分组？',
+    groupsInUseConfirm: '移除分组',
 
     publicPrices: '公开价格对照',
     purgeLogs: '前往日志页清除历史日志',
@@ -87,6 +89,8 @@ export const texts = defineTexts({
     passwordLoginOff: 'Turn password login off?',
     passwordLoginOffBody: 'Users without another way to log in, admins included, will not be able to log in.',
     passwordLoginOffConfirm: 'Turn it off',
+    groupsInUse: 'Remove groups that are in use?',
+    groupsInUseConfirm: 'Remove them',
 
     publicPrices: 'Public prices',
     purgeLogs: 'Remove old logs on the log page',
