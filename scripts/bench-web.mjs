@@ -66,6 +66,8 @@ const pages = [
   { path: '/user/add' },
   { path: '/user/edit/1' },
   { path: '/channel', list: true },
+  { path: '/channel/add' },
+  { path: '/channel/edit/1' },
   { path: '/redemption' },
   { path: '/order' },
   { path: '/topup' },
