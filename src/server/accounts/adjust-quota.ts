@@ -29,11 +29,13 @@ export async function adjustQuota(
   { id, ...wanted }: Adjustment & { readonly id: number },
 ): Promise<User> {
   if (wanted.change === 0) fail('nothing_changed')
-  await core.db.transaction().execute(async (within) => {
+  const changed = await core.db.transaction().execute(async (within) => {
     await writeAdjustment(core, within, { ...wanted, caller, user: await lockManaged(core, within, caller, id) })
+    // Read in here: who is told of a failure behind the commit would do it twice.
+    return findUser(within, id)
   })
   core.bus.publish('user', id)
-  return presentUser(await findUser(core.db, id))
+  return presentUser(changed)
 }
 
 /** The ledger row, the log row for the user and the audit row, in the caller's transaction, which has locked the user. */

@@ -27,16 +27,16 @@ export async function createByAdmin(accounts: Accounts, caller: Caller, given: N
   requireGoodPassword(given.password, username)
   const password_hash = await accounts.passwords.hash(given.password)
 
-  const id = await accounts.db.transaction().execute(async (within) => {
+  const created = await accounts.db.transaction().execute(async (within) => {
     const user = { username, displayName: given.display_name, password_hash, role: role.ordinary, at: accounts.now() }
     const userId = await createUser(within, user)
     await giveWelcome(accounts, within, { userId, username, inviterId: 0 })
     const after = JSON.stringify({ username })
     await recordAudit(accounts, within, { caller, action: 'user.create', target: `user:${userId}`, after })
-    return userId
+    return findUser(within, userId)
   })
-  accounts.bus.publish('user', id)
-  return presentUser(await findUser(accounts.db, id))
+  accounts.bus.publish('user', created.id)
+  return presentUser(created)
 }
 
 /**
@@ -50,7 +50,7 @@ export async function editByAdmin(accounts: Accounts, caller: Caller, edit: User
   if (password !== '' && id === caller.id) fail('own_password')
   const password_hash = password === '' ? undefined : await hashFor(accounts, edit, password)
 
-  await accounts.db.transaction().execute(async (within) => {
+  const edited = await accounts.db.transaction().execute(async (within) => {
     const user = await lockManaged(accounts, within, caller, id)
     const changed = changesOf(accounts, user, edit)
     const values = { ...changed, ...(password_hash ? { password_hash, must_change_password: 1 } : {}) }
@@ -64,9 +64,10 @@ export async function editByAdmin(accounts: Accounts, caller: Caller, edit: User
     }
     const change = quotaChange(user, edit)
     if (change !== 0) await writeAdjustment(accounts, within, { caller, user, change, reason: edit.reason ?? '' })
+    return findUser(within, id)
   })
   accounts.bus.publish('user', id)
-  return presentUser(await findUser(accounts.db, id))
+  return presentUser(edited)
 }
 
 type Changes = Partial<Pick<Row<'users'>, 'username' | 'username_key' | 'display_name' | 'group'>>

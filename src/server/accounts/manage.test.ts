@@ -283,6 +283,24 @@ eachDatabase('user management', (fresh, kind) => {
     expect(await reconcile(node)).toEqual([])
   })
 
+  it('tells of a change that was made, however many want the database next', async () => {
+    const { database } = node
+    // There everybody waits for their turn, however long.
+    if (database.dialect === 'sqlite') return
+    const occupy = () =>
+      new Promise<() => void>((taken) => void node.db.connection().execute(() => new Promise<void>((leave) => taken(leave))))
+    const first = await Promise.all(Array.from({ length: database.pool.options.max }, occupy))
+    const adjusted = outcome(async () => void (await adjustQuota(node, admin.caller, { id: ada.id, change: 100, reason: 'x' })))
+    const edited = edit(admin, { id: ada.id, display_name: 'Countess' })
+    await expect.poll(() => database.pool.waitingCount).toBe(2)
+    const next = first.map(occupy)
+    for (const leave of first) leave()
+    const told = await Promise.all([adjusted, edited])
+    for (const leave of await Promise.all(next)) leave()
+    expect(told).toEqual(['ok', 'ok'])
+    expect(await rowOf(ada)).toMatchObject({ quota: 100, display_name: 'Countess' })
+  })
+
   it('keeps what was spent between loading a user and saving the form', async () => {
     await adjust(1000)
     const { quota, used_quota } = await findUserFor(node, admin.caller, ada.id)
