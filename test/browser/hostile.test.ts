@@ -50,6 +50,9 @@ const wholes = [
   `<object data="https://canary.test/x"></object>`,
   `<embed src="https://canary.test/x">`,
   `<link rel=stylesheet href="https://canary.test/x.css">`,
+  '<style>body{background:url(https://canary.test/a.png)}</style>',
+  '<style>@import "https://canary.test/a.css"; main{display:none}</style>',
+  '<svg><style>body{background:url(https://canary.test/b.png)}</style><path d="M0 0"/></svg>',
   `<meta http-equiv=refresh content="0;url=https://canary.test/">`,
   `<base href="https://canary.test/">`,
   `<iframe src="javascript:${quoted}"></iframe>`,
@@ -97,9 +100,9 @@ const answers = [
   `[^1]\n\n[^1]: <img src=x onerror="${quoted}"> ![x](https://canary.test/note.png)`,
 ]
 
-const acting = 'script, iframe, object, embed, form, base, meta, link'
+const acting = 'script, style, iframe, object, embed, form, base, meta, link, math'
 
-async function expectInert(shown: Locator, refused = `${acting}, video, audio, math`): Promise<void> {
+async function expectInert(shown: Locator, refused = `${acting}, video, audio`): Promise<void> {
   expect(await shown.locator(refused).count()).toBe(0)
   const risky = await shown
     .locator('*')

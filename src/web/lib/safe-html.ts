@@ -1,8 +1,15 @@
 import DOMPurify from 'dompurify'
 
+const profile = {
+  ADD_ATTR: ['target'],
+  USE_PROFILES: { html: true },
+  // Fields could ask for a password here, and a style sheet could change the whole page.
+  FORBID_TAGS: ['form', 'input', 'button', 'textarea', 'select', 'style'],
+}
+
 /** HTML from a saved setting, with everything taken out that could act. Links to elsewhere open apart. */
 export function safeHtml(html: string): string {
-  return DOMPurify.sanitize(html, { ADD_ATTR: ['target'], FORBID_TAGS: ['form', 'input', 'button', 'textarea', 'select'] })
+  return DOMPurify.sanitize(html, profile)
 }
 
 DOMPurify.addHook('afterSanitizeAttributes', (node) => {
