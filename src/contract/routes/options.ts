@@ -10,7 +10,7 @@ export const optionRoutes = routes({
   'PUT /api/option/': {
     access: 'admin',
     summary:
-      'Save one option; the value that it has changes nothing, a secret without a value is left alone; groups that are in use are taken away when that is confirmed',
+      'Save one option; the value that it has changes nothing, a secret without a value is left alone; who says `confirmed: false` takes no groups away that are in use',
     body: z.object({
       key: z.string().max(100),
       value: z

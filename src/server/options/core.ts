@@ -44,8 +44,8 @@ export interface OptionStore {
   /**
    * Saves one option from its string form; durable and in `current` when it resolves. The value that it has already changes nothing,
    * and is no mistake: forms save all of their fields. Throws `option_unknown`, `option_forbidden`, `option_invalid`,
-   * `json_text_invalid`, `option_needs` or, unless it is confirmed, `groups_in_use`, and then the old value stays. A secret is left alone
-   * when `value` is undefined and cleared when it is empty.
+   * `json_text_invalid`, `option_needs` or, where `confirmed` is false, `groups_in_use`, and then the old value stays. A secret is left
+   * alone when `value` is undefined and cleared when it is empty.
    */
   save(change: OptionChange): Promise<void>
   /** Saves several options, made from the values of that moment: all of them are in force at once, or none. Throws as `save`. */
@@ -59,6 +59,6 @@ export interface OptionChange {
   readonly key: string
   readonly value: string | undefined
   readonly caller: Caller
-  /** Groups may be taken away while somebody is in them. */
+  /** False asks to be told before groups are taken away that somebody is in; scripts do not ask. */
   readonly confirmed?: boolean | undefined
 }

@@ -152,7 +152,7 @@ eachDatabase('options', (fresh, kind) => {
     expect(refusal.text('zh')).toBe('请先填写服务器地址')
   })
 
-  it('takes no group away while somebody is in it, unless that is confirmed', async () => {
+  it('asked to, takes no group away while somebody is in it, unless that is confirmed', async () => {
     const { options, save, db, audit } = await startNode(await freshTest())
     await save('GroupRatio', '{"default":1,"vip":3,"svip":0.5,"empty":2}')
     const user = { display_name: '', password_hash: '', created_time: 0 }
@@ -174,7 +174,8 @@ eachDatabase('options', (fresh, kind) => {
       await db.insertInto('channels').values({ type: 1, key_sealed: '', name: '', created_time: 0, group }).execute()
 
     await save('GroupRatio', '{"default":1,"vip":3,"svip":0.5}')
-    const refusal = await save('GroupRatio', '{"default":1}').catch((error) => error)
+    const change = { key: 'GroupRatio', value: '{"default":1}', caller: root }
+    const refusal = await options.save({ ...change, confirmed: false }).catch((error) => error)
     expect(refusal).toMatchObject({ code: 'groups_in_use' })
     expect(refusal.text('en')).toMatch(
       /^Still in use: vip \(users 2, tokens 0, channels 1\), svip \(users 0, tokens 1, channels 1\)\./,
@@ -182,7 +183,11 @@ eachDatabase('options', (fresh, kind) => {
     expect(refusal.text('zh')).toMatch(/^仍在使用的分组：vip（用户 2、令牌 0、渠道 1）、svip（用户 0、令牌 1、渠道 1）。/)
     expect(options.current.GroupRatio).toEqual({ default: 1, vip: 3, svip: 0.5 })
     expect(await audit()).toHaveLength(2)
-    await options.save({ key: 'GroupRatio', value: '{"default":1}', caller: root, confirmed: true })
+    await options.save({ ...change, confirmed: true })
+    expect(options.current.GroupRatio).toEqual({ default: 1 })
+    // Scripts are not asked.
+    await save('GroupRatio', '{"default":1,"vip":3}')
+    await save('GroupRatio', '{"default":1}')
     expect(options.current.GroupRatio).toEqual({ default: 1 })
   })
 

@@ -89,7 +89,7 @@ type Edit = readonly [FoundOption, unknown]
  */
 function change(
   parts: Parts,
-  { caller, confirmed = false }: Pick<OptionChange, 'caller' | 'confirmed'>,
+  { caller, confirmed }: Pick<OptionChange, 'caller' | 'confirmed'>,
   editsOf: (values: OptionValues) => readonly Edit[],
 ): Promise<boolean> {
   const { database, db, secrets } = parts
@@ -102,7 +102,7 @@ function change(
     )
     // Each value has passed the schema of its key.
     const after = { ...values, ...Object.fromEntries(edits.map(([{ key }, value]) => [key, value])) } as OptionValues
-    if (!confirmed) await requireUnused(within, values, after)
+    if (confirmed === false) await requireUnused(within, values, after)
     for (const [found, value] of edits) {
       requireConsistent(after, found.key)
       await writeOption(within, secrets, found, value)

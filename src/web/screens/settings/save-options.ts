@@ -33,7 +33,7 @@ export async function saveOptions(options: Options, drafts: FieldValues): Promis
 /** Groups that are in use are taken away when whoever does it has read what follows. */
 async function saveOption(key: string, value: string): Promise<boolean> {
   try {
-    await call('PUT /api/option/', { body: { key, value } })
+    await call('PUT /api/option/', { body: { key, value, confirmed: false } })
     return true
   } catch (cause) {
     if (!(cause instanceof ApiError) || cause.code !== 'groups_in_use') throw cause
