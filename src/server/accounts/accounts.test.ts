@@ -1,8 +1,11 @@
+import { availableParallelism } from 'node:os'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { crowdAt, goodPassword as good, goodHash, startAccounts } from '../../../test/helpers/accounts.ts'
 import { newClock } from '../../../test/helpers/clock.ts'
 import { eachDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
+import { faultProxy } from '../../../test/helpers/fault-proxy.ts'
 import { role } from '../../contract/roles.ts'
+import { isDatabaseFailure, openDatabase } from '../db/open.ts'
 import type { Env } from '../env.ts'
 import { findByAccessToken, makeAccessToken } from './access-tokens.ts'
 import { editByAdmin } from './edit-user.ts'
@@ -176,6 +179,27 @@ eachDatabase('accounts', (fresh, kind) => {
     for (let n = 0; n < 6; n++) await enter('ada', 'wrong', `198.51.100.${n}`).catch(() => {})
     await expect(enter('ada', good, '192.0.2.2')).rejects.toMatchObject({ code: 'login_throttled' })
     expect((await enter('ada', good, '192.0.2.1')).user.username).toBe('ada')
+  })
+
+  it('tells everybody who waits to log in that the database is silent, as soon as one of them has found it out', async () => {
+    if (kind === 'sqlite') return
+    const url = new URL(test.env.DATABASE_URL)
+    const proxy = await faultProxy({ host: url.hostname, port: Number(url.port) })
+    url.port = String(proxy.port)
+    const behind = await startAccounts({ ...test, open: () => openDatabase({ ...test.env, DATABASE_URL: url.href }) })
+    cleanups.push(() => behind.close())
+    const { database } = behind
+    if (database.dialect === 'sqlite') throw new Error('Another database was opened')
+
+    proxy.silence()
+    const most = Math.max(1, availableParallelism() - 1)
+    const crowd = Array.from({ length: most + 50 }, (_, index) => enter(`name${index}`, 'wrong', `198.51.100.${index}`, behind))
+    const outcomes = await Promise.allSettled(crowd)
+    // Whoever has asked still waits for the answer of a connection.
+    expect(database.pool.totalCount - database.pool.idleCount).toBeLessThanOrEqual(most)
+    for (const outcome of outcomes) expect(outcome.status === 'rejected' && isDatabaseFailure(outcome.reason)).toBe(true)
+    proxy.heal()
+    await expect(enter('nobody', 'wrong', place.address, behind)).rejects.toMatchObject({ code: 'credentials_wrong' })
   })
 
   it('shares the throttle between nodes', async () => {

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { hash, parseOptions, verify } from '@node-rs/argon2'
 import { hash as hashBcrypt, verify as verifyBcrypt } from '@node-rs/bcrypt'
 import { passwordLength } from '../../contract/entities/user.ts'
+import { NoAnswer } from '../db/promptly.ts'
 import { fail } from '../lib/failure.ts'
 import { Gate } from '../lib/gate.ts'
 import { newSecret } from '../lib/ids.ts'
@@ -40,6 +41,8 @@ export class Passwords implements Hashing {
   /** Hashes of nothing that anybody knows, to work on where there is no hash of a kind. */
   #argonDummy: Promise<string> | undefined
   #bcryptDummy: { cost: number; hash: Promise<string> } | undefined
+  /** How a turn last found the database silent. */
+  #silence: NoAnswer | undefined
 
   hash(password: string): Promise<string> {
     return this.inTurn((hashing) => hashing.hash(password))
@@ -51,13 +54,21 @@ export class Passwords implements Hashing {
 
   /**
    * Does what belongs to a hash in the turn of that hash: of a crowd that comes at once only those whose turn it is are any work, and who
-   * is turned away was none. Throws `too_many_requests`.
+   * is turned away was none. Whoever waits while a turn finds the database silent is told the same, and does not find it out anew. Throws
+   * `too_many_requests`, `NoAnswer`.
    */
   inTurn<Result>(work: (hashing: Hashing) => Promise<Result>): Promise<Result> {
-    return this.#gate.run(
-      () => work(this.#hashing),
-      () => fail('too_many_requests', { seconds: retrySeconds }),
-    )
+    const known = this.#silence
+    const turn = async () => {
+      if (this.#silence !== known) throw this.#silence
+      try {
+        return await work(this.#hashing)
+      } catch (error) {
+        if (error instanceof NoAnswer) this.#silence = error
+        throw error
+      }
+    }
+    return this.#gate.run(turn, () => fail('too_many_requests', { seconds: retrySeconds }))
   }
 
   /**

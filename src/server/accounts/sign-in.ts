@@ -36,14 +36,19 @@ export interface SignIn extends Arrival {
 export async function signIn(accounts: Accounts, given: SignIn): Promise<SignedIn> {
   if (given.username.trim() === '' || given.password === '') fail('credentials_required')
   const isHuman = await accounts.human.passes({ token: given.turnstile, address: given.address, action: 'login' })
-  return accounts.passwords.inTurn((hashing) => signInNow(accounts, hashing, { ...given, isHuman }))
+  const user = await accounts.passwords.inTurn((hashing) => requireUser(accounts, hashing, { ...given, isHuman }))
+  return enter(accounts, user, given)
 }
 
-async function signInNow(accounts: Accounts, hashing: Hashing, given: SignIn & { isHuman: boolean }): Promise<SignedIn> {
-  // A turn ends soon, also while the database is silent.
+/** Whoever may come in by this password. A turn ends soon, also while the database is silent: nothing in it is waited for for long. */
+async function requireUser(
+  accounts: Accounts,
+  hashing: Hashing,
+  given: SignIn & { readonly isHuman: boolean },
+): Promise<Row<'users'>> {
   const user = await promptly(findByLogin(accounts.db, given.username))
   const subjects = await subjectsOf(accounts, given, user)
-  for (const subject of subjects) await countAttempt(accounts, subject)
+  for (const subject of subjects) await promptly(countAttempt(accounts, subject))
   const right = await isPassword(accounts, hashing, { password: given.password, stored: user?.password_hash })
   const admitted = right && user && isActive(user) ? user : undefined
 
@@ -53,11 +58,11 @@ async function signInNow(accounts: Accounts, hashing: Hashing, given: SignIn & {
   }
   if (!admitted) fail('credentials_wrong')
 
-  for (const subject of subjects) await forgive(accounts, subject)
-  if (!accounts.passwords.isOutdated(admitted.password_hash)) return enter(accounts, admitted, given)
+  for (const subject of subjects) await promptly(forgive(accounts, subject))
+  if (!accounts.passwords.isOutdated(admitted.password_hash)) return admitted
   await renewHash(accounts, hashing, { user: admitted, password: given.password })
   // By the hash that is there now: ours, or that of another login, or of another password.
-  return signInNow(accounts, hashing, given)
+  return requireUser(accounts, hashing, given)
 }
 
 /**
@@ -69,9 +74,9 @@ export async function requirePassword(
 ): Promise<void> {
   await accounts.passwords.inTurn(async (hashing) => {
     const subjects = await subjectsOf(accounts, { username: user.username, address }, user)
-    for (const subject of subjects) await countAttempt(accounts, subject)
+    for (const subject of subjects) await promptly(countAttempt(accounts, subject))
     if (!(await isPassword(accounts, hashing, { password, stored: user.password_hash }))) fail('password_wrong')
-    for (const subject of subjects) await forgive(accounts, subject)
+    for (const subject of subjects) await promptly(forgive(accounts, subject))
   })
 }
 
@@ -81,7 +86,7 @@ async function isPassword(
   hashing: Hashing,
   { password, stored }: { password: string; stored: string | undefined },
 ): Promise<boolean> {
-  passwords.expectImported(await findImportedCost(db))
+  passwords.expectImported(await promptly(findImportedCost(db)))
   return hashing.verify(password, stored)
 }
 
@@ -93,7 +98,7 @@ async function subjectsOf(
 ): Promise<Subject[]> {
   const name = user?.username_key ?? usernameKey(username)
   const block = addressSubject(address)
-  const known = await accounts.sessions.isKnownPlace({ userId: user?.id ?? 0, address })
+  const known = await promptly(accounts.sessions.isKnownPlace({ userId: user?.id ?? 0, address }))
   return [block, accountSubject(known ? `${name} at ${block.key}` : name)]
 }
 
@@ -103,10 +108,10 @@ async function renewHash(
   { user, password }: { user: Row<'users'>; password: string },
 ): Promise<void> {
   const password_hash = await hashing.hash(password)
-  await accounts.db
+  const renewed = accounts.db
     .updateTable('users')
     .set({ password_hash })
     .where('id', '=', user.id)
     .where('password_hash', '=', user.password_hash)
-    .execute()
+  await promptly(renewed.execute())
 }
