@@ -111,12 +111,20 @@ it('of a stream in the background nothing is told before it is written down who 
   await told?.cancel()
 
   await other.query('drop table kept_responses')
-  const refused = await post()
+  await other.query(`
+    select pg_advisory_lock(1);
+    create function wait() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock(1); return new; end $$;
+    create trigger wait before insert on open_responses for each row execute function wait()`)
+  const refusing = post()
+  // One half fails while the other waits.
+  await eventually('it is being written down', async () => (await waiting.execute(server.app.db)).rows.length === 1)
+  await other.query('select pg_advisory_unlock(1)')
+  const refused = await refusing
   expect([refused.status, await refused.text()]).toEqual([503, expect.not.stringContaining('resp_2')])
   await eventually('the upstream is told to stop', () => provider.kept.get('resp_2')?.status === 'cancelled')
   await eventually('it is nobody’s', async () => (await openRows(server)) === 1)
   expect(server.app.ledger.openHolds).toBe(1)
-}, 30_000)
+})
 
 it('of several nodes, whoever sees the end charges it: once, and the node that held for it lets go', async () => {
   let state = 'in_progress'

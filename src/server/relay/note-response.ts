@@ -93,13 +93,17 @@ function note({ app, work, channel, upstreamModel }: Noting, response: JsonObjec
     facts: { stream: facts.stream, reasoningEffort: facts.reasoningEffort },
     ...{ group, price, attempts, choice, model: facts.model, upstreamModel, inputTokens },
   }
-  const written = Promise.all([
+  const halves = [
     app.openResponses.open({ ...place, hold, bill }),
     app.keptResponses.keep({ ...place, userId, tokenId, model: facts.model, tokens: inputTokens }),
-  ]).then(
-    () => {},
-    (cause: unknown) => fail('database_unavailable', {}, { cause }),
-  )
+  ]
+  // One that fails waits for the other: what is withdrawn must not be written behind it.
+  const written = Promise.allSettled(halves)
+    .then(() => Promise.all(halves))
+    .then(
+      () => {},
+      (cause: unknown) => fail('database_unavailable', {}, { cause }),
+    )
   // Who needs to know that it failed waits for it.
   written.catch(() => {})
   work.response = { id, written }
