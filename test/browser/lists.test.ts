@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { expectFit, go, openStage, readMessage, type Stage } from './stage.ts'
+import { expectFit, go, hasFocus, openStage, readMessage, type Stage } from './stage.ts'
 
 /** What every list can do: views that are kept, several rows at once, files, and pages at any depth. */
 let stage: Stage
@@ -165,5 +165,23 @@ it('the log pages on from the last row, however deep, and jumps to any page', as
   await shows(94)
   await page.getByText('91–95 of 95').waitFor()
   expect(asked.at(-1)).not.toContain('before=')
+  expect(problems).toEqual([])
+})
+
+it('Esc closes the calendar alone and then the span of time, and the focus goes back to what opened each', async () => {
+  const { page, problems } = await stage.open('root', { language: 'en' })
+  await go(page, '/log')
+  const span = page.getByRole('search').getByRole('button', { name: 'Today' })
+  await span.click()
+  const calendar = page.getByRole('button', { name: 'Open the calendar: Start time' })
+  await calendar.click()
+  const hours = page.getByRole('spinbutton', { name: 'Hours' })
+  await hours.waitFor()
+  await hours.press('Escape')
+  await hours.waitFor({ state: 'detached' })
+  await hasFocus(calendar)
+  await calendar.press('Escape')
+  await calendar.waitFor({ state: 'detached' })
+  await hasFocus(span)
   expect(problems).toEqual([])
 })

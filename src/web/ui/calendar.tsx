@@ -18,7 +18,7 @@ export function Calendar({ value, onChange, onDone }: CalendarProps) {
   const say = useText(texts)
   const sayDate = useText(dateTexts)
   return (
-    <DatesProvider settings={{ locale: language === 'zh' ? 'zh-cn' : 'en', firstDayOfWeek: 1 }}>
+    <DatesProvider settings={{ locale: language === 'zh' ? 'zh-cn' : 'en', firstDayOfWeek: 1, weekendDays: [] }}>
       <InlineDateTimePicker
         fullWidth={false}
         withSeconds

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useText } from '../lib/i18n.ts'
 import { formatTime, isTime, nowSeconds, startOfDay, timeZoneName } from '../lib/times.ts'
 import { DateTimeInput } from './date-time-input.tsx'
+import { useLayer } from './layers.ts'
 import { texts } from './texts.ts'
 import styles from './time-range.module.css'
 
@@ -23,6 +24,8 @@ export function TimeRange({ label, from, to, onChange }: TimeRangeProps) {
   const say = useText(texts)
   const [opened, setOpened] = useState(false)
   const [draft, setDraft] = useState<TimeSpan>({ from, to })
+  // Esc closes a calendar that is open over it first.
+  const isTopmost = useLayer(opened)
 
   function toggle(): void {
     setDraft({ from, to })
@@ -43,6 +46,7 @@ export function TimeRange({ label, from, to, onChange }: TimeRangeProps) {
   const presets = [
     { name: say('today'), span: { from: startOfDay(), to: 0 } },
     { name: say('lastHour'), span: { from: nowSeconds() - 3600, to: 0 } },
+    { name: say('lastDays', { days: 3 }), span: { from: startOfDay(2), to: 0 } },
     { name: say('lastDays', { days: 7 }), span: { from: startOfDay(6), to: 0 } },
     { name: say('lastDays', { days: 30 }), span: { from: startOfDay(29), to: 0 } },
     { name: say('anyTime'), span: { from: 0, to: 0 } },
@@ -57,6 +61,8 @@ export function TimeRange({ label, from, to, onChange }: TimeRangeProps) {
       shadow="md"
       radius="md"
       trapFocus
+      returnFocus
+      closeOnEscape={false}
       closeOnClickOutside={false}
     >
       <Popover.Target>
@@ -72,7 +78,7 @@ export function TimeRange({ label, from, to, onChange }: TimeRangeProps) {
           {name}
         </Button>
       </Popover.Target>
-      <Popover.Dropdown maw="calc(100vw - 1.5rem)">
+      <Popover.Dropdown maw="calc(100vw - 1.5rem)" onKeyDown={({ key }) => key === 'Escape' && isTopmost() && setOpened(false)}>
         <Stack gap="sm">
           <Group gap="xs">
             {presets.map(({ name, span }) => (

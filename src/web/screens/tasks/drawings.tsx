@@ -22,7 +22,7 @@ export function Screen() {
   const say = useText(texts)
   const isAdmin = useMay('admin')
   const { mj_notify_enabled: hasNotices, server_address: site } = useStatus()
-  const state = useTaskState(startOfDay(30))
+  const state = useTaskState(startOfDay(29))
   const filter = { ...filterOf(state.asked, isAdmin, 1000), mj_id: state.asked.id }
   const list = useQuery({
     ...read(isAdmin ? 'GET /api/mj/' : 'GET /api/mj/self', { query: { ...filter, ...pageOf(state) } }),

@@ -49,7 +49,7 @@ export function Screen() {
         title: say('tasksEmpty'),
         hint: say('tasksEmptyHint', { address }),
         action: (
-          <Button variant="default" onClick={() => state.change({ from: startOfDay(30) })}>
+          <Button variant="default" onClick={() => state.change({ from: startOfDay(29) })}>
             {say('showMonth')}
           </Button>
         ),
