@@ -4,3 +4,8 @@ import { useMediaQuery } from '@mantine/hooks'
 export function useNarrow(): boolean {
   return useMediaQuery('(width <= 600px)', undefined, { getInitialValueInEffect: false })
 }
+
+/** A window of 900 px or less, where what stands beside the page leaves it too little room. */
+export function useTight(): boolean {
+  return useMediaQuery('(width <= 900px)', undefined, { getInitialValueInEffect: false })
+}

@@ -3,6 +3,7 @@ import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
 import { pageSizes } from '../../contract/envelope.ts'
 import { formatCount } from '../lib/format.ts'
 import { useText } from '../lib/i18n.ts'
+import { useNarrow } from '../lib/narrow.ts'
 import { type PageSize, pageSize, usePageSize } from '../lib/page-size.ts'
 import styles from './pager.module.css'
 import { texts } from './texts.ts'
@@ -22,6 +23,7 @@ export interface PagerProps {
 export function Pager({ page, onPage, shown, total, atLeast = false }: PagerProps) {
   const say = useText(texts)
   const size = usePageSize()
+  const narrow = useNarrow()
   const from = shown === 0 ? 0 : (page - 1) * size + 1
   const to = shown === 0 ? 0 : from + shown - 1
 
@@ -53,7 +55,7 @@ export function Pager({ page, onPage, shown, total, atLeast = false }: PagerProp
           total={Math.max(1, Math.ceil(total / size))}
           value={page}
           onChange={onPage}
-          siblings={1}
+          siblings={narrow ? 0 : 1}
           getItemProps={(number) => ({ 'aria-label': say('page', { page: number }) })}
           getControlProps={(control) => ({ 'aria-label': say(control === 'previous' ? 'previousPage' : 'nextPage') })}
         />

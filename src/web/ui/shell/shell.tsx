@@ -2,7 +2,7 @@ import { useHotkeys } from '@mantine/hooks'
 import { Outlet, useMatches } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import { useNarrow } from '../../lib/narrow.ts'
+import { useNarrow, useTight } from '../../lib/narrow.ts'
 import type { Screen } from '../../lib/screen.ts'
 import { useMay, useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
@@ -32,7 +32,7 @@ const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Pal
 /** Without a message, the place for them is loaded when the first visit has what it needs. */
 const toastsAfterMs = 5000
 
-/** The choice made here; until there is one, the site's default counts. */
+/** The choice made here; until there is one, the site's default and the room there is count. */
 const collapsedChoice = storedText('sidebar-collapsed')
 
 export function Shell({ screens }: { screens: readonly Screen[] }) {
@@ -40,6 +40,7 @@ export function Shell({ screens }: { screens: readonly Screen[] }) {
   const user = useSession()
   const status = useStatus()
   const narrow = useNarrow()
+  const tight = useTight()
   const choice = collapsedChoice.use()
   const [menuOpen, setMenuOpen] = useState(false)
   const [paletteOpen, setPaletteOpen] = useState(false)
@@ -54,7 +55,7 @@ export function Shell({ screens }: { screens: readonly Screen[] }) {
     return () => clearTimeout(timer)
   }, [])
 
-  const collapsed = choice === '' ? status.default_collapse_sidebar : choice === 'true'
+  const collapsed = choice === '' ? status.default_collapse_sidebar || tight : choice === 'true'
   const withSidebar = user !== null && !narrow
 
   return (
