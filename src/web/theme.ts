@@ -120,6 +120,12 @@ export const theme = createTheme({
   cursorType: 'pointer',
   components: {
     ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
+    // Smaller than its neighbours, not louder.
+    Button: {
+      vars: (_theme: unknown, { size }: { size?: unknown }) => ({
+        root: size === 'compact-md' ? { '--button-fz': 'var(--mantine-font-size-sm)', '--button-padding-x': '0.75rem' } : {},
+      }),
+    },
     InputWrapper: {
       // Help stands below, so that fields side by side keep one line.
       defaultProps: { inputWrapperOrder: ['label', 'input', 'error', 'description'] },

@@ -26,9 +26,7 @@ export function AccountCard({ self }: { self: CallReply<'GET /api/user/self'> })
           <div className={styles.tags}>
             <StatusTag state={role} />
             <Tag>ID {self.id}</Tag>
-            <Tag color="sluice">
-              {say('group')}: {self.group}
-            </Tag>
+            <Tag color="sluice">{say('group', { group: self.group })}</Tag>
           </div>
         </div>
         <Facts

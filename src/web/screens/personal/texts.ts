@@ -2,7 +2,7 @@ import { defineTexts } from '../../lib/i18n.ts'
 
 export const texts = defineTexts({
   zh: {
-    group: '分组',
+    group: '分组：{group}',
     balance: '当前余额',
     used: '历史消耗',
     requests: '请求次数',
@@ -115,7 +115,7 @@ export const texts = defineTexts({
     removed: '账户已删除！',
   },
   en: {
-    group: 'Group',
+    group: 'Group: {group}',
     balance: 'Balance',
     used: 'Used so far',
     requests: 'Requests',

@@ -89,7 +89,7 @@ export const texts = defineTexts({
     untitled: '未命名对话',
     rename: '重命名',
     historyEmpty: '还没有对话',
-    historyEmptyHint: '提问后，对话会保存在本浏览器中并列在这里。',
+    historyEmptyHint: '提问后，对话会保存在本浏览器，并列在这里。',
     historyHint: '最多保留最近 {count} 段对话，仅存于本浏览器。',
     historyRemove: '删除对话',
     historyRemoveTitle: '删除这段对话？',
