@@ -41,7 +41,7 @@ const words = {
     used: '该兑换码已被使用',
     amount: '充值数量',
     wechat: '微信',
-    toPay: '实付金额131.40 CNY',
+    toPay: '实付金额¥131.40',
     pay: '去支付',
     confirm: '确认充值',
     credited: '充值成功，$20.00 已到账。',

@@ -16,6 +16,22 @@ export function useQuotaFormat(): FormatQuota {
   return (units, digits) => formatQuota(units, { inCurrency, perUsd }, digits)
 }
 
+/** `¥12.34`: the sign where there is a plain one, else the code. */
+export function withCurrency(figure: string, currency: string): string {
+  return `${signs[currency] ?? `${currency} `}${figure}`
+}
+
+const signs: Readonly<Record<string, string>> = {
+  CNY: '¥',
+  USD: '$',
+  EUR: '€',
+  GBP: '£',
+  HKD: 'HK$',
+  SGD: 'S$',
+  AUD: 'A$',
+  CAD: 'CA$',
+}
+
 /** Milliseconds as seconds with two decimals, the way response times are shown. */
 export function formatSeconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(2)

@@ -1,7 +1,7 @@
 import { paymentMethods, type TopUp, topUpStatusLabels } from '../../contract/entities/top-up.ts'
 import { moneyText } from '../../contract/money.ts'
 import type { Text } from '../../contract/text.ts'
-import { useQuotaFormat } from '../lib/format.ts'
+import { useQuotaFormat, withCurrency } from '../lib/format.ts'
 import { defineTexts, useLocal, useText } from '../lib/i18n.ts'
 import styles from './order-parts.module.css'
 import { StatusTag } from './status-tag.tsx'
@@ -11,22 +11,8 @@ import { Tag } from './tag.tsx'
 
 const methods = Object.values(paymentMethods)
 
-/** `¥12.34`: the sign where there is a plain one, else the code. */
-export function formatMoney(minor: number, currency: string): string {
-  const text = moneyText(minor, currency)
-  return `${signs[currency] ?? `${currency} `}${text}`
-}
-
-const signs: Readonly<Record<string, string>> = {
-  CNY: '¥',
-  USD: '$',
-  EUR: '€',
-  GBP: '£',
-  HKD: 'HK$',
-  SGD: 'S$',
-  AUD: 'A$',
-  CAD: 'CA$',
-}
+/** Of the least units of a currency. */
+export const formatMoney = (minor: number, currency: string) => withCurrency(moneyText(minor, currency), currency)
 
 export function PaymentMethod({ method }: { method: string }) {
   const local = useLocal()

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { paymentMethods, type TopUpOffer } from '../../../contract/entities/top-up.ts'
 import { ApiError, callWhole } from '../../lib/call.ts'
-import { formatCount } from '../../lib/format.ts'
+import { formatCount, withCurrency } from '../../lib/format.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { useStatus } from '../../lib/status.ts'
@@ -110,7 +110,7 @@ async function askPrice(amount: number, name: string): Promise<Price> {
   try {
     const body = { amount, top_up_code: '', payment_method: name }
     const { data, currency = '' } = await callWhole('POST /api/user/amount', { body })
-    return { money: `${data} ${currency}` }
+    return { money: withCurrency(String(data), currency) }
   } catch (cause) {
     // A refusal is an answer, which stands where the price would be.
     if (cause instanceof ApiError && cause.status === 200) return { refusal: cause.message }
@@ -128,7 +128,8 @@ function Presets({ offer, amount, onChoose }: { offer: TopUpOffer; amount: numbe
         <Button
           key={preset.amount}
           px="xs"
-          variant={preset.amount === amount ? 'light' : 'default'}
+          variant="default"
+          className={styles.preset}
           aria-pressed={preset.amount === amount}
           onClick={() => onChoose(preset.amount)}
           rightSection={

@@ -89,8 +89,8 @@ function useColumns(withBalance: boolean): Column<LedgerRow>[] {
       align: 'right',
       cell: ({ amount }) => (
         <span className={styles.change} data-gain={amount > 0}>
-          {amount > 0 && '+'}
-          <QuotaText units={amount} digits={6} />
+          {amount > 0 ? '+' : amount < 0 && '−'}
+          <QuotaText units={Math.abs(amount)} digits={6} />
         </span>
       ),
     },
