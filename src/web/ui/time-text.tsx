@@ -6,7 +6,7 @@ import { texts } from './texts.ts'
 /** A moment in local time from unix seconds; 0 is none. */
 export function TimeText({ seconds }: { seconds: number }) {
   const say = useText(texts)
-  if (seconds <= 0) return <span className={styles.number}>{say('none')}</span>
+  if (seconds <= 0) return <span className={styles.none}>{say('none')}</span>
   return (
     <time
       className={styles.number}

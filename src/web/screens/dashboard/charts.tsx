@@ -29,7 +29,7 @@ export function UsageBars({ label, series, nameOf, format, steps }: ChartProps &
         withLegend
         legendProps={{ verticalAlign: 'bottom' }}
         yAxisProps={{ width: 72 }}
-        xAxisProps={{ minTickGap: 24 }}
+        xAxisProps={{ minTickGap: 24, interval: 'equidistantPreserveStart' }}
         maxBarWidth={44}
         barProps={{ isAnimationActive: false }}
         barChartProps={{ accessibilityLayer: false }}

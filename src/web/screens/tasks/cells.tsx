@@ -39,7 +39,7 @@ export function ProgressCell({ progress, status }: { progress: string; status: s
   return (
     <span className={styles.progress}>
       <Progress value={percent} color={color} aria-label={say('progress')} className={styles.bar} />
-      <span className={styles.figure}>{percent}%</span>
+      <span className={styles.percent}>{percent}%</span>
     </span>
   )
 }

@@ -19,7 +19,7 @@ export function useColumns(): Column<Token>[] {
       key: 'name',
       title: say('name'),
       sortKey: 'name',
-      width: 180,
+      width: 140,
       cell: ({ name }) => <span className={styles.name}>{name}</span>,
     },
     { key: 'status', title: say('status'), cell: (token) => <Status token={token} /> },

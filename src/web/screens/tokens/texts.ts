@@ -110,10 +110,10 @@ export const texts = defineTexts({
 
     name: 'Name',
     status: 'Status',
-    limited: 'restricted models',
+    limited: 'Limited',
     limitedTo: 'Only for: {models}',
     group: 'Group',
-    ownGroup: 'Your default group',
+    ownGroup: 'Your group',
     used: 'Used',
     remaining: 'Remaining',
     unlimited: 'Unlimited',

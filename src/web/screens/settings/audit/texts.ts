@@ -23,7 +23,7 @@ export const texts = defineTexts({
     head: '末行校验值（另行保存，可发现末尾被截去）：{head}',
     empty: '暂无记录',
     emptyHint: '管理操作会记录在这里，例如修改设置、渠道或用户。',
-    none: '（空）',
+    none: '空',
   },
   en: {
     title: 'Audit log',
@@ -47,6 +47,6 @@ export const texts = defineTexts({
     head: 'Value of the last row (kept elsewhere, it shows rows that were cut off): {head}',
     empty: 'Nothing yet',
     emptyHint: 'What admins do is written here: changed settings, channels, users.',
-    none: '(empty)',
+    none: 'empty',
   },
 })

@@ -71,7 +71,7 @@ function useColumns(): Column<SystemJob>[] {
       ),
     },
     { key: 'outcome', title: say('outcome'), cell: (job) => <Outcome job={job} /> },
-    { key: 'started', title: say('started'), cell: ({ started_at }) => <TimeText seconds={started_at} /> },
+    { key: 'started', title: say('started'), cell: ({ started_at: at }) => (at > 0 ? <TimeText seconds={at} /> : null) },
     {
       key: 'took',
       title: say('took'),
