@@ -64,7 +64,7 @@ it.each(looks)(
     const thought = page.getByRole('article', { name: thinker, exact: true })
     const failed = page.getByRole('article', { name: failing, exact: true })
     await failed.getByText('no such thing').waitFor()
-    await thought.getByText('42').waitFor()
+    await thought.getByText('42', { exact: true }).waitFor()
     expect(await thought.locator('details').evaluate((details: HTMLDetailsElement) => details.open)).toBe(false)
     await thought.locator('img').waitFor()
     await thought.getByText(say.cost).waitFor()
