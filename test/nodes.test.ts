@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startServer, type TestServer } from './helpers/app.ts'
+import { promised } from './helpers/promised.ts'
 import { type RedisServer, startRedis } from './helpers/redis-server.ts'
 import { addChannel, addToken } from './helpers/seed.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
@@ -37,7 +38,7 @@ async function answersWithin(limitMs: number, status: number, node: TestServer, 
 
 /** Fails when the answer is still another after the time that is promised. */
 async function within<Answer>(limitMs: number, wanted: Answer, asked: () => Promise<Answer>): Promise<void> {
-  const end = Date.now() + limitMs
+  const end = Date.now() + promised(limitMs)
   for (;;) {
     const answer = await asked()
     if (answer === wanted) return

@@ -22,7 +22,7 @@ function start(nodeArgs: readonly string[], env: Record<string, string>) {
   const settings = { PATH: process.env.PATH ?? '', PORT: '0', DATA_DIR: join(folder, 'data'), ...env }
   return {
     folder,
-    run: () => spawnSync(process.execPath, [...nodeArgs, main], { env: settings, encoding: 'utf8', timeout: 20_000 }),
+    run: () => spawnSync(process.execPath, [...nodeArgs, main], { env: settings, encoding: 'utf8', timeout: 50_000 }),
   }
 }
 

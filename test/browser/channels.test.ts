@@ -340,9 +340,7 @@ describe.each(everyLook ? (['zh', 'en'] as const) : (['zh'] as const))('in %s', 
       const before = (await jobs()).find((job) => job.name === 'check-models')?.started_at ?? 0
       await dialog.getByRole('button', { name: words.check }).click()
       // The time of a run is told in seconds.
-      await expect
-        .poll(async () => (await jobs()).some((job) => job.started_at > before && job.outcome === 'ok'), { timeout: 10_000 })
-        .toBe(true)
+      await expect.poll(async () => (await jobs()).some((job) => job.started_at > before && job.outcome === 'ok')).toBe(true)
     }
     const jobs = () => stage.server.call<{ name: string; started_at: number; outcome: string }[]>('GET /api/channel/jobs')
     await check()

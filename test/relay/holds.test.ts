@@ -312,7 +312,7 @@ describe('time', () => {
     expect(other.journal).toHaveLength(0)
     expect(await settledCharges(server)).toEqual([])
     await requireBalancedBooks(server)
-  }, 30_000)
+  })
 
   it('time that a slow caller takes is no silence of the upstream; a caller who takes nothing for minutes has left', async () => {
     let ahead = 0
@@ -338,7 +338,7 @@ describe('time', () => {
     expect(await settledCharges(server)).toHaveLength(1)
     expect(await interrupted(server)).toMatchObject({ interrupted: 'client', estimated: true })
     await requireBalancedBooks(server)
-  }, 30_000)
+  })
 })
 
 async function running(server: TestServer): Promise<number | undefined> {

@@ -295,7 +295,7 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
     await requireBalancedBooks(server)
     await server.app.db.transaction().execute((within) => removeUser(server.app, within, 1))
     expect(await rows(server)).toEqual([])
-  }, 20_000)
+  })
 
   it('kill -9: one in the background has failed, is charged at most once, and nothing stays held', async () => {
     const { url, open } = await claudeUpstream({ hold: new Promise(() => {}) })
@@ -352,4 +352,4 @@ it('several nodes tell one response of the background: its stream, its state and
   expect(open).toHaveLength(1)
   expect(await settledCharges(a)).toHaveLength(2)
   await requireBalancedBooks(a)
-}, 30_000)
+})

@@ -332,7 +332,7 @@ describe('what passes through a realtime session', () => {
     expect((await client.closed()).code).toBe(1009)
     await eventually('the upstream is closed', () => upstream.talks[0]?.socket.readyState === 3)
     await requireBalancedBooks(server)
-  }, 30_000)
+  })
 
   it('waits for whoever takes it slowly: an upstream cannot pile up what its caller does not read', async () => {
     const delta = { type: 'response.output_audio.delta', response_id: 'r', delta: 'A'.repeat(64 * 1024) }
@@ -352,7 +352,7 @@ describe('what passes through a realtime session', () => {
     await client.hears('response.output_audio.delta', 2000)
     client.socket.close(1000)
     await requireBalancedBooks(server)
-  }, 30_000)
+  })
 
   it('survives an upstream that says anything at all', async () => {
     const upstream = await realtimeUpstream((talk) => {

@@ -141,7 +141,7 @@ eachDatabase('the official SDKs through the gateway', (_fresh, kind) => {
 })
 
 async function settled(server: { app: { db: import('../../src/server/db/open.ts').Queries } }, charges: number): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt++) {
+  for (let attempt = 0; attempt < 1500; attempt++) {
     const rows = await server.app.db.selectFrom('ledger').select('id').where('kind', '=', 'charge').execute()
     if (rows.length >= charges) return
     await new Promise((resolve) => setTimeout(resolve, 20))

@@ -137,4 +137,4 @@ it('a caller whose WebSocket was refused, and who goes on writing, is cut off an
   caller.socket.write(Buffer.alloc(100_000, 0x81))
   await server.stop()
   expect(await caller.until(() => false)).toMatch(/^HTTP\/1\.1 401/)
-}, 20_000)
+})

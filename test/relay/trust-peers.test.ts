@@ -7,6 +7,7 @@ import { systemResolve } from '../../src/server/lib/resolve-name.ts'
 import { authority, certificates, leafKey } from '../helpers/certificates-of-upstreams.ts'
 import { type NameServer, startNameServer } from '../helpers/name-server.ts'
 import { hasNginx, startNginx } from '../helpers/nginx.ts'
+import { promised } from '../helpers/promised.ts'
 import type { RunningProxy } from '../helpers/proxy-process.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { httpUpstream, requestBytes, speak } from './stage.ts'
@@ -199,7 +200,7 @@ describe('peers, beside ordinary requests', () => {
             )
             const got = await Promise.race([
               attacker.until(() => false),
-              new Promise<string>((resolve) => setTimeout(resolve, 3000, 'open')),
+              new Promise<string>((resolve) => setTimeout(resolve, promised(3000), 'open')),
             ])
             attacker.socket.destroy()
             for (const words of ['victim one', 'victim two']) {

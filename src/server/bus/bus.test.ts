@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { eachDatabase, freshDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
 import { testLogger } from '../../../test/helpers/logger.ts'
+import { promised } from '../../../test/helpers/promised.ts'
 import { startRedis } from '../../../test/helpers/redis-server.ts'
 import { openSecrets } from '../db/key-ring.ts'
 import type { Database } from '../db/open.ts'
@@ -47,7 +48,7 @@ function listening(name: string) {
           reject(
             new Error(`${name} heard of ${JSON.stringify(heard)} but not of ${topic} ${ids.join(' or ')} within ${limitMs} ms`),
           ),
-        limitMs,
+        promised(limitMs),
       )
       const check = () => {
         if (!heard.some((news) => news.topic === topic && ids.includes(news.id))) return

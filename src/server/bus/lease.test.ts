@@ -59,8 +59,8 @@ eachDatabase('leases', (fresh) => {
   it('last as long as the work', async () => {
     const [a, b] = await nodes(2)
     if (!a || !b) throw new Error('unreachable')
-    const result = await withLease(a, { name: 'sweep', ms: 300 }, async (signal) => {
-      await new Promise((resolve) => setTimeout(resolve, 900))
+    const result = await withLease(a, { name: 'sweep', ms: 2000 }, async (signal) => {
+      await new Promise((resolve) => setTimeout(resolve, 3000))
       return [signal.aborted, await takeLease(b, { name: 'sweep', holder: 'b', ms: 1000 })]
     })
     expect(result).toEqual([false, false])

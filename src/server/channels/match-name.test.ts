@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { promised } from '../../../test/helpers/promised.ts'
 import { matchesName } from './match-name.ts'
 
 it.each([
@@ -17,5 +18,5 @@ it.each([
 it('takes no time over patterns that look like a trap', () => {
   const startedMs = performance.now()
   expect(matchesName(`${'*a'.repeat(120)}b`, 'a'.repeat(255))).toBe(false)
-  expect(performance.now() - startedMs).toBeLessThan(2000)
+  expect(performance.now() - startedMs).toBeLessThan(promised(2000))
 })

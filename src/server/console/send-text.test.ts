@@ -37,7 +37,7 @@ async function download({ isReading }: { isReading: boolean }) {
     /** Until it was asked once more whether the admin may have it. */
     async askedAgain() {
       const asked = vi.spyOn(console.app.sessions, 'find')
-      await expect.poll(() => asked.mock.calls.length, { timeout: 10_000 }).toBeGreaterThan(0)
+      await expect.poll(() => asked.mock.calls.length).toBeGreaterThan(0)
       await asked.mock.results[0]?.value
     },
     change: async (values: object) => {

@@ -131,7 +131,7 @@ describe('a webhook', () => {
     const { calls, url } = await receiver([500])
     const ending = new AbortController()
     const sending = codeOf(callWebhook(parts(), { webhook: { url, secret: '' }, notice, signal: ending.signal }))
-    await vi.waitFor(() => expect(calls).toHaveLength(1))
+    await expect.poll(() => calls.length).toBe(1)
     ending.abort()
     expect(await sending).toContain('webhook_failed')
   })

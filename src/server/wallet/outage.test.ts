@@ -11,7 +11,7 @@ async function eventually(check: () => Promise<void>): Promise<void> {
     try {
       return await check()
     } catch (error) {
-      if (tries >= 100) throw error
+      if (tries >= 300) throw error
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }
