@@ -326,13 +326,13 @@ describe('time', () => {
       pump()
     })
     const { server, token } = await stage('sqlite', url, {
-      channel: { setting: JSON.stringify({ idle_timeout_ms: 400 }), key: upstreamKey },
+      channel: { setting: JSON.stringify({ idle_timeout_ms: 1500 }), key: upstreamKey },
       server: { now: () => Date.now() + ahead },
     })
     const caller = speak(server, requestBytes(token.key, JSON.stringify(chat({ stream: true }))))
     await caller.until((text) => text.includes('xxxx'))
     caller.socket.pause()
-    await new Promise((resolve) => setTimeout(resolve, 2000))
+    await new Promise((resolve) => setTimeout(resolve, 3000))
     expect(await running(server)).toBe(1)
     ahead = 301_000
     expect(await settledCharges(server)).toHaveLength(1)
