@@ -271,6 +271,10 @@ describe('the shell', () => {
       await page.waitForURL(`**${path}`)
       await palette.waitFor({ state: 'detached' })
     }
+    const search = page.getByRole('banner').getByRole('button', { name: 'Search' })
+    await search.press('Enter')
+    await page.getByRole('dialog', { name: 'Command palette' }).locator('input:focus').press('Escape')
+    await hasFocus(search)
     expect(problems).toEqual([])
   })
 
