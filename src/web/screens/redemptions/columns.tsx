@@ -19,6 +19,7 @@ export function useColumns(): Column<Redemption>[] {
       title: say('name'),
       sortKey: 'name',
       heads: true,
+      width: 120,
       cell: ({ name }) => <span className={styles.name}>{name}</span>,
     },
     { key: 'status', title: say('status'), cell: (code) => <Status code={code} /> },

@@ -16,8 +16,25 @@ export function useColumns(): Column<User>[] {
   const say = useText(texts)
   return [
     { key: 'id', title: say('id'), sortKey: 'id', width: 56, cell: ({ id }) => id },
-    { key: 'username', title: say('username'), heads: true, width: 150, cell: (user) => <Who user={user} /> },
-    { key: 'email', title: say('email'), hideable: true, width: 180, cell: ({ email }) => email || null },
+    {
+      key: 'username',
+      title: say('username'),
+      heads: true,
+      width: 'clamp(120px, 10vw, 170px)',
+      cell: (user) => <Who user={user} />,
+    },
+    {
+      key: 'email',
+      title: say('email'),
+      hideable: true,
+      width: 'clamp(120px, 10.5vw, 220px)',
+      cell: ({ email }) =>
+        email === '' ? null : (
+          <span className={styles.email} title={email}>
+            {email}
+          </span>
+        ),
+    },
     { key: 'group', title: say('group'), hideable: true, cell: ({ group }) => <Tag color={groupColor(group)}>{group}</Tag> },
     { key: 'role', title: say('role'), cell: ({ role }) => <StatusTag state={roleStates[role]} /> },
     { key: 'status', title: say('status'), cell: (user) => <State user={user} /> },
