@@ -67,7 +67,7 @@ export const payment = section(
       ...toggle(true),
       label: { zh: '核对商品名称', en: 'Compare the name of the goods' },
       help: {
-        zh: '支付结果中的商品名称与订单不同时不入账，并将订单标记为「支付不符」。仅在网关会改写商品名称时关闭。',
+        zh: '支付结果中的商品名称与订单不同时不入账，并将订单标记为“支付不符”。仅在网关会改写商品名称时关闭。',
         en: 'A result that names other goods than the order is not credited, and the order is flagged. Switch off only where the gateway rewrites names.',
       },
     }),
@@ -122,7 +122,7 @@ export const stripe = section(
     tab: 'system',
     label: { zh: 'Stripe 支付设置', en: 'Stripe' },
     help: {
-      zh: 'API 密钥和 Webhook 签名密钥都填写后即开启；需要先填写服务器地址。在 Stripe 后台把 Webhook 指向「{ServerAddress}/api/stripe/webhook」，选择 checkout.session.*、charge.refunded 和 charge.dispute.* 事件。',
+      zh: 'API 密钥和 Webhook 签名密钥都填写后即开启；需要先填写服务器地址。在 Stripe 后台把 Webhook 指向“{ServerAddress}/api/stripe/webhook”，选择 checkout.session.*、charge.refunded 和 charge.dispute.* 事件。',
       en: 'On when the API key and the signing secret are set; it needs the server address. Point a webhook of your Stripe account at {ServerAddress}/api/stripe/webhook, with the events checkout.session.*, charge.refunded and charge.dispute.*.',
     },
     writer: 'root',
