@@ -102,6 +102,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const spending = new Spending(core)
   const traffic = new Traffic({
     now,
+    shared: counters.shared,
     priceOf: (model) => usdPerCall(catalog.modelPriceOf(model)),
     spentToday: (id) => spending.today(id),
   })

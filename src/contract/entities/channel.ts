@@ -68,7 +68,7 @@ export const channelSetting = z
     key_mode: z.enum(['random', 'round-robin', 'session']),
     /** For streams: without output by then, another channel takes over. */
     first_byte_timeout_ms: z.int().min(100).max(3_600_000),
-    /** Of the whole channel, on each node: requests at a time, and what begins or is used within a minute. */
+    /** Of the whole channel, over all nodes with Redis, else on each: requests at a time, and what begins or is used within a minute. */
     max_concurrency: z.int().min(1).max(1_000_000),
     max_requests_per_minute: z.int().min(1).max(1e9),
     max_tokens_per_minute: z.int().min(1).max(1e12),

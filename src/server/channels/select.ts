@@ -14,6 +14,8 @@ export interface Selection {
   readonly tried: ReadonlySet<number>
   /** Ids of the keys that failed it, where another key of the channel may do better. */
   readonly triedKeys?: ReadonlySet<number>
+  /** By id, the channels that were full over all nodes, each with the time until its limits would let this request in. */
+  readonly full?: ReadonlyMap<number, number> | undefined
   /** Estimated length of the prompt, for channels that take no longer one. */
   readonly inputTokens?: number
   readonly strategy?: Strategy
@@ -131,7 +133,8 @@ class Look {
 
   usableKeys(channel: RunningChannel, isDesperate: boolean): readonly RunningChannel[] {
     if (!isFit(channel, this.#selection)) return []
-    if (this.#mustWait(this.#conditions.capMs(channel, this.#selection.inputTokens ?? 0))) return []
+    const { inputTokens = 0, full } = this.#selection
+    if (this.#mustWait(full?.get(channel.id) ?? this.#conditions.capMs(channel, inputTokens))) return []
     return this.#index.keysOf(channel.id).filter((key) => this.#isUsable(key, isDesperate))
   }
 

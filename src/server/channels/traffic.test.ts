@@ -5,7 +5,7 @@ import { providerById } from '../providers/index.ts'
 import type { RunningChannel } from './model-index.ts'
 import { type SeenFailure, Traffic } from './traffic.ts'
 
-const asked = { model: 'm', inputTokens: 100 }
+const asked = { id: 'r', model: 'm', inputTokens: 100, isPinned: false }
 const broken: SeenFailure = { retryAfter: 0, isFaultOfKey: false, isFaultOfUpstream: true, isRefusal: false }
 const limited: SeenFailure = { retryAfter: 20, isFaultOfKey: true, isFaultOfUpstream: false, isRefusal: false }
 
@@ -96,9 +96,15 @@ describe('what this node has seen of its channels', () => {
     const short = channel(3, { max_tokens_per_minute: 1000 })
     traffic.begin(short, asked).answered(1)
     expect([traffic.capMs(short, 900), traffic.capMs(short, 901) > 0]).toEqual([0, true])
-    traffic.produced(short, 500)
+    traffic.used(short, 500)
     expect([traffic.capMs(short, 400), traffic.capMs(short, 401) > 0]).toEqual([0, true])
     expect(traffic.capMs(channel(4, { max_tokens_per_minute: 1000 }), 5000)).toBe(0)
+  })
+
+  it('has nobody wait where this node counts alone', () => {
+    const { traffic } = open()
+    const most = { max_concurrency: 1, max_requests_per_minute: 1, max_tokens_per_minute: 1 }
+    expect([channel(1), channel(2, most)].map((each) => traffic.begin(each, asked).fullMs)).toEqual([undefined, undefined])
   })
 
   it('holds to what a channel may be charged a day, until midnight UTC', () => {

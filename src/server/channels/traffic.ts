@@ -1,17 +1,22 @@
 import { LRUCache } from 'lru-cache'
 import type { ModelPrice } from '../../contract/model-price.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { RedisWindows } from '../limits/redis-windows.ts'
 import { addRequest, correct, dropOld, sumOf, type Window, waitFor } from '../limits/window.ts'
 import { Breaker, type BreakerState } from './breaker.ts'
 import type { RunningChannel } from './model-index.ts'
+import { type Asking, limitOf, Place } from './place.ts'
 import type { Conditions } from './select.ts'
 
 /**
  * What this node has seen of its channels: what runs, what failed, how fast they answer, and which conversation went where. The relay
- * feeds it, selection reads it. Each node knows its own part only, and nothing of it survives the process.
+ * feeds it, selection reads it. Each node knows its own part only, and nothing of it survives the process. With Redis a channel may be
+ * full by what runs on other nodes, too: that shows when a request begins.
  */
 export interface TrafficParts {
   readonly now: Clock
+  /** Counts the limits of channels over all nodes; undefined without Redis. */
+  readonly shared?: RedisWindows | undefined
   /** Answers a number from 0 to below 1. */
   readonly random?: () => number
   /** What the model costs in USD for a call of common size; undefined for one without a price. */
@@ -22,6 +27,11 @@ export interface TrafficParts {
 
 /** One request on one channel. Exactly the first of these calls counts. */
 export interface Run {
+  /**
+   * Until the limits of the channel, over all nodes, would let the request in; 0 when they have. Where it is more, the run is over and
+   * nothing may go upstream. Undefined where this node counts alone: then nobody is waited for.
+   */
+  readonly fullMs: Promise<number> | undefined
   /** `ms` until the first byte of the answer. */
   answered(ms: number): void
   failed(failure: SeenFailure): void
@@ -75,31 +85,38 @@ export class Traffic implements Conditions {
     this.#parts = parts
   }
 
-  /** A request goes to a channel. End it by one of the calls of what is answered. */
-  begin(channel: RunningChannel, { model, inputTokens }: { model: string; inputTokens: number }): Run {
+  /** A request goes to a channel. See first whether that is full; then end it by one of the calls of what is answered. */
+  begin(channel: RunningChannel, asked: Asking & { readonly model: string }): Run {
     const nowMs = this.#parts.now()
     const seen = this.#seen(channel.id)
     seen.running++
     seen.turns++
+    let piece = 0
     if (hasMinute(channel)) {
       dropOld(seen.minute, minuteMs, nowMs)
-      addRequest(seen.minute, minuteMs, nowMs, inputTokens)
+      piece = addRequest(seen.minute, minuteMs, nowMs, asked.inputTokens)
     }
     this.#breakers.get(channel.keyId)?.begin(nowMs)
+    const place = this.#placeOn(channel, asked)
 
     let isOver = false
     const end = () => {
       if (isOver) return false
       isOver = true
       seen.running--
+      place?.end()
       return true
     }
     return {
+      fullMs: place?.fullMs?.then((ms) => {
+        if (ms > 0 && end()) this.#uncount(seen, piece, asked.inputTokens)
+        return ms
+      }),
       answered: (ms) => {
         if (end()) this.#answered(channel, seen, ms)
       },
       failed: (failure) => {
-        if (end()) this.#failed(channel, model, failure)
+        if (end()) this.#failed(channel, asked.model, failure)
       },
       left: () => {
         end()
@@ -107,11 +124,14 @@ export class Traffic implements Conditions {
     }
   }
 
-  /** Tokens of an answer, for channels with a limit of tokens per minute; those of the request were counted when it began. */
-  produced(channel: RunningChannel, outputTokens: number): void {
-    if (channel.setting.max_tokens_per_minute === undefined) return
-    const change = { requests: 0, successes: 0, tokens: outputTokens }
+  /** Tokens that a request has used beyond those that were counted when it began, for channels with a limit of tokens per minute. */
+  used(channel: RunningChannel, tokens: number): void {
+    if (channel.setting.max_tokens_per_minute === undefined || tokens <= 0) return
+    const change = { requests: 0, successes: 0, tokens }
     correct(this.#seen(channel.id).minute, -1, minuteMs, this.#parts.now(), change)
+    const { shared } = this.#parts
+    const limit = shared && limitOf(channel)
+    if (limit) shared.add(limit, tokens)
   }
 
   /** The conversation goes on where it was answered. */
@@ -209,6 +229,17 @@ export class Traffic implements Conditions {
       wait('requests', 1, setting.max_requests_per_minute),
       wait('tokens', inputTokens, setting.max_tokens_per_minute),
     )
+  }
+
+  /** Takes back what `begin` has counted. */
+  #uncount({ minute }: Seen, piece: number, inputTokens: number): void {
+    correct(minute, piece, minuteMs, this.#parts.now(), { requests: -1, successes: -1, tokens: -inputTokens })
+  }
+
+  #placeOn(channel: RunningChannel, asking: Asking): Place | undefined {
+    const { shared } = this.#parts
+    const limit = shared && limitOf(channel)
+    return limit && new Place(shared, channel, limit, asking)
   }
 
   #seen(channelId: number): Seen {

@@ -26,18 +26,19 @@ export interface Decision extends Pick<Verdict, 'refusal' | 'standings'> {
 export class Counters {
   readonly #now: Clock
   readonly #memory = new MemoryWindows()
-  readonly #shared: RedisWindows | undefined
+  /** What all nodes count together; undefined without Redis. */
+  readonly shared: RedisWindows | undefined
 
   constructor({ now, shared }: { now: Clock; shared?: RedisWindows | undefined }) {
     this.#now = now
-    this.#shared = shared
+    this.shared = shared
   }
 
   /** Counts a request under all rules, or under none when one of them refuses it. Answers at once when no Redis is asked. */
   take(rules: readonly Rule[], need: Need): Decision | Promise<Decision> {
     const own = this.#memory.take(rules, need, this.#now())
     if (own.refusal) return { ...own, taken: undefined }
-    const asked = this.#shared?.take(rules, need)
+    const asked = this.shared?.take(rules, need)
     if (asked) return this.#decide(rules, need, own, asked)
     return { ...own, taken: { rules, need, own: own.places, shared: undefined } }
   }
@@ -46,11 +47,11 @@ export class Counters {
   end({ rules, need, own, shared }: Taken, ended: Pick<Ended, 'succeeded' | 'tokens'>): void {
     const told = { ...ended, undone: false }
     this.#memory.end(rules, own, need, told, this.#now())
-    this.#shared?.end(rules, shared, need, told)
+    this.shared?.end(rules, shared, need, told)
   }
 
   async close(): Promise<void> {
-    await this.#shared?.close()
+    await this.shared?.close()
   }
 
   async #decide(rules: readonly Rule[], need: Need, own: Verdict, asked: Promise<Verdict | undefined>): Promise<Decision> {

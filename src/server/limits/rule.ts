@@ -4,7 +4,7 @@
  */
 export interface Rule {
   readonly key: string
-  readonly whose: 'user' | 'group' | 'token' | 'client'
+  readonly whose: 'user' | 'group' | 'token' | 'client' | 'channel'
   readonly windowMs: number
   /** All that were let in, failed ones too. */
   readonly requests: number

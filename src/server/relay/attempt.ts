@@ -1,4 +1,4 @@
-import { completionTokens, noUsage, type Usage } from '../../contract/usage.ts'
+import { noUsage, type Usage } from '../../contract/usage.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { background } from '../lib/logger.ts'
 import { BytesReply } from './bytes-reply.ts'
@@ -233,7 +233,7 @@ function settle({ app, work, channel, upstreamModel }: Try, ending: Ending): Pro
   const charge = chargeFor(app, work, channel, upstreamModel, ending)
   work.turn?.used(charge.rollup.tokens)
   learnFrom(app, work, ending)
-  app.traffic.produced(channel, completionTokens(ending.usage))
+  app.traffic.used(channel, charge.rollup.tokens - work.inputTokens)
   const settled = app.ledger.settle(work.hold, charge)
   return work.response ? noteSettled({ app, work, channel }, charge.rollup.tokens, settled) : settled
 }

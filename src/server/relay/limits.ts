@@ -53,6 +53,7 @@ const whoseTexts: Readonly<Record<Rule['whose'], Text>> = {
   group: { zh: '当前分组', en: 'Your group has' },
   token: { zh: '该令牌', en: 'This API key has' },
   client: { zh: '您', en: 'You have' },
+  channel: { zh: '该渠道', en: 'The channel has' },
 }
 
 /** What a refused caller is told. */

@@ -89,7 +89,7 @@ export class RealtimeBill {
       this.#turn?.used(charge.rollup.tokens)
       this.#turn?.end(true)
       this.#turn = undefined
-      this.#app.traffic.produced(this.#placed().channel, completionTokens(ending.usage))
+      this.#app.traffic.used(this.#placed().channel, charge.rollup.tokens)
       await this.#app.ledger.settle(hold, charge)
     })
   }

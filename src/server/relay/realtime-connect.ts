@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { WebSocket } from 'ws'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { ownHeaders } from '../channels/override.ts'
-import { resolveModel, selectChannel, selectPinned } from '../channels/select.ts'
+import { resolveModel, type Selected, type Selection, selectChannel, selectPinned } from '../channels/select.ts'
 import type { Run } from '../channels/traffic.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { openSocket } from '../lib/upstream-socket.ts'
@@ -48,21 +48,30 @@ export async function connectRealtime(app: RelayParts, wanted: Wanted): Promise<
   const triesMax = caller.pinnedChannel === 0 ? app.options.current.RetryTimes + 1 : 1
   const tried = new Set<number>()
   const triedKeys = new Set<number>()
+  const full = new Map<number, number>()
   const attempts: Attempt[] = []
   let last: UpstreamFailure | undefined
   let waitMs = 0
 
-  for (let tries = 0; tries < triesMax && !call.isOver; tries++) {
-    const next = select(app, wanted, { tried, triedKeys })
+  while (attempts.length < triesMax && !call.isOver) {
+    const next = select(app, wanted, { tried, triedKeys, full })
     if (!next.channel) {
       waitMs = next.waitMs
       break
     }
     const { channel, choice } = next
-    const run = app.traffic.begin(channel, { model, inputTokens: 0 })
+    const run = app.traffic.begin(channel, { id: call.id, model, inputTokens: 0, isPinned: choice === 'pinned' })
+    const fullMs = run.fullMs ? await run.fullMs : 0
+    if (fullMs > 0) {
+      full.set(channel.id, fullMs)
+      continue
+    }
     const startedMs = app.now()
     const upstreamModel = resolveModel(channel, model)
-    const socket = await connectTo(app, wanted, channel, upstreamModel)
+    const socket = await connectTo(app, wanted, channel, upstreamModel).catch((error: unknown) => {
+      run.left()
+      throw error
+    })
     const ms = Math.max(0, app.now() - startedMs)
     if (!(socket instanceof UpstreamFailure)) {
       app.metrics.upstreamAttempts.inc({ outcome: 'answered' })
@@ -81,7 +90,11 @@ export async function connectRealtime(app: RelayParts, wanted: Wanted): Promise<
   return ownError(new AppError('upstream_saturated'), { retryAfter: Math.min(Math.ceil(waitMs / 1000), 3600) })
 }
 
-function select(app: RelayParts, { caller, model, group }: Wanted, tried: { tried: Set<number>; triedKeys: Set<number> }) {
+function select(
+  app: RelayParts,
+  { caller, model, group }: Wanted,
+  tried: Required<Pick<Selection, 'tried' | 'triedKeys' | 'full'>>,
+): Selected {
   const { channels, traffic, options } = app
   if (caller.pinnedChannel !== 0) return selectPinned(channels.current, { id: caller.pinnedChannel, model }, traffic)
   const wanted = { group, model, format: 'openai.realtime' as const, strategy: options.current.GroupRouting[group] }

@@ -1,5 +1,5 @@
 import type { RunningChannel } from '../channels/model-index.ts'
-import { type Selected, selectChannel, selectKey, selectPinned } from '../channels/select.ts'
+import { type Choice, type Selected, selectChannel, selectKey, selectPinned } from '../channels/select.ts'
 import { readSession, type Session } from '../channels/session.ts'
 import { attempt } from './attempt.ts'
 import type { UpstreamFailure } from './failure.ts'
@@ -11,6 +11,7 @@ export class Route {
   readonly #work: Work
   readonly #tried = new Set<number>()
   readonly #triedKeys = new Set<number>()
+  #full: Map<number, number> | undefined
   #session: { readonly read: Session | undefined } | undefined
 
   constructor(app: RelayParts, work: Work) {
@@ -32,17 +33,23 @@ export class Route {
       inputTokens,
       strategy: options.current.GroupRouting[group],
     }
-    const tried = { tried: this.#tried, triedKeys: this.#triedKeys }
+    const tried = { tried: this.#tried, triedKeys: this.#triedKeys, full: this.#full }
     return selectChannel(channels.current, { ...wanted, ...tried, session: () => this.#readSession() }, traffic)
   }
 
-  /** Tries a channel, and tells what came of it to those who watch the channels. */
-  async attempt(channel: RunningChannel): Promise<'answered' | UpstreamFailure> {
+  /** Tries a channel, and tells what came of it to those who watch the channels. `full`: its limits let nothing in, and it was not asked. */
+  async attempt(channel: RunningChannel, choice: Choice): Promise<'answered' | 'full' | UpstreamFailure> {
     const { app, work } = { app: this.#app, work: this.#work }
-    const { call } = work
-    const run = app.traffic.begin(channel, { model: work.facts.model, inputTokens: work.inputTokens })
-    const startedMs = app.now()
+    const { call, facts, inputTokens } = work
+    const run = app.traffic.begin(channel, { id: call.id, model: facts.model, inputTokens, isPinned: choice === 'pinned' })
     try {
+      const fullMs = run.fullMs ? await run.fullMs : 0
+      if (fullMs > 0) {
+        this.#full ??= new Map()
+        this.#full.set(channel.id, fullMs)
+        return 'full'
+      }
+      const startedMs = app.now()
       const result = await attempt(app, work, channel)
       if (result !== 'answered') this.#noteFailed(channel, result)
       else if (this.#session?.read) app.traffic.remember(this.#session.read.key, channel)

@@ -16,7 +16,10 @@ export async function answerWork(app: RelayParts, work: Work): Promise<void> {
   }
 }
 
-/** Tries channels until one answers. Never again on a channel that failed while another is left; never after the first byte. */
+/**
+ * Tries channels until one answers. Never again on a channel that failed while another is left; never after the first byte. A channel that
+ * is full was not tried.
+ */
 async function attemptUntilAnswered(app: RelayParts, work: Work): Promise<void> {
   const { call, attempts } = work
   const isBound = work.caller.pinnedChannel !== 0 || work.home !== undefined
@@ -25,7 +28,7 @@ async function attemptUntilAnswered(app: RelayParts, work: Work): Promise<void> 
   let last: UpstreamFailure | undefined
   let waitMs = 0
 
-  for (let tries = 0; tries < triesMax; tries++) {
+  while (attempts.length < triesMax) {
     const next = route.next()
     if (!next.channel) {
       waitMs = next.waitMs
@@ -34,7 +37,8 @@ async function attemptUntilAnswered(app: RelayParts, work: Work): Promise<void> 
     const { channel, choice } = next
     work.choice = choice
     const startedMs = app.now()
-    const result = await route.attempt(channel)
+    const result = await route.attempt(channel, choice)
+    if (result === 'full') continue
     if (result === 'answered') {
       app.metrics.upstreamAttempts.inc({ outcome: 'answered' })
       return

@@ -1,6 +1,14 @@
 import { disableChannel } from '../channels/health.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
-import { type Choice, resolveModel, type Selected, selectChannel, selectKey, selectPinned } from '../channels/select.ts'
+import {
+  type Choice,
+  resolveModel,
+  type Selected,
+  type Selection,
+  selectChannel,
+  selectKey,
+  selectPinned,
+} from '../channels/select.ts'
 import { background } from '../lib/logger.ts'
 import type { Attempt } from '../relay/billed.ts'
 import type { Call } from '../relay/call.ts'
@@ -43,16 +51,18 @@ export async function placeOrder(app: RelayParts, placing: Placing): Promise<Pla
   const isBound = caller.pinnedChannel !== 0 || admitted.home !== undefined
   const triesMax = isBound ? 1 : app.options.current.RetryTimes + 1
   const tried = new Set<number>()
+  const full = new Map<number, number>()
   const attempts: Attempt[] = []
   let outcome: Placed['outcome']
 
-  for (let tries = 0; tries < triesMax; tries++) {
-    const next = select(app, placing, tried)
+  while (attempts.length < triesMax) {
+    const next = select(app, placing, { tried, full })
     if (!next.channel) return { outcome, attempts, waitMs: outcome ? 0 : next.waitMs }
     const { channel, choice } = next
-    tried.add(channel.id)
     const startedMs = app.now()
-    const verdict = await tryChannel(app, placing, channel)
+    const verdict = await tryChannel(app, placing, { channel, choice }, full)
+    if (verdict === 'full') continue
+    tried.add(channel.id)
     const isFailure = verdict instanceof UpstreamFailure
     outcome = isFailure ? verdict : { channel, verdict, choice }
     if (!isFailure && (verdict.isAccepted || !verdict.isChannels)) break
@@ -67,7 +77,11 @@ function isUntaken(failure: UpstreamFailure): boolean {
   return failure.kind === 'unreachable' || (failure.kind === 'status' && failure.isRetryable)
 }
 
-function select(app: RelayParts, { caller, order, admitted }: Placing, tried: ReadonlySet<number>): Selected {
+function select(
+  app: RelayParts,
+  { caller, order, admitted }: Placing,
+  tried: Required<Pick<Selection, 'tried' | 'full'>>,
+): Selected {
   const { channels, traffic, options } = app
   const { group, model, home } = admitted
   if (home) return selectKey(channels.current, home)
@@ -75,16 +89,28 @@ function select(app: RelayParts, { caller, order, admitted }: Placing, tried: Re
   const strategy = options.current.GroupRouting[group]
   return selectChannel(
     channels.current,
-    { group, model, format: order.format, tried, ...(strategy ? { strategy } : {}) },
+    { group, model, format: order.format, ...tried, ...(strategy ? { strategy } : {}) },
     traffic,
   )
 }
 
-async function tryChannel(app: RelayParts, placing: Placing, channel: RunningChannel): Promise<Verdict | UpstreamFailure> {
+/** `full`: the limits of the channel let nothing in, and it was not asked. */
+async function tryChannel(
+  app: RelayParts,
+  placing: Placing,
+  { channel, choice }: { channel: RunningChannel; choice: Choice },
+  full: Map<number, number>,
+): Promise<Verdict | UpstreamFailure | 'full'> {
   const { call, order, admitted, hook, priced } = placing
-  const run = app.traffic.begin(channel, { model: admitted.model, inputTokens: 0 })
-  const startedMs = app.now()
+  const asked = { id: call.id, model: admitted.model, inputTokens: 0, isPinned: choice === 'pinned' }
+  const run = app.traffic.begin(channel, asked)
   try {
+    const fullMs = run.fullMs ? await run.fullMs : 0
+    if (fullMs > 0) {
+      full.set(channel.id, fullMs)
+      return 'full'
+    }
+    const startedMs = app.now()
     const answer = await askUpstream(
       app.upstream,
       channel,

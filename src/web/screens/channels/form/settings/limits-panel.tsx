@@ -25,9 +25,9 @@ export function LimitsPanel({ form, setting }: { form: ChannelFormState; setting
         times={1000}
         decimals={3}
       />
-      <SettingNumber setting={setting} name="max_concurrency" label={say('concurrency')} description={say('perNode')} />
-      <SettingNumber setting={setting} name="max_requests_per_minute" label={say('requests')} description={say('perNode')} />
-      <SettingNumber setting={setting} name="max_tokens_per_minute" label={say('tokens')} description={say('perNode')} />
+      <SettingNumber setting={setting} name="max_concurrency" label={say('concurrency')} description={say('together')} />
+      <SettingNumber setting={setting} name="max_requests_per_minute" label={say('requests')} description={say('together')} />
+      <SettingNumber setting={setting} name="max_tokens_per_minute" label={say('tokens')} description={say('together')} />
       <SettingNumber
         setting={setting}
         name="max_quota_per_day"

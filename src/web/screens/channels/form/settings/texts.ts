@@ -4,7 +4,7 @@ import { defineTexts } from '../../../../lib/i18n.ts'
 export const texts = defineTexts({
   zh: {
     unitSeconds: '秒',
-    perNode: '每个节点单独计算，留空不限。',
+    together: '配置 Redis 时所有节点合并计算，否则各节点单独计算；留空不限。',
     firstByte: '首字时限',
     firstByteHelp: '流式请求超过此时间没有输出，就换其他渠道。',
     concurrency: '最多同时进行的请求',
@@ -82,7 +82,7 @@ export const texts = defineTexts({
   },
   en: {
     unitSeconds: 's',
-    perNode: 'Counted on each node; blank means no limit.',
+    together: 'Counted over all nodes with Redis, else on each node; blank means no limit.',
     firstByte: 'First byte within',
     firstByteHelp: 'A stream without output by then goes to another channel.',
     concurrency: 'Requests at once',

@@ -1,0 +1,177 @@
+import type { ServerResponse } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { Rule } from '../../src/server/limits/rule.ts'
+import { startServer, type TestServer } from '../helpers/app.ts'
+import { type RedisServer, startRedis } from '../helpers/redis-server.ts'
+import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { startTaskPeer } from '../helpers/task-peer.ts'
+import { upstreamOfTest } from '../helpers/upstream.ts'
+import { caller, live, realtimeUpstream } from './realtime-stage.ts'
+import { ask, chat, completion, event, eventually, httpUpstream, piece, settledCharges } from './stage.ts'
+
+const redis = await startRedis()
+afterAll(() => redis?.stop())
+
+describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () => {
+  // The tests are skipped without it.
+  const shared = redis as RedisServer
+  let a: TestServer
+  let b: TestServer
+  let key = ''
+  beforeAll(async () => {
+    const env = { REDIS_URL: shared.url }
+    a = await startServer('postgres', { env })
+    b = await startServer('postgres', { env, database: a.database })
+    key = (await addToken(a)).key
+    await countTogether()
+  })
+  afterAll(async () => {
+    await b?.stop()
+    await a?.stop()
+  })
+
+  const probe: Rule = { key: 'probe', whose: 'channel', windowMs: 60_000, requests: 1e6, successes: 0, tokens: 0, concurrency: 0 }
+  const askRedis = ({ app }: TestServer, rule: Rule) =>
+    app.counters.shared?.take([rule], { id: 'probe', inputTokens: 0, outputTokens: 0 })
+
+  /** Waits until both nodes ask Redis. */
+  async function countTogether(): Promise<void> {
+    for (const node of [a, b]) await eventually('a node counts in Redis', async () => (await askRedis(node, probe)) !== undefined)
+  }
+
+  /** Adds a channel, known to both nodes. */
+  async function add(channel: { url: string; models: string; setting?: object; priority?: number; type?: number }) {
+    const setting = channel.setting ? { setting: JSON.stringify(channel.setting) } : {}
+    const id = await addChannel(a, { ...channel, ...setting })
+    await eventually('the other node knows the channel', () => b.app.channels.current.keysOf(id).length > 0)
+    return id
+  }
+
+  const onBoth = (count: number, one: (node: TestServer) => Promise<{ status: number; headers: Headers }>) =>
+    Promise.all(Array.from({ length: count }, (_, n) => one(n % 2 ? a : b)))
+  /** A machine with much else to do may find no connection to the database in time: then nothing was asked of a channel, and it comes again. */
+  const patiently = async (...given: Parameters<typeof ask>): ReturnType<typeof ask> => {
+    for (;;) {
+      const answer = await ask(...given)
+      if (!answer.text.includes('The database is unavailable')) return answer
+    }
+  }
+  const retryAfter = ({ headers }: { headers: Headers }) => Number(headers.get('retry-after'))
+
+  it('of 20 requests a limit of five a minute lets five in; the rest go on without a try, and are refused when nothing is left', async () => {
+    const [model, small, large] = ['gpt-4o', await upstreamOfTest(), await upstreamOfTest()]
+    const id = await add({ url: small.url, models: model, priority: 5, setting: { max_requests_per_minute: 5 } })
+    const otherId = await add({ url: large.url, models: model })
+    const answers = await onBoth(20, (node) => patiently(node, key, chat({ model })))
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
+    expect([small.journal.length, large.journal.length]).toEqual([5, 15])
+    await settledCharges(a)
+    const { logs } = await books(a)
+    const infos = logs.map(({ other }) => JSON.parse(other).admin_info)
+    expect(infos.filter(({ use_channel }) => use_channel.length === 1)).toHaveLength(20)
+
+    await a.call(`DELETE /api/channel/${otherId}`)
+    await eventually('the other node knows it is gone', () => b.app.channels.current.keysOf(otherId).length === 0)
+    const refused = await onBoth(4, (node) => patiently(node, key, chat({ model })))
+    expect(refused.map(({ status }) => status)).toEqual([429, 429, 429, 429])
+    expect(refused.every((answer) => retryAfter(answer) > 0 && retryAfter(answer) <= 60)).toBe(true)
+    // Who names the channel gets it, full or not.
+    expect((await onBoth(2, (node) => patiently(node, `${key}-${id}`, chat({ model })))).map(({ status }) => status)).toEqual([
+      200, 200,
+    ])
+    expect(small.journal).toHaveLength(7)
+    await requireBalancedBooks(a)
+  })
+
+  it('as many streams are open as the channel takes at once; one that ended, failed or was left makes room', async () => {
+    const model = 'gpt-4-turbo'
+    const open: ServerResponse[] = []
+    const url = await httpUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(piece('one'))
+      open.push(response)
+    })
+    await add({ url, models: model, setting: { max_concurrency: 3 } })
+    const leavers: AbortController[] = []
+    const stream = async (node: TestServer) => {
+      const leaver = new AbortController()
+      const response = await fetch(`${node.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(chat({ model, stream: true })),
+        signal: leaver.signal,
+      })
+      if (response.status === 200) leavers.push(leaver)
+      return response
+    }
+    onTestFinished(() => {
+      for (const leaver of leavers) leaver.abort()
+    })
+    const first = await onBoth(10, stream)
+    expect(first.filter(({ status }) => status === 200)).toHaveLength(3)
+    expect(first.filter((answer) => answer.status === 429 && retryAfter(answer) === 1)).toHaveLength(7)
+
+    open[0]?.end(piece('', 'stop') + event('[DONE]'))
+    open[1]?.destroy()
+    // The upstream hears which of the callers has left, whoever it is: that one is the third.
+    for (const leaver of leavers) leaver.abort()
+    for (const node of [a, b, a]) await eventually('there is room again', async () => (await stream(node)).status === 200)
+    expect((await onBoth(4, stream)).map(({ status }) => status)).toEqual([429, 429, 429, 429])
+    expect(open).toHaveLength(6)
+  })
+
+  it('an attempt that fails gives its place back, one that leaves too, and what one node used of the tokens is missing on the other', async () => {
+    const model = 'gpt-4'
+    let [status, served] = [500, 0]
+    const url = await httpUpstream((_request, response) => {
+      served++
+      response.writeHead(status, { 'content-type': 'application/json' })
+      response.end(completion({ usage: { prompt_tokens: 11, completion_tokens: 2000, total_tokens: 2011 } }))
+    })
+    const id = await add({ url, models: model, setting: { max_concurrency: 1, max_tokens_per_minute: 1000 } })
+    const [channel] = a.app.channels.current.keysOf(id)
+    const leaver = channel && a.app.traffic.begin(channel, { id: 'leaver', model, inputTokens: 0, isPinned: false })
+    // Before Redis has answered.
+    leaver?.left()
+    expect(await leaver?.fullMs).toBe(0)
+    expect((await patiently(a, key, chat({ model }))).status).toBe(502)
+    status = 200
+    await eventually('the place is free', async () => (await patiently(b, key, chat({ model }))).status === 200)
+    const before = served
+    const tokens = { ...probe, key: `channel:${id}`, requests: 0, tokens: 1000 }
+    await eventually('Redis knows the tokens', async () => (await askRedis(a, tokens))?.refusal?.measure === 'tokens')
+    const refused = await patiently(a, key, chat({ model }))
+    expect([refused.status, retryAfter(refused) > 1, retryAfter(refused) <= 60, served - before]).toEqual([429, true, true, 0])
+  })
+
+  it('hold for live talk and for orders of drawings', async () => {
+    const upstream = await realtimeUpstream()
+    await add({ url: upstream.url, models: live, setting: { max_concurrency: 1 } })
+    const talk = caller(a.url, key)
+    await talk.hears('session.created')
+    expect((await caller(b.url, key).refused()).status).toBe(429)
+    talk.socket.close(1000)
+    await eventually('the other node takes the next', async () => {
+      const next = caller(b.url, key)
+      const isOpen = await Promise.race([next.opened(), next.refused().then(() => false)])
+      next.socket.close(1000)
+      return isOpen
+    })
+
+    const peer = await startTaskPeer()
+    onTestFinished(() => peer.stop())
+    await add({ url: peer.url, type: 2, models: 'mj_imagine', setting: { max_requests_per_minute: 2 } })
+    const orders = await onBoth(6, (node) => patiently(node, key, { prompt: 'a cat' }, '/mj/submit/imagine'))
+    expect(orders.filter(({ status }) => status === 200)).toHaveLength(2)
+    expect(peer.asked.filter(({ path }) => path.endsWith('/submit/imagine'))).toHaveLength(2)
+  })
+
+  it('count on each node alone while Redis is away, and nobody waits', async () => {
+    const [model, upstream] = ['gpt-3.5-turbo', await upstreamOfTest()]
+    await add({ url: upstream.url, models: model, setting: { max_requests_per_minute: 5, max_concurrency: 100 } })
+    await shared.kill()
+    const answers = await onBoth(20, (node) => patiently(node, key, chat({ model })))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(10)
+    expect(upstream.journal).toHaveLength(10)
+  })
+})
