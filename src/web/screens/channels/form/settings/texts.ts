@@ -4,7 +4,7 @@ import { defineTexts } from '../../../../lib/i18n.ts'
 export const texts = defineTexts({
   zh: {
     unitSeconds: '秒',
-    together: '配置 Redis 时所有节点合并计算，否则各节点单独计算；留空不限。',
+    together: '有 Redis 时各节点合计，否则单独计算；留空不限。',
     firstByte: '首字时限',
     firstByteHelp: '流式请求超过此时间没有输出，就换其他渠道。',
     concurrency: '最多同时进行的请求',
