@@ -121,6 +121,21 @@ it('an answer runs nothing and loads nothing from elsewhere by itself', { timeou
   expect(reached).toEqual([foreign])
 })
 
+/** Runs in a page: nobody else can write conversations while it is open. */
+function holdConversations(): Promise<void> {
+  return new Promise((resolve) => {
+    const opening = indexedDB.open('playground')
+    opening.onsuccess = () => {
+      const heads = opening.result.transaction(['heads', 'turns'], 'readwrite').objectStore('heads')
+      const hold = () => {
+        heads.count().onsuccess = hold
+      }
+      hold()
+      resolve()
+    }
+  })
+}
+
 describe('conversations', { timeout: 90_000 }, () => {
   it('are kept in this browser, named, found again, and deleted', async () => {
     const { page, problems } = await stage.open('root', { language: 'en' })
@@ -151,8 +166,17 @@ describe('conversations', { timeout: 90_000 }, () => {
     await page.locator('ol').getByText('the first one').waitFor()
     await page.getByText('History', { exact: true }).click()
     await list.getByText('Kept for later').waitFor()
+
+    // Another tab holds the database of the browser: what is not gone is shown.
+    const other = await page.context().newPage()
+    await go(other, '/about')
+    await other.evaluate(holdConversations)
     await page.getByRole('button', { name: 'Clear all' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Clear all' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByText('Ask a model').waitFor()
+    expect(await list.getByText('Kept for later').isVisible()).toBe(true)
+    await other.close()
     await page.getByText('No conversations yet').waitFor()
     await page.reload()
     await page.getByText('Ask a model').waitFor()

@@ -19,6 +19,8 @@ export class Library {
   readonly #tab = newId()
   readonly #others = new OtherWriters()
   readonly #listeners = new Set<() => void>()
+  /** What this tab has removed, by id. */
+  readonly #removed = new Set<string>()
   #otherTabs: BroadcastChannel | undefined
   #shelf: Shelf
 
@@ -78,6 +80,8 @@ export class Library {
 
   async open(id: string): Promise<void> {
     this.stop()
+    // Another tab may have gone on with it.
+    this.#removed.delete(id)
     this.#change({ conversation: this.#make(id, await (await this.#archive).read(id)) })
   }
 
@@ -86,10 +90,10 @@ export class Library {
     await this.#list()
   }
 
+  /** They leave the list when they are gone: what is not shown any more does not come back with the next visit. */
   async remove(ids: readonly string[]): Promise<void> {
-    const isOpen = ids.includes(this.#shelf.conversation.id)
-    if (isOpen) this.startNew()
-    this.#change({ heads: this.#shelf.heads.filter(({ id }) => !ids.includes(id)) })
+    for (const id of ids) this.#removed.add(id)
+    if (this.#removed.has(this.#shelf.conversation.id)) this.startNew()
     await (await this.#archive).remove(ids)
     await this.#list()
   }
@@ -119,6 +123,7 @@ export class Library {
     const archive = await this.#archive
     const { id } = conversation
     // What was removed while it was still being settled stays removed.
+    if (this.#removed.has(id)) return
     if (this.#shelf.conversation !== conversation && !this.#shelf.heads.some((head) => head.id === id)) return
     const version = newId()
     let confirm = () => {}
