@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Route } from '../../src/contract/route.ts'
+import { spreadText } from './canaries.ts'
 
 /** What SQL and patterns of it read as signs. */
 export const sqlSigns = [
@@ -25,6 +26,7 @@ const fields = [
   ...['id', 'ids', 'name', 'key', 'value', 'quota', 'models', 'group', 'tag', 'status', 'action', 'email', 'type', 'amount'],
   ...['username', 'password', 'code', '__proto__'],
 ]
+const likely = ['1', 'default', 'a name', 'https://127.0.0.1:9/b', 'a@example.com']
 const numbers = [0, 1, 2, 7, -1, 1.5, 100, 2 ** 31, Number.MAX_SAFE_INTEGER, -Number.MAX_SAFE_INTEGER, 2 ** 53, 1e308, 1e-9]
 
 /** The parts of JSON Schema that say what a value looks like. */
@@ -41,6 +43,7 @@ interface Shape {
 
 /** Bodies and queries for a route: some of any kind, most as its schema has them but for a value here and there. The same for each seed. */
 export function fuzzer(seed: number) {
+  for (const text of [...words, ...likely]) spreadText(wellFormed(text))
   let state = seed
   const next = (below: number) => {
     state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
@@ -64,8 +67,7 @@ export function fuzzer(seed: number) {
     if (choices) return shaped(pick(choices) ?? {}, depth - 1)
     if (shape.enum) return pick(shape.enum)
     if ('const' in shape) return shape.const
-    if (shape.type === 'string')
-      return next(3) === 0 ? word() : pick(['1', 'default', 'a name', 'https://127.0.0.1:9/b', 'a@example.com'])
+    if (shape.type === 'string') return next(3) === 0 ? word() : pick(likely)
     if (shape.type === 'number' || shape.type === 'integer') return next(3) === 0 ? pick(numbers) : next(5)
     if (shape.type === 'boolean') return next(2) === 0
     if (shape.type === 'array') return Array.from({ length: next(4) }, () => shaped(shape.items ?? {}, depth - 1))
