@@ -11,4 +11,5 @@ export declare function startPostgres(settings?: {
   durable?: boolean
   folder?: string
   more?: Record<string, string | number>
+  bin?: string
 }): Promise<PostgresServer>

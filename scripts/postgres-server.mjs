@@ -12,16 +12,14 @@ const run = promisify(execFile)
 const nobody = { uid: 65534, gid: 65534 }
 
 /**
- * @param {{ durable?: boolean, folder?: string, more?: Record<string, string | number> }} [settings] durable: fsync on, as in use; tests
- *   go without. folder: where its files lie. more: settings of PostgreSQL
+ * @param {{ durable?: boolean, folder?: string, more?: Record<string, string | number>, bin?: string }} [settings] durable: fsync on, as in use; tests
+ *   go without. folder: where its files lie. more: settings of PostgreSQL. bin: a folder with other binaries
  * @returns {Promise<import('./postgres-server.d.mts').PostgresServer>}
  */
-export async function startPostgres({ durable = false, folder = tmpdir(), more = {} } = {}) {
+export async function startPostgres({ durable = false, folder = tmpdir(), more = {}, bin } = {}) {
   const home = await mkdtemp(join(folder, 'sluice-postgres-'))
   const owner = process.getuid?.() === 0 ? nobody : {}
-  const native = join(home, 'native')
-  await cp(nativeFolder(), native, { recursive: true })
-  await restoreLinks(native)
+  const binaries = bin ?? (await copyBinaries(join(home, 'native')))
   if (process.getuid?.() === 0) {
     await chmod(home, 0o755)
     await chown(home, nobody.uid, nobody.gid)
@@ -29,7 +27,7 @@ export async function startPostgres({ durable = false, folder = tmpdir(), more =
 
   const data = join(home, 'data')
   const port = await freePort()
-  await run(join(native, 'bin/initdb'), ['-D', data, '-U', 'sluice', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], {
+  await run(join(binaries, 'initdb'), ['-D', data, '-U', 'sluice', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], {
     ...owner,
     cwd: home,
   })
@@ -48,7 +46,7 @@ export async function startPostgres({ durable = false, folder = tmpdir(), more =
 
   async function start() {
     const started = spawn(
-      join(native, 'bin/postgres'),
+      join(binaries, 'postgres'),
       ['-D', data, ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])],
       { ...owner, cwd: home, stdio: ['ignore', 'ignore', 'pipe'] },
     )
@@ -83,6 +81,12 @@ export async function startPostgres({ durable = false, folder = tmpdir(), more =
       await rm(home, { recursive: true, force: true })
     },
   }
+}
+
+async function copyBinaries(native) {
+  await cp(nativeFolder(), native, { recursive: true })
+  await restoreLinks(native)
+  return join(native, 'bin')
 }
 
 function nativeFolder() {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { decimalText } from '../src/contract/decimal.ts'
-import type { LogOther } from '../src/contract/entities/log.ts'
-import { noUsage } from '../src/contract/usage.ts'
-import { costOf } from '../src/server/pricing/quote.ts'
+import type { LogIteration, LogOther } from '../src/contract/entities/log.ts'
+import { noUsage, type Usage } from '../src/contract/usage.ts'
+import { costOf, type Price } from '../src/server/pricing/quote.ts'
 import { billOf } from '../src/web/screens/log/bill.ts'
 import { readFactors } from '../src/web/screens/log/factors.ts'
 
@@ -19,6 +19,40 @@ const factors: Omit<LogOther, 'frt' | 'use_time_ms'> = {
   cache_creation_tokens: 0,
   output_tokens: 412,
 }
+
+const iteration: LogIteration = {
+  model: 'adviser',
+  model_ratio: 2.5,
+  completion_ratio: 5,
+  model_price: -1,
+  cache_ratio: 0.1,
+  create_cache_ratio: 1.25,
+  input_tokens: 1234,
+  cache_tokens: 55,
+  cache_creation_tokens: 77,
+  cache_creation_1h_tokens: 3,
+  output_tokens: 99,
+  tier_factor: 1.1,
+}
+const advice: Usage = {
+  ...noUsage,
+  input: 1234,
+  cacheRead: 55,
+  cacheWrite: 77,
+  cacheWrite1h: 3,
+  output: 99,
+  tier: { inference_geo: 'us' },
+}
+const adviser = (price: Price): Price => ({
+  ...price,
+  model: 'adviser',
+  fixedUsd: -1,
+  modelRatio: 2.5,
+  completionRatio: 5,
+  cacheRatio: 0.1,
+  createCacheRatio: 1.25,
+  tierFactors: { us: 1.1 },
+})
 
 /** A row of numbers that differ from case to case, the same in every run. */
 function* numbers(): Generator<number, never> {
@@ -60,6 +94,10 @@ describe('the bill in the log', () => {
         calls: upTo(2) === 0 ? 1 : ratio(),
         searches: upTo(3),
         search_price: ratio(),
+        tier_factor: ratio(),
+        tool_calls: { file_search: upTo(4), shell: upTo(2) },
+        tool_prices: { file_search: ratio(), shell: ratio() },
+        iterations: upTo(4) === 0 ? [iteration] : [],
       }
       const price = {
         model: 'm',
@@ -74,6 +112,8 @@ describe('the bill in the log', () => {
         imageRatio: row.image_ratio,
         imageCompletionRatio: row.image_completion_ratio,
         searchUsd: row.search_price,
+        toolUsd: row.tool_prices,
+        tierFactors: { priority: row.tier_factor },
         groupRatio: row.group_ratio,
         quotaPerUnit: row.quota_per_unit,
         unpriced: false,
@@ -91,8 +131,11 @@ describe('the bill in the log', () => {
         imageOutput: row.image_output,
         calls: row.calls,
         searches: row.searches,
+        toolCalls: row.tool_calls,
+        tier: { service_tier: 'priority' },
       }
-      const quota = costOf(price, usage)
+      const others = row.iterations.length === 0 ? [] : [{ price: adviser(price), usage: advice }]
+      const quota = costOf(price, usage, others)
       expect(billOf({ quota, factors: row })).toMatchObject({ units: quota, agrees: true })
     }
   })

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { channelStatusLabels } from '../src/contract/entities/channel-status.ts'
 import { ledgerKindLabels } from '../src/contract/entities/ledger-row.ts'
@@ -40,5 +41,14 @@ describe('texts that are declared once', () => {
       '0.text: the languages name other parameters',
     ])
     expect(faultsOfTexts({ text: { zh: '好', en: 'good' } })).toEqual([])
+  })
+})
+
+describe('Chinese words', () => {
+  it('call the clipboard 剪贴板 everywhere', () => {
+    const folder = new URL('../src/', import.meta.url)
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => /\.tsx?$/.test(path))
+    const words = files.flatMap((path) => readFileSync(new URL(path, folder), 'utf8').match(/剪./g) ?? [])
+    expect(new Set(words)).toEqual(new Set(['剪贴']))
   })
 })

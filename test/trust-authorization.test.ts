@@ -266,6 +266,8 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
       model_limits_enabled: true,
       model_limits: 'gpt-4o-mini',
     })
+    // An empty balance is refused before the body is read.
+    await server.app.db.updateTable('users').set({ quota: 1e9 }).where('id', '=', ada.id).execute()
     const headers = { authorization: `Bearer sk-${(made.json.data as { key: string }).key}` }
     const content = { role: 'user', parts: [{ text: 'hi' }] }
     const body = {

@@ -15,8 +15,6 @@ import { type SmtpServer, startSmtpServer } from './helpers/smtp-server.ts'
 const proxyAddress = '127.0.0.9'
 /** Where there is IPv6, IPv4 clients have mapped addresses. */
 const HOST = Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === 'IPv6')) ? '::' : '0.0.0.0'
-const settings = `proxy_bind ${proxyAddress}; proxy_set_header Host $host; proxy_set_header X-Forwarded-Host $host;
-  proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;`
 
 let server: TestServer
 let smtp: SmtpServer
@@ -28,7 +26,7 @@ beforeAll(async () => {
   ])
   for (const [key, value] of Object.entries({ ...mailOptions(smtp), ServerAddress: 'https://site.test' }))
     await server.call('PUT /api/option/', { key, value: String(value) })
-  nginx = hasNginx ? await startNginx(server.url, settings) : undefined
+  nginx = hasNginx ? await startNginx(server.url, { more: `proxy_bind ${proxyAddress};` }) : undefined
 })
 afterAll(async () => {
   await nginx?.stop()

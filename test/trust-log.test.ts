@@ -12,6 +12,7 @@ import { freshDatabase } from './helpers/databases.ts'
 import { freePort } from './helpers/free-port.ts'
 import { testLogger } from './helpers/logger.ts'
 import { takeAway } from './helpers/outage.ts'
+import { startProcess } from './helpers/process.ts'
 import { upstreamOfTest } from './helpers/upstream.ts'
 import { chat, eventually, model, stage } from './relay/stage.ts'
 
@@ -59,6 +60,24 @@ async function serverWithLog(stdout: 'pipe' | number) {
   const dropped = async () => Number(/sluice_log_lines_dropped (\d+)/.exec(await (await fetch(`${url}/metrics`)).text())?.[1])
   return { child, ask, dropped }
 }
+
+it('begins with the address of the server as a line of the log, where the output is no terminal, whatever the level', async () => {
+  for (const LOG_LEVEL of ['info', 'error']) {
+    const database = await freshDatabase('sqlite', 'migrated')
+    onTestFinished(() => database.drop())
+    const server = await startProcess(database, { LOG_LEVEL })
+    onTestFinished(async () => void (await server.kill('SIGKILL')))
+    await eventually('all of it is written', () => server.output().includes('Log in as root'))
+    const lines = server
+      .output()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { level: number; msg: string; url?: string })
+    const start = lines.find(({ msg }) => msg.includes('listens on'))
+    expect(start).toMatchObject({ level: 30, url: expect.stringMatching(/^http:\/\//) })
+    expect(lines.find(({ msg }) => msg.startsWith('Log in as root'))?.level).toBe(40)
+  }
+})
 
 describe('a log that nobody takes', () => {
   it('[T229] a pipe that was closed costs lines, which are counted, and nothing else', async () => {

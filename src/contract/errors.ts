@@ -36,6 +36,9 @@ export const errors = {
   bad_json: kind(400, '请求体不是有效的 JSON：{reason}', 'The request body is not valid JSON: {reason}'),
   field_invalid: kind(400, '字段 {field} 无效：{reason}', 'Field {field} is invalid: {reason}'),
   body_too_large: kind(413, '请求体过大，上限为 {limit} 字节', 'The request body is too large; the limit is {limit} bytes'),
+  headers_too_many: kind(431, '请求头过多，上限为 {limit} 个', 'The request has too many headers; the limit is {limit}', {
+    onConsole: 'status',
+  }),
   encoding_unsupported: kind(415, '不支持的请求编码 {encoding}', 'Request encoding {encoding} is not supported'),
   media_type_unsupported: kind(415, '请求体须为 application/json', 'The request body must be application/json', {
     onConsole: 'status',
@@ -50,6 +53,28 @@ export const errors = {
   database_unavailable: kind(503, '数据库暂时不可用，请稍后再试', 'The database is unavailable, try again later', {
     type: 'server_error',
   }),
+  idempotency_key_invalid: kind(
+    400,
+    'Idempotency-Key 须为 1 到 255 个可见的 ASCII 字符',
+    'Idempotency-Key must have 1 to 255 visible ASCII characters',
+  ),
+  idempotency_key_reused: kind(
+    422,
+    '该 Idempotency-Key 已用于另一个请求（地址或请求体不同），请换用新的键',
+    'This Idempotency-Key was used for a request with another address or body; send a new key for a new request',
+    { final: true },
+  ),
+  idempotency_key_in_use: kind(
+    409,
+    '使用该 Idempotency-Key 的请求仍在处理，请稍后以同一个键重试',
+    'The request with this Idempotency-Key is still being processed; retry later with the same key',
+  ),
+  idempotency_reply_unavailable: kind(
+    409,
+    '使用该 Idempotency-Key 的请求已完成并计费，但其回复没有保存（超过大小上限，或服务器在发送前停止）。换用新的键会重新执行并再次计费',
+    'The request with this Idempotency-Key was completed and charged, but its reply is not stored: it exceeded the size limit, or the server stopped before it was stored. A new key runs the request again and charges it again',
+    { final: true },
+  ),
   server_stopping: kind(503, '服务器正在停止，请重试', 'The server is stopping, try again', { type: 'server_error' }),
   server_busy: kind(503, '服务器繁忙，请稍后再试', 'The server is busy, try again later', { type: 'server_error' }),
   job_running: kind(409, '该任务正在执行，请稍后再试', 'This job is running already; try again later'),
@@ -241,7 +266,27 @@ export const errors = {
   redemption_invalid: kind(400, '无效的兑换码', 'The redemption code is invalid'),
   redemption_used: kind(400, '该兑换码已被使用', 'The redemption code has been used already'),
   redemption_expired: kind(400, '该兑换码已过期', 'The redemption code has expired'),
+  redemption_undone: kind(
+    503,
+    '未充值：保存时与数据库的连接中断。兑换码未被使用，请重试',
+    'Nothing was credited: the connection to the database was lost. The code is still good; try again',
+  ),
+  redemption_unclear: kind(
+    503,
+    '与数据库的连接中断，尚不知道是否已充值。请稍后在“钱包 › 账单”中查看；再次兑换是安全的，同一兑换码最多充值一次',
+    'The connection to the database was lost, and it is not known yet whether the code was credited. Look at Wallet › Statement in a moment; redeeming again is safe, a code is credited at most once',
+  ),
   redemption_not_editable: kind(400, '只能编辑未使用的兑换码', 'Only unused codes can be edited'),
+  quota_unchanged: kind(
+    503,
+    '额度未变动：保存时与数据库的连接中断，请重试',
+    'The quota was not changed: the connection to the database was lost. Try again',
+  ),
+  quota_change_unclear: kind(
+    503,
+    '与数据库的连接中断，尚不知道额度是否已变动。重试之前，请先查看账单或日志',
+    'The connection to the database was lost, and it is not known yet whether the quota was changed. Look at the statement or the log before you try again',
+  ),
   transfer_below_minimum: kind(400, '划转额度最低为 {least}', 'The transfer amount is at least {least}'),
   top_up_disabled: kind(400, '管理员未开启在线充值', 'The admin has not enabled online top-up'),
   top_up_below_minimum: kind(400, '充值数量须为整数且不小于 {least}', 'The amount must be a whole number and at least {least}'),
@@ -271,6 +316,21 @@ export const errors = {
 
   // Logs
   log_time_required: kind(400, '请选择日志记录时间', 'Please choose log time'),
+  log_searches_busy: kind(
+    429,
+    '同时进行的日志查询过多，请稍后再试',
+    'Too many log searches are running and waiting; try again in a moment',
+  ),
+  log_search_timeout: kind(
+    400,
+    '查询超过 {seconds} 秒，已停止。请缩小时间范围，或增加筛选条件',
+    'The search was stopped after {seconds} seconds. Choose a shorter time range or more filters',
+  ),
+  log_search_cancelled: kind(
+    409,
+    '查询已取消：已有相同条件的新查询',
+    'The search was cancelled: a newer one with the same filter has taken its place',
+  ),
   log_purge_running: kind(409, '日志清理正在进行中', 'The log is being cleaned already'),
   prices_for_members: kind(403, '模型价格仅对登录用户开放', 'Prices are for members'),
   data_span_too_long: kind(400, '时间跨度不能超过 {days} 天', 'The span must not be longer than {days} days'),
@@ -286,9 +346,20 @@ export const errors = {
     'Insufficient quota of this API key: {have} left, {need} needed',
     { type: 'insufficient_quota', final: true },
   ),
+  output_unaffordable: kind(
+    403,
+    '剩余额度约够输出 {tokens} tokens，本次请求至少需要 {least}；请充值、缩短输入，或设置更小的输出上限',
+    'Your quota affords about {tokens} output tokens for this request, and at least {least} are needed; top up, shorten the prompt, or set a smaller output limit',
+    { type: 'insufficient_quota', final: true },
+  ),
   price_missing: kind(403, '模型 {model} 的价格未设置，请联系管理员', 'Model {model} has no price; ask the admin to set one', {
     final: true,
   }),
+  tool_unpriced: kind(
+    400,
+    '工具 {tool} 没有价格，本站不提供；管理员可在设置 {option} 中为其定价',
+    'The tool {tool} has no price here and is not offered; an admin can price it in the setting {option}',
+  ),
   amount_out_of_range: kind(400, '请求的数量超出范围：{field}', 'The requested amount is out of range: {field}'),
   model_required: kind(400, '缺少 model 字段', 'The field model is required'),
   model_not_found: kind(404, '模型 {model} 不存在', 'The model {model} does not exist'),
@@ -305,6 +376,12 @@ export const errors = {
   upstream_unreachable: kind(502, '无法连接上游服务', 'The upstream could not be reached', { type: 'upstream_error' }),
   upstream_unavailable: kind(503, '上游服务暂时不可用', 'The upstream is unavailable', { type: 'upstream_error' }),
   upstream_timeout: kind(504, '上游服务响应超时', 'The upstream did not answer in time', { type: 'timeout' }),
+  loop_detected: kind(
+    508,
+    '该请求回到了它经过的站点：某个渠道的地址指向本站或指回本站的站点，请联系管理员修改渠道地址',
+    'The request came back to a site that it had passed: the address of a channel leads to this site, or to one that leads back here. Ask the admin to correct the address',
+    { type: 'server_error', final: true },
+  ),
   dialect_unavailable: kind(503, '模型 {model} 没有支持该协议的渠道', 'No channel for model {model} speaks this protocol', {
     type: 'server_error',
   }),

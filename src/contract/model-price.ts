@@ -1,3 +1,4 @@
+import { entriesFor } from './by-model.ts'
 import { familyAudioRatio, familyCompletionRatio } from './completion-rules.ts'
 import type { OptionValues } from './options/index.ts'
 import type { PriceRow } from './routes/pricing.ts'
@@ -19,6 +20,10 @@ export interface ModelPrice {
   readonly imageCompletionRatio: number
   /** USD of one web search that the vendor makes. */
   readonly searchUsd: number
+  /** USD of one call of each other tool that the vendor runs. A tool that is not named here has no price. */
+  readonly toolUsd: Readonly<Record<string, number>>
+  /** What the tokens cost in each tier as a multiple of the ordinary price. A tier that is not named here has no factor. */
+  readonly tierFactors: Readonly<Record<string, number>>
 }
 
 /** The options that say of a model what it costs. */
@@ -34,7 +39,7 @@ export const priceMaps = [
   'ImageCompletionRatio',
 ] as const
 
-export type PriceOptions = Pick<OptionValues, (typeof priceMaps)[number] | 'WebSearchPrice'>
+export type PriceOptions = Pick<OptionValues, (typeof priceMaps)[number] | 'WebSearchPrice' | 'ToolPrice' | 'TierFactor'>
 
 const cacheRatioDefault = 1
 const createCacheRatioDefault = 1.25
@@ -52,6 +57,7 @@ export function modelPriceOf(options: PriceOptions, name: string): ModelPrice | 
 /** The price by tokens at a ratio, with what the options and its family say of the rest. */
 export function ratioPriceOf(options: PriceOptions, name: string, modelRatio: number): ModelPrice {
   const completionRatio = options.CompletionRatio[name] ?? familyCompletionRatio(name)
+  const { web_search: searchUsd = options.WebSearchPrice, ...toolUsd } = entriesFor(options.ToolPrice, name)
   return {
     model: name,
     fixedUsd: -1,
@@ -63,7 +69,9 @@ export function ratioPriceOf(options: PriceOptions, name: string, modelRatio: nu
     audioCompletionRatio: options.AudioCompletionRatio[name] ?? audioCompletionRatioDefault,
     imageRatio: options.ImageRatio[name] ?? 1,
     imageCompletionRatio: options.ImageCompletionRatio[name] ?? completionRatio,
-    searchUsd: options.WebSearchPrice,
+    searchUsd,
+    toolUsd,
+    tierFactors: entriesFor(options.TierFactor, name),
   }
 }
 

@@ -18,30 +18,68 @@ export function usdPerMillionToRatio(usd: number, unitsPerUsd: number = quotaPer
  */
 export const oneHourWriteFactor = 1.6
 
-/** Quota as a person reads it: dollars with `digits` decimals, or units shortened with k, M, B. */
-export function formatQuota(units: number, display: { inCurrency: boolean; perUsd: number }, digits = 2): string {
-  if (!display.inCurrency) return formatNumber(units)
-  const usd = units / display.perUsd
-  const sign = usd < 0 ? '-' : ''
-  const smallest = 10 ** -digits
-  if (usd !== 0 && Math.abs(usd) < smallest) return `${sign}$${Math.abs(usd).toFixed(6)}`
-  return `${sign}$${grouped(Math.abs(usd), digits)}`
+/** How a site shows quota: in dollars, or in units. */
+export interface QuotaDisplay {
+  readonly inCurrency: boolean
+  /** Units of one US dollar. */
+  readonly perUsd: number
 }
 
-/** 2,469.14 */
-function grouped(value: number, digits: number): string {
-  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
+/** Which way an amount is rounded when it is shown; `down` for what is there and `up` for what is needed, so that too little never reads as enough. */
+export type Rounding = 'nearest' | 'up' | 'down'
+
+/** Quota as lists and messages show it: dollars as `formatUsd`, or units shortened with k, M, B. */
+export function formatQuota(units: number, { inCurrency, perUsd }: QuotaDisplay, rounding: Rounding = 'nearest'): string {
+  return inCurrency ? formatUsd(units / perUsd, rounding, unitPlaces(perUsd)) : formatNumber(units, rounding)
+}
+
+/** Quota to the unit, as opened rows, tooltips and forms show it: $1,234.567892, or 617,283,946 units. */
+export function exactQuota(units: number, { inCurrency, perUsd }: QuotaDisplay): string {
+  return inCurrency ? exactUsd(units / perUsd, unitPlaces(perUsd)) : units.toLocaleString('en-US')
+}
+
+/** Dollars to the unit, as files and bills write them: 1234.567892, always with the same number of decimals. */
+export function usdFigure(units: number, perUsd: number): string {
+  return (units / perUsd).toFixed(unitPlaces(perUsd))
+}
+
+/** Dollars with two decimals; below one cent with `smallPlaces`, so that a small amount does not read as nothing. */
+export function formatUsd(usd: number, rounding: Rounding = 'nearest', smallPlaces = usualPlaces): string {
+  const places = usd !== 0 && Math.abs(usd) < 0.01 ? smallPlaces : 2
+  return withSign(rounded(usd, places, rounding), { min: places, max: places })
+}
+
+/** Dollars with at least two decimals and as many more as the amount has, up to `places`. */
+export function exactUsd(usd: number, places = usualPlaces): string {
+  return withSign(usd, { min: 2, max: places })
+}
+
+/** Decimals in which one unit at the usual 500,000 for a dollar is a whole number. */
+const usualPlaces = 6
+
+/** Decimals of a dollar in which every single unit can be told from the next. */
+function unitPlaces(perUsd: number): number {
+  return Math.max(usualPlaces, Math.ceil(Math.log10(perUsd)))
+}
+
+function withSign(usd: number, { min, max }: { min: number; max: number }): string {
+  const figure = Math.abs(usd).toLocaleString('en-US', { minimumFractionDigits: min, maximumFractionDigits: max })
+  return `${usd < 0 && /[1-9]/.test(figure) ? '-' : ''}$${figure}`
 }
 
 /** Shortens from ten thousand upwards: 12.3k, 4.5M, 6.7B. */
-export function formatNumber(value: number): string {
+export function formatNumber(value: number, rounding: Rounding = 'nearest'): string {
   const size = Math.abs(value)
-  if (size >= 1e9) return `${trim(value / 1e9)}B`
-  if (size >= 1e6) return `${trim(value / 1e6)}M`
-  if (size >= 1e4) return `${trim(value / 1e3)}k`
+  if (size >= 1e9) return `${rounded(value / 1e9, 1, rounding)}B`
+  if (size >= 1e6) return `${rounded(value / 1e6, 1, rounding)}M`
+  if (size >= 1e4) return `${rounded(value / 1e3, 1, rounding)}k`
   return String(value)
 }
 
-function trim(value: number): string {
-  return String(Number(value.toFixed(1)))
+function rounded(value: number, places: number, rounding: Rounding): number {
+  const scale = 10 ** places
+  // A whole multiple, or a half, may have become a hair more or less in binary.
+  const multiple = Number((value * scale).toFixed(4))
+  if (rounding === 'nearest') return (Math.sign(multiple) * Math.round(Math.abs(multiple))) / scale
+  return (rounding === 'up' ? Math.ceil(multiple) : Math.floor(multiple)) / scale
 }

@@ -31,6 +31,30 @@ export interface Usage {
   readonly calls: number
   /** Web searches that the vendor made for the call and bills apart. */
   readonly searches: number
+  /** Tokens that were reported as cached beyond the whole prompt: nobody pays for them, and they make the report implausible. */
+  readonly cacheExcess?: number
+  /** Calls of other tools that the vendor runs and bills by the piece, by the name that `ToolPrice` has for each. */
+  readonly toolCalls?: ToolCalls
+  /** How the reply says that it was served; a member that the reply does not tell is absent. */
+  readonly tier?: Tier
+  /** What other models did for the call, such as an adviser: not part of the buckets above. */
+  readonly byOthers?: readonly OtherUsage[]
+}
+
+export type ToolCalls = Readonly<Record<string, number>>
+
+/**
+ * The ways of being served that cost more or less than the ordinary one: the members of a request that choose one, each with its value,
+ * as `{ service_tier: 'priority' }` or `{ speed: 'fast', inference_geo: 'us' }`.
+ */
+export type Tier = Readonly<Partial<Record<TierMember, string>>>
+
+export type TierMember = 'service_tier' | 'speed' | 'inference_geo'
+
+/** Tokens of a call that another model than the one asked for read and wrote. */
+export interface OtherUsage {
+  readonly model: string
+  readonly usage: Usage
 }
 
 export const noUsage: Usage = Object.freeze({

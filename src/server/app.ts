@@ -13,11 +13,13 @@ import { Traffic, usdPerCall } from './channels/traffic.ts'
 import { openSecrets, readMasterKey } from './db/key-ring.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
+import { openReader } from './db/reader.ts'
 import type { Env } from './env.ts'
 import { jobs } from './jobs/index.ts'
 import { JobRunner } from './jobs/runner.ts'
+import { ByteBudget } from './lib/byte-budget.ts'
 import { CallerLog } from './lib/caller-log.ts'
-import { type Clock, seconds } from './lib/clock.ts'
+import { type Clock, newSteadyClock, seconds } from './lib/clock.ts'
 import { UpstreamAgents, type UpstreamSettings } from './lib/http-client.ts'
 import { type Logger, newLogger } from './lib/logger.ts'
 import { newMetrics } from './lib/metrics.ts'
@@ -25,6 +27,7 @@ import { Deadlines } from './lib/timer-wheel.ts'
 import { version } from './lib/version.ts'
 import { openCounters } from './limits/counters.ts'
 import { RequestLimits } from './limits/request-limits.ts'
+import { SearchTurns } from './limits/searches.ts'
 import { Moderation } from './moderation/moderation.ts'
 import { Mailer } from './notify/mailer.ts'
 import type { Core } from './options/core.ts'
@@ -34,17 +37,23 @@ import { openCatalog } from './pricing/catalog.ts'
 import { AccessTokens } from './relay/access-tokens.ts'
 import { BackgroundRuns } from './relay/background-runs.ts'
 import { Calibration } from './relay/calibration.ts'
+import { EmptyBalances } from './relay/empty-balances.ts'
+import { mediaLimits } from './relay/fetch-media.ts'
+import { IdempotentRequests } from './relay/idempotent-requests.ts'
 import { KeptResponses } from './relay/kept-responses.ts'
 import { OpenResponses } from './relay/open-responses.ts'
 import { OwnResponses } from './relay/own-responses.ts'
 import { SealedStates } from './relay/sealed-states.ts'
+import { removeOldReplies, UndeliveredReplies } from './relay/undelivered-replies.ts'
 import { openAuthenticator } from './tokens/authenticate.ts'
 import { openLedger } from './wallet/open-ledger.ts'
 import { StripeCalls } from './wallet/stripe-calls.ts'
 
 /** What a test may replace. */
 export interface Replaceable {
+  /** The clock of the machine. Where `steady` is not replaced, it counts durations and windows too. */
   readonly now?: Clock
+  readonly steady?: Clock
   readonly logger?: Logger
   /** Certificates of the mail server, in place of those that the system trusts. */
   readonly mailCertificates?: string
@@ -54,8 +63,8 @@ export interface Replaceable {
   readonly peers?: PeerSettings
   /** Where Stripe is. */
   readonly stripeAddress?: string
-  /** How names of channels are looked up, and whose certificates they trust. */
-  readonly upstream?: Pick<UpstreamSettings, 'resolve' | 'certificates'>
+  /** How names of channels are looked up, whose certificates they trust, and what counts as the public internet. */
+  readonly upstream?: Pick<UpstreamSettings, 'resolve' | 'certificates' | 'untrusted'>
 }
 
 export interface OpenApp {
@@ -71,6 +80,7 @@ export interface OpenApp {
 /** Builds all parts in the order of the import list, and takes them down in reverse. The only wiring of the program. */
 export async function openApp(env: Env, replaced: Replaceable = {}): Promise<OpenApp> {
   const now = replaced.now ?? Date.now
+  const steady = replaced.steady ?? replaced.now ?? newSteadyClock()
   const logger = replaced.logger ?? newLogger(env.LOG_LEVEL)
   const metrics = newMetrics()
   const database = await openDatabase(env, (error) => logger.warn({ error }, 'lost a database connection'))
@@ -80,7 +90,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const { key, previous, created } = readMasterKey(env)
   const secrets = await openSecrets(database, key, now(), previous)
   const bus = new Bus(logger)
-  const base = { env, now, logger, metrics, database, db: database.db, secrets, bus, node }
+  const base = { env, now, steady, logger, metrics, database, db: database.db, secrets, bus, node }
   const news = await connectBus(base)
   const options = await openOptions(base)
   const core: Core = { ...base, options }
@@ -101,7 +111,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const moderation = new Moderation(core)
   const spending = new Spending(core)
   const traffic = new Traffic({
-    now,
+    now: steady,
     shared: counters.shared,
     priceOf: (model) => usdPerCall(catalog.modelPriceOf(model)),
     spentToday: (id) => spending.today(id),
@@ -114,6 +124,9 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   })
   await spending.refresh(channels.current)
   const deadlines = new Deadlines()
+  await removeOldReplies(core)
+  const undelivered = new UndeliveredReplies(core, ledger)
+  const reader = await openReader(database)
 
   const app: App = {
     ...core,
@@ -126,6 +139,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     stripe: new StripeCalls(core, upstream, replaced.stripeAddress),
     authenticator,
     ledger,
+    emptyBalances: new EmptyBalances(),
     catalog,
     counters,
     limits,
@@ -134,6 +148,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     spending,
     traffic,
     upstream,
+    mediaMemory: new ByteBudget(mediaLimits),
     deadlines,
     accessTokens: new AccessTokens(upstream, now),
     calibration: new Calibration(),
@@ -142,7 +157,12 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     openResponses: new OpenResponses(core, ledger),
     ownResponses: new OwnResponses(core),
     backgroundRuns: new BackgroundRuns(),
+    idempotentRequests: new IdempotentRequests(core, (requestId) => undelivered.has(requestId)),
+    keyedCalls: new Map(),
+    undelivered,
     version,
+    reader,
+    searches: new SearchTurns(reader),
     startedAt: seconds(now()),
     startJob: (name) => runner.startNow(name),
   }
@@ -162,11 +182,14 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
       await authenticator.close()
       sessions.close()
       await mailer.close()
+      app.idempotentRequests.close()
+      await undelivered.close()
       await ledger.close()
       channels.close()
       options.close()
       await news.close()
       await bus.close()
+      await reader.close()
       await database.close()
     },
   }

@@ -1,7 +1,9 @@
 import type { HumanCheck } from './accounts/human-check.ts'
 import type { OutsideParts } from './accounts/outside/visit.ts'
 import type { Passwords } from './accounts/passwords.ts'
+import type { Reader } from './db/reader.ts'
 import type { Counters } from './limits/counters.ts'
+import type { SearchTurns } from './limits/searches.ts'
 import type { Mailer } from './notify/mailer.ts'
 import type { RelayParts } from './relay/relay-parts.ts'
 import type { StripeCalls } from './wallet/stripe-calls.ts'
@@ -15,6 +17,9 @@ export interface App extends RelayParts {
   readonly passwords: Passwords
   readonly counters: Counters
   readonly version: string
+  /** Long reads, apart from the connections that requests use. */
+  readonly reader: Reader
+  readonly searches: SearchTurns
   /** Unix seconds of the start of this process. */
   readonly startedAt: number
   /** Starts a job out of turn. Answers false when it runs already, on this node or another. */

@@ -51,16 +51,26 @@ function hideSecrets(): void {
   forgetEnvironment(secretSettings)
 }
 
+/** What the operator needs first: on a terminal as text to read, anywhere else as lines of the log, of whatever level that is. */
 function welcome(): void {
-  const lines = [`Sluice ${app.version} listens on ${server.url}`]
-  if (createdKey)
-    lines.push(
-      `A master key was generated: ${createdKey}. Keep a copy of it apart from the database; without it no stored secret can be read.`,
-    )
-  if (root?.defaultPassword) lines.push('Log in as root with the password 123456 and change it at once.')
-  else if (root) lines.push('Log in as root with the password of ROOT_PASSWORD.')
-  lines.push(`Next: add a channel, make a token, and point your SDK to ${server.url}/v1`)
-  process.stdout.write(`\n  ${lines.join('\n  ')}\n\n`)
+  const listens = `Sluice ${app.version} listens on ${server.url}`
+  const notes = [
+    ...(createdKey
+      ? [
+          `A master key was generated: ${createdKey}. Keep a copy of it apart from the database; without it no stored secret can be read.`,
+        ]
+      : []),
+    ...(root?.defaultPassword ? ['Log in as root with the password 123456 and change it at once.'] : []),
+    ...(root && !root.defaultPassword ? ['Log in as root with the password of ROOT_PASSWORD.'] : []),
+  ]
+  if (process.stdout.isTTY) {
+    const next = `Next: add a channel, make a token, and point your SDK to ${server.url}/v1`
+    process.stdout.write(`\n  ${[listens, ...notes, next].join('\n  ')}\n\n`)
+    return
+  }
+  const log = app.logger.child({}, { level: 'info' })
+  log.info({ url: server.url, version: app.version }, listens)
+  for (const note of notes) log.warn(note)
 }
 
 function readEnvOrExit() {

@@ -235,6 +235,7 @@ const addresses = {
     /api/status/test                            GET
     /api/system/                                GET
     /api/system/first_run                       GET
+    /api/system/site_cost                       GET
     /api/system/update                          GET
     /api/task/                                  GET
     /api/task/export.csv                        GET

@@ -32,6 +32,8 @@ const limited = 'gpt-4o-mini'
 beforeAll(async () => {
   stage = await openStage()
   await addChannel(stage.server, { url: stage.upstream.url, models: `${model},${limited}` })
+  // Nobody listens there.
+  await option('ReleaseFeedUrl', 'http://127.0.0.1:9/releases/latest')
   stage.upstream.program(limited, { status: 429 })
 })
 afterAll(() => stage.stop())
@@ -145,7 +147,7 @@ const catalogue: readonly Message[] = [
   },
   {
     message: 'invite link copied',
-    text: { zh: '邀请链接已复制到剪切板', en: 'Invite link copied' },
+    text: { zh: '邀请链接已复制到剪贴板', en: 'Invite link copied' },
     here: {
       async provoke({ page, press }) {
         await page.context().grantPermissions(['clipboard-write'])

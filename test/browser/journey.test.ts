@@ -1,7 +1,7 @@
 import OpenAI from 'openai'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { quotaPerUsd } from '../../src/contract/quota.ts'
+import { formatQuota, quotaPerUsd } from '../../src/contract/quota.ts'
 import { rootPassword } from '../helpers/app.ts'
 import { books, requireBalancedBooks } from '../helpers/seed.ts'
 import { everyLook, expectFit, go, type Language, logIn, openStage, readMessage, type Stage } from './stage.ts'
@@ -163,7 +163,7 @@ async function readBills(visit: Visit): Promise<void> {
   const charges = (await books(stage.server)).logs.slice(-3).reverse()
   const [, , ofKey] = charges
   expect(ofKey).toMatchObject({ token_name: name, model_name: model })
-  const cost = `$${((ofKey?.quota ?? 0) / quotaPerUsd).toFixed(6)}`
+  const cost = formatQuota(ofKey?.quota ?? 0, { inCurrency: true, perUsd: quotaPerUsd })
   await rowOf(visit, name).filter({ hasText: cost }).waitFor()
 
   const expanders = page.getByRole('button', { name: words.details })

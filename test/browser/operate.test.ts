@@ -1,6 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { addChannel, addToken } from '../helpers/seed.ts'
+import { ask, completion } from '../relay/stage.ts'
 import { expectFit, go, openStage, readMessage, type Stage } from './stage.ts'
 
 /** What operators do in the settings and on the first day. */
@@ -219,6 +221,30 @@ it('jobs are started, the audit log is searched and verified', async () => {
   expect(problems).toEqual([])
 })
 
+it('what the site bears is summed, and its requests are found in the log', async () => {
+  const { server, upstream } = stage
+  const { key } = await addToken(server)
+  await addChannel(server, { url: upstream.url, models: 'gpt-4o', name: 'Boasting' })
+  upstream.program('gpt-4o', { body: completion({ usage: { prompt_tokens: 11, completion_tokens: 30_000 } }) })
+  const asked = { model: 'gpt-4o', max_tokens: 50, messages: [{ role: 'user', content: 'one two three' }] }
+  expect((await ask(server, key, asked)).status).toBe(200)
+
+  const { page, problems } = await stage.open('root', { language: 'en', scheme: 'dark' })
+  await go(page, '/setting?tab=runtime')
+  await page.getByRole('row').filter({ hasText: 'Boasting' }).getByText('Implausible usage').waitFor()
+  await expectFit(page, 'en')
+  await go(page, '/log?site_cost=usage_implausible')
+  expect(await page.getByRole('row').filter({ hasText: 'implausible usage' }).count()).toBe(1)
+  await page
+    .getByRole('button', { name: /[Dd]etails/ })
+    .first()
+    .click()
+  await page.getByText('Reported: 11 tokens of input (0 of them cached), 30,000 of output.').waitFor()
+  await page.getByText('Billed by the upstream and not charged to the user').waitFor()
+  await expectFit(page, 'en')
+  expect(problems).toEqual([])
+})
+
 it('a setting that the palette finds is in sight and marked, in whatever tab it is', { timeout: 90_000 }, async () => {
   const { page, problems } = await stage.open('root', { language: 'en' })
   await go(page, '/setting')
@@ -244,6 +270,22 @@ it('a setting that the palette finds is in sight and marked, in whatever tab it 
   expect(problems).toEqual([])
 })
 
+it('the check for updates is shown once a release feed is saved, and not on a fresh site', async () => {
+  const { page, problems } = await stage.open('root', { language: 'en' })
+  await go(page, '/setting?tab=other')
+  await page.getByText('System information').waitFor()
+  const button = page.getByRole('button', { name: 'Check for updates' })
+  expect(await button.count()).toBe(0)
+
+  await page.getByLabel('Release feed').fill('https://code.test/releases/latest')
+  await page.getByRole('region', { name: 'Update check' }).getByRole('button', { name: 'Save' }).click()
+  await button.waitFor()
+  await page.getByLabel('Release feed').fill('')
+  await page.getByRole('region', { name: 'Update check' }).getByRole('button', { name: 'Save' }).click()
+  await button.waitFor({ state: 'detached' })
+  expect(problems).toEqual([])
+})
+
 it('[T186] the notes of a newer version are text, whatever they hold', async () => {
   const notes = '<script>window.hostile=1</script> **bold** [x](javascript:alert(1)) <img src=x onerror=alert(1)>'
   const feed = createServer((_request, response) =>
@@ -251,14 +293,12 @@ it('[T186] the notes of a newer version are text, whatever they hold', async () 
   )
   await new Promise<void>((resolve) => feed.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void feed.close())
-  const { page, problems } = await stage.open('root', { language: 'en' })
-  await go(page, '/setting?tab=other')
-  await page.getByRole('button', { name: 'Check for updates' }).click()
-  await readMessage(page, 'en', 'No release feed is set; enter one under Settings › Other')
-
   // The server listens on TCP, so its address has this form.
   const { port } = feed.address() as AddressInfo
   await stage.server.call('PUT /api/option/', { key: 'ReleaseFeedUrl', value: `http://127.0.0.1:${port}/latest` })
+  onTestFinished(() => stage.server.call('PUT /api/option/', { key: 'ReleaseFeedUrl', value: '' }).then(() => {}))
+  const { page, problems } = await stage.open('root', { language: 'en' })
+  await go(page, '/setting?tab=other')
   await page.getByRole('button', { name: 'Check for updates' }).click()
   const dialog = page.getByRole('dialog', { name: 'New version: 99.0' })
   expect(await dialog.locator('pre').textContent()).toBe(notes)

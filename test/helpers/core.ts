@@ -20,7 +20,18 @@ export async function testCore(database: Database, more: { now?: Clock; env?: Pa
   const env = { ...readEnv({}), ...more.env }
   const node = more.node ?? `test-${randomBytes(4).toString('hex')}`
   const secrets = await openSecrets(database, testMasterKey, now())
-  const base = { env, now, logger, metrics: newMetrics(), database, db: database.db, secrets, bus: new Bus(logger), node }
+  const base = {
+    env,
+    now,
+    steady: now,
+    logger,
+    metrics: newMetrics(),
+    database,
+    db: database.db,
+    secrets,
+    bus: new Bus(logger),
+    node,
+  }
   return { ...base, options: await openOptions(base) }
 }
 

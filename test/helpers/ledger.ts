@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { AppError } from '../../src/server/lib/failure.ts'
 import type { Core } from '../../src/server/options/core.ts'
-import type { Charge, Hold, Ledger } from '../../src/server/wallet/ledger.ts'
+import type { Charge, Hold, Ledger, SiteCost } from '../../src/server/wallet/ledger.ts'
 import { openLedger } from '../../src/server/wallet/open-ledger.ts'
 import { testCore } from './core.ts'
 import type { TestDatabase } from './databases.ts'
@@ -94,13 +94,18 @@ export function aHold(userId: number, tokenId: number, amount: number): Hold {
   return { requestId: `request-${newName()}`, userId, tokenId, amount }
 }
 
-export function aCharge(hold: Hold, amount: number, more: { channelId?: number; at?: number; model?: string } = {}): Charge {
+export function aCharge(
+  hold: Hold,
+  amount: number,
+  more: { channelId?: number; at?: number; model?: string; siteCost?: SiteCost } = {},
+): Charge {
   const { channelId = 0, at = 1_760_000_000, model = 'gpt-4.1-mini' } = more
   const { userId, tokenId, requestId } = hold
   return {
     amount,
     at,
     channelId,
+    siteCost: more.siteCost,
     log: {
       user_id: userId,
       token_id: tokenId,

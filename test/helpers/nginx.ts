@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
@@ -9,27 +9,48 @@ import { type RunningProxy, startProxy } from './proxy-process.ts'
 export const hasNginx = spawnSync('nginx', ['-v']).status === 0
 if (!hasNginx) process.stderr.write('\n  !! nginx is not installed: the tests behind nginx are SKIPPED\n\n')
 
-/** nginx as people put it in front of one node or several: `proxy_pass` over kept connections, with its defaults but for what is in `more`. */
-export async function startNginx(backends: string | readonly string[], more = ''): Promise<RunningProxy> {
+/** The configuration that operators get. */
+const shipped = new URL('../../deploy/nginx.conf', import.meta.url)
+
+export interface NginxChanges {
+  /** Directives of the location that the shipped file lacks. */
+  readonly more?: string
+  /** Directives that are taken out of it, as they are written there. */
+  readonly without?: readonly string[]
+}
+
+/** nginx in front of one node or several, with the shipped configuration but for its nodes, its port and where it writes its own files. */
+export async function startNginx(backends: string | readonly string[], changes: NginxChanges = {}): Promise<RunningProxy> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-nginx-'))
   const port = await freePort()
-  const servers = [backends].flat().map((url) => `server ${new URL(url).host} fail_timeout=1s;`)
-  writeFileSync(
-    join(folder, 'nginx.conf'),
-    `daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
-events { worker_connections 512; }
-http {
-  access_log off;
-  client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy; fastcgi_temp_path ${folder}/fastcgi;
-  uwsgi_temp_path ${folder}/uwsgi; scgi_temp_path ${folder}/scgi;
-  upstream sluice { ${servers.join(' ')} keepalive 4; }
-  server {
-    listen 127.0.0.1:${port};
-    client_max_body_size 0;
-    location / { proxy_pass http://sluice; proxy_http_version 1.1; proxy_set_header Connection ""; ${more} }
-  }
+  const file = join(folder, 'nginx.conf')
+  writeFileSync(file, configuration({ backends: [backends].flat(), port, folder, ...changes }))
+  return startProxy({ command: 'nginx', args: ['-p', folder, '-c', file], folder, port })
 }
-`,
+
+interface Place {
+  readonly backends: readonly string[]
+  readonly port: number
+  readonly folder: string
+}
+
+function configuration({ backends, port, folder, more = '', without = [] }: Place & NginxChanges): string {
+  const servers = backends.map((url) => `server ${new URL(url).host} fail_timeout=1s;`).join(' ')
+  const files = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((use) => `${use}_temp_path ${folder}/${use};`).join(' ')
+  const replaced: readonly (readonly [RegExp | string, string])[] = [
+    [/(?:^ *server gateway-\d:3000 fail_timeout=1s;\n)+/m, `${servers}\n`],
+    ['listen 80;', `listen 127.0.0.1:${port};`],
+    ['http {', `http { ${files}`],
+    ['proxy_pass http://gateways;', `proxy_pass http://gateways; ${more}`],
+    ...without.map((directive) => [directive, ''] as const),
+  ]
+  const conf = replaced.reduce(
+    (text, [found, put]) => {
+      const changed = text.replace(found, () => put)
+      if (changed === text) throw new Error(`deploy/nginx.conf has no ${found}`)
+      return changed
+    },
+    readFileSync(shipped, 'utf8'),
   )
-  return startProxy({ command: 'nginx', args: ['-p', folder, '-c', join(folder, 'nginx.conf')], folder, port })
+  return `daemon off; pid ${folder}/pid; error_log ${folder}/error.log;\n${conf}`
 }

@@ -76,7 +76,7 @@ export async function startProcess(
 function listeningUrl(child: ChildProcess, output: () => string): Promise<string> {
   return new Promise((resolve, reject) => {
     const look = () => {
-      const url = /listens on (http:\/\/\S+)/.exec(output())?.[1]
+      const url = /listens on (http:\/\/[^\s"]+)/.exec(output())?.[1]
       if (url) resolve(url.replace('localhost', '127.0.0.1'))
     }
     child.stdout?.on('data', look)

@@ -38,7 +38,9 @@ async function settleForEver() {
     const requestId = `${name}-${requests}`
     const hold = { requestId, userId, tokenId, amount: 10 }
     const log = { user_id: userId, token_id: tokenId, created_at: at, type: 2, quota: 7, request_id: requestId }
-    const charge = { amount: 7, at, channelId: 0, log, rollup: { username: '', model: 'm', group: 'default', tokens: 1 } }
+    const rollup = { username: '', model: 'm', group: 'default', tokens: 1 }
+    const siteCost = requests % 3 === 0 ? { amount: 2, reason: 'undelivered' } : undefined
+    const charge = { amount: 7, at, channelId: 0, log, rollup, siteCost }
     await ledger.hold(hold)
     if (requests % 5 === 0) ledger.checkpoint(hold, charge)
     await ledger.settle(hold, charge)

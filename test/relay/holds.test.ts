@@ -92,7 +92,7 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
       )
     await eventually('every request has come to its end', isBalanced)
     const charges = await settledCharges(server)
-    expect(charges.length).toBeLessThanOrEqual(first.journal.length)
+    expect(charges.length).toBeLessThanOrEqual(new Set([...first.journal, ...second.journal].map(({ json }) => json.seed)).size)
     expect(new Set(charges.map(({ id }) => id)).size).toBe(charges.length)
     await requireBalancedBooks(server)
   })
@@ -103,7 +103,7 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
       response.write(
         piece('four five six') +
           piece('', 'stop') +
-          event({ choices: [], usage: { prompt_tokens: 1100, completion_tokens: 700 } }),
+          event({ choices: [], usage: { prompt_tokens: 110, completion_tokens: 700 } }),
       )
     })
     const { server, token } = await stage(kind, url)
@@ -111,10 +111,10 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
       server,
       requestBytes(token.key, JSON.stringify(chat({ stream: true, stream_options: { include_usage: true } }))),
     )
-    await caller.until((text) => text.includes('1100'))
+    await caller.until((text) => text.includes('110'))
     caller.socket.destroy()
     await settledCharges(server)
-    expect(await interrupted(server)).toEqual({ interrupted: 'client', estimated: undefined, prompt: 1100, output: 700 })
+    expect(await interrupted(server)).toEqual({ interrupted: 'client', estimated: undefined, prompt: 110, output: 700 })
     await requireBalancedBooks(server)
   })
 
@@ -175,9 +175,9 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
     expect(stream?.text.trimEnd().split('\n\n').at(-1)).toMatch(/^data: {"error":/)
 
     await giveBack()
-    await eventually('both charges are written', async () => (await charges(server)) === 2)
-    await settledCharges(server)
+    // The whole answer was not delivered: it is charged when a repeat of the call gets it.
     await eventually('requests pass again', async () => (await ask(chat())).status === 200)
+    await eventually('both charges are written', async () => (await charges(server)) >= 2)
     await settledCharges(server)
     await requireBalancedBooks(server)
   }, 60_000)

@@ -1,6 +1,8 @@
+import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import Anthropic from '@anthropic-ai/sdk'
 import { describe, expect, it } from 'vitest'
+import type { TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
@@ -279,9 +281,9 @@ eachDatabase('usage that cannot be meant', (_fresh, kind) => {
       true,
     ])
     expect(await used({ prompt_tokens: 11, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 20 } })).toEqual([
-      20,
+      11,
       7,
-      20,
+      11,
       true,
     ])
     expect(await used({ prompt_tokens: 11.5, completion_tokens: 7 })).toEqual([11, 7, 0, true])
@@ -439,7 +441,8 @@ describe('the way an upstream answers', () => {
     await requireBalancedBooks(server)
   })
 
-  it('a kept connection that the upstream has closed is replaced without telling anybody; a fresh one is not', async () => {
+  /** Answers the first request of each connection, and does as `then` says with the second. */
+  async function keeping(then: (socket: Socket) => void) {
     const requests: number[] = []
     const url = await tcpUpstream((socket, connection) => {
       let asked = 0
@@ -447,34 +450,74 @@ describe('the way an upstream answers', () => {
         if (!data.toString().includes('POST')) return
         requests.push(connection)
         if (++asked === 1 && connection < 3) socket.write(answerBytes(completion()))
-        else socket.destroy()
+        else then(socket)
       })
     })
-    const { server, ask } = await stage('sqlite', url)
+    return { requests, ...(await stage('sqlite', url)) }
+  }
+
+  const chainOf = async (server: TestServer, row: number) => JSON.parse((await books(server)).logs[row]?.other ?? '{}').admin_info
+
+  it('a kept connection that the upstream closes at once is replaced, which stands in the chain; a fresh one is not', async () => {
+    const { server, ask, requests, channelId } = await keeping((socket) => void socket.destroy())
     expect((await ask(chat())).status).toBe(200)
     expect((await ask(chat())).status).toBe(200)
     expect(requests).toEqual([1, 1, 2])
     expect((await ask(chat())).status).toBe(502)
     expect(requests.filter((connection) => connection === 3)).toHaveLength(1)
     expect(await settledCharges(server)).toHaveLength(2)
-    expect(JSON.parse((await books(server)).logs[1]?.other ?? '{}').admin_info.use_channel).toHaveLength(1)
+    expect((await chainOf(server, 0)).attempts).toBeUndefined()
+    expect(await chainOf(server, 1)).toMatchObject({
+      use_channel: [String(channelId), String(channelId)],
+      attempts: [{ channel: channelId, status: 0, reason: 'kept_connection_closed' }],
+    })
     await requireBalancedBooks(server)
   })
 
   it.each([
-    [
-      'whose body is cut off',
-      (socket: import('node:net').Socket) => socket.end('HTTP/1.1 400 Bad Request\r\ncontent-length: 500\r\n\r\n{"err'),
-    ],
+    ['a while after it has read the request', (socket: Socket) => void setTimeout(() => socket.destroy(), 300)],
+    ['after a part of a status line', (socket: Socket) => void socket.end('HTTP/1.')],
+    ['after an interim reply', (socket: Socket) => void socket.end('HTTP/1.1 100 Continue\r\n\r\n')],
+  ])('a request on a kept connection that is closed %s is not sent to its upstream again', async (_name, then) => {
+    const { server, ask, requests } = await keeping(then)
+    expect((await ask(chat())).status).toBe(200)
+    expect((await ask(chat())).status).toBe(502)
+    expect(requests).toEqual([1, 1])
+    expect(await settledCharges(server)).toHaveLength(1)
+    await requireBalancedBooks(server)
+  })
+
+  it('interim replies before the answer are no answer and no failure, in one piece and byte by byte', async () => {
+    const interim =
+      'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\nx: y\r\n\r\n'
+    let inBytes = false
+    let connections = 0
+    const url = await tcpUpstream((socket, connection) => {
+      connections = connection
+      socket.setNoDelay()
+      socket.on('data', async (data) => {
+        if (!data.toString().includes('POST')) return
+        const bytes = interim + answerBytes(completion())
+        if (!inBytes) return void socket.write(bytes)
+        for (const byte of bytes) {
+          socket.write(byte)
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+      })
+    })
+    const { server, ask } = await stage('sqlite', url)
+    for (inBytes of [false, true, false]) expect((await ask(chat())).text).toBe(completion())
+    expect(connections).toBe(1)
+    expect(await settledCharges(server)).toHaveLength(3)
+  })
+
+  it.each([
+    ['whose body is cut off', (socket: Socket) => socket.end('HTTP/1.1 400 Bad Request\r\ncontent-length: 500\r\n\r\n{"err')],
     [
       'whose body is broken gzip',
-      (socket: import('node:net').Socket) =>
-        socket.write('HTTP/1.1 400 Bad Request\r\ncontent-encoding: gzip\r\ncontent-length: 4\r\n\r\nnope'),
+      (socket: Socket) => socket.write('HTTP/1.1 400 Bad Request\r\ncontent-encoding: gzip\r\ncontent-length: 4\r\n\r\nnope'),
     ],
-    [
-      'whose body never ends',
-      (socket: import('node:net').Socket) => socket.write('HTTP/1.1 400 Bad Request\r\ncontent-length: 500\r\n\r\n{"err'),
-    ],
+    ['whose body never ends', (socket: Socket) => socket.write('HTTP/1.1 400 Bad Request\r\ncontent-length: 500\r\n\r\n{"err')],
   ])('an error status %s is still that status', async (_name, answer) => {
     const url = await tcpUpstream((socket) => void socket.once('data', () => answer(socket)))
     const { server, ask } = await stage('sqlite', url, { channel: { setting: JSON.stringify({ idle_timeout_ms: 300 }) } })

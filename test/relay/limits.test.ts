@@ -4,7 +4,7 @@ import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { startRedis } from '../helpers/redis-server.ts'
-import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { ask, chat, claude, completion, httpUpstream, model, settledCharges, stage } from './stage.ts'
 
 const answering = (text = completion()) =>
@@ -52,6 +52,39 @@ eachDatabase('limits of model requests', (_fresh, kind) => {
     clock.passSeconds(40)
     expect(await statuses(3, () => ask(chat()))).toEqual([200, 200, 429])
     expect((await settledCharges(server)).length).toBe(4)
+    await requireBalancedBooks(server)
+  })
+
+  it('are neither freed nor locked by a clock of the machine that jumps, and durations stay what they were', async () => {
+    const steady = newClock()
+    let jumpedMs = 0
+    const jumps = [3_600_000, -7_200_000]
+    const url = await httpUpstream((_request, response) => {
+      jumpedMs += jumps.shift() ?? 0
+      steady.nowMs += 1500
+      response.setHeader('content-type', 'application/json').end(completion())
+    })
+    const clocks = { now: () => steady.now() + jumpedMs, steady: () => steady.now() }
+    const { server, ask } = await stage(kind, url, { server: clocks })
+    await limitModels(server, { count: 2 })
+    expect(await statuses(3, () => ask(chat()))).toEqual([200, 200, 429])
+    steady.passSeconds(60)
+    expect(await statuses(3, () => ask(chat()))).toEqual([200, 200, 429])
+    await settledCharges(server)
+    const { logs } = await books(server)
+    expect(logs.map(({ use_time }) => use_time)).toEqual([2, 2, 2, 2])
+    for (const { other } of logs) expect(JSON.parse(other)).toMatchObject({ use_time_ms: 1500, frt: 1500 })
+    expect((logs[1]?.created_at ?? 0) - (logs[0]?.created_at ?? 0)).toBeLessThan(-7000)
+  })
+
+  it('are none for a count of -1, which is saved as 0', async () => {
+    const { server, ask } = await stage(kind, await answering())
+    await limitModels(server, { count: 1 })
+    expect(await statuses(2, () => ask(chat()))).toEqual([200, 429])
+    await set(server, 'ModelRequestRateLimitCount', -1)
+    expect(await statuses(3, () => ask(chat()))).toEqual([200, 200, 200])
+    const options = await server.call<{ key: string; value: string }[]>('GET /api/option/')
+    expect(options.find(({ key }) => key === 'ModelRequestRateLimitCount')?.value).toBe('0')
     await requireBalancedBooks(server)
   })
 

@@ -96,7 +96,7 @@ eachDatabase('calls that are no conversation', (_fresh, kind) => {
       return { type: 'application/json', body: JSON.stringify({ text: 'hello', usage: { type: 'duration', seconds: 60 } }) }
     })
     const form = new FormData()
-    form.append('file', new Blob([wav(3)], { type: 'audio/wav' }), 'talk.wav')
+    form.append('file', new Blob([wav(60)], { type: 'audio/wav' }), 'talk.wav')
     form.append('timestamp_granularities[]', 'word')
     form.append('timestamp_granularities[]', 'segment')
     form.append('model', 'whisper-1')

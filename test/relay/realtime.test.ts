@@ -334,6 +334,22 @@ describe('what passes through a realtime session', () => {
     await requireBalancedBooks(server)
   })
 
+  it('is told when an event names the limit of the output twice, and the upstream does not get it', async () => {
+    const upstream = await realtimeUpstream(answering())
+    const { server, token } = await open('sqlite', upstream.url)
+    const client = caller(server.url, token.key)
+    await client.hears('session.created')
+    const twice = { max_output_tokens: 1, max_response_output_tokens: 4096 }
+    client.say({ type: 'session.update', session: twice })
+    client.say({ type: 'response.create', response: twice })
+    const told = await client.hears('error', 2)
+    expect(told.error).toMatchObject({ code: 'field_invalid', message: expect.stringContaining('max_response_output_tokens') })
+    client.say({ type: 'response.create', response: { max_output_tokens: 7, max_response_output_tokens: 7 } })
+    await client.hears('response.done')
+    expect(upstream.talks[0]?.heard.map(({ type }) => type)).toEqual(['response.create'])
+    await requireBalancedBooks(server)
+  })
+
   it('waits for whoever takes it slowly: an upstream cannot pile up what its caller does not read', async () => {
     const delta = { type: 'response.output_audio.delta', response_id: 'r', delta: 'A'.repeat(64 * 1024) }
     const upstream = await realtimeUpstream()

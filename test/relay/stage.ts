@@ -34,7 +34,7 @@ export async function stage(
 }
 
 export async function ask(
-  server: TestServer,
+  server: Pick<TestServer, 'url'>,
   key: string,
   body: unknown,
   path = '/v1/chat/completions',

@@ -128,8 +128,8 @@ describe('peers, beside ordinary requests', () => {
     let buffering: RunningProxy
     let streaming: RunningProxy
     beforeAll(async () => {
-      buffering = await startNginx(trust.server.url)
-      streaming = await startNginx(trust.server.url, 'proxy_request_buffering off;')
+      buffering = await startNginx(trust.server.url, { without: ['proxy_request_buffering off;'] })
+      streaming = await startNginx(trust.server.url)
       return () => Promise.all([buffering.stop(), streaming.stop()])
     })
 

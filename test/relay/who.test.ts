@@ -135,6 +135,9 @@ eachDatabase('groups, pins and the playground', (_fresh, kind) => {
     expect(await code(chat())).toBe('insufficient_quota')
     const { message } = JSON.parse((await ask(server, nobody.key, chat())).text).error
     expect(message).toMatch(/\$0\.000002 left, \$0\.\d{6} needed/)
+    const poor = await addToken(server, { unlimited_quota: false, remain_quota: 499_999 })
+    const dear = JSON.parse((await ask(server, poor.key, chat({ max_tokens: 9_000_000 }))).text).error.message
+    expect(dear).toMatch(/: \$0\.99 left, \$[\d,]+\.\d\d needed/)
     expect(upstream.journal).toHaveLength(0)
     const { logs, holds, users, tokens } = await books(server)
     expect([logs, holds, users[0]?.held, tokens.find(({ id }) => id === nobody.id)?.held]).toEqual([[], [], 0, 0])
@@ -189,6 +192,8 @@ eachDatabase('groups, pins and the playground', (_fresh, kind) => {
         imageRatio: other.image_ratio ?? 1,
         imageCompletionRatio: other.image_completion_ratio ?? 1,
         searchUsd: other.search_price ?? 0,
+        toolUsd: {},
+        tierFactors: {},
       }
       const usage = {
         ...noUsage,

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import type { Drawing } from '../../src/contract/entities/task.ts'
 import { purgeTasks } from '../../src/server/tasks/purge.ts'
 import { addToken } from '../helpers/seed.ts'
 import { describeTasks, drawingUnits, smallUnits, spentBy, upstreamKey } from './stage.ts'
@@ -190,6 +191,30 @@ describeTasks('drawings', (suite) => {
     expect(JSON.stringify(await fetched(id))).not.toContain(upstreamKey)
     expect(await suite.since()).toEqual({ spent: 0, charges: 1, refunds: 1 })
     expect((await ask('POST /mj/submit/imagine', { prompt: 'x' }, bearer)).json.code).toBe(1)
+  })
+
+  it('that fail show no cost in lists and files', async () => {
+    const { peer, draw, poll, server } = suite.stage
+    const [failed, drawn] = [await draw(), await draw()]
+    const costs = async (list: string) => {
+      const [rows, file] = await Promise.all([
+        server.call<Drawing[]>(`GET ${list}/?p=0`),
+        server.raw(`GET ${list}/export.csv`).then((response) => response.text()),
+      ])
+      const [head = [], ...lines] = file
+        .replace('\ufeff', '')
+        .trim()
+        .split('\r\n')
+        .map((line) => line.split(','))
+      const inFile = (id: string) => lines.find((line) => line[head.indexOf('mj_id')] === id)?.[head.indexOf('quota')]
+      return [failed, drawn].map((id) => [rows.find(({ mj_id }) => mj_id === id)?.quota, inFile(id)])
+    }
+    const charged = [drawingUnits, String(drawingUnits)]
+    expect(await costs('/api/mj')).toEqual([charged, charged])
+    peer.tell(failed, { status: 'FAILURE', failReason: 'no' })
+    peer.tell(drawn, { status: 'SUCCESS', imageUrl: 'https://cdn.example/cat.png' })
+    await poll()
+    for (const list of ['/api/mj', '/api/mj/self']) expect(await costs(list)).toEqual([[0, '0'], charged])
   })
 
   it('that have succeeded are never refunded, and never go back', async () => {

@@ -55,13 +55,15 @@ describeTasks('tasks', (suite) => {
   })
 
   it('lyrics that fail are refunded once', async () => {
-    const { peer, ask, poll } = suite.stage
+    const { peer, ask, poll, server } = suite.stage
     const id = String((await ask('POST /suno/submit/lyrics', { prompt: 'about the sea' })).json.data)
     expect(await suite.since()).toEqual({ spent: lyricsUnits, charges: 1, refunds: 0 })
     peer.tell(id, { status: 'IN_PROGRESS', fail_reason: 'copyright' })
     await Promise.all([poll(), poll(0), poll(0)])
     await poll(600)
     expect((await ask(`GET /suno/fetch/${id}`)).json).toMatchObject({ data: { status: 'FAILURE', fail_reason: 'copyright' } })
+    const shown = await server.call<Task[]>(`GET /api/task/?p=0&task_id=${id}`)
+    expect(shown).toMatchObject([{ status: 'FAILURE', quota: 0 }])
     expect(await suite.since()).toEqual({ spent: 0, charges: 1, refunds: 1 })
   })
 

@@ -2,91 +2,118 @@ import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
 import { fillLog } from '../../scripts/bench/fill-log.mjs'
 import { startServer } from '../helpers/app.ts'
+import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { startFakeUpstream } from '../helpers/upstream.ts'
 import { ask, chat, model } from '../relay/stage.ts'
 
-/** Many people who sum up and search a long log on PostgreSQL while others ask models: LOG_ROWS of it (300,000; the reference asks for 10,000,000), 20 people. */
+/** Many people who sum up and search a long log while others ask models: LOG_ROWS of it (300,000; the reference asks for 10,000,000). */
 const rows = Number(process.env.LOG_ROWS ?? 300_000)
-const people = 20
-const statementMs = 30_000
+const people = 50
+const searchMs = 15_000
+const rounds = 5
+const callsOfRound = 1000
+const callersAtOnce = 2
 
-it(
-  `[T209] ${people} people who search ${rows} rows get an answer or are refused in time, and models are asked as before`,
-  async () => {
-    const server = await startServer('postgres', { env: { TRUSTED_PROXIES: '127.0.0.1' } })
-    onTestFinished(() => server.stop())
-    const upstream = await startFakeUpstream()
-    onTestFinished(() => upstream.stop())
-    const { database } = server.app
-    if (database.dialect !== 'postgres') return
-    await addChannel(server, { url: upstream.url, models: model })
-    const { key } = await addToken(server)
+const hard = [
+  '/api/log/?p=100000&page_size=100',
+  '/api/log/?model_name=nothing-like-it',
+  '/api/log/?username=user-7&token_name=none',
+  '/api/log/?model_name=model-14&group=group-1&p=20',
+  '/api/log/search?keyword=none',
+  '/api/log/stat?token_name=x&model_name=y',
+  '/api/log/stat',
+  `/api/data/sums?by=user&grain=day&start_timestamp=${Math.floor(Date.now() / 1000) - 29 * 86_400}`,
+]
+/** Found, or told to come again or to ask for less. */
+const answers = ['', 'log_searches_busy', 'log_search_timeout']
+
+eachDatabase('a long log', (_fresh, kind) => {
+  it(
+    `[T209] of ${rows} rows: ${people} who search it get an answer or are refused in time, and the p99 of the relay stays below twice the usual`,
+    async () => {
+      const server = await startServer(kind, { env: { TRUSTED_PROXIES: '127.0.0.1' } })
+      onTestFinished(() => server.stop())
+      const upstream = await startFakeUpstream()
+      onTestFinished(() => upstream.stop())
+      const { database, sessions } = server.app
+      await addChannel(server, { url: upstream.url, models: model })
+      const { key } = await addToken(server)
+      await fill(database)
+      const admins = Array.from({ length: people }, (_, index) => index + 2)
+      await database.db.updateTable('users').set({ role: 10 }).where('id', 'in', admins).execute()
+      const headersOf = async (userId: number) => {
+        const session = await sessions.create({ userId, address: '127.0.0.1', userAgent: 'test' })
+        return { cookie: `session=${session}`, 'new-api-user': `${userId}` }
+      }
+      const seekers = await Promise.all(admins.map(headersOf))
+
+      const searches: { code: string; ms: number }[] = []
+      let clients = 0
+      const seek = async (headers: Record<string, string>, person: number, isOver: () => boolean) => {
+        for (let turn = person; !isOver(); turn++) {
+          const startedAt = performance.now()
+          // Another address each time: how often one may call is not what is measured.
+          const address = `10.${(clients >> 16) & 255}.${(clients >> 8) & 255}.${clients++ & 255}`
+          const answer = await fetch(server.url + hard[turn % hard.length], {
+            headers: { ...headers, 'x-forwarded-for': address },
+          })
+          const { code = '' } = (await answer.json()) as { code?: string }
+          searches.push({ code, ms: performance.now() - startedAt })
+        }
+      }
+      const call = async () => {
+        const startedAt = performance.now()
+        expect((await ask(server, key, chat())).status).toBe(200)
+        return performance.now() - startedAt
+      }
+
+      const [alone, beside]: [number[], number[]] = [[], []]
+      await callMany(call)
+      for (let round = 0; round < rounds; round++) {
+        alone.push(...(await callMany(call)))
+        let isOver = false
+        const seeking = seekers.map((headers, person) => seek(headers, person, () => isOver))
+        beside.push(...(await callMany(call)))
+        isOver = true
+        await Promise.all(seeking)
+      }
+
+      const [usual, now] = [p99(alone), p99(beside)]
+      const slowest = Math.max(...searches.map(({ ms }) => ms))
+      const counts = answers.map((code) => `${code || 'found'} ${searches.filter((search) => search.code === code).length}`)
+      console.log(
+        `${kind}: p99 of the relay ${usual.toFixed(1)} ms alone, ${now.toFixed(1)} ms beside searches, ratio ${(now / usual).toFixed(2)}; median ${median(alone).toFixed(1)} and ${median(beside).toFixed(1)} ms; ${searches.length} searches (${counts.join(', ')}), ${Math.round(slowest)} ms at most`,
+      )
+      expect(searches.filter(({ code }) => !answers.includes(code))).toEqual([])
+      expect(searches.filter(({ code }) => code === '').length).toBeGreaterThan(0)
+      expect(slowest).toBeLessThan(searchMs + 5000)
+      expect(now / usual).toBeLessThan(2)
+    },
+    30 * 60_000,
+  )
+
+  async function fill(database: Awaited<ReturnType<typeof startServer>>['app']['database']): Promise<void> {
+    const endSeconds = Math.floor(Date.now() / 1000)
+    const given = { dialect: database.dialect, rows, endSeconds, log: () => {} }
+    if (database.dialect === 'sqlite') return fillLog({ ...given, run: async (text: string) => database.raw.exec(text) })
+    // A connection of its own: those of the server give up on statements that take long.
     const filler = new pg.Client({ connectionString: database.url, statement_timeout: 0 })
     await filler.connect()
-    await fillLog({
-      dialect: 'postgres',
-      run: async (text: string) => void (await filler.query(text)),
-      rows,
-      endSeconds: Math.floor(Date.now() / 1000),
-      log: () => {},
-    })
+    await fillLog({ ...given, run: async (text: string) => void (await filler.query(text)) })
     await filler.end()
-    const admins = Array.from({ length: people }, (_, index) => index + 2)
-    await database.db.updateTable('users').set({ role: 10 }).where('id', 'in', admins).execute()
-
-    const usual = await medianOf(() => ask(server, key, chat()), 50)
-    const hard = [
-      '/api/log/?p=100000&page_size=100',
-      '/api/log/?model_name=nothing-like-it',
-      '/api/log/?username=user-7&token_name=none',
-      '/api/log/stat?token_name=x&model_name=y',
-      '/api/log/stat',
-      '/api/data/',
-    ]
-    let isOver = false
-    const searches: { status: number; ms: number }[] = []
-    const seekers = admins.map(async (userId) => {
-      const session = await server.app.sessions.create({ userId, address: '127.0.0.1', userAgent: 'test' })
-      const headers = { cookie: `session=${session}`, 'new-api-user': `${userId}`, 'x-forwarded-for': `198.51.100.${userId}` }
-      for (const path of hard) {
-        const startedAt = performance.now()
-        const answer = await fetch(server.url + path, { headers })
-        await answer.text()
-        const { status } = answer
-        searches.push({ status, ms: performance.now() - startedAt })
-      }
-    })
-    const finished = Promise.all(seekers).then(() => {
-      isOver = true
-    })
-    const asked: number[] = []
-    while (!isOver) {
-      const startedAt = performance.now()
-      expect((await ask(server, key, chat())).status).toBe(200)
-      asked.push(performance.now() - startedAt)
-    }
-    await finished
-    asked.sort((a, b) => a - b)
-    const p99 = asked[Math.floor(asked.length * 0.99)] ?? 0
-    const slowest = Math.max(...searches.map(({ ms }) => ms))
-    console.log(
-      `${searches.length} searches, ${Math.round(slowest)} ms at most; ${asked.length} requests meanwhile, p99 ${Math.round(p99)} ms, ${Math.round(usual)} ms when alone`,
-    )
-    expect([...new Set(searches.map(({ status }) => status))].filter((status) => ![200, 503].includes(status))).toEqual([])
-    expect(slowest).toBeLessThan(statementMs + 5000)
-    // Both share the machine with PostgreSQL here: slower, but never waiting for it.
-    expect(p99).toBeLessThan(Math.max(1000, usual * 20))
-  },
-  30 * 60_000,
-)
-
-async function medianOf(act: () => Promise<unknown>, times: number): Promise<number> {
-  const all: number[] = []
-  for (let count = 0; count < times; count++) {
-    const startedAt = performance.now()
-    await act()
-    all.push(performance.now() - startedAt)
   }
-  return all.sort((a, b) => a - b)[Math.floor(times / 2)] ?? 0
+})
+
+async function callMany(call: () => Promise<number>): Promise<number[]> {
+  const all: number[] = []
+  const caller = async () => {
+    for (let count = 0; count < callsOfRound / callersAtOnce; count++) all.push(await call())
+  }
+  await Promise.all(Array.from({ length: callersAtOnce }, caller))
+  return all
 }
+
+const sorted = (all: readonly number[]) => all.toSorted((one, other) => one - other)
+const median = (all: readonly number[]) => sorted(all)[Math.floor(all.length / 2)] ?? 0
+const p99 = (all: readonly number[]) => sorted(all)[Math.floor(all.length * 0.99)] ?? 0

@@ -76,12 +76,17 @@ export const channelSetting = z
     max_quota_per_day: z.int().min(1).max(1e13),
     /** What the upstream takes, as a part of the model's price: decides where the cheapest channel is wanted. */
     cost_ratio: z.number().min(0).max(1000),
+    /** Reasoning is counted beside the output limit of a request, or the limit is not obeyed: the model's own limit holds instead. */
+    reasoning_beside_limit: z.boolean(),
+    ignores_limits: z.boolean(),
     param_override: bodyRules,
     header_override: headerOverrides,
     system_prompt: z.string().max(100_000),
     /** In front of the caller's own instructions, or only where there are none. */
     system_prompt_mode: z.enum(['prepend', 'fill']),
     thinking_to_content: z.boolean(),
+    /** Passes the caller's `OpenAI-Organization` and `OpenAI-Project` on to OpenAI itself, where they decide who pays. */
+    pass_account_headers: z.boolean(),
     connect_timeout_ms: z.int().min(100).max(600_000),
     headers_timeout_ms: z.int().min(100).max(3_600_000),
     idle_timeout_ms: z.int().min(100).max(3_600_000),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Text } from '../text.ts'
+import type { SiteCostReason } from './site-cost.ts'
 
 export const logType = { topUp: 1, consume: 2, manage: 3, system: 4 } as const
 
@@ -76,6 +77,16 @@ export interface LogOther {
   /** Web searches of the vendor, and US dollars of each. */
   searches?: number
   search_price?: number
+  /** The tier that was asked for and the one that the reply names, as requests write them; absent for ordinary ones. */
+  tier_asked?: string
+  tier_served?: string
+  /** What the tokens, or the price per call, are multiplied by for the tier; absent for 1. Tools are not. */
+  tier_factor?: number
+  /** Calls of other tools of the vendor, and US dollars of each, by name. */
+  tool_calls?: Readonly<Record<string, number>>
+  tool_prices?: Readonly<Record<string, number>>
+  /** What other models did for the call, each at its own price and in the same group. Not among the tokens of the row. */
+  iterations?: readonly LogIteration[]
   /** Milliseconds from the request's arrival to the first byte of the answer. */
   frt: number
   use_time_ms: number
@@ -83,6 +94,8 @@ export interface LogOther {
   estimated?: true
   /** The reply ended early; charged by the interrupted rule. */
   interrupted?: 'client' | 'upstream' | 'node' | 'moderation'
+  /** More was reported than the request can have: what it can have is charged. */
+  usage_implausible?: true
   /** No price was set and the fallback ratio was used. */
   unpriced?: true
   is_model_mapped?: true
@@ -92,6 +105,10 @@ export interface LogOther {
   upstream_format?: string
   /** Fields of the request that the upstream's format cannot carry. */
   dropped?: readonly string[]
+  /** Units that were reserved for the call. */
+  held?: number
+  /** Output limit in tokens of each answer, set because the balance afforded no more. */
+  output_limit?: number
   /** Admins only. */
   admin_info?: {
     use_channel: string[]
@@ -101,8 +118,29 @@ export interface LogOther {
     choice?: string
     key?: number
     address?: string
+    /** What the upstream reported, where that is implausible. */
+    reported?: { prompt_tokens: number; cached_tokens: number; completion_tokens: number }
+    /** Units that the upstream bills beyond `quota`, and why the site bears them. */
+    site_cost?: { amount: number; reason: SiteCostReason }
   }
 }
+
+/** The part of a charge that another model than the one of the row caused, such as an adviser. */
+export type LogIteration = Pick<
+  LogOther,
+  | 'model_ratio'
+  | 'completion_ratio'
+  | 'model_price'
+  | 'cache_ratio'
+  | 'create_cache_ratio'
+  | 'input_tokens'
+  | 'cache_tokens'
+  | 'cache_creation_tokens'
+  | 'cache_creation_1h_tokens'
+  | 'output_tokens'
+  | 'calls'
+  | 'tier_factor'
+> & { readonly model: string }
 
 export const logStatistics = z.object({ quota: z.int(), rpm: z.int(), tpm: z.int() })
 

@@ -23,6 +23,7 @@ export const drawing = z.object({
   progress: z.string(),
   fail_reason: z.string(),
   channel_id: z.int(),
+  /** Units; 0 for one that failed, because its charge was given back. */
   quota: z.int(),
   buttons: z.string(),
   properties: z.string(),
@@ -39,6 +40,7 @@ export const task = z.object({
   user_id: z.int(),
   username: z.string(),
   channel_id: z.int(),
+  /** Units; 0 for one that failed, because its charge was given back. */
   quota: z.int(),
   action: z.string(),
   status: z.string(),

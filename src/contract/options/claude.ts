@@ -16,6 +16,9 @@ const headers = (z: Zod) =>
     says('含有无效的请求头名称', 'has an invalid header name'),
   )
 
+/** Tokens of output that Claude models may write where nobody set a limit. */
+export const claudeMaxTokensDefault = 8192
+
 export const claude = section(
   { name: 'claude', tab: 'models', label: { zh: 'Claude设置', en: 'Claude settings' }, writer: 'admin' },
   {
@@ -30,21 +33,21 @@ export const claude = section(
       },
     }),
     'claude.default_max_tokens': option({
-      default: { default: 8192 },
-      schema: mapWithDefault((z) => z.int().min(1).max(10_000_000), 8192),
+      default: { default: claudeMaxTokensDefault },
+      schema: mapWithDefault((z) => z.int().min(1).max(10_000_000), claudeMaxTokensDefault),
       widget: 'json',
       label: { zh: '缺省 MaxTokens', en: 'Default max tokens' },
       help: {
-        zh: '请求未给出 max_tokens 时使用的值，单位 Token；default 为默认值。',
-        en: 'Output limit in tokens for requests without one, for each model; default stands for the others.',
+        zh: '请求未给出 max_tokens 时使用的值，单位 Token；default 用于没有单独设置的 Claude 模型，均不超过该模型的最大输出。',
+        en: 'Output limit in tokens for requests without one, by model; default holds for every other Claude model. Never above what the model can write.',
       },
     }),
     'claude.thinking_adapter_enabled': option({
       ...toggle(true),
       label: { zh: '启用Claude思考适配（-thinking后缀）', en: 'Enable the -thinking suffix' },
       help: {
-        zh: '模型名以 -thinking 结尾时开启思考，BudgetTokens = MaxTokens × 百分比。',
-        en: 'A model name ending in -thinking turns thinking on, with budget tokens = max tokens × percentage.',
+        zh: '模型名以 -thinking 结尾时开启思考，BudgetTokens = MaxTokens × 百分比；已知不接受思考预算的模型自行决定思考多少。',
+        en: 'A model name ending in -thinking turns thinking on, with budget tokens = max tokens × percentage; models known to refuse a budget decide for themselves.',
       },
     }),
     'claude.thinking_adapter_budget_tokens_percentage': option({

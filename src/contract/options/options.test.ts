@@ -59,7 +59,7 @@ describe('the string form of options', () => {
       const long = 'x'.repeat(optionTextLengthMax + 1)
       expect('reason' in decodeOption(one, long), key).toBe(true)
       if (one.widget === 'switch' || one.widget === 'number') {
-        for (const text of ['', 'yes', 'NaN', 'Infinity', '1e999', '0x10', '{}', '-1'])
+        for (const text of ['', 'yes', 'NaN', 'Infinity', '1e999', '0x10', '{}', '-2'])
           expect('reason' in decodeOption(one, text), `${key} ${text}`).toBe(true)
       }
       if (['json', 'ratio-map', 'chats'].includes(one.widget)) {
@@ -110,9 +110,14 @@ describe('the string form of options', () => {
     expect(refused('QuotaForNewUser', '-1')).toBe(true)
     expect(refused('ModelRequestRateLimitSuccessCount', '0')).toBe(true)
     expect(refused('ModelRequestRateLimitCount', '0')).toBe(false)
+    expect(refused('ModelRequestRateLimitCount', '-2')).toBe(true)
     expect(refused('ModelRequestRateLimitDurationMinutes', '0')).toBe(false)
     expect(refused('claude.thinking_adapter_budget_tokens_percentage', '0.05')).toBe(true)
     expect(refused('claude.thinking_adapter_budget_tokens_percentage', '1')).toBe(false)
+  })
+
+  it('takes -1 as 0, no limit, for the requests of a period', () => {
+    expect(decode('ModelRequestRateLimitCount', '-1')).toEqual({ value: 0 })
   })
 
   it('reads limits of groups, one or several, with what is not said as no limit', () => {

@@ -1,4 +1,5 @@
 import { option, section } from './define.ts'
+import { tierFactors, toolPrices } from './extra-prices.ts'
 import { map, number, ratios, says } from './shapes.ts'
 
 export const groups = section(
@@ -121,7 +122,28 @@ export const prices = section(
       unit: { zh: '美元/次', en: 'USD each' },
       help: {
         zh: '上游为一次请求进行并单独计费的每次联网搜索的价格。',
-        en: 'Price of each web search that the upstream makes for a request and bills apart.',
+        en: 'Price of each web search that the upstream makes for a request and bills apart; ToolPrice may name others by model.',
+      },
+    }),
+    ToolPrice: option({
+      default: toolPrices,
+      schema: ratios,
+      widget: 'ratio-map',
+      label: { zh: '工具单次价格', en: 'Price per call of a tool' },
+      unit: { zh: '美元/次', en: 'USD per call' },
+      help: {
+        zh: '上游运行并按次计费的工具，例如 file_search。“工具/模型*”只对名称匹配的模型有效，最长的匹配优先。0 表示免费；未列出的托管工具会被拒绝。默认值来自 OpenAI、Anthropic 和 Google 的公开价目表。',
+        en: 'Tools that the upstream runs and bills by the piece, such as file_search. “tool/model*” holds for models whose name fits; the longest pattern counts. 0 is free; a hosted tool that is not listed is refused. The defaults are from the price lists of OpenAI, Anthropic and Google.',
+      },
+    }),
+    TierFactor: option({
+      default: tierFactors,
+      schema: ratios,
+      widget: 'ratio-map',
+      label: { zh: '服务等级倍率', en: 'Service tier factor' },
+      help: {
+        zh: 'service_tier、speed、inference_geo 的取值到 Token 费用倍率的映射，例如 priority。“等级/模型*”只对名称匹配的模型有效，最长的匹配优先。按回复中实际的等级计费；没有倍率的更贵等级会从请求中移除。默认值来自 OpenAI、Anthropic 和 Google 的公开价目表。',
+        en: 'What tokens cost in a tier (a value of service_tier, speed or inference_geo, such as priority) as a multiple of their price. “tier/model*” holds for models whose name fits; the longest pattern counts. The tier that the reply was served with is charged; a dearer tier without a factor is taken out of requests. The defaults are from the price lists of OpenAI, Anthropic and Google.',
       },
     }),
   },

@@ -13,8 +13,8 @@ export const quotas = section(
       ...integer(500, { min: 0, max: 10_000_000, unit: units.tokens }),
       label: { zh: '请求预扣费额度', en: 'Pre-deduction quota for requests' },
       help: {
-        zh: '请求未声明输出上限时，为回答预留的 Token 数；请求结束后多退少补。',
-        en: 'Tokens reserved for the answer when a request declares no output limit; the difference is settled when it ends.',
+        zh: '请求未声明输出上限时，至少为回答预留的 Token 数；模型的最长回答更长时按最长回答预留，请求结束后多退少补。',
+        en: 'Tokens reserved at least for the answer when a request declares no output limit. The longest answer of the model is reserved where that is more; the difference is settled when the request ends.',
       },
     }),
     QuotaForInviter: option({

@@ -3,6 +3,8 @@ import { type MakeSchema, option, section, type Zod } from './define.ts'
 import { integer, map, toggle, units } from './shapes.ts'
 
 const count = (z: Zod) => z.int().min(0).max(requestCountMax)
+/** Requests of a period, where 0 is no limit; -1 is taken as 0. */
+const countOrNone: MakeSchema<number> = (z) => z.preprocess((value) => (value === -1 ? 0 : value), count(z))
 const limit: MakeSchema<RequestLimit> = (z) =>
   z.strictObject({
     seconds: z.int().min(1).max(limitSecondsMax).default(60),
@@ -39,8 +41,9 @@ export const rateLimit = section(
     }),
     ModelRequestRateLimitCount: option({
       ...integer(0, { min: 0, max: requestCountMax, unit: units.times }),
+      schema: countOrNone,
       label: { zh: '用户每周期最多请求次数', en: 'Requests of a user per period' },
-      help: { zh: '包括失败的请求，0 代表不限制。', en: 'Counts failed requests too; 0 means unlimited.' },
+      help: { zh: '包括失败的请求，0 或 -1 代表不限制。', en: 'Counts failed requests too; 0 or -1 means unlimited.' },
     }),
     ModelRequestRateLimitSuccessCount: option({
       ...integer(1000, { min: 1, max: requestCountMax, unit: units.times }),

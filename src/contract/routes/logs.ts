@@ -12,7 +12,7 @@ const ownFilters = {
   group: queryText,
   request_id: queryText,
 }
-const allFilters = { ...ownFilters, username: queryText, channel: queryInt, user_id: queryInt }
+const allFilters = { ...ownFilters, username: queryText, channel: queryInt, user_id: queryInt, site_cost: queryText }
 const place = { ...oneBasedPage, before: queryText, sort: querySort(logSorts) }
 const listed = page(log).extend({ next: z.string() })
 const zone = { time_zone: queryText }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { siteCostSum } from '../entities/site-cost.ts'
 import { auditRow, auditSorts, auditState, firstRun, job, release, systemInfo } from '../entities/system.ts'
 import { oneBasedPage, page, queryInt, querySort, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
@@ -40,6 +41,11 @@ export const systemRoutes = routes({
     reply: z.null(),
   },
   'GET /api/system/': { access: 'admin', summary: 'The installation: version, database, nodes', reply: systemInfo },
+  'GET /api/system/site_cost': {
+    access: 'admin',
+    summary: 'What upstreams billed for requests that nobody was charged for, by reason and channel: 24 hours, 30 days, all time',
+    reply: z.array(siteCostSum),
+  },
   'GET /api/system/first_run': {
     access: 'admin',
     summary: 'How far a new installation is: whether there is a channel, a token of the caller, a call that was charged',

@@ -8,6 +8,7 @@ import { newRequestId } from '../lib/ids.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
+import { commitCredit, repeatedTwice } from '../wallet/commit-credit.ts'
 import { credit } from '../wallet/credit.ts'
 import { quotaText } from '../wallet/quota-text.ts'
 import { lockManaged } from './lock-user.ts'
@@ -21,7 +22,8 @@ interface Adjustment {
 
 /**
  * Changes a balance by a signed amount: what is spent meanwhile stays spent. Throws `not_found`, `user_protected`, `nothing_changed`,
- * `quota_below_zero`, `amount_out_of_range`.
+ * `quota_below_zero`, `amount_out_of_range`, and `quota_unchanged` or `quota_change_unclear` when the connection is lost during the
+ * commit.
  */
 export async function adjustQuota(
   core: Core,
@@ -29,23 +31,27 @@ export async function adjustQuota(
   { id, ...wanted }: Adjustment & { readonly id: number },
 ): Promise<User> {
   if (wanted.change === 0) fail('nothing_changed')
-  const changed = await core.db.transaction().execute(async (within) => {
-    await writeAdjustment(core, within, { ...wanted, caller, user: await lockManaged(core, within, caller, id) })
+  const { user: changed } = await commitCredit(core, repeatedTwice, async (within) => {
+    const user = await lockManaged(core, within, caller, id)
+    const reference = await writeAdjustment(core, within, { ...wanted, caller, user })
     // Read in here: who is told of a failure behind the commit would do it twice.
-    return findUser(within, id)
+    return { userId: id, reference, user: await findUser(within, id) }
   })
   core.bus.publish('user', id)
   return presentUser(changed)
 }
 
-/** The ledger row, the log row for the user and the audit row, in the caller's transaction, which has locked the user. */
+/**
+ * The ledger row, the log row for the user and the audit row, in the caller's transaction, which has locked the user. Answers the
+ * reference of the ledger row.
+ */
 export async function writeAdjustment(
   core: Core,
   within: Within,
   { caller, user, change, reason }: Adjustment & { readonly caller: Caller; readonly user: Row<'users'> },
-): Promise<void> {
+): Promise<string> {
   const after = user.quota + change
-  if (change < 0 && after < 0) fail('quota_below_zero', { have: quotaText(core, user.quota) })
+  if (change < 0 && after < 0) fail('quota_below_zero', { have: quotaText(core, user.quota, 'down') })
   const nowMs = core.now()
   const at = seconds(nowMs)
   const { id: userId, username } = user
@@ -58,4 +64,5 @@ export async function writeAdjustment(
   await recordLog(within, { type: logType.manage, at, userId, username, content, quota: change })
   const [before, told] = [String(user.quota), JSON.stringify({ quota: after, change, reason })]
   await recordAudit(core, within, { caller, action: 'user.quota', target: `user:${userId}`, before, after: told })
+  return reference
 }

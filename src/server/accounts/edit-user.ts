@@ -4,6 +4,7 @@ import type { Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
+import { commitCredit, repeatedTwice } from '../wallet/commit-credit.ts'
 import { writeAdjustment } from './adjust-quota.ts'
 import { giveWelcome } from './gifts.ts'
 import { lockManaged } from './lock-user.ts'
@@ -41,8 +42,8 @@ export async function createByAdmin(accounts: Accounts, caller: Caller, given: N
 
 /**
  * Changes names, group, quota or password of a user; what is absent or as before stays. A new password signs the user out everywhere
- * and has to be changed. Throws `not_found`, `user_protected`, `own_password`, `group_unknown`, `quota_below_zero` and the failures of
- * names and passwords.
+ * and has to be changed. Throws `not_found`, `user_protected`, `own_password`, `group_unknown`, `quota_below_zero` the failures of names
+ * and passwords, and `quota_unchanged` or `quota_change_unclear` when the connection is lost during the commit of a changed quota.
  */
 export async function editByAdmin(accounts: Accounts, caller: Caller, edit: UserEdit): Promise<User> {
   const { id, password = '' } = edit
@@ -50,7 +51,7 @@ export async function editByAdmin(accounts: Accounts, caller: Caller, edit: User
   if (password !== '' && id === caller.id) fail('own_password')
   const password_hash = password === '' ? undefined : await hashFor(accounts, edit, password)
 
-  const edited = await accounts.db.transaction().execute(async (within) => {
+  const { user: edited } = await commitCredit(accounts, repeatedTwice, async (within) => {
     const user = await lockManaged(accounts, within, caller, id)
     const changed = changesOf(accounts, user, edit)
     const values = { ...changed, ...(password_hash ? { password_hash, must_change_password: 1 } : {}) }
@@ -63,8 +64,9 @@ export async function editByAdmin(accounts: Accounts, caller: Caller, edit: User
       await dropCodes(within, id)
     }
     const change = quotaChange(user, edit)
-    if (change !== 0) await writeAdjustment(accounts, within, { caller, user, change, reason: edit.reason ?? '' })
-    return findUser(within, id)
+    const adjustment = { caller, user, change, reason: edit.reason ?? '' }
+    const reference = change === 0 ? '' : await writeAdjustment(accounts, within, adjustment)
+    return { userId: id, reference, user: await findUser(within, id) }
   })
   accounts.bus.publish('user', id)
   return presentUser(edited)

@@ -61,7 +61,7 @@ async function warn(parts: Notifying, user: Spender, signal: AbortSignal): Promi
   const threshold = readSetting(user.setting).quota_warning_threshold ?? parts.options.current.QuotaRemindThreshold
   if (user.quota >= threshold || !isReachable(user) || !(await claim(parts, user.id))) return false
 
-  const params = { left: quotaText(parts, user.quota), threshold: quotaText(parts, threshold) }
+  const params = { left: quotaText(parts, user.quota, 'down'), threshold: quotaText(parts, threshold, 'up') }
   const notice = { kind: 'lowQuota', type: 'quota_exceed', params, values: [user.quota, threshold], path: '/topup' } as const
   try {
     await tellUser(parts, user, { ...notice, signal })

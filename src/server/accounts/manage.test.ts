@@ -250,7 +250,7 @@ eachDatabase('user management', (fresh, kind) => {
       { kind: 'adjust', amount: -250_000, detail: 'refund' },
     ])
     expect(await logs()).toMatchObject([
-      { type: 3, quota: 1_000_000, content: expect.stringContaining('+$2.000000') },
+      { type: 3, quota: 1_000_000, content: expect.stringContaining('+$2.00') },
       { type: 3, quota: -250_000, content: expect.stringContaining('refund') },
     ])
     expect(await audits()).toMatchObject([

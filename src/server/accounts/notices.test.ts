@@ -178,7 +178,7 @@ eachDatabase('notices', (fresh, kind) => {
     const sent = await Promise.all([warn(), warn(other)])
     expect(sent[0] + sent[1]).toBe(1)
     const mail = await smtp.mailTo(home)
-    expect(mail.text).toMatch(/has \$0\.99\d* left, less than \$1\.000000|剩余额度为 \$0\.99\d*，低于 \$1\.000000/)
+    expect(mail.text).toMatch(/has \$0\.99 left, less than \$1\.00|剩余额度为 \$0\.99，低于 \$1\.00/)
     expect(mail.text).toContain('https://site.test/topup')
 
     node.clock.passSeconds(7199)

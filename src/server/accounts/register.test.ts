@@ -115,7 +115,7 @@ eachDatabase('registration', (fresh, kind) => {
     const guest = await userNamed('one')
     expect(guest).toMatchObject({ quota: 501_000, inviter_id: hostId, aff_quota: 0 })
     expect(await logsOf(guest.id)).toEqual([
-      { type: 4, quota: 500_000, content: expect.stringContaining('$1.000000') },
+      { type: 4, quota: 500_000, content: expect.stringContaining('$1.00') },
       { type: 4, quota: 1000, content: expect.stringContaining('invite code') },
     ])
     expect((await logsOf(hostId)).map(({ quota }) => quota)).toEqual([500_000, 2000, 2000])

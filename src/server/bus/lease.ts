@@ -52,29 +52,53 @@ export async function withLease<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result | undefined> {
   const lease = { name, holder: `${parts.node}/${randomText(6)}` }
-  if (!(await takeLease(parts, { ...lease, ms }))) return undefined
+  const kept = await keepLease(parts, { ...lease, ms })
+  if (!kept) return undefined
+  try {
+    return await work(kept.lost)
+  } finally {
+    await kept.stop()
+    await releaseLease(parts, lease).catch((error: unknown) =>
+      parts.logger.warn({ error, lease: name }, 'could not release a lease'),
+    )
+  }
+}
+
+/**
+ * Takes the lease and renews it every third of `ms` until it is stopped; undefined when another holds it. `lost` is aborted when another
+ * has taken it, and at once when `ms` have passed without a renewal: a process that stood still for longer goes on with nothing before it
+ * has read this.
+ */
+export async function keepLease(
+  parts: LeaseParts,
+  lease: Lease & { ms: number },
+): Promise<{ readonly lost: AbortSignal; stop(): Promise<void> } | undefined> {
+  const { name, ms } = lease
+  let renewedMs = performance.now()
+  if (!(await takeLease(parts, lease))) return undefined
 
   const lost = new AbortController()
-  let renewing = Promise.resolve()
   const renew = async () => {
+    const askedMs = performance.now()
+    if (askedMs - renewedMs >= ms) lost.abort(new Error(`The lease ${name} was lost: it was not renewed in time`))
+    if (lost.signal.aborted) return
     try {
-      if (!(await takeLease(parts, { ...lease, ms }))) lost.abort(new Error(`The lease ${name} was lost`))
+      if (await takeLease(parts, lease)) renewedMs = askedMs
+      else lost.abort(new Error(`The lease ${name} was lost`))
     } catch (error) {
       parts.logger.warn({ error, lease: name }, 'could not renew a lease')
     }
   }
+  let renewing = Promise.resolve()
   const timer = setInterval(() => {
     renewing = renew()
   }, ms / 3).unref()
-
-  try {
-    return await work(lost.signal)
-  } finally {
-    clearInterval(timer)
-    await renewing
-    await releaseLease(parts, lease).catch((error: unknown) =>
-      parts.logger.warn({ error, lease: name }, 'could not release a lease'),
-    )
+  return {
+    lost: lost.signal,
+    async stop() {
+      clearInterval(timer)
+      await renewing
+    },
   }
 }
 

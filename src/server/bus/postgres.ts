@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import pg from 'pg'
 import type { Queries } from '../db/open.ts'
+import { afterAwake } from '../lib/awake.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { Receiver, Transport } from './transport.ts'
 
@@ -27,11 +28,11 @@ export function openPostgresNews({ url, db, logger }: PostgresParts, receiver: R
   let isWarned = false
   let isClosed = false
   let waitMs = retryMs.first
-  let timer: NodeJS.Timeout | undefined
+  let cancel = () => {}
 
   const later = (ms: number, work: () => void) => {
-    clearTimeout(timer)
-    timer = setTimeout(work, ms).unref()
+    cancel()
+    cancel = afterAwake(ms, work)
   }
 
   const down = (failed: pg.Client, error: unknown) => {
@@ -95,7 +96,7 @@ export function openPostgresNews({ url, db, logger }: PostgresParts, receiver: R
     },
     async close() {
       isClosed = true
-      clearTimeout(timer)
+      cancel()
       // Not waited for: a server that hangs must not hold up the end of this process.
       client?.end().catch(() => {})
     },

@@ -9,6 +9,7 @@ import type { Provider, Upstream } from '../providers/provider.ts'
 import { findRow } from './find-channels.ts'
 import { openKey } from './keys.ts'
 import { isPattern, matchesName } from './match-name.ts'
+import { siteIdFor } from './site-hops.ts'
 import { readModelMapping, readNames, readSetting, readStatusCodeMapping } from './values.ts'
 
 /**
@@ -35,6 +36,8 @@ export interface RunningChannel extends Upstream {
   readonly maxInputTokens: number
   /** The key as it is stored: tells whether it was replaced since. */
   readonly keySealed: string
+  /** What calls to it say of this site; '' when its address is one of a vendor. */
+  readonly siteId: string
 }
 
 /** All enabled channels, arranged for selection. Built anew on every change. */
@@ -166,7 +169,8 @@ function readRow(row: Row<'channels'>) {
 }
 
 function withKey(core: Core, channel: ChannelRow, row: KeyRow): RunningChannel {
-  const keyed = { ...channel, key: openKey(core, row), keyId: row.id, keySealed: row.key_sealed }
+  const siteId = siteIdFor(core, channel.baseUrl)
+  const keyed = { ...channel, siteId, key: openKey(core, row), keyId: row.id, keySealed: row.key_sealed }
   return { ...keyed, provider: channel.provider.forChannel?.(keyed) ?? channel.provider }
 }
 

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { BodyRule, HeaderOverrides, RuleCondition } from '../../contract/entities/channel-overrides.ts'
 import { isObject, type JsonObject } from '../protocols/wire-format.ts'
-import type { Upstream } from '../providers/provider.ts'
+import type { CallerHeaders, Upstream } from '../providers/provider.ts'
 import { matchesName } from './match-name.ts'
+import { siteHops } from './site-hops.ts'
 
 /** What a channel changes in the body and the headers of a request before they go to its upstream. All of it is pure. */
 
@@ -52,13 +53,18 @@ export function overrideHeaders(
   return Object.fromEntries(changed)
 }
 
-/** The headers of any call to a channel, with the channel's own on top. `key` is what the call is authorised with. */
+/**
+ * The headers of any call to a channel: with the sites that the request has passed, this one included, and the channel's own on top.
+ * `key` is what the call is authorised with; `received` came with the request that the call is made for.
+ */
 export function ownHeaders(
-  { setting, key }: Pick<Upstream, 'setting' | 'key'>,
+  { setting, key, siteId }: Pick<Upstream, 'setting' | 'key'> & { readonly siteId?: string },
   headers: Readonly<Record<string, string>>,
+  received: CallerHeaders = {},
 ): Record<string, string> {
   const { header_override: own } = setting
-  return own ? overrideHeaders(headers, own, { apiKey: key }) : { ...headers }
+  const all = { ...headers, ...siteHops(siteId, received) }
+  return own ? overrideHeaders(all, own, { apiKey: key }) : all
 }
 
 /** A name, a place in a list, or every place of one. */

@@ -303,6 +303,7 @@ function running(id: number, given: Partial<RunningChannel> = {}): RunningChanne
     key: 'k',
     keyId: id,
     keySealed: '',
+    siteId: '',
     baseUrl: provider.baseUrl,
     organization: '',
     other: '',

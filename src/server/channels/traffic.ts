@@ -14,6 +14,7 @@ import type { Conditions } from './select.ts'
  * full by what runs on other nodes, too: that shows when a request begins.
  */
 export interface TrafficParts {
+  /** Must not jump. */
   readonly now: Clock
   /** Counts the limits of channels over all nodes; undefined without Redis. */
   readonly shared?: RedisWindows | undefined

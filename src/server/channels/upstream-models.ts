@@ -7,8 +7,9 @@ import type { Format } from '../protocols/format.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
 import { readFields, requireBaseUrl, requireProvider } from './fields.ts'
 import { readKeys } from './keys.ts'
-import { openChannel } from './model-index.ts'
+import { openChannel, type RunningChannel } from './model-index.ts'
 import { ownHeaders } from './override.ts'
+import { siteIdFor } from './site-hops.ts'
 
 /** Asking an upstream which models it has. A stored key only ever goes to the address that is stored beside it. */
 type Parts = Core & { readonly upstream: UpstreamAgents }
@@ -28,11 +29,15 @@ export async function listModelsOfForm(parts: Parts, form: { type: number; base_
   const { base_url = '' } = readFields(parts.env, provider, { base_url: form.base_url })
   requireBaseUrl(provider, base_url)
   const [key = ''] = form.key.trim() === '' ? [] : readKeys(provider, form.key)
-  const channel = { id: 0, type: form.type, key, baseUrl: base_url || provider.baseUrl, organization: '', other: '', setting: {} }
+  const baseUrl = base_url || provider.baseUrl
+  const siteId = siteIdFor(parts, baseUrl)
+  const channel = { id: 0, type: form.type, key, baseUrl, organization: '', other: '', setting: {}, siteId }
   return askForModels(parts.upstream, provider, channel)
 }
 
-async function askForModels(upstream: UpstreamAgents, provider: Provider, channel: Upstream): Promise<string[]> {
+type Asked = Upstream & Pick<RunningChannel, 'siteId'>
+
+async function askForModels(upstream: UpstreamAgents, provider: Provider, channel: Asked): Promise<string[]> {
   const url = provider.modelsUrl(channel)
   // Whichever format it is asked in, a provider is authorised alike for its list.
   const [format] = Object.keys(provider.speaks) as Format[]

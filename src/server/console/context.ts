@@ -21,6 +21,10 @@ export interface Context {
   readonly signature: string
   readonly language: Language
   readonly requestId: string
+  /** The line of the route, as the contract names it. */
+  readonly route: string
+  /** Aborted when the connection of the caller closes. */
+  readonly left: AbortSignal
   setSession(token: string): void
   clearSession(): void
   /** Gives the browser a token to go on with, for some minutes. */

@@ -46,7 +46,7 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
           admissions.set(request, await admit(mount.app, mount.gate, { line, route, request }))
         },
         handler: async (request, reply) => {
-          const context = contextOf(mount.app, request, reply, admissions.get(request))
+          const context = contextOf(mount.app, { line, request, reply, admitted: admissions.get(request) })
           requireNoDemo(context, { line, route, body: request.body })
           const answer = await handler(context, readInput(route, request))
           if (!route.text) return reply.send(envelopeOf(route, answer))
@@ -78,7 +78,14 @@ function refuseInText(app: App, text: string) {
     answerFailure(app, request, reply, error, () => reply.type('text/plain; charset=utf-8').send(text))
 }
 
-function contextOf(app: App, request: FastifyRequest, reply: FastifyReply, admitted: Admitted | undefined): Context {
+interface Called {
+  readonly line: string
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly admitted: Admitted | undefined
+}
+
+function contextOf(app: App, { line, request, reply, admitted }: Called): Context {
   if (!admitted) throw new Error('A console call reached its handler without having been admitted')
   const { client, identity } = admitted
   const { account } = identity ?? {}
@@ -100,10 +107,18 @@ function contextOf(app: App, request: FastifyRequest, reply: FastifyReply, admit
     signature: headerText(request, 'stripe-signature'),
     language: languageOf(request.headers['accept-language']),
     requestId: request.id,
+    route: line,
+    left: abortedOnClose(reply),
     setSession: (token) => void reply.header('set-cookie', sessionCookie(app, token)),
     clearSession: () => void reply.header('set-cookie', clearedSessionCookies()),
     keepBrowser: (token) => void reply.header('set-cookie', browserCookie(app, token)),
   }
+}
+
+function abortedOnClose({ raw }: FastifyReply): AbortSignal {
+  const controller = new AbortController()
+  raw.once('close', () => controller.abort())
+  return controller.signal
 }
 
 function headerText({ headers }: FastifyRequest, name: string): string {

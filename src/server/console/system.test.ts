@@ -55,6 +55,28 @@ describe.each(['sqlite', 'postgres'] as const)('the installation over %s', (kind
       })
   })
 
+  it('sums site costs, in their own call and with the comparison of balances', async () => {
+    const { db, now } = server.app
+    const row = { user_id: 1, channel_id: 0, model: 'm', amount: 30, created_at: Math.floor(now() / 1000) - 9 }
+    await db
+      .insertInto('site_costs')
+      .values([
+        { ...row, request_id: 'a', reason: 'undelivered' },
+        { ...row, request_id: 'b', reason: 'undelivered', amount: 5 },
+      ])
+      .execute()
+
+    const sum = { count: 2, quota: 35 }
+    const expected = { reason: 'undelivered', channel_id: 0, channel_name: '' }
+    expect(await server.call('GET /api/system/site_cost')).toEqual([
+      { ...expected, last_24_hours: sum, last_30_days: sum, all: sum },
+    ])
+    await server.call('POST /api/job/reconcile-ledger/run')
+    const detail = async () =>
+      (await server.call<SystemJob[]>('GET /api/job/')).find(({ name }) => name === 'reconcile-ledger')?.detail
+    await expect.poll(detail).toBe('0 differ; site costs of 24 hours: 35')
+  })
+
   it('tells its version, its database and its nodes', async () => {
     const { db } = server.app
     const gone = { name: 'gone', version: '0', started_at: 1, seen_at: 1, memory_mb: 9 }

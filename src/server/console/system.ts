@@ -4,10 +4,12 @@ import { oneBased } from '../db/page.ts'
 import { jobs } from '../jobs/index.ts'
 import { listJobs } from '../jobs/list-jobs.ts'
 import { readFirstRun, readSystem } from '../jobs/read-system.ts'
+import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import { readLatestRelease } from '../notify/latest-release.ts'
 import { verifyAudit } from '../options/audit.ts'
 import { exportAudit, listAudit } from '../options/list-audit.ts'
+import { sumSiteCosts } from '../wallet/site-costs.ts'
 import { type Context, requireCaller } from './context.ts'
 import { startJob } from './start-job.ts'
 
@@ -35,6 +37,8 @@ export const systemHandlers: Handlers<typeof systemRoutes, Context> = {
   },
 
   'GET /api/system/': ({ app }) => readSystem(app),
+
+  'GET /api/system/site_cost': ({ app }) => sumSiteCosts(app.db, seconds(app.now())),
 
   'GET /api/system/first_run': (context) => readFirstRun(context.app, requireCaller(context)),
 

@@ -124,7 +124,7 @@ describe('wallet calls', () => {
     await server.app.db.updateTable('users').set({ aff_quota: 600_000 }).where('id', '=', 1).execute()
     const english = { 'accept-language': 'en' }
     const below = await server.raw('POST /api/user/aff_transfer', { quota: 1 }, english)
-    expect(await below.json()).toMatchObject({ success: false, message: 'The transfer amount is at least $1.000000' })
+    expect(await below.json()).toMatchObject({ success: false, message: 'The transfer amount is at least $1.00' })
     const moved = await server.raw('POST /api/user/aff_transfer', { quota: 500_000 }, english)
     expect(await moved.json()).toEqual({ success: true, message: 'Transfer successful', data: null })
 

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type DatabaseConnection, Kysely, SqliteDriver, type TransactionBuilder } from 'kysely'
+import { awakeMs } from '../lib/awake.ts'
 import { AppError } from '../lib/failure.ts'
 import type { Tables } from './schema.ts'
 
@@ -56,12 +57,12 @@ export class PatientSqliteDriver extends SqliteDriver {
 }
 
 async function untilUnlocked<Result>(attempt: () => Promise<Result>): Promise<Result> {
-  const latest = performance.now() + writeLockMs
+  const latest = awakeMs() + writeLockMs
   for (;;) {
     try {
       return await attempt()
     } catch (error) {
-      if (!isLocked(error) || performance.now() > latest) throw error
+      if (!isLocked(error) || awakeMs() > latest) throw error
       await pause(lockPauseMs * (0.5 + Math.random()))
     }
   }

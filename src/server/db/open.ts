@@ -43,8 +43,26 @@ export async function openDatabase(
   // This thread has requests to serve: it comes again for a lock, and never stands still for it.
   const raw = openSqlite(file, 0)
   const db = new PatientQueries({ dialect: sqliteDialect(raw) })
-  return { dialect: 'sqlite', db, file, raw, close: () => db.destroy() }
+  const close = async () => {
+    moveIntoFile(raw)
+    await db.destroy()
+  }
+  return { dialect: 'sqlite', db, file, raw, close }
 }
+
+/**
+ * Moves what the write-ahead log holds into the file of the database, which is whole by itself then. For the last connection that is
+ * closed. What cannot be moved now stays in the log, and the next start reads it there.
+ */
+function moveIntoFile(raw: DatabaseSyncInstance): void {
+  try {
+    raw.exec(`pragma busy_timeout = ${checkpointMs}; pragma wal_checkpoint(truncate)`)
+  } catch {
+    // The disk is full, or the file is gone: nothing is lost that was not lost before.
+  }
+}
+
+const checkpointMs = 2000
 
 /** Whether a failure is a broken unique constraint, on either database; of this column, where one is named as `users.email`. */
 export function isUniqueViolation(error: unknown, column?: string): boolean {

@@ -1,5 +1,6 @@
 import { PostgresDialect, type PostgresPoolClient } from 'kysely'
 import pg from 'pg'
+import { stillMs, withinAwake } from '../lib/awake.ts'
 
 const int8 = 20
 const numeric = 1700
@@ -29,7 +30,6 @@ export function openPostgres(url: string, connectionsMax = 10, more: pg.PoolConf
     types,
     connectionTimeoutMillis: 2000,
     statement_timeout: statementMs,
-    query_timeout: silenceMs,
     lock_timeout: lockMs,
     idle_in_transaction_session_timeout: 30_000,
     application_name: 'sluice',
@@ -46,7 +46,12 @@ export function postgresDialect(pool: pg.Pool): PostgresDialect {
 
 function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   if (pool.waitingCount >= waitingMax) throw new Error(`${pool.waitingCount} wait for a connection`)
-  return pool.connect()
+  // The pool's time limit also counts the time that this process stood still: then it is asked once more.
+  const stillBefore = stillMs()
+  return pool.connect().catch((error: unknown) => {
+    if (stillMs() > stillBefore) return pool.connect()
+    throw error
+  })
 }
 
 /** A connection that has fallen silent is asked nothing more, and not used again. */
@@ -55,9 +60,9 @@ function watched(client: pg.PoolClient): PostgresPoolClient {
   const query = (sql: string, parameters: unknown[]) =>
     silent
       ? Promise.reject(silent)
-      : client.query(sql, parameters).catch((error: Error) => {
-          if (error.message === 'Query read timeout') silent = error
-          throw error
+      : withinAwake(silenceMs, client.query(sql, parameters), () => {
+          silent = new Error('Query read timeout')
+          throw silent
         })
   // The other form of `query`, with a cursor, is for dialects that were given one.
   return { query: query as unknown as PostgresPoolClient['query'], release: () => client.release(silent) }

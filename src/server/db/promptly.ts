@@ -1,3 +1,5 @@
+import { withinAwake } from '../lib/awake.ts'
+
 const limitMs = 1500
 
 /** The database is silent, or much too slow. */
@@ -12,14 +14,8 @@ export class NoAnswer extends Error {
  * For what is found by an index while somebody waits: an answer that does not come soon will not come, and who asked is told so. The
  * statement itself ends at its own limit. Throws `NoAnswer`.
  */
-export async function promptly<Result>(answer: Promise<Result>): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new NoAnswer()), limitMs)
+export function promptly<Result>(answer: Promise<Result>): Promise<Result> {
+  return withinAwake(limitMs, answer, () => {
+    throw new NoAnswer()
   })
-  try {
-    return await Promise.race([answer, tooLate])
-  } finally {
-    clearTimeout(timer)
-  }
 }

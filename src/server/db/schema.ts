@@ -25,11 +25,13 @@ export interface Tables {
   top_ups: TopUpsTable
   ledger: LedgerTable
   holds: HoldsTable
+  site_costs: SiteCostsTable
   sealed_states: SealedStatesTable
   kept_responses: KeptResponsesTable
   open_responses: OpenResponsesTable
   own_responses: OwnResponsesTable
   own_response_events: OwnResponseEventsTable
+  idempotent_requests: IdempotentRequestsTable
   logs: LogsTable
   quota_data: QuotaDataTable
   usage_hours: UsageHoursTable
@@ -298,6 +300,20 @@ interface HoldsTable {
   created_at: number
 }
 
+/** What upstreams bill for requests that nobody is charged for. Only `wallet/ledger` writes it; cleanings of the log leave it alone. */
+interface SiteCostsTable {
+  request_id: string
+  user_id: number
+  channel_id: number
+  model: string
+  /** Units, at least 0. */
+  amount: number
+  /** `SiteCostReason`. */
+  reason: string
+  /** Unix seconds, the same as of the log row. */
+  created_at: number
+}
+
 /** What models want back with their tool calls. Only `relay/sealed-states` reads and writes it. */
 interface SealedStatesTable {
   owner: string
@@ -374,6 +390,32 @@ interface OwnResponseEventsTable {
   number: number
   events_sealed: string
   bytes: number
+  expires_at: number
+}
+
+/** Requests with an `Idempotency-Key`. Only `relay/idempotent-requests` reads and writes it. */
+interface IdempotentRequestsTable {
+  user_id: number
+  /** 0 for the playground. */
+  token_id: number
+  /** SHA-256 of the key. */
+  key_hash: string
+  /** SHA-256 of address and body. */
+  fingerprint: string
+  /** The request that runs or ran under the key. */
+  request_id: string
+  /** `running`; `done`: the reply is here; `unavailable`: charged, but the reply is not stored. */
+  state: string
+  node: string
+  /** Until then the node answers for a running request; 0 when it has ended. */
+  lease_until: number
+  status: Generated<number>
+  /** JSON. */
+  headers: Generated<string>
+  body_sealed: Generated<string>
+  /** Length of the body before it was sealed. */
+  bytes: Generated<number>
+  created_at: number
   expires_at: number
 }
 

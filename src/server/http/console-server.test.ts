@@ -578,5 +578,12 @@ describe('the files of the console', () => {
     const policy = String((await console.call('GET /')).headers['content-security-policy'])
     expect(policy).toContain("frame-src 'self' https://chat.example https://x.example https://about.example;")
     expect(policy).not.toContain('unsafe-eval')
+    for (const [key, value] of [
+      ['ChatLink', 'https://x;script-src/'],
+      ['About', "https://a'b"],
+      ['Chats', JSON.stringify([{ a: 'https://*.example' }])],
+    ] as const)
+      await expect(save(key, value), key).rejects.toMatchObject({ code: 'option_invalid' })
+    expect(String((await console.call('GET /')).headers['content-security-policy'])).toBe(policy)
   })
 })

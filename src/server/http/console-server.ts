@@ -10,6 +10,7 @@ import { openApi } from '../console/openapi.ts'
 import { clientReader } from '../lib/client-address.ts'
 import { closeBehindAnswer } from '../lib/close-behind.ts'
 import { AppError, fail } from '../lib/failure.ts'
+import { requireFewHeaders } from '../lib/header-limits.ts'
 import { newRequestId } from '../lib/ids.ts'
 import { root } from '../lib/root.ts'
 import { ConsoleRequests } from '../limits/console-requests.ts'
@@ -58,6 +59,7 @@ export function buildConsoleServer(
   acceptJsonOnly(server)
   server.addHook('onRequest', async (request, reply) => {
     setHeaders(app, request, reply)
+    requireFewHeaders(request.raw)
     if (ambiguousPath.test(pathOf(request))) return answerUnknown(request, reply)
   })
   server.addHook('onSend', async (request, reply) => leaveUnread(request, reply))

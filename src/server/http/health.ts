@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { isAdmin } from '../../contract/roles.ts'
 import { findByAccessToken } from '../accounts/access-tokens.ts'
+import { withinAwake } from '../lib/awake.ts'
 import type { ClientReader } from '../lib/client-address.ts'
 import type { Core } from '../options/core.ts'
 
@@ -38,13 +39,9 @@ export function addHealth(
 }
 
 async function answersInTime({ db }: Core): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, pingMaxMs, false)
-  })
   const answer = sql`select 1`.execute(db).then(
     () => true,
     () => false,
   )
-  return Promise.race([answer, tooLate]).finally(() => clearTimeout(timer))
+  return withinAwake(pingMaxMs, answer, () => false)
 }

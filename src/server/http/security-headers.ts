@@ -1,4 +1,6 @@
 import type { OptionValues } from '../../contract/options/index.ts'
+import type { Core } from '../options/core.ts'
+import { policySources } from '../options/policy-sources.ts'
 
 /** Headers that tell browsers what our answers may do. They are built from parsed origins, never from the text of an option. */
 
@@ -18,13 +20,32 @@ export const dataHeaders = {
   'cache-control': 'no-store',
 } as const
 
-/** For the page of the console. The component library writes inline styles; scripts come from our files alone. */
-export function pageHeaders(options: OptionValues): Record<string, string> {
+/**
+ * For the page of the console. The component library writes inline styles; scripts come from our files alone. Made once for each
+ * snapshot of the options; what they name and the policy cannot is left out and logged.
+ */
+export function pageHeaders({
+  options: { current },
+  logger,
+}: Pick<Core, 'options' | 'logger'>): Readonly<Record<string, string>> {
+  const made = headersOf.get(current)
+  if (made) return made
+  const left = policySources(current).flatMap(({ option, origin }) => (origin === undefined ? [option] : []))
+  if (left.length > 0) logger.warn({ options: unique(left) }, 'a host with unusual signs is left out of the content policy')
+  const headers = makePageHeaders(current)
+  headersOf.set(current, headers)
+  return headers
+}
+
+const headersOf = new WeakMap<OptionValues, Readonly<Record<string, string>>>()
+
+function makePageHeaders(options: OptionValues): Record<string, string> {
   const checks = options.TurnstileCheckEnabled ? ['https://challenges.cloudflare.com'] : []
   const telegram = options.TelegramOAuthEnabled ? ['https://telegram.org'] : []
   const telegramFrame = options.TelegramOAuthEnabled ? ['https://oauth.telegram.org'] : []
-  const frames = [...chatAddresses(options), options.About, options.HomePageContent].flatMap(httpsOrigin)
-  const payment = originOf(options.PayAddress)
+  const sources = policySources(options)
+  const originsOf = (wanted: 'frame' | 'form') =>
+    sources.flatMap(({ use, origin }) => (use === wanted && origin !== undefined ? [origin] : []))
 
   const policy = {
     'default-src': ["'self'"],
@@ -35,36 +56,20 @@ export function pageHeaders(options: OptionValues): Record<string, string> {
     'media-src': ["'self'", 'https:'],
     'connect-src': ["'self'"],
     // Our own files are downloaded through frames; our own pages and data let nobody frame them.
-    'frame-src': unique(["'self'", ...checks, ...telegramFrame, ...frames]),
+    'frame-src': unique(["'self'", ...checks, ...telegramFrame, ...originsOf('frame')]),
     'object-src': ["'none'"],
     'base-uri': ["'none'"],
-    'form-action': ["'self'", ...payment],
+    'form-action': ["'self'", ...originsOf('form')],
     'frame-ancestors': ["'none'"],
   }
 
   return {
     'content-security-policy': Object.entries(policy)
-      .map(([directive, sources]) => `${directive} ${sources.length > 0 ? sources.join(' ') : "'none'"}`)
+      .map(([directive, words]) => `${directive} ${words.length > 0 ? words.join(' ') : "'none'"}`)
       .join('; '),
     'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=()',
     'cache-control': 'no-cache',
   }
-}
-
-/** Chat pages may be embedded: those of the list, and the two single ones. */
-function chatAddresses(options: OptionValues): string[] {
-  return [...options.Chats.flatMap((chat) => Object.values(chat)), options.ChatLink, options.ChatLink2]
-}
-
-function httpsOrigin(url: string): string[] {
-  return originOf(url).filter((origin) => origin.startsWith('https://'))
-}
-
-/** `https://host:port`; nothing for what is no web address. */
-function originOf(url: string): string[] {
-  const text = url.trim()
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return []
-  return [new URL(text).origin]
 }
 
 function unique(texts: readonly string[]): string[] {

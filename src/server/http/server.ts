@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import { type AddressInfo, isIPv6, Server as TcpServer } from 'node:net'
+import { type AddressInfo, isIPv6, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { allHandlers } from '../console/handlers.ts'
 import { clientReader } from '../lib/client-address.ts'
 import { declineUpgrade, wantsWebSocket } from '../lib/decline-upgrade.ts'
+import { answerHalfClosed, stopAccepting } from '../lib/node-internals.ts'
 import type { App } from '../parts.ts'
 import { relayLane } from '../relay/lane.ts'
 import { socketLane } from '../relay/socket-lane.ts'
@@ -36,6 +37,8 @@ export async function listen(app: App): Promise<RunningServer> {
         if (request.httpVersionMajor < 1) refuseOldest(request)
         else if (!lane.takes(request, response)) handler(request, response)
       })
+      answerHalfClosed(created)
+      created.on('timeout', closeWhenSilent)
       created.on('upgrade', (request, socket, head) => {
         if (wantsWebSocket(request)) sockets.takes(request, socket, head)
         else declineUpgrade(created, request, socket, head)
@@ -92,7 +95,15 @@ function namedInUrl(host: string): string {
 
 /** Takes no connection any more, and resolves when the last has ended. Those that are idle stay open, as `close` of HTTP does not leave them. */
 function closed(server: Server): Promise<void> {
-  return new Promise((resolve) => TcpServer.prototype.close.call(server, () => resolve()))
+  return new Promise((resolve) => stopAccepting(server, resolve))
+}
+
+/** Closes a connection that was idle for too long, unless a request has arrived that was not read yet: the process may have stood still. */
+function closeWhenSilent(socket: Socket): void {
+  const { bytesRead } = socket
+  setImmediate(() => {
+    if (socket.bytesRead === bytesRead) socket.destroy()
+  })
 }
 
 /** HTTP/0.9 knows neither headers nor statuses: whatever sent this is no client of ours. Answered as what cannot be read at all. */

@@ -37,7 +37,7 @@ export function fileServer(core: Core, folder: string): FileServer {
 
     if (path !== '/index.html' && isThere(path) && sendFile(request, reply)) return reply.hijack()
     if (machinePaths.test(path)) return undefined
-    return reply.headers(pageHeaders(core.options.current)).type('text/html; charset=utf-8').send(page)
+    return reply.headers(pageHeaders(core)).type('text/html; charset=utf-8').send(page)
   }
 
   function sendFile(request: FastifyRequest, reply: FastifyReply): boolean {

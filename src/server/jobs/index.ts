@@ -2,6 +2,7 @@ import { checkUpstreamModels } from './check-models.ts'
 import { expireHolds } from './expire-holds.ts'
 import { noteNode } from './note-node.ts'
 import { pollUpstreamTasks } from './poll-tasks.ts'
+import { purgeIdempotentRequests } from './purge-idempotent-requests.ts'
 import { purgeKeptResponses } from './purge-kept-responses.ts'
 import { purgeLogs } from './purge-logs.ts'
 import { purgeSealedStates } from './purge-sealed-states.ts'
@@ -13,6 +14,7 @@ import { rollUpUsage } from './roll-up.ts'
 import type { Job } from './runner.ts'
 import { settleResponses } from './settle-responses.ts'
 import { tellOfDisabledChannels } from './tell-disabled-channels.ts'
+import { tellOfImplausibleUsage } from './tell-implausible-usage.ts'
 import { testChannels } from './test-channels.ts'
 import { warnOfLowQuota } from './warn-low-quota.ts'
 
@@ -28,10 +30,12 @@ export const jobs: readonly Job[] = [
   purgeLogs,
   purgeSealedStates,
   purgeKeptResponses,
+  purgeIdempotentRequests,
   settleResponses,
   pollUpstreamTasks,
   testChannels,
   tellOfDisabledChannels,
+  tellOfImplausibleUsage,
   refreshBalances,
   checkUpstreamModels,
 ]

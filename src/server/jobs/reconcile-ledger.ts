@@ -1,12 +1,15 @@
+import type { SiteCostSum } from '../../contract/entities/site-cost.ts'
+import { seconds } from '../lib/clock.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { App } from '../parts.ts'
 import { findLedgerGap, type LedgerGap, markLedger } from '../wallet/ledger-mark.ts'
 import { reconcile } from '../wallet/reconcile.ts'
+import { sumSiteCosts } from '../wallet/site-costs.ts'
 import type { Job } from './runner.ts'
 
 /**
- * Checks that every balance is the sum of its ledger rows, and that the ledger still has what was in it last time. It only reports: what went wrong is for a
- * person to find out.
+ * Checks that every balance is the sum of its ledger rows, and that the ledger still has what was in it last time; sums what the site
+ * bore of what upstreams bill. It only reports: what went wrong is for a person to find out.
  */
 export const reconcileLedger: Job = {
   name: 'reconcile-ledger',
@@ -22,8 +25,17 @@ export const reconcileLedger: Job = {
     const gap = await findLedgerGap(app)
     if (gap) await report(app, gap)
     await markLedger(app).catch((error: unknown) => app.logger.warn({ error }, 'how far the ledger goes could not be marked'))
-    return `${discrepancies.length} differ${gap ? `; the ledger is an older one: ${spanOf(gap)} is missing` : ''}`
+    const borne = sumOf(await sumSiteCosts(app.db, seconds(app.now())))
+    return [
+      `${discrepancies.length} differ`,
+      ...(borne > 0 ? [`site costs of 24 hours: ${borne}`] : []),
+      ...(gap ? [`the ledger is an older one: ${spanOf(gap)} is missing`] : []),
+    ].join('; ')
   },
+}
+
+function sumOf(sums: readonly SiteCostSum[]): number {
+  return sums.reduce((sum, { last_24_hours: { quota } }) => sum + quota, 0)
 }
 
 async function report(app: App, gap: LedgerGap): Promise<void> {

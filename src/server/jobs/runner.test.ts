@@ -3,7 +3,7 @@ import { testCore } from '../../../test/helpers/core.ts'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import type { Core } from '../options/core.ts'
 import { jobs } from './index.ts'
-import { type Job, JobRunner } from './runner.ts'
+import { type Job, JobRunner, type RunnerSettings } from './runner.ts'
 
 describe('the list of jobs', () => {
   it('names each once, with a deadline and an interval', () => {
@@ -31,9 +31,9 @@ eachDatabase('jobs', (fresh) => {
   }
 
   /** A runner whose clock the test moves, second by second. */
-  function runnerOf(core: Core, list: readonly Job<Core>[]) {
+  function runnerOf(core: Core, list: readonly Job<Core>[], settings: RunnerSettings = {}) {
     let nowMs = 0
-    const runner = new JobRunner(core, list, { now: () => nowMs, random: () => 0.5, graceMs: 20 })
+    const runner = new JobRunner(core, list, { now: () => nowMs, random: () => 0.5, graceMs: 20, ...settings })
     const tick = () => {
       nowMs += 1000
       runner.tick()
@@ -197,6 +197,57 @@ eachDatabase('jobs', (fresh) => {
     await a.runner.stop()
     await b.pass(15)
     expect(ran.at(-1)).toBe('node-1')
+  })
+
+  it('of a node that stands still in the middle of a run are taken over within a minute, and the run that wakes up is told to end', async () => {
+    const [one, other] = await nodes(2)
+    if (!one || !other) throw new Error('unreachable')
+    const told: string[] = []
+    const slow = job({
+      on: 'one-node',
+      everyMs: () => 15_000,
+      deadlineMs: 120_000,
+      run: ({ node }, signal) => {
+        told.push(`${node} runs`)
+        return new Promise((resolve) =>
+          signal.addEventListener('abort', () => resolve(String(told.push(`${node} is told: ${signal.reason}`)))),
+        )
+      },
+    })
+    const leader = runnerOf(one, [slow], { leaseMs: 1500 })
+    const follower = runnerOf(other, [slow])
+    for (let second = 0; second < 5; second++) leader.tick()
+    await expect.poll(() => told).toEqual(['node-0 runs'])
+    await follower.pass(20)
+    expect(told).toEqual(['node-0 runs'])
+
+    // As another node finds it when this one no longer renews.
+    await one.db.updateTable('leases').set({ until_ms: 1 }).execute()
+    for (let second = 0; second < 17; second++) {
+      follower.tick()
+      await one.db.updateTable('leases').set({ until_ms: 1 }).where('holder', '=', one.node).execute()
+    }
+    await expect
+      .poll(() => told.slice(0, 3).sort())
+      .toEqual([expect.stringContaining('node-0 is told: Error: The lease job:count was lost'), 'node-0 runs', 'node-1 runs'])
+    await Promise.all([leader.runner.stop(), follower.runner.stop()])
+  })
+
+  it('that run keep other nodes away for no longer than half a minute without a renewal', async () => {
+    const [core] = await nodes(1)
+    if (!core) throw new Error('unreachable')
+    const { runner, tick } = runnerOf(core, [
+      job({
+        on: 'one-node',
+        deadlineMs: 120_000,
+        run: (_parts, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve('ended'))),
+      }),
+    ])
+    for (let second = 0; second < 5; second++) tick()
+    const lease = () => core.db.selectFrom('leases').selectAll().executeTakeFirst()
+    await expect.poll(lease).toBeDefined()
+    expect(((await lease())?.until_ms ?? 0) - Date.now()).toBeLessThanOrEqual(30_000)
+    await runner.stop()
   })
 
   it('on each node run on each node', async () => {

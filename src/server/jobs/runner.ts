@@ -1,7 +1,8 @@
 import type { OptionValues } from '../../contract/options/index.ts'
 import type { Text } from '../../contract/text.ts'
-import { releaseLease, takeLease, withLease } from '../bus/lease.ts'
+import { keepLease, releaseLease, takeLease, withLease } from '../bus/lease.ts'
 import type { NewRow } from '../db/schema.ts'
+import { afterAwake } from '../lib/awake.ts'
 import { type Clock, seconds } from '../lib/clock.ts'
 import { background, redact } from '../lib/logger.ts'
 import type { Core } from '../options/core.ts'
@@ -50,7 +51,8 @@ export function runLease(jobName: string): string {
 const tickMs = 1000
 const firstWithinMs = 5000
 const takeOverWithinMs = 30_000
-const leaseReserveMs = 10_000
+/** Of a job that runs, renewed until its end: a node that stops or stands still is followed by another within a minute. */
+const runningLeaseMs = 24_000
 const runLeaseMs = 60_000
 const tellEveryMs = 1000
 
@@ -60,6 +62,8 @@ export interface RunnerSettings {
   readonly random?: () => number
   /** How long a run that was told to end is waited for. */
   readonly graceMs?: number
+  /** How long a run that is not renewed keeps other nodes away. */
+  readonly leaseMs?: number
 }
 
 export class JobRunner<Parts extends Core> {
@@ -68,6 +72,7 @@ export class JobRunner<Parts extends Core> {
   readonly #now: Clock
   readonly #random: () => number
   readonly #graceMs: number
+  readonly #leaseMs: number
   /** One for each run in progress. */
   readonly #endings = new Set<AbortController>()
   #isStopping = false
@@ -77,7 +82,7 @@ export class JobRunner<Parts extends Core> {
   constructor(
     parts: Parts,
     jobs: readonly Job<Parts>[],
-    { now = () => performance.now(), random = Math.random, graceMs = 2000 }: RunnerSettings = {},
+    { now = () => performance.now(), random = Math.random, graceMs = 2000, leaseMs = runningLeaseMs }: RunnerSettings = {},
   ) {
     const names = jobs.map((job) => job.name)
     const double = names.find((name, index) => names.indexOf(name) !== index)
@@ -87,6 +92,7 @@ export class JobRunner<Parts extends Core> {
     this.#now = now
     this.#random = random
     this.#graceMs = graceMs
+    this.#leaseMs = leaseMs
     this.#planned = jobs.map((job) => ({ job, lastMs: now(), waitMs: this.#first(), running: undefined }))
   }
 
@@ -114,7 +120,7 @@ export class JobRunner<Parts extends Core> {
     if (!planned) throw new Error(`There is no job ${name} to be started by hand`)
     if (this.#isStopping || planned.running) return Promise.resolve(false)
     return new Promise((resolve, reject) => {
-      planned.running = this.#runAlone(planned.job, () => resolve(true))
+      planned.running = this.#runAlone(planned.job, undefined, () => resolve(true))
         .then(() => resolve(false), reject)
         .finally(() => {
           planned.running = undefined
@@ -147,13 +153,19 @@ export class JobRunner<Parts extends Core> {
     if (job.on === 'each-node') return this.#run(job)
 
     const lease = this.#lease(job)
-    if (!(await takeLease(this.#parts, { ...lease, ms: job.deadlineMs + leaseReserveMs }))) {
+    const kept = await keepLease(this.#parts, { ...lease, ms: this.#leaseMs })
+    if (!kept) {
       planned.waitMs = this.#about(takeOverWithinMs)
       return
     }
-    if (this.#isStopping) return
     const startedMs = this.#now()
-    await (job.onDemand ? this.#runAlone(job) : this.#run(job))
+    try {
+      if (this.#isStopping) return
+      await (job.onDemand ? this.#runAlone(job, kept.lost) : this.#run(job, kept.lost))
+    } finally {
+      await kept.stop()
+    }
+    if (kept.lost.aborted) return
     // Kept until after the next start, so that the other nodes come only when this one is gone.
     const restMs = job.everyMs(this.#parts.options.current) * 1.25 - (this.#now() - startedMs)
     if (restMs > 0) await takeLease(this.#parts, { ...lease, ms: Math.ceil(restMs) })
@@ -161,17 +173,17 @@ export class JobRunner<Parts extends Core> {
   }
 
   /** Does nothing when the job runs already, here or elsewhere. Who started it sees it run, not how it ended the last time. */
-  async #runAlone(job: Job<Parts>, onStart?: () => void): Promise<void> {
+  async #runAlone(job: Job<Parts>, lost?: AbortSignal, onStart?: () => void): Promise<void> {
     const { now, node } = this.#parts
-    await withLease(this.#parts, { name: runLease(job.name), ms: runLeaseMs }, async () => {
+    await withLease(this.#parts, { name: runLease(job.name), ms: runLeaseMs }, async (lostRun) => {
       const run = { name: job.name, holder: node, started_at: seconds(now()) }
       if (onStart) await this.#note({ ...run, finished_at: 0, outcome: 'running', detail: '' })
       onStart?.()
-      await this.#run(job)
+      await this.#run(job, lost ? AbortSignal.any([lost, lostRun]) : lostRun)
     })
   }
 
-  async #run(job: Job<Parts>): Promise<void> {
+  async #run(job: Job<Parts>, lost?: AbortSignal): Promise<void> {
     const { now, metrics, logger, node } = this.#parts
     const run = { name: job.name, holder: node, started_at: seconds(now()) }
     let noting = Promise.resolve()
@@ -183,22 +195,24 @@ export class JobRunner<Parts extends Core> {
         .then(() => this.#note({ ...run, finished_at: 0, outcome: 'running', detail: shown(detail) }))
         .catch((error: unknown) => logger.warn({ error, job: job.name }, 'could not note how far a job is'))
     }
-    const { outcome, detail } = await this.#attempt(job, tell)
+    const { outcome, detail } = await this.#attempt(job, tell, lost)
     metrics.jobRuns.inc({ job: job.name, outcome })
     if (outcome === 'timeout') logger.error({ job: job.name }, 'a job did not end in time')
     await noting
     await this.#note({ ...run, finished_at: seconds(now()), outcome, detail: shown(detail) })
   }
 
-  /** Never throws, and ends soon after the deadline whatever the job does. */
-  #attempt(job: Job<Parts>, tell: (detail: string) => void): Promise<Result> {
+  /** Never throws, and ends soon after the deadline, or after its lease was lost, whatever the job does. */
+  #attempt(job: Job<Parts>, tell: (detail: string) => void, lost: AbortSignal | undefined): Promise<Result> {
     const ending = new AbortController()
+    const end = () => ending.abort(lost?.reason)
+    lost?.addEventListener('abort', end)
     this.#endings.add(ending)
     let failure: Result['outcome'] = 'failed'
-    const deadline = setTimeout(() => {
+    const cancelDeadline = afterAwake(job.deadlineMs, () => {
       failure = 'timeout'
       ending.abort(new Error('The deadline has passed'))
-    }, job.deadlineMs).unref()
+    })
 
     const work = async (): Promise<Result> => ({ outcome: 'ok', detail: await job.run(this.#parts, ending.signal, tell) })
     const worked = work().catch((error: unknown): Result => {
@@ -211,7 +225,8 @@ export class JobRunner<Parts extends Core> {
       })
     })
     return Promise.race([worked, givenUp]).finally(() => {
-      clearTimeout(deadline)
+      cancelDeadline()
+      lost?.removeEventListener('abort', end)
       this.#endings.delete(ending)
     })
   }

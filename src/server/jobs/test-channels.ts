@@ -43,7 +43,7 @@ async function testChannel(app: App, id: number): Promise<string> {
 
 async function follow(app: App, channel: RunningChannel, probe: Probe): Promise<void> {
   if (probe.outcome === 'passed') await enableAfterTest(app, channel)
-  if (probe.outcome !== 'failed' || probe.failure.isCallersMistake) return
+  if (probe.outcome !== 'failed' || probe.failure.isCallersMistake || probe.failure.isLoop) return
   const { status, facts } = probe.failure
   await reportFailure(app, channel, { status, code: facts.code, type: facts.type, message: facts.message })
 }

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { chunkOf, lastChunk, takeOverChunking } from './chunked.ts'
+import { chunkOf, lastChunk } from './chunked.ts'
+import { takeOverChunking } from './node-internals.ts'
 import { toByteText } from './sse.ts'
 
 describe('chunks framed by ourselves', () => {

@@ -4,3 +4,12 @@ export type Clock = () => number
 export function seconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000)
 }
+
+/**
+ * A clock that starts at the time of day and goes on by the monotonic clock: it never goes back and never jumps, whatever is done to the
+ * clock of the machine. For durations, windows and intervals; times that are stored for people are those of the clock of the machine.
+ */
+export function newSteadyClock(wall: Clock = Date.now, monotonic: Clock = () => performance.now()): Clock {
+  const offset = wall() - monotonic()
+  return () => Math.floor(offset + monotonic())
+}

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { closeGently } from './close-gently.ts'
+import { closeConnectionBy } from './node-internals.ts'
 
 /**
  * For a request that is answered before its body has come: closes its connection gently behind the answer. Node would close it at once,
@@ -7,8 +8,7 @@ import { closeGently } from './close-gently.ts'
  * The answer must say `connection: close`.
  */
 export function closeBehindAnswer({ socket }: IncomingMessage): void {
-  // Node calls it when an answer that closes its connection has been written.
-  socket.destroySoon = () => {
+  closeConnectionBy(socket, () => {
     let left = thrownAwayBytesMax
     // The parser is one of the listeners.
     socket.removeAllListeners('data')
@@ -17,7 +17,7 @@ export function closeBehindAnswer({ socket }: IncomingMessage): void {
       if (left < 0) socket.destroy()
     })
     closeGently(socket)
-  }
+  })
 }
 
 const thrownAwayBytesMax = 32 * 1024 * 1024

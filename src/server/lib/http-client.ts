@@ -2,7 +2,12 @@ import { Resolver } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
 import { type Dispatcher, Pool } from 'undici'
 import type { Text } from '../../contract/text.ts'
+import { afterAwake } from './awake.ts'
+import { BudgetExceeded } from './byte-budget.ts'
+import { ByteCollector } from './byte-collector.ts'
 import { type AddressRules, type Connector, guardedConnector } from './guarded-connect.ts'
+import { hasTooManyHeaders } from './header-limits.ts'
+import { watchConnection } from './kept-connection.ts'
 import { innerAddress, isForbiddenForChannels, isPublicAddress } from './outgoing-url.ts'
 import { proxiedConnector } from './proxy-connect.ts'
 import { type Resolve, systemResolve } from './resolve-name.ts'
@@ -159,7 +164,14 @@ export interface ConfiguredCall {
   /** For the whole call. */
   readonly timeoutMs: number
   readonly sizeBytesMax: number
+  readonly count?: CountBytes
 }
+
+/**
+ * Told of the bytes of an answer before they are kept. The answer is not read on before the promise is resolved; an error ends the call,
+ * and is its error.
+ */
+export type CountBytes = (bytes: number) => Promise<void> | undefined
 
 /**
  * A small buffered call to an address that an admin has set, which may be private. Any status is an answer; a redirect is not
@@ -168,7 +180,7 @@ export interface ConfiguredCall {
 export async function callConfigured(agents: UpstreamAgents, call: ConfiguredCall): Promise<Reply> {
   const url = readUrl(call.url)
   const pool = agents.open({ origin: url.origin, proxy: call.proxy ?? '', connectTimeoutMs: call.timeoutMs })
-  return withDeadline(call.timeoutMs, (signal) => exchange(pool, url, call, signal))
+  return withDeadline(call, (signal) => exchange(pool, url, call, signal))
 }
 
 export interface UntrustedCall {
@@ -183,6 +195,9 @@ export interface UntrustedCall {
   /** For the whole call, redirects included. */
   readonly timeoutMs?: number
   readonly sizeBytesMax: number
+  readonly count?: CountBytes
+  /** Breaks the call off, as its deadline does. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
@@ -193,7 +208,7 @@ export async function fetchUntrusted(agents: UpstreamAgents, call: UntrustedCall
   const { timeoutMs = 15_000, redirectsMax = 3, allowHttp = false } = call
   const rules = agents.untrusted
 
-  return withDeadline(timeoutMs, async (signal) => {
+  return withDeadline({ timeoutMs, signal: call.signal }, async (signal) => {
     let url = readUntrustedUrl(call.url, rules, allowHttp)
     let headers = call.headers ?? {}
     for (let hop = 0; hop <= redirectsMax; hop++) {
@@ -236,7 +251,7 @@ export function publicInternet(servers?: readonly string[]): UntrustedRules {
 
 function newPool(origin: string, connect: Connector, limits: { headersTimeout?: number; bodyTimeout?: number } = {}): Pool {
   return new Pool(origin, {
-    connect: noting(connect),
+    connect: watched(connect),
     connections: connectionsMax,
     pipelining: 1,
     allowH2: false,
@@ -248,52 +263,42 @@ function newPool(origin: string, connect: Connector, limits: { headersTimeout?: 
   })
 }
 
-/** What a connection had read since it was open, by the error that ended it. */
-const bytesRead = new WeakMap<Error, number>()
-
-function noting(connect: Connector): Connector {
+function watched(connect: Connector): Connector {
   return (target, callback) =>
     connect(target, (...[error, socket]) => {
       if (error) return callback(error, null)
-      const atFirst = socket.bytesRead
-      socket.once('error', (cause) => bytesRead.set(cause, socket.bytesRead - atFirst))
+      watchConnection(socket)
       callback(null, socket)
     })
 }
 
-/**
- * Whether a request failed because the upstream closed a connection that had been kept after an earlier answer. Only to be asked when
- * nothing of the answer has come. With TLS 1.3 a new connection may look like a kept one.
- */
-export function wasKeptTooLong(cause: Error): boolean {
-  const isClosed = 'code' in cause && ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(String(cause.code))
-  return isClosed && (bytesRead.get(cause) ?? 0) > 0
-}
-
-type Sent = Pick<ConfiguredCall, 'method' | 'headers' | 'body' | 'sizeBytesMax'>
+type Sent = Pick<ConfiguredCall, 'method' | 'headers' | 'body' | 'sizeBytesMax' | 'count'>
 
 /** Sends one request and reads the whole answer. The pool is gone afterwards, and with it whatever was not read. */
 async function exchange(pool: Pool, url: URL, sent: Sent, signal: AbortSignal): Promise<Reply> {
   const cut = () => pool.destroy(new CallFailure('timeout'), () => {})
   signal.addEventListener('abort', cut)
   try {
+    if (signal.aborted) throw new CallFailure('timeout')
     const { statusCode, headers, body } = await pool.request({
       method: sent.method ?? 'GET',
       path: `${url.pathname}${url.search}`,
       headers: { 'accept-encoding': 'identity', ...sent.headers },
       body: sent.body ?? null,
     })
-    const chunks: Buffer[] = []
-    let size = 0
+    if (hasTooManyHeaders(headers)) throw new CallFailure('too_large')
+    const announced = Number(headers['content-length'] ?? 0)
+    if (announced > sent.sizeBytesMax) throw new CallFailure('too_large')
+    const collected = new ByteCollector(announced)
     for await (const chunk of body) {
-      size += chunk.length
-      if (size > sent.sizeBytesMax) throw new CallFailure('too_large')
-      chunks.push(chunk)
+      if (collected.size + chunk.length > sent.sizeBytesMax) throw new CallFailure('too_large')
+      await sent.count?.(chunk.length)
+      collected.push(chunk)
     }
-    return { status: statusCode, headers, body: Buffer.concat(chunks) }
+    return { status: statusCode, headers, body: collected.bytes() }
   } catch (error) {
     if (signal.aborted) throw new CallFailure('timeout')
-    if (error instanceof CallFailure) throw error
+    if (error instanceof CallFailure || error instanceof BudgetExceeded) throw error
     throw new CallFailure('unreachable', error)
   } finally {
     signal.removeEventListener('abort', cut)
@@ -301,13 +306,20 @@ async function exchange(pool: Pool, url: URL, sent: Sent, signal: AbortSignal): 
   }
 }
 
-async function withDeadline<Value>(timeoutMs: number, work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+async function withDeadline<Value>(
+  { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal | undefined },
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
   const controller = new AbortController()
-  const timer = setTimeout(() => controller.abort(), timeoutMs)
+  const abort = () => controller.abort()
+  const cancel = afterAwake(timeoutMs, abort)
+  signal?.addEventListener('abort', abort)
+  if (signal?.aborted) abort()
   try {
     return await work(controller.signal)
   } finally {
-    clearTimeout(timer)
+    cancel()
+    signal?.removeEventListener('abort', abort)
   }
 }
 

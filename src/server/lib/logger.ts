@@ -15,10 +15,23 @@ export function redact(text: string): string {
   return secretShapes.reduce((safe, [shape, shown]) => safe.replace(shape, shown), text)
 }
 
-/** One JSON line per event on standard output. Fields with secret names are removed, and every line passes `redact`. */
+/**
+ * The same JSON without characters that readers of lines or terminals take for signs: DEL and the C1 controls, of which U+0085 is a line
+ * break, and the line and paragraph separators. JSON has them in texts alone, and there an escape says the same.
+ */
+export function escapeSeparators(json: string): string {
+  return json.replace(separators, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+const separators = /[\u007f-\u009f\u2028\u2029]/g
+
+/**
+ * One JSON line per event on standard output. Fields with secret names are removed, and every line passes `redact` and
+ * `escapeSeparators`.
+ */
 export function newLogger(level: string, destination?: DestinationStream) {
   const target = destination ?? logOutput()
-  const safe: DestinationStream = { write: (line) => target.write(redact(line)) }
+  const safe: DestinationStream = { write: (line) => target.write(escapeSeparators(redact(line))) }
   return pino(
     {
       level,

@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import { buildConnector } from 'undici'
+import { afterAwake } from './awake.ts'
 import { AddressRefused, type AddressRules, type Connector, guardedConnector } from './guarded-connect.ts'
 import { literalHost } from './outgoing-url.ts'
 import { requestSocks5 } from './socks5.ts'
@@ -46,7 +47,7 @@ async function openTunnel(proxy: URL, connect: Connector, target: Target, timeou
   // Behind a tunnel, the connection on top reports what goes wrong.
   socket.on('error', () => {})
 
-  const timer = setTimeout(() => socket.destroy(), timeoutMs)
+  const cancel = afterAwake(timeoutMs, () => socket.destroy())
   try {
     if (proxy.protocol.startsWith('socks5')) await requestSocks5(socket, target, loginOf(proxy))
     else await requestConnect(socket, target, loginOf(proxy))
@@ -55,7 +56,7 @@ async function openTunnel(proxy: URL, connect: Connector, target: Target, timeou
     socket.destroy()
     throw error
   } finally {
-    clearTimeout(timer)
+    cancel()
   }
 }
 

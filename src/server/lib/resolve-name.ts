@@ -2,6 +2,7 @@ import { lookup, Resolver } from 'node:dns/promises'
 import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { afterAwake, withinAwake } from './awake.ts'
 import { Gate } from './gate.ts'
 
 /** All addresses of a name. */
@@ -87,7 +88,7 @@ const loopback: readonly Address[] = [
 async function askServers(hostname: string, servers: NameSources['servers'], deadlineMs: number): Promise<Address[]> {
   const resolver = new Resolver({ timeout: Math.ceil(deadlineMs / 3), tries: 2 })
   if (servers) resolver.setServers([...servers])
-  const late = setTimeout(() => resolver.cancel(), deadlineMs)
+  const cancel = afterAwake(deadlineMs, () => resolver.cancel())
   const found: Address[] = []
   const take = (family: 4 | 6) => (all: readonly string[]) => void found.push(...all.map((address) => ({ address, family })))
   try {
@@ -104,7 +105,7 @@ async function askServers(hostname: string, servers: NameSources['servers'], dea
     // That one family could not be asked for tells more than that there is none of the other.
     throw reasons.find((reason) => !isUnknown(reason)) ?? reasons[0] ?? noAnswer(hostname, 'ENOTFOUND')
   } finally {
-    clearTimeout(late)
+    cancel()
     resolver.cancel()
   }
 }
@@ -120,9 +121,8 @@ function withinDeadline<Value>(
   work: Promise<Value>,
   { hostname, deadlineMs }: { hostname: string; deadlineMs: number },
 ): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(noAnswer(hostname, 'ETIMEOUT')), deadlineMs)
-    work.then(resolve, reject).finally(() => clearTimeout(late))
+  return withinAwake(deadlineMs, work, () => {
+    throw noAnswer(hostname, 'ETIMEOUT')
   })
 }
 

@@ -28,6 +28,9 @@ export interface Place {
 export interface Secrets {
   seal(plain: string, place: Place): string
   open(sealed: string, place: Place): string
+  /** The same for bytes that are no text. */
+  sealBytes(plain: Buffer, place: Place): string
+  openBytes(sealed: string, place: Place): Buffer
   /** HMAC-SHA256 in hex. Its key comes from the oldest data key, so that a mac stays comparable when the active key is replaced. */
   mac(purpose: string, text: string): string
 }
@@ -40,17 +43,20 @@ export function fieldSecrets(keys: readonly DataKey[], activeId: string): Secret
   if (!active || !oldest) throw new Error(`Key ring has no data key ${activeId}`)
   const macKey = Buffer.from(hkdfSync('sha256', oldest.key, 'sluice', 'mac', 32))
 
+  const sealBytes = (plain: Buffer, place: Place) => `v1.${activeId}.${encrypt(active, plain, aad(place))}`
+  const openBytes = (sealed: string, place: Place) => {
+    const [version, id = '', nonce = '', tag = '', text = ''] = sealed.split('.')
+    const key = byId.get(id)
+    if (version !== 'v1' || !key)
+      throw new Error(`Cannot open a sealed value of ${place.table}.${place.column}: unknown key or version`)
+    return decrypt(key, nonce, tag, text, aad(place))
+  }
+
   return {
-    seal(plain, place) {
-      return `v1.${activeId}.${encrypt(active, Buffer.from(plain), aad(place))}`
-    },
-    open(sealed, place) {
-      const [version, id = '', nonce = '', tag = '', text = ''] = sealed.split('.')
-      const key = byId.get(id)
-      if (version !== 'v1' || !key)
-        throw new Error(`Cannot open a sealed value of ${place.table}.${place.column}: unknown key or version`)
-      return decrypt(key, nonce, tag, text, aad(place)).toString()
-    },
+    seal: (plain, place) => sealBytes(Buffer.from(plain), place),
+    open: (sealed, place) => openBytes(sealed, place).toString(),
+    sealBytes,
+    openBytes,
     mac(purpose, text) {
       return createHmac('sha256', macKey).update(`${purpose}\0${text}`).digest('hex')
     },

@@ -27,6 +27,15 @@ describe('splicing top-level members', () => {
     expect(JSON.parse(splice('{"a":1,"b":2,"c":3}', { a: undefined, b: undefined, c: undefined, d: '4' }))).toEqual({ d: 4 })
   })
 
+  it('leaves members alone whose names every object inherits, and changes them by their own value', () => {
+    for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty', 'valueOf']) {
+      const body = `{"${name}":1,"model":"a"}`
+      expect(splice(body, { model: '"b"' })).toBe(`{"${name}":1,"model":"b"}`)
+      expect(splice(body, Object.fromEntries([[name, '2']]))).toBe(`{"${name}":2,"model":"a"}`)
+      expect(splice(body, Object.fromEntries([[name, undefined]]))).toBe('{"model":"a"}')
+    }
+  })
+
   it('gives undefined for what is not one whole object', () => {
     for (const text of [
       '',

@@ -63,7 +63,7 @@ export function spliceMembers(text: Buffer, changes: Readonly<Record<string, str
 
   members.forEach((member, index) => {
     const isChanged = Object.hasOwn(changes, member.key)
-    const value = changes[member.key]
+    const value = isChanged ? changes[member.key] : undefined
     if (isChanged) changed.add(member.key)
     if (isChanged && value === undefined) return
 

@@ -1,3 +1,4 @@
+import { awakeMs } from './awake.ts'
 import type { Clock } from './clock.ts'
 
 const resolutionMs = 50
@@ -30,8 +31,8 @@ export class Deadlines {
   #armed = 0
   #timer: NodeJS.Timeout | undefined
 
-  /** `now` must not go back: the default is the time since the start of the process. */
-  constructor(now: Clock = () => performance.now()) {
+  /** `now` must not go back. By default the time that the process has run, so that nothing is due on waking from a standstill. */
+  constructor(now: Clock = awakeMs) {
     this.#now = now
     this.#startMs = now()
   }

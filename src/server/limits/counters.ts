@@ -24,6 +24,7 @@ export interface Decision extends Pick<Verdict, 'refusal' | 'standings'> {
  * counted refuses without asking Redis; when Redis is away it is all that counts.
  */
 export class Counters {
+  /** Never jumps. */
   readonly #now: Clock
   readonly #memory = new MemoryWindows()
   /** What all nodes count together; undefined without Redis. */
@@ -41,6 +42,16 @@ export class Counters {
     const asked = this.shared?.take(rules, need)
     if (asked) return this.#decide(rules, need, own, asked)
     return { ...own, taken: { rules, need, own: own.places, shared: undefined } }
+  }
+
+  /**
+   * What refuses a request by count, whatever tokens it needs, and how far the rules are used. Counts nothing. Redis is asked only where
+   * `asksAll`, since it is asked again when the request enters.
+   */
+  async look(rules: readonly Rule[], asksAll: boolean): Promise<Pick<Verdict, 'refusal' | 'standings'>> {
+    const own = this.#memory.look(rules, this.#now())
+    if (own.refusal || !asksAll) return own
+    return (await this.shared?.look(rules)) ?? own
   }
 
   /** Corrects the counts of a request that was let in. */
@@ -70,11 +81,11 @@ export async function openCounters({
   env,
   database,
   logger,
-  now,
-}: Pick<Core, 'env' | 'database' | 'logger' | 'now'>): Promise<Counters> {
-  if (env.REDIS_URL === '') return new Counters({ now })
+  steady,
+}: Pick<Core, 'env' | 'database' | 'logger' | 'steady'>): Promise<Counters> {
+  if (env.REDIS_URL === '') return new Counters({ now: steady })
   return new Counters({
-    now,
+    now: steady,
     shared: await RedisWindows.open({ url: env.REDIS_URL, prefix: await redisPrefix(database), logger }),
   })
 }

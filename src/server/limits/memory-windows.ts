@@ -35,6 +35,13 @@ export class MemoryWindows {
     return { refusal: undefined, standings: this.#standings(rules, nowMs), places }
   }
 
+  /** What refuses a request by count, whatever tokens it needs. Counts nothing. */
+  look(rules: readonly Rule[], nowMs: number): Verdict {
+    for (const rule of rules) if (hasWindow(rule)) dropOld(this.#windowOf(rule), rule.windowMs, nowMs)
+    const refusals = rules.map((rule) => this.#refusalOf(rule, noNeed, nowMs, ['requests', 'successes']))
+    return { refusal: refusals.find((refusal) => refusal), standings: this.#standings(rules, nowMs), places: [] }
+  }
+
   /** Corrects the counts of a request that `take` let in. */
   end(rules: readonly Rule[], places: readonly number[], need: Need, ended: Ended, nowMs: number): void {
     for (const [index, rule] of rules.entries()) {
@@ -46,11 +53,11 @@ export class MemoryWindows {
     }
   }
 
-  #refusalOf(rule: Rule, need: Need, nowMs: number): Refusal | undefined {
+  #refusalOf(rule: Rule, need: Need, nowMs: number, measures = windowMeasures): Refusal | undefined {
     const refuse = (measure: Measure, retryMs: Refusal['retryMs']): Refusal => ({ rule, measure, retryMs })
     if (hasWindow(rule)) {
       const window = this.#windowOf(rule)
-      for (const measure of ['requests', 'successes', 'tokens'] as const) {
+      for (const measure of measures) {
         const most = rule[measure]
         if (most === 0) continue
         const wanted = measure === 'tokens' ? tokensWanted(rule, need) : 1
@@ -90,6 +97,11 @@ export class MemoryWindows {
     return window
   }
 }
+
+type WindowMeasure = Exclude<Measure, 'concurrency'>
+
+const windowMeasures: readonly WindowMeasure[] = ['requests', 'successes', 'tokens']
+const noNeed: Need = { id: '', inputTokens: 0, outputTokens: 0 }
 
 /** Nobody knows when a running request ends. */
 export const concurrencyRetryMs = 1000

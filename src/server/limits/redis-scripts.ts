@@ -48,7 +48,7 @@ end
 /**
  * KEYS: by rule, its window and its running requests. ARGV: the request's id, how long it counts as running, the retry of a full house;
  * then by rule its span, the most of requests, successes, tokens and concurrency, and the tokens that are wanted.
- * Answers the rule that refuses (0 for none), its measure and its retry; then by rule the place, what is used, and the reset.
+ * Without an id nothing is counted. Answers the rule that refuses (0 for none), its measure and its retry; then by rule the place, what is used, and the reset.
  */
 export const takeScript = `${common}
 local function wait(window, field, over, span)
@@ -79,10 +79,10 @@ for rule = 1, #KEYS / 2 do
   end
 end
 
-local isRefused = reply[1] > 0
+local isCounted = reply[1] == 0 and ARGV[1] ~= ''
 for rule, read in ipairs(rules) do
   local window, span, place = windows[rule], read[1], 0
-  if not isRefused then
+  if isCounted then
     if window then
       local at = current(window, span)
       add(window, at, { 1, 1, read[6] })

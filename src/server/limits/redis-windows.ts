@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { newRedisClient, type RedisClient } from '../bus/redis-client.ts'
+import { awakeMs, withinAwake } from '../lib/awake.ts'
 import type { Logger } from '../lib/logger.ts'
 import { changeOf, concurrencyRetryMs } from './memory-windows.ts'
 import { endScript, renewScript, takeScript } from './redis-scripts.ts'
@@ -73,17 +74,27 @@ export class RedisWindows {
       return undefined
     }
 
-    const ofRules = rules.flatMap((rule) => {
-      const { windowMs, requests, successes, tokens, concurrency } = rule
-      return [windowMs, requests, successes, tokens, concurrency, tokensWanted(rule, need)]
+    return this.#judge(rules, need.id, (rule) => [rule.tokens, rule.concurrency, tokensWanted(rule, need)]).then((verdict) => {
+      if (!verdict?.refusal) letIn()
+      return verdict
     })
-    return this.#ask(take, this.#keysOf(rules), [need.id, this.#timing.runsForMs, concurrencyRetryMs, ...ofRules]).then(
-      (numbers) => {
-        const verdict = numbers && readVerdict(rules, numbers)
-        if (!verdict?.refusal) letIn()
-        return verdict
-      },
-    )
+  }
+
+  /** What refuses a request by count, whatever tokens it needs. Counts nothing. Undefined as `take`. */
+  look(rules: readonly Rule[]): Promise<Verdict | undefined> | undefined {
+    if (!this.#mayAsk()) return undefined
+    // No tokens are ever too many: the window is read all the same.
+    return this.#judge(rules, '', ({ tokens, concurrency }) => [tokens > 0 ? Number.MAX_SAFE_INTEGER : 0, concurrency, 0])
+  }
+
+  async #judge(
+    rules: readonly Rule[],
+    id: string,
+    readRule: (rule: Rule) => [tokens: number, concurrency: number, tokensWanted: number],
+  ): Promise<Verdict | undefined> {
+    const ofRules = rules.flatMap((rule) => [rule.windowMs, rule.requests, rule.successes, ...readRule(rule)])
+    const numbers = await this.#ask(take, this.#keysOf(rules), [id, this.#timing.runsForMs, concurrencyRetryMs, ...ofRules])
+    return numbers && readVerdict(rules, numbers)
   }
 
   /** Corrects the counts of a request that was let in. `places` are undefined when Redis did not say in time that it was. */
@@ -111,14 +122,14 @@ export class RedisWindows {
   #mayAsk(): boolean {
     if (!this.#client.isReady) return false
     if (!this.#isAway) return true
-    if (this.#isProbing || performance.now() < this.#pausedUntil) return false
+    if (this.#isProbing || awakeMs() < this.#pausedUntil) return false
     this.#isProbing = true
     return true
   }
 
   async #ask(script: Script, keys: string[], values: readonly (string | number)[]): Promise<number[] | undefined> {
     try {
-      const numbers = await inTime(this.#run(script, keys, values), this.#timing.waitMs)
+      const numbers = await withinAwake(this.#timing.waitMs, this.#run(script, keys, values), () => undefined)
       if (numbers) this.#back()
       else this.#away(new Error('Redis did not answer in time'))
       return numbers
@@ -152,7 +163,7 @@ export class RedisWindows {
 
   #away(error: unknown): void {
     this.#isAway = true
-    this.#pausedUntil = performance.now() + this.#timing.pauseMs
+    this.#pausedUntil = awakeMs() + this.#timing.pauseMs
     if (!this.#isWarned)
       this.#logger.warn({ error }, 'REDIS IS AWAY OR LATE. Request limits are counted by each node on its own until it is back')
     this.#isWarned = true
@@ -198,12 +209,4 @@ function readVerdict(rules: readonly Rule[], [refused = 0, measure = 0, retryMs 
     standings: ofRules.map(({ standing }) => standing).filter((standing) => hasWindow(standing.rule)),
     places: ofRules.map(({ place }) => place),
   }
-}
-
-/** What `work` comes to, or undefined when it takes longer. What has come while this process was busy is in time. */
-function inTime<Value>(work: Promise<Value>, limitMs: number): Promise<Value | undefined> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => setImmediate(resolve, undefined), limitMs)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
 }

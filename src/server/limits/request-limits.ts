@@ -29,7 +29,9 @@ export class RequestLimits {
     if (!this.#areSet() && caller.limits === null) return undefined
     const ruleOfPart = (rule: Rule) => (isPart ? { ...rule, concurrency: 0 } : rule)
     const rulesIn = (group: string) => rulesOf(this.#options.current, caller, group).map(ruleOfPart)
-    return new Turn(this.#counters, requestId, { rulesIn, ownGroup: caller.tokenGroup || caller.userGroup })
+    const ownGroup = caller.tokenGroup || caller.userGroup
+    const certainRules = () => (ownGroup === 'auto' ? ruleOfToken(caller).map(ruleOfPart) : rulesIn(ownGroup))
+    return new Turn(this.#counters, requestId, { rulesIn, certainRules, ownGroup })
   }
 }
 
@@ -38,13 +40,18 @@ function areSet(values: OptionValues): boolean {
   return ModelRequestRateLimitEnabled || [UserRequestLimits, GroupRequestLimits].some((map) => Object.keys(map).length > 0)
 }
 
-function rulesOf(values: OptionValues, { userId, tokenId, limits }: LimitedCaller, group: string): Rule[] {
+function rulesOf(values: OptionValues, caller: LimitedCaller, group: string): Rule[] {
+  const { userId } = caller
   return [
     ...modelRules(values, userId, group),
     ...limitsIn(values.UserRequestLimits, group).map((limit, index) => ruleOf('user', `user:${userId}:${index}`, limit)),
     ...limitsIn(values.GroupRequestLimits, group).map((limit, index) => ruleOf('group', `group:${group}:${index}`, limit)),
-    ...(limits ? [ruleOf('token', `token:${tokenId}`, limits)] : []),
+    ...ruleOfToken(caller),
   ]
+}
+
+function ruleOfToken({ tokenId, limits }: LimitedCaller): Rule[] {
+  return limits ? [ruleOf('token', `token:${tokenId}`, limits)] : []
 }
 
 /** The limits that accustomed settings know: of each user, with other numbers for some groups. A period of 0 minutes limits nothing. */

@@ -3,6 +3,8 @@ import type { Need, Refusal, Rule, Standing } from './rule.ts'
 
 export interface TurnFacts {
   readonly rulesIn: (group: string) => readonly Rule[]
+  /** The rules that hold for the request whatever its body says. */
+  readonly certainRules: () => readonly Rule[]
   /** The group that counts for a request that fails before its group is known. */
   readonly ownGroup: string
 }
@@ -29,6 +31,20 @@ export class Turn {
   /** Whether the limits have seen the request. One that fails before counts all the same: let it enter with its own group. */
   get isEntered(): boolean {
     return this.#isEntered
+  }
+
+  /**
+   * Answers what refuses the request by count, before its body is read; it is then not counted, as any that is refused. What passes has
+   * still to enter. `asksAll`: worth a question to what counts for all nodes.
+   */
+  async refusedByCount(asksAll: boolean): Promise<Refusal | undefined> {
+    const rules = this.#facts.certainRules()
+    if (rules.length === 0) return undefined
+    const { refusal, standings } = await this.#counters.look(rules, asksAll)
+    if (!refusal) return undefined
+    this.#isEntered = true
+    this.standings = standings
+    return refusal
   }
 
   /** Counts the request, or answers what refuses it. Once per request. */

@@ -106,6 +106,20 @@ export const mails = {
     ],
     button: { zh: '查看渠道', en: 'Look at the channels' },
   },
+  usageImplausible: {
+    subject: { zh: '{site} 渠道 {channel} 上报的用量不合理', en: 'The channel {channel} of {site} reports implausible usage' },
+    lines: [
+      {
+        zh: '渠道 {channel}（#{id}）在 24 小时内有 {count} 次请求上报的用量超出请求可能达到的上限。用户按上限付费，差额由站点承担。',
+        en: 'The channel {channel} (#{id}) reported more usage than the request can have for {count} requests within 24 hours. Users were charged at most what their requests can have; the site bears the difference.',
+      },
+      {
+        zh: '如果该上游不遵守输出上限，或思考不计入上限，请在渠道设置中注明。每天不会就同一渠道再次通知。',
+        en: 'If the upstream does not keep output limits, or counts reasoning beside them, say so in the settings of the channel. You are told of one channel once a day.',
+      },
+    ],
+    button: { zh: '查看日志', en: 'Look at the log' },
+  },
   test: {
     subject: { zh: '{site} 测试通知', en: 'A test message of {site}' },
     lines: [{ zh: '如果您收到此消息，说明通知设置有效。', en: 'If you can read this, the settings work.' }],

@@ -11,6 +11,8 @@ import type { Secrets } from '../lib/secrets.ts'
 export interface Core {
   readonly env: Env
   readonly now: Clock
+  /** For durations and windows: never jumps (`newSteadyClock`). */
+  readonly steady: Clock
   readonly logger: Logger
   readonly metrics: Metrics
   readonly database: Database

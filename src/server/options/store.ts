@@ -10,6 +10,7 @@ import { recordAudit } from './audit.ts'
 import { requireConsistent } from './checks.ts'
 import type { Caller, Core, OptionChange, OptionStore } from './core.ts'
 import { requireUnused } from './groups-in-use.ts'
+import { requirePolicyHosts } from './policy-sources.ts'
 import { readOptions, writeOption } from './rows.ts'
 
 type Parts = Pick<Core, 'database' | 'db' | 'secrets' | 'bus' | 'logger' | 'now'>
@@ -105,6 +106,7 @@ function change(
     if (confirmed === false) await requireUnused(within, values, after)
     for (const [found, value] of edits) {
       requireConsistent(after, found.key)
+      requirePolicyHosts(after, found.key)
       await writeOption(within, secrets, found, value)
       const before = shown(secrets, found, values[found.key])
       const entry = { caller, action: 'option.save', target: `option:${found.key}`, before, after: shown(secrets, found, value) }

@@ -30,6 +30,8 @@ describe('the price of a model', () => {
       imageRatio: 1,
       imageCompletionRatio: 4,
       searchUsd: 0.01,
+      toolUsd: expect.objectContaining({ file_search: 0.0025, web_search_preview: 0.025 }),
+      tierFactors: { priority: 1.7, flex: 0.5 },
       groupRatio: 0.8,
       quotaPerUnit: 1000,
       unpriced: false,
@@ -135,6 +137,8 @@ describe('the price of a model', () => {
       imageRatio: 1,
       imageCompletionRatio: 4,
       searchUsd: 0.01,
+      toolUsd: expect.objectContaining({ file_search: 0.0025, web_search_preview: 0.025 }),
+      tierFactors: { priority: 1.7, flex: 0.5 },
     })
     expect(catalog.modelPriceOf('made-up')).toBeUndefined()
   })

@@ -10,10 +10,10 @@ export function groupRatio(options: GroupOptions, group: string): number {
 
 /** The groups that a user may choose for a token: those that the site offers to everybody, and the user's own. */
 export function usableGroups(options: GroupOptions, userGroup: string): Record<string, { ratio: number; desc: string }> {
-  const offered = { ...options.UserUsableGroups }
-  offered[userGroup] ??= '用户分组'
+  const offered = new Map(Object.entries(options.UserUsableGroups))
+  if (!offered.has(userGroup)) offered.set(userGroup, '用户分组')
 
-  const entries = Object.entries(offered).flatMap(([group, desc]) => {
+  const entries = Array.from(offered).flatMap(([group, desc]) => {
     const ratio = options.GroupRatio[group]
     return ratio === undefined ? [] : [[group, { ratio, desc }] as const]
   })

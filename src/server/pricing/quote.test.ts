@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { noUsage, type Usage } from '../../contract/usage.ts'
-import { costOf, estimateOf, type Price } from './quote.ts'
+import { costOf, type Price, tierFactor } from './quote.ts'
 
 const price = (over: Partial<Price> = {}): Price => ({
   model: 'm',
@@ -16,6 +16,8 @@ const price = (over: Partial<Price> = {}): Price => ({
   imageRatio: 1,
   imageCompletionRatio: 1,
   searchUsd: 0.01,
+  toolUsd: {},
+  tierFactors: {},
   groupRatio: 1,
   quotaPerUnit: 500_000,
   unpriced: false,
@@ -57,6 +59,25 @@ describe('the cost of a call', () => {
     expect(costOf(image, usage({ searches: 2 }))).toBe(30_000)
     expect(costOf(price({ groupRatio: 0.5 }), usage({ input: 10, searches: 2 }))).toBe(5005)
     expect(() => costOf(image, usage({ calls: 100_000 }))).toThrow()
+  })
+
+  it('multiplies tokens and a price per call by the factor of the tier, exactly, but no tool', () => {
+    const tiers = { tierFactors: { priority: 1.75, us: 1.1 }, toolUsd: { file_search: 0.0025 } }
+    const tier = { service_tier: 'priority' }
+    expect(costOf(price(tiers), usage({ input: 100, tier }))).toBe(175)
+    expect(costOf(price({ ...tiers, modelRatio: 0.1 }), usage({ input: 30, tier: { ...tier, inference_geo: 'us' } }))).toBe(6)
+    expect(tierFactor(price(tiers), { ...tier, inference_geo: 'us' })).toBe(1.925)
+    expect(costOf(price({ ...tiers, fixedUsd: 0.04 }), usage({ tier }))).toBe(35_000)
+    expect(costOf(price(tiers), usage({ input: 100, tier, searches: 1, toolCalls: { file_search: 2 } }))).toBe(175 + 5000 + 2500)
+    expect(costOf(price(tiers), usage({ input: 100, tier: { service_tier: 'constructor' } }))).toBe(100)
+  })
+
+  it('adds what other models did at their own price, and rounds the sum once', () => {
+    const cheap = price({ modelRatio: 0.25 })
+    const other = { price: price({ modelRatio: 0.25, groupRatio: 1 }), usage: usage({ input: 1 }) }
+    expect(costOf(cheap, usage({ input: 1 }))).toBe(1)
+    expect(costOf(cheap, usage({ input: 1 }), [other, other, other])).toBe(1)
+    expect(costOf(cheap, usage({ input: 2 }), [other, other, other])).toBe(2)
   })
 
   it('takes decimals as they are written', () => {
@@ -103,12 +124,6 @@ describe('the cost of a call', () => {
     expect(() => costOf(price({ fixedUsd: 1_000_000, quotaPerUnit: 1e9, groupRatio: 1000 }), noUsage)).toThrow(
       'out of range: quota',
     )
-  })
-
-  it('is estimated from the input and the most output', () => {
-    expect(estimateOf(price({ modelRatio: 2, completionRatio: 3 }), { inputTokens: 100, outputTokensMax: 50 })).toBe(500)
-    expect(estimateOf(price({ fixedUsd: 0.1 }), { inputTokens: 100, outputTokensMax: 50 })).toBe(50_000)
-    expect(() => estimateOf(price(), { inputTokens: 1, outputTokensMax: 1e12 })).toThrow('out of range')
   })
 })
 

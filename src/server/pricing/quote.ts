@@ -1,7 +1,8 @@
-import { type Decimal, digitsAt, product, roundedUp, sumOf } from '../../contract/decimal.ts'
+import { numberIn } from '../../contract/by-model.ts'
+import { type Decimal, decimalOf, decimalText, digitsAt, product, roundedUp, sumOf, times } from '../../contract/decimal.ts'
 import type { ModelPrice } from '../../contract/model-price.ts'
 import { oneHourWriteFactor } from '../../contract/quota.ts'
-import { noUsage, type Usage } from '../../contract/usage.ts'
+import type { Tier, ToolCalls, Usage } from '../../contract/usage.ts'
 import { fail } from '../lib/failure.ts'
 
 /**
@@ -22,6 +23,12 @@ export interface Price extends ModelPrice {
   readonly unpriced: boolean
 }
 
+/** What a call used of a model, and the price of that. */
+export interface PricedUsage {
+  readonly price: Price
+  readonly usage: Usage
+}
+
 /**
  * Cost of one finished call in quota units, rounded up once at the end. Pure: same input, same answer.
  *
@@ -29,35 +36,23 @@ export interface Price extends ModelPrice {
  *   (input + cacheRead × cacheRatio + cacheWrite × createCacheRatio + cacheWrite1h × createCacheRatio × 1.6
  *     + audioInput × audioRatio + imageInput × imageRatio
  *     + output × completionRatio + audioOutput × audioRatio × audioCompletionRatio + imageOutput × imageCompletionRatio)
- *   × modelRatio × groupRatio
- * A fixed price ignores the tokens: fixedUsd × calls × quotaPerUnit × groupRatio. Both add searches × searchUsd × quotaPerUnit × groupRatio.
+ *   × modelRatio × groupRatio × tierFactor
+ * A fixed price ignores the tokens: fixedUsd × calls × quotaPerUnit × groupRatio × tierFactor. Both add
+ * (searches × searchUsd + each tool call × its toolUsd) × quotaPerUnit × groupRatio. `usage.tier` is the tier that is charged. What
+ * `others` did for the call is added by the same formula, each at its own price.
  *
  * Throws `amount_out_of_range` for a count that is no integer from 0 to a billion, and for a cost beyond the exact integers.
  */
-export function costOf(price: Price, usage: Usage): number {
-  const rate = rateOf(price)
-  if (price.fixedUsd >= 0) return fixedCost(price, rate, usage)
-
-  let digits = 0n
-  for (const bucket of buckets) {
-    const count = usage[bucket]
-    if (count !== 0) digits += rate[bucket] * tokens(bucket, count)
-  }
-  return wholeUnits({ digits, places: rate.places })
+export function costOf(price: Price, usage: Usage, others: readonly PricedUsage[] = []): number {
+  const amount = amountOf(price, usage)
+  return wholeUnits(others.length === 0 ? amount : sumOf([amount, ...others.map((other) => amountOf(other.price, other.usage))]))
 }
 
-/**
- * What to hold for a call before it starts, in quota units: its input at the plain input ratio and the most output that it may
- * produce, at the dearest ratio that the model's output has. A request that declares no limit has none; the caller then gives the number
- * of tokens to reserve for it. `calls` is how often a price per call may become due.
- *
- * Throws `amount_out_of_range` as `costOf` does.
- */
-export function estimateOf(
-  price: Price,
-  { inputTokens, outputTokensMax, calls = 1 }: { inputTokens: number; outputTokensMax: number; calls?: number },
-): number {
-  return costOf(price, { ...noUsage, input: inputTokens, output: outputTokensMax, calls })
+/** What tokens cost in a tier, as a multiple of their ordinary price; 1 for what has no factor. Pure. */
+export function tierFactor(price: Pick<Price, 'tierFactors'>, tier: Tier | undefined): number {
+  if (!tier) return 1
+  const factors = Object.values(tier).map((value) => decimalOf(numberIn(price.tierFactors, value) ?? 1))
+  return Number(decimalText(factors.reduce(times, decimalOf(1))))
 }
 
 /** The price of calls that vendors take nothing for. */
@@ -75,6 +70,8 @@ export function freePrice(model: string, group: string): Price {
     imageRatio: 0,
     imageCompletionRatio: 0,
     searchUsd: 0,
+    toolUsd: {},
+    tierFactors: {},
     groupRatio: 1,
     quotaPerUnit: 1,
     unpriced: false,
@@ -95,11 +92,12 @@ const buckets = [
   'output',
   'audioOutput',
   'imageOutput',
-  'searches',
 ] as const satisfies readonly (keyof Usage)[]
 
-/** Units of one of each bucket, as the digits of decimals with the same number of places. */
-type Rate = Readonly<Record<(typeof buckets)[number], bigint>> & { readonly places: number }
+type Rated = (typeof buckets)[number] | 'searches'
+
+/** Units of one of each, as the digits of decimals with the same number of places. */
+type Rate = Readonly<Record<Rated, bigint>> & { readonly places: number }
 
 const rates = new WeakMap<Price, Rate>()
 
@@ -107,7 +105,7 @@ function rateOf(price: Price): Rate {
   const known = rates.get(price)
   if (known) return known
   const { modelRatio, groupRatio, completionRatio, cacheRatio, createCacheRatio, audioRatio, audioCompletionRatio } = price
-  const each: Readonly<Record<(typeof buckets)[number], Decimal>> = {
+  const each: Readonly<Record<Rated, Decimal>> = {
     input: product(modelRatio, groupRatio),
     cacheRead: product(modelRatio, groupRatio, cacheRatio),
     cacheWrite: product(modelRatio, groupRatio, createCacheRatio),
@@ -120,17 +118,42 @@ function rateOf(price: Price): Rate {
     searches: product(price.searchUsd, price.quotaPerUnit, groupRatio),
   }
   const places = Math.max(...Object.values(each).map((decimal) => decimal.places))
-  const digits = Object.fromEntries(buckets.map((bucket) => [bucket, digitsAt(each[bucket], places)]))
-  // One entry for each bucket was made in the line above.
+  const digits = Object.fromEntries(Object.entries(each).map(([name, decimal]) => [name, digitsAt(decimal, places)]))
+  // One entry for each of them was made in the line above.
   const rate = { ...digits, places } as Rate
   rates.set(price, rate)
   return rate
 }
 
-function fixedCost({ fixedUsd, quotaPerUnit, groupRatio }: Price, rate: Rate, { calls, searches }: Usage): number {
-  if (!(calls >= 0 && calls <= callsMax)) fail('amount_out_of_range', { field: 'n' })
+function amountOf(price: Price, usage: Usage): Decimal {
+  const rate = rateOf(price)
+  const plain = price.fixedUsd >= 0 ? fixedAmount(price, usage) : tokenAmount(rate, usage)
+  const { tier, searches, toolCalls } = usage
+  const tiered = tier ? times(plain, decimalOf(tierFactor(price, tier))) : plain
+  if (searches === 0 && !toolCalls) return tiered
   const searched = { digits: rate.searches * tokens('searches', searches), places: rate.places }
-  return wholeUnits(sumOf([product(fixedUsd, quotaPerUnit, groupRatio, calls), searched]))
+  return sumOf([tiered, searched, ...toolAmounts(price, toolCalls ?? {})])
+}
+
+function tokenAmount(rate: Rate, usage: Usage): Decimal {
+  let digits = 0n
+  for (const bucket of buckets) {
+    const count = usage[bucket]
+    if (count !== 0) digits += rate[bucket] * tokens(bucket, count)
+  }
+  return { digits, places: rate.places }
+}
+
+function fixedAmount({ fixedUsd, quotaPerUnit, groupRatio }: Price, { calls }: Usage): Decimal {
+  if (!(calls >= 0 && calls <= callsMax)) fail('amount_out_of_range', { field: 'n' })
+  return product(fixedUsd, quotaPerUnit, groupRatio, calls)
+}
+
+function toolAmounts({ toolUsd, quotaPerUnit, groupRatio }: Price, calls: ToolCalls): Decimal[] {
+  return Object.entries(calls).map(([name, count]) => {
+    const { digits, places } = product(numberIn(toolUsd, name) ?? 0, quotaPerUnit, groupRatio)
+    return { digits: digits * tokens(name, count), places }
+  })
 }
 
 const callsMax = 10_000

@@ -22,6 +22,16 @@ export function countMedia(
   return Math.ceil(known + Math.max(0, mediaParts - found.length) * unknownTokens)
 }
 
+/**
+ * The most tokens that one medium can be: as `countMedia` counts it, and an image whose size cannot be seen from here as the dearest that
+ * the model takes.
+ */
+export function mostTokensOf(found: MediaFound, model: string): number {
+  const family = familyOf(model)
+  const isSeen = found.media !== 'image' || (found.data !== undefined && imageSizeOf(found.data) !== undefined)
+  return Math.ceil(isSeen ? Math.min(tokensOf(found, family), tokensMax) : family.imageMax)
+}
+
 /** Tokens of one image of that size. */
 export function countImage(model: string, size: ImageSize, detail = ''): number {
   return Math.ceil(familyOf(model).image(size, detail))
@@ -39,6 +49,8 @@ const tokensMax = 1_000_000
 interface Family {
   readonly models: RegExp
   image(size: ImageSize, detail: string): number
+  /** The most that one image can be. */
+  readonly imageMax: number
   readonly perSecondOfAudio: number
   readonly perSecondOfVideo: number
   readonly perPage: number
@@ -93,21 +105,29 @@ const pagesMax = 1_000
 
 const audioOfOpenAi = { perSecondOfAudio: 10, perSecondOfVideo: 258, perPage: 1_500 }
 const audioOfGemini = { perSecondOfAudio: 32 }
+const audioOfOthers = { perSecondOfAudio: 32, perSecondOfVideo: 290, perPage: 1_500 }
 
 /** The first that fits a model's name. The last fits every name. */
 const families: readonly Family[] = [
-  { models: newestClaude, image: newClaude, perSecondOfAudio: 32, perSecondOfVideo: 290, perPage: 2_500 },
-  { models: /claude/, image: oldClaude, perSecondOfAudio: 32, perSecondOfVideo: 290, perPage: 2_250 },
-  { models: /gemini-(?:[3-9])/, image: newGemini, ...audioOfGemini, perSecondOfVideo: 102, perPage: 560 },
-  { models: /gemini|gemma/, image: oldGemini, ...audioOfGemini, perSecondOfVideo: 290, perPage: 258 },
-  { models: /gpt-(?:5\.[6-9]|[6-9])/, image: patches({ factor: 1.2, patchesMax: 2_451, isOpen: true }), ...audioOfOpenAi },
-  { models: /gpt-(?:4\.1|5[\d.]*)-nano/, image: patches({ factor: 2.46, patchesMax: 1_536 }), ...audioOfOpenAi },
-  { models: /gpt-(?:4\.1|5[\d.]*)-mini/, image: patches({ factor: 1.62, patchesMax: 1_536 }), ...audioOfOpenAi },
-  { models: /o4-mini/, image: patches({ factor: 1.72, patchesMax: 1_536 }), ...audioOfOpenAi },
-  { models: /gpt-4o-mini/, image: tiles(2_833, 5_667), ...audioOfOpenAi },
-  { models: /gpt-5/, image: tiles(70, 140), ...audioOfOpenAi },
-  { models: /(?:^|\/)o[13](?!\d)/, image: tiles(75, 150), ...audioOfOpenAi },
-  { models: /(?:)/, image: tiles(85, 170), perSecondOfAudio: 32, perSecondOfVideo: 290, perPage: 1_500 },
+  { models: newestClaude, image: newClaude, imageMax: 4_784, perSecondOfAudio: 32, perSecondOfVideo: 290, perPage: 2_500 },
+  { models: /claude/, image: oldClaude, imageMax: 1_600, perSecondOfAudio: 32, perSecondOfVideo: 290, perPage: 2_250 },
+  { models: /gemini-(?:[3-9])/, image: newGemini, imageMax: 2_240, ...audioOfGemini, perSecondOfVideo: 102, perPage: 560 },
+  { models: /gemini|gemma/, image: oldGemini, imageMax: 4_128, ...audioOfGemini, perSecondOfVideo: 290, perPage: 258 },
+  {
+    models: /gpt-(?:5\.[6-9]|[6-9])/,
+    image: patches({ factor: 1.2, patchesMax: 2_451, isOpen: true }),
+    imageMax: 36_000,
+    ...audioOfOpenAi,
+  },
+  { models: /gpt-(?:4\.1|5[\d.]*)-nano/, image: patches({ factor: 2.46, patchesMax: 1_536 }), imageMax: 3_779, ...audioOfOpenAi },
+  { models: /gpt-(?:4\.1|5[\d.]*)-mini/, image: patches({ factor: 1.62, patchesMax: 1_536 }), imageMax: 2_489, ...audioOfOpenAi },
+  { models: /o4-mini/, image: patches({ factor: 1.72, patchesMax: 1_536 }), imageMax: 2_642, ...audioOfOpenAi },
+  { models: /gpt-4o-mini/, image: tiles(2_833, 5_667), imageMax: 48_169, ...audioOfOpenAi },
+  { models: /gpt-5/, image: tiles(70, 140), imageMax: 1_190, ...audioOfOpenAi },
+  { models: /(?:^|\/)o[13](?!\d)/, image: tiles(75, 150), imageMax: 1_275, ...audioOfOpenAi },
+  { models: /gpt-4/, image: tiles(85, 170), imageMax: 1_445, ...audioOfOthers },
+  { models: /qwen|qvq/, image: qwen, imageMax: 16_384, ...audioOfOthers },
+  { models: /(?:)/, image: tiles(85, 170), imageMax: 16_384, ...audioOfOthers },
 ]
 
 function familyOf(model: string): Family {
@@ -155,6 +175,11 @@ function oldClaude({ width, height }: ImageSize): number {
 function newClaude({ width, height }: ImageSize): number {
   const scale = Math.min(1, 2576 / Math.max(width, height))
   return Math.min(4_784, 1.06 * Math.ceil(rounded(width * scale) / 28) * Math.ceil(rounded(height * scale) / 28))
+}
+
+/** Patches of 28 pixels. */
+function qwen({ width, height }: ImageSize): number {
+  return Math.min(16_384, Math.ceil(width / 28) * Math.ceil(height / 28) + 2)
 }
 
 function oldGemini({ width, height }: ImageSize): number {

@@ -83,6 +83,24 @@ export async function countTokens(text: string, model: string): Promise<number> 
   return Math.ceil((await countSampled(count, text)) * familyFactor(model))
 }
 
+/**
+ * The most tokens that texts can be for a model, counted whole: twice their count in the o200k vocabulary, since the vocabularies of
+ * today's large models are about as rich, and never more than their bytes in UTF-8. Of a model whose vocabulary is not known, and of texts
+ * above 2 MB, their bytes.
+ */
+export async function mostTokens(texts: readonly string[], model: string): Promise<number> {
+  const text = texts.join('\n')
+  const bytes = Buffer.byteLength(text)
+  if (bytes > countedMax || !richVocabularies.test(model)) return bytes
+  encoder ??= import('gpt-tokenizer/encoding/o200k_base').then((module) => module.countTokens)
+  return Math.min(bytes, 2 * (await countWhole(await encoder, text)))
+}
+
+const countedMax = 2_000_000
+/** Vocabularies of 100,000 entries and more. Source: the vendors' model cards, read 2026-11. */
+const richVocabularies =
+  /gpt-|chatgpt|(?:^|\/)o[1-9](?!\d)|codex|claude|gemini|gemma|deepseek|qwen|qwq|kimi|moonshot|glm|grok|llama-?[34]|mistral|ministral|magistral|codestral|command|minimax|nova-/i
+
 async function countSampled(count: Encode, text: string): Promise<number> {
   if (text.length <= sampleAbove) return countWhole(count, text)
   const middle = Math.floor((text.length - windowSize) / 2)

@@ -173,13 +173,13 @@ function drawingCode({ status }: CallerError): number {
   return status >= 500 ? 5 : 4
 }
 
-const musicCodes: Readonly<Record<string, string>> = {
-  insufficient_quota: 'quota_not_enough',
-  task_prompt_required: 'prompt_empty',
-  task_action_invalid: 'invalid_action',
-}
+const musicCodes: ReadonlyMap<string, string> = new Map([
+  ['insufficient_quota', 'quota_not_enough'],
+  ['task_prompt_required', 'prompt_empty'],
+  ['task_action_invalid', 'invalid_action'],
+])
 
 /** By name, as the interface for music tells success. */
 function musicCode({ code, type }: CallerError): string {
-  return musicCodes[code ?? ''] ?? code ?? type
+  return musicCodes.get(code ?? '') ?? code ?? type
 }

@@ -25,6 +25,42 @@ export function mediaIn(body: JsonObject): MediaFound[] {
   return found
 }
 
+/**
+ * All texts of a request, names of members included, without the data of its media; and how many numbers stand in lists, each of which
+ * may be a token. Pure.
+ */
+export function textsBesideMedia(body: JsonObject): { texts: string[]; listedNumbers: number } {
+  const found = { texts: [] as string[], listedNumbers: 0 }
+  collectTexts(body, found, { depth: 0, data: undefined })
+  return found
+}
+
+type Texts = { texts: string[]; listedNumbers: number }
+
+/** `data` is that of the medium around, which is no text. */
+function collectTexts(value: unknown, found: Texts, around: { depth: number; data: string | undefined }): void {
+  if (typeof value === 'string') {
+    if (around.data === undefined || !value.endsWith(around.data)) found.texts.push(value)
+    return
+  }
+  if (around.depth > depthMax) return
+  if (Array.isArray(value)) {
+    for (const entry of value) {
+      if (typeof entry === 'number') found.listedNumbers++
+      else collectTexts(entry, found, { ...around, depth: around.depth + 1 })
+    }
+    return
+  }
+  if (typeof value === 'number') found.texts.push(String(value))
+  if (!isObject(value)) return
+  const media = readTyped(value) ?? readGemini(value, '')
+  const data = media && !media.isText ? (media.data ?? around.data) : around.data
+  for (const key in value) {
+    found.texts.push(key)
+    collectTexts(value[key], found, { depth: around.depth + 1, data })
+  }
+}
+
 const depthMax = 64
 
 function collect(value: unknown, found: MediaFound[], around: { depth: number; detail: string }): void {
@@ -52,6 +88,8 @@ function readTyped(part: JsonObject): MediaFound | undefined {
     }
     case 'input_image':
       return located('image', textAt(part, 'image_url'), textAt(part, 'detail'))
+    case 'image_generation_call':
+      return { media: 'image', data: textAt(part, 'result') || undefined, mediaType: '', detail: '' }
     case 'image':
     case 'document':
       return readBlock(part.type, objectAt(part, 'source') ?? part)

@@ -20,6 +20,12 @@ export function base64Source(data: string, declared: string): Base64Source {
   return { kind: 'base64', mediaType: sniffMediaType(clean) ?? mediaTypeOf(declared), data: clean }
 }
 
+/** The same of bytes themselves: their text needs no rewriting. */
+export function sourceOfBytes(bytes: Buffer, declared: string): Base64Source {
+  const data = bytes.toString('base64')
+  return { kind: 'base64', mediaType: sniffMediaType(data) ?? mediaTypeOf(declared), data }
+}
+
 /** The type that the first bytes tell; undefined when they are not known. Vendors refuse bytes under another type. */
 export function sniffMediaType(base64: string): string | undefined {
   const start = Buffer.from(base64.slice(0, 24), 'base64').toString('latin1')
@@ -56,7 +62,7 @@ function readDataUrl(head: string, data: string, declared: string | undefined): 
   const [type = '', ...parameters] = head.split(';').map((piece) => piece.trim())
   const told = type === '' ? (declared ?? '') : type
   if (parameters.some((parameter) => parameter.toLowerCase() === 'base64')) return base64Source(data, told)
-  return base64Source(percentDecoded(data).toString('base64'), told === '' ? 'text/plain' : told)
+  return sourceOfBytes(percentDecoded(data), told === '' ? 'text/plain' : told)
 }
 
 /** Bytes, so that what is no UTF-8 survives; a lone percent sign stands for itself. */

@@ -1,4 +1,4 @@
-import { fail } from '../lib/failure.ts'
+import { AppError, fail } from '../lib/failure.ts'
 import { isObject, type JsonObject } from './wire-format.ts'
 
 /** Readers of the request members that several formats share. Each throws a named error that says what to send instead. */
@@ -25,6 +25,24 @@ export function readCount(body: JsonObject, field: string, bounds: { min: number
   if (typeof value !== 'number' || !Number.isInteger(value)) fail('field_invalid', { field, reason: 'must be a whole number' })
   if (value < bounds.min || value > bounds.max) fail('amount_out_of_range', { field })
   return value
+}
+
+/** The refusal when two of these members, which name one limit, have different values: hosts differ on which one counts. */
+export function limitConflict(limits: Readonly<Record<string, unknown>>): AppError | undefined {
+  const [first, ...others] = Object.entries(limits).filter(([, value]) => value !== undefined && value !== null)
+  const other = others.find(([, value]) => value !== first?.[1])
+  if (!first || !other) return undefined
+  const reason = {
+    zh: `与 ${other[0]} 是同一限制但取值不同，请只保留一个`,
+    en: `${other[0]} names the same limit with another value; send one of them`,
+  }
+  return new AppError('field_invalid', { field: first[0], reason })
+}
+
+/** Throws what `limitConflict` finds. */
+export function refuseLimitConflict(limits: Readonly<Record<string, unknown>>): void {
+  const conflict = limitConflict(limits)
+  if (conflict) throw conflict
 }
 
 export function requireArray(body: JsonObject, field: string): readonly unknown[] {

@@ -1,5 +1,6 @@
-import type { Usage } from '../../contract/usage.ts'
+import type { Tier, Usage } from '../../contract/usage.ts'
 import type { CallerFormat, Dialect } from './format.ts'
+import type { PaidCall } from './paid-calls.ts'
 
 /**
  * What the relay must know of a wire format to pass it through byte for byte: the few members of a request that decide admission and
@@ -61,6 +62,10 @@ export interface RequestFacts {
   readonly stream: boolean
   /** Upper bound of the output that the request declares, over all its choices; undefined when it declares none. */
   readonly outputTokensMax: number | undefined
+  /** How many answers are written: choices, and prompts of a list; 1 when absent. */
+  readonly completions?: number
+  /** The most that the call can count as, where the request alone decides it. */
+  readonly most?: Usage
   /** Parts that are not text (images, audio, files): each counts a flat number of input tokens in the estimate. */
   readonly mediaParts: number
   readonly reasoningEffort: string | undefined
@@ -71,6 +76,14 @@ export interface RequestFacts {
   /** The most that a price per call can become due, and what each image of the reply weighs. */
   readonly callsMax?: number
   readonly callWeight?: number
+  /** The tier that the request asks for, where that is not the ordinary one. */
+  readonly requestedTier?: Tier
+  /** The tools that the vendor runs for the call and may bill by the piece, by the names that `ToolPrice` has for them. */
+  readonly hostedTools?: readonly string[]
+  /** What the vendor runs for the call at no price of its own, but may make the model read more than the request holds. */
+  readonly freeTools?: readonly string[]
+  /** Models that may work for the call besides the one that is asked for. */
+  readonly otherModels?: readonly string[]
   /** `stream_options` as sent, kept when usage must be asked for on the caller's behalf. */
   readonly streamOptions: JsonObject | undefined
 }
@@ -97,6 +110,8 @@ export interface StreamFormat {
   /** Whether the event says that the reply is complete. */
   isFinish(data: JsonObject): boolean
   deltaText(data: JsonObject): string
+  /** The call of a paid tool that the event tells, for a stream that ends before its usage. */
+  paidCall?(data: JsonObject): PaidCall | undefined
   /** An error that the upstream sent inside of the stream. */
   readError(data: JsonObject): UpstreamErrorFacts | undefined
   /** An error as the last event, where the form of the dialect's other streams does not do. */

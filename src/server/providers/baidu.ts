@@ -49,20 +49,20 @@ function tokenExchange({ baseUrl, key }: Upstream): TokenExchange {
 
 /** The last piece of a model's path; that of models which are not here is their name in lower case. */
 function pathNameOf(model: string): string {
-  return pathNames[model] ?? model.toLowerCase()
+  return pathNames.get(model) ?? model.toLowerCase()
 }
 
-const pathNames: Readonly<Record<string, string | undefined>> = {
-  'ERNIE-4.0': 'completions_pro',
-  'ERNIE-4.0-8K': 'completions_pro',
-  'ERNIE-Bot-4': 'completions_pro',
-  'ERNIE-Bot': 'completions',
-  'ERNIE-3.5-8K': 'completions',
-  'ERNIE-Bot-8K': 'ernie_bot_8k',
-  'ERNIE-Bot-turbo': 'eb-instant',
-  'ERNIE-Lite-8K-0922': 'eb-instant',
-  'ERNIE-Lite-8K-0308': 'ernie-lite-8k',
-  'ERNIE-Speed': 'ernie_speed',
-  'ERNIE-Speed-8K': 'ernie_speed',
-  'BLOOMZ-7B': 'bloomz_7b1',
-}
+const pathNames: ReadonlyMap<string, string> = new Map([
+  ['ERNIE-4.0', 'completions_pro'],
+  ['ERNIE-4.0-8K', 'completions_pro'],
+  ['ERNIE-Bot-4', 'completions_pro'],
+  ['ERNIE-Bot', 'completions'],
+  ['ERNIE-3.5-8K', 'completions'],
+  ['ERNIE-Bot-8K', 'ernie_bot_8k'],
+  ['ERNIE-Bot-turbo', 'eb-instant'],
+  ['ERNIE-Lite-8K-0922', 'eb-instant'],
+  ['ERNIE-Lite-8K-0308', 'ernie-lite-8k'],
+  ['ERNIE-Speed', 'ernie_speed'],
+  ['ERNIE-Speed-8K', 'ernie_speed'],
+  ['BLOOMZ-7B', 'bloomz_7b1'],
+])

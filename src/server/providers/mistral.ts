@@ -75,15 +75,15 @@ function adjustEmbeddings(body: JsonObject): Record<string, unknown> {
   return { ...without(body, ['user', 'dimensions']), ...(dimensions === undefined ? {} : { output_dimension: dimensions }) }
 }
 
-const memberNames: Readonly<Record<string, readonly string[]>> = {
-  system: ['role', 'content'],
-  user: ['role', 'content'],
-  assistant: ['role', 'content', 'tool_calls', 'prefix'],
-  tool: ['role', 'content', 'tool_call_id', 'name'],
-}
+const memberNames: ReadonlyMap<string, readonly string[]> = new Map([
+  ['system', ['role', 'content']],
+  ['user', ['role', 'content']],
+  ['assistant', ['role', 'content', 'tool_calls', 'prefix']],
+  ['tool', ['role', 'content', 'tool_call_id', 'name']],
+])
 
 function withKnownMembers(message: unknown): unknown {
-  const names = isObject(message) && typeof message.role === 'string' ? memberNames[message.role] : undefined
+  const names = isObject(message) && typeof message.role === 'string' ? memberNames.get(message.role) : undefined
   if (!isObject(message) || !names || Object.keys(message).every((member) => names.includes(member))) return message
   return Object.fromEntries(Object.entries(message).filter(([member]) => names.includes(member)))
 }

@@ -14,6 +14,7 @@ import {
   same,
   withModel,
 } from './openai-compatible.ts'
+import { passedToOpenai } from './passed-headers.ts'
 import type { Provider } from './provider.ts'
 import { adjustResponses, prefersResponses } from './responses.ts'
 
@@ -37,8 +38,9 @@ export const openai = defineProvider({
     if (channel.baseUrl.startsWith(cloudflareGateway)) return channel.baseUrl + path.replace('/v1', '')
     return joinUrl(channel.baseUrl, path, ['/v1'])
   },
-  headers: (channel) => ({
+  headers: (channel, _format, caller) => ({
     ...bearer(channel.key),
+    ...passedToOpenai(channel, caller),
     ...(channel.organization === '' ? {} : { 'openai-organization': channel.organization }),
   }),
   prefers: prefersResponses,
@@ -67,6 +69,7 @@ const reseller = (id: number, key: string, name: string, baseUrl: string, balanc
     models: models.openai,
     speaks: { ...openaiPaths, ...mediaPaths },
     offered: false,
+    headers: (channel, _format, caller) => ({ ...bearer(channel.key), ...passedToOpenai(channel, caller) }),
     ...(balance ? { balance } : {}),
   })
 

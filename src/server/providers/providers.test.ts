@@ -341,6 +341,26 @@ describe('the headers of a call', () => {
     }
   })
 
+  it('pass on what OpenAI knows; organization and project to OpenAI itself only where the channel allows it', () => {
+    const known = { 'idempotency-key': 'k1', 'x-client-request-id': 'c1' }
+    const account = { 'openai-organization': 'org-of-caller', 'openai-project': 'proj-of-caller' }
+    const headers = (type: number, more: Partial<Upstream>) =>
+      provider(type).headers({ ...channel(type), ...more }, chat, { ...caller, ...known, ...account })
+    const key = { authorization: 'Bearer k' }
+    const setting = { pass_account_headers: true }
+    expect(headers(1, {})).toEqual({ ...key, ...known })
+    expect(headers(1, { setting })).toEqual({ ...key, ...known, ...account })
+    expect(headers(1, { setting, organization: 'org-1' })).toEqual({
+      ...key,
+      ...known,
+      ...account,
+      'openai-organization': 'org-1',
+    })
+    expect(headers(1, { baseUrl: 'https://gateway.example' })).toEqual({ ...key, ...known, ...account })
+    expect(headers(8, { baseUrl: 'https://eu.api.openai.com/v1/chat/completions' })).toEqual({ ...key, ...known })
+    expect(headers(43, {})).toEqual(key)
+  })
+
   it('name the first stable Messages version when the caller names none', () => {
     expect(provider(14).headers(channel(14), messages, {})).toEqual({ 'x-api-key': 'k', 'anthropic-version': '2023-06-01' })
   })

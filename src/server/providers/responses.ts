@@ -1,6 +1,6 @@
 import type { CallerFormat, Format } from '../protocols/format.ts'
 import { isEnvelope } from '../protocols/openai-responses/envelope.ts'
-import { needsResponses } from '../protocols/openai-responses/models.ts'
+import { needsResponses, outputTokensMin } from '../protocols/openai-responses/models.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
 
 /**
@@ -23,8 +23,6 @@ export function adjustResponses(body: JsonObject, model: string): Record<string,
   if (items.some(isEnvelope)) changes.input = items.filter((item) => !isEnvelope(item))
   return changes
 }
-
-const outputTokensMin = 16
 
 /** The models that are not on Chat, or not with tools while they reason, are asked in Responses. */
 export function prefersResponses(format: CallerFormat, model: string, body: JsonObject): Format | undefined {

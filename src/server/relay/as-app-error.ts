@@ -16,5 +16,9 @@ export function asAppError(app: RelayParts, call: Call, error: unknown): AppErro
 function withAmounts(app: RelayParts, error: AppError): AppError {
   const { have, need } = error.params
   if (typeof have !== 'number' || typeof need !== 'number') return error
-  return new AppError(error.code, { ...error.params, have: quotaText(app, have), need: quotaText(app, need) }, error)
+  return new AppError(
+    error.code,
+    { ...error.params, have: quotaText(app, have, 'down'), need: quotaText(app, need, 'up') },
+    error,
+  )
 }

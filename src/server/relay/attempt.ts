@@ -1,6 +1,7 @@
 import { noUsage, type Usage } from '../../contract/usage.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { background } from '../lib/logger.ts'
+import type { Charge } from '../wallet/ledger.ts'
 import { BytesReply } from './bytes-reply.ts'
 import type { Call } from './call.ts'
 import { checkedPassage } from './checked-passage.ts'
@@ -9,15 +10,18 @@ import { endingOf, owedSoFar } from './ending.ts'
 import { learnFrom } from './estimate.ts'
 import { Exchange, type Receiver, type Running, type Target } from './exchange.ts'
 import { stoppedHere, UpstreamFailure, withCleanFacts } from './failure.ts'
+import { isReading } from './half-closed.ts'
 import { keepAnswer } from './keep-answer.ts'
 import { noteSettled, notingPassage, runsOn, withdrawResponse } from './note-response.ts'
 import type { Came, Passage, Whole } from './passage.ts'
+import { plausibleEnding } from './plausible-ending.ts'
 import { prepare } from './prepare.ts'
 import { chargeFor, type Ending } from './record.ts'
 import { type LostAnswer, type RelayParts, repliesIn, type Work } from './relay-parts.ts'
 import { isWorthSecondTry } from './second-try.ts'
 import { SocketExchange } from './socket-exchange.ts'
 import { type StreamOutcome, StreamReply } from './stream-reply.ts'
+import { isSettled } from './undelivered.ts'
 import { WholeReply } from './whole-reply.ts'
 
 /** One try on one channel. */
@@ -44,11 +48,30 @@ export async function attempt(app: RelayParts, work: Work, channel: RunningChann
 async function attemptOnce(app: RelayParts, work: Work, channel: RunningChannel): Promise<Result> {
   const prepared = await prepare(app, work, channel)
   if (prepared instanceof UpstreamFailure) return withCleanFacts(prepared, channel)
-  const { target, upstreamModel } = prepared
+  const { upstreamModel } = prepared
   const running = { app, work, channel, upstreamModel }
+  const target = notingRepeats(running, prepared.target)
   const passage = checkedPassage(app, work, notingPassage(running, prepared.passage))
   if (work.facts.stream && work.format.stream) return attemptStream(running, target, passage)
   return repliesIn(work) === 'bytes' ? attemptBytes(running, target) : attemptWhole(running, target, passage)
+}
+
+/** A request that is sent a second time on another connection of its channel counts as an attempt, and stands in the chain of the log row. */
+function notingRepeats({ app, work, channel }: Try, target: AnyTarget): AnyTarget {
+  const startedMs = app.steady()
+  const repeats = () => {
+    app.metrics.upstreamAttempts.inc({ outcome: 'unreachable' })
+    work.attempts.push({
+      channel: channel.id,
+      key: channel.keyId,
+      status: 0,
+      reason: 'kept_connection_closed',
+      ms: app.steady() - startedMs,
+      choice: work.choice ?? 'only',
+    })
+  }
+  if ('calls' in target) return { ...target, calls: target.calls.map((call) => ({ ...call, repeats })) }
+  return { ...target, repeats }
 }
 
 /** An answer of bytes: what it costs is known from the request, so that it passes as it comes, all but its last piece. */
@@ -58,7 +81,7 @@ async function attemptBytes(running: Try, target: AnyTarget): Promise<Result> {
   let exchange: Running | undefined
   let reply: BytesReply | undefined
   const outcome = await new Promise<'complete' | UpstreamFailure | 'gone'>((resolve) => {
-    reply = new BytesReply(call, { now: app.now, done: resolve })
+    reply = new BytesReply(call, { now: app.steady, done: resolve })
     const started = exchangeOf(app, target, reply)
     exchange = started
     reply.attach(started)
@@ -68,7 +91,12 @@ async function attemptBytes(running: Try, target: AnyTarget): Promise<Result> {
 
   if (outcome === 'gone') return settleGone(running, exchange, noReply)
   if (outcome === 'complete') {
-    await settle(running, await endingOf(work, { ...noReply, usage: exchange?.usage }))
+    const came = { ...noReply, usage: exchange?.usage }
+    const ending = await endingOf(work, came)
+    if (!(await isReading(call, app.deadlines, () => reply?.sendEarly()))) return settleGone(running, exchange, came)
+    if (reply && !call.isCommitted) {
+      if (!(await settleReply(running, ending, reply.unsent))) return 'answered'
+    } else await settle(running, ending)
     reply?.close()
     return 'answered'
   }
@@ -106,11 +134,15 @@ async function attemptWhole(running: Try, target: AnyTarget, passage: Passage): 
     call.answer(outcome.contentType, outcome.write(noUsage))
     return 'answered'
   }
-  const ending = await endingOf(work, whole({ ...outcome, usage: outcome.usage ?? exchange?.usage }))
+  const came = whole({ ...outcome, usage: outcome.usage ?? exchange?.usage })
+  const ending = await endingOf(work, came)
   const body = outcome.write(ending.usage)
-  await settle(running, ending)
+  const isThere = isReading(call, app.deadlines, () => call.answerEarly(outcome.contentType, body))
+  if (!(await isThere)) return settleGone(running, exchange, came)
+  const { contentType } = outcome
+  if (!(await settleReply(running, ending, { contentType, body }))) return 'answered'
   await keepAnswer(app, work, { whole: body })
-  call.answer(outcome.contentType, body)
+  call.answer(contentType, body)
   return 'answered'
 }
 
@@ -123,7 +155,7 @@ async function attemptStream(running: Try, target: AnyTarget, passage: Passage):
     finish = resolve
     unwritten = reject
   })
-  const reply = new StreamReply(call, { passage, now: app.now, done: finish, unwritten })
+  const reply = new StreamReply(call, { passage, now: app.steady, done: finish, unwritten })
   const exchange = exchangeOf(app, target, reply)
   reply.attach(exchange)
   startFor(call, exchange, (outcome) => {
@@ -132,6 +164,7 @@ async function attemptStream(running: Try, target: AnyTarget, passage: Passage):
   })
   const { first_byte_timeout_ms: firstMs = 0 } = channel.setting
   const first = firstMs > 0 ? app.deadlines.after(firstMs, () => reply.giveUp()) : undefined
+  call.heartbeat = passage.heartbeat
   const beats = keepAlive(running, exchange, reply, passage.heartbeat)
   const outcome = await ended
     .catch((error: unknown) => disown(running, error))
@@ -170,6 +203,7 @@ async function completeStream(
   else if (!exchange.isOver) app.deadlines.after(1000, () => exchange.abort())
   const ending = await endingOf(work, came)
   const last = write(ending.usage)
+  if (!(await isReading(work.call, app.deadlines, () => work.call.probe()))) return settleGone(running, exchange, came)
   await settle(running, ending)
   await keepAnswer(app, work, { last })
   reply.close(last)
@@ -229,13 +263,26 @@ async function isLeftOpen({ app, work }: Try): Promise<boolean> {
   }
 }
 
-function settle({ app, work, channel, upstreamModel }: Try, ending: Ending): Promise<void> {
+/** Settles for a reply that nothing was sent of. False when the caller was told that it cannot be delivered now. */
+function settleReply(running: Try, ending: Ending, reply: { contentType: string; body: Buffer }): Promise<boolean> {
+  const { app, work, channel } = running
+  const { charge, settled } = beginSettling(running, ending)
+  return isSettled(app, work, { settled, charge, reply, channel })
+}
+
+function settle(running: Try, ending: Ending): Promise<void> {
+  return beginSettling(running, ending).settled
+}
+
+function beginSettling({ app, work, channel, upstreamModel }: Try, came: Ending): { charge: Charge; settled: Promise<void> } {
+  const ending = plausibleEnding(came, work.bound)
   const charge = chargeFor(app, work, channel, upstreamModel, ending)
   work.turn?.used(charge.rollup.tokens)
   learnFrom(app, work, ending)
   app.traffic.used(channel, charge.rollup.tokens - work.inputTokens)
   const settled = app.ledger.settle(work.hold, charge)
-  return work.response ? noteSettled({ app, work, channel }, charge.rollup.tokens, settled) : settled
+  if (!work.response) return { charge, settled }
+  return { charge, settled: noteSettled({ app, work, channel }, charge.rollup.tokens, settled) }
 }
 
 const noReply: Came = { usage: undefined, isComplete: () => false, text: () => '' }
@@ -256,7 +303,7 @@ function keepAlive({ app, work, channel, upstreamModel }: Try, exchange: Running
   const silenceMaxMs = () => (reply.tap.hasOutput ? heartbeatAfterMs : Math.max(heartbeatAfterMs, firstMs))
   const beat = () => {
     if (call.isGone) return
-    const silentMs = app.now() - call.lastWriteMs
+    const silentMs = app.steady() - call.lastWriteMs
     if (call.isBlocked && silentMs >= blockedMaxMs) return call.drop()
     if (!call.isBlocked && isAwaited && silentMs >= silenceMaxMs()) reply.heartbeat(heartbeat)
     // What runs on is charged by its row when this process dies.
@@ -265,7 +312,8 @@ function keepAlive({ app, work, channel, upstreamModel }: Try, exchange: Running
   }
   const checkpoint = () => {
     try {
-      app.ledger.checkpoint(work.hold, chargeFor(app, work, channel, upstreamModel, owedSoFar(work, reply.tap)))
+      const owed = plausibleEnding(owedSoFar(work, reply.tap), work.bound)
+      app.ledger.checkpoint(work.hold, chargeFor(app, work, channel, upstreamModel, owed))
     } catch (error) {
       // Without a note the stream goes on; out of a timer the error would end the process.
       app.logger.error({ error, request: call.id }, 'a checkpoint failed')

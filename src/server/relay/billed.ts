@@ -1,7 +1,7 @@
 import type { Choice } from '../channels/select.ts'
 import type { Price } from '../pricing/quote.ts'
 import type { Format } from '../protocols/format.ts'
-import type { RequestFacts } from '../protocols/wire-format.ts'
+import type { RequestFacts, WireFormat } from '../protocols/wire-format.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 
 /** What a charge and its log row are made of, beside the usage. It can be kept as JSON for a charge that comes later. */
@@ -13,13 +13,22 @@ export interface Billed {
     readonly client: { readonly address: string }
   }
   readonly caller: Pick<RelayCaller, 'userId' | 'tokenId' | 'username' | 'tokenName'>
-  readonly facts: Pick<RequestFacts, 'stream' | 'reasoningEffort'>
+  readonly facts: Pick<RequestFacts, 'stream' | 'reasoningEffort' | 'requestedTier' | 'hostedTools'>
+  /** The caller's format; absent for what only one format has. */
+  readonly format?: Pick<WireFormat, 'format'> | undefined
   readonly group: string
   readonly price: Price
+  /** The prices of the models that may help, fixed like `price`. */
+  readonly otherPrices?: readonly Price[]
+  /** Members that were taken out of the request because they have no price. */
+  readonly leftOut?: readonly string[]
   readonly attempts: readonly Attempt[]
   /** Why the channel was chosen. */
   readonly choice?: Choice | undefined
   readonly translation?: Translation | undefined
+  readonly hold?: { readonly amount: number }
+  /** Output limit of each completion that the balance put on the request. */
+  readonly outputLimit?: number | undefined
   /** Nothing has reached the caller: the channel is among the attempts that failed. */
   readonly isLost?: true
 }

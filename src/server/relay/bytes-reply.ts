@@ -55,6 +55,20 @@ export class BytesReply implements Receiver {
     this.#done(failure)
   }
 
+  /** Sends half of the last piece, but never its end. */
+  sendEarly(): void {
+    const last = this.#last ?? Buffer.alloc(0)
+    const half = last.length >> 1
+    if (half === 0) return
+    this.#last = last.subarray(half)
+    this.#write(last.subarray(0, half))
+  }
+
+  /** All of it, while nothing was sent. */
+  get unsent(): { contentType: string; body: Buffer } {
+    return { contentType: this.#contentType, body: this.#last ?? Buffer.alloc(0) }
+  }
+
   /** Sends the last piece. */
   close(): void {
     this.#begin()

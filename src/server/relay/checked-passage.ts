@@ -1,5 +1,6 @@
 import type { Usage } from '../../contract/usage.ts'
 import { CompletionCheck } from '../moderation/completion-check.ts'
+import type { PaidCall } from '../protocols/paid-calls.ts'
 import { replyTexts } from '../protocols/reply-texts.ts'
 import type { ReplyTexts } from '../protocols/text-slots.ts'
 import { withTexts } from '../protocols/text-slots.ts'
@@ -106,6 +107,10 @@ class CheckedTap implements Tap {
 
   text(): string {
     return this.#tap.text()
+  }
+
+  paidCalls(): readonly PaidCall[] {
+    return this.#tap.paidCalls?.() ?? []
   }
 
   get unkept(): number | undefined {

@@ -1,18 +1,19 @@
 import type { RunningChannel } from '../channels/model-index.ts'
 import { overrideBody } from '../channels/override.ts'
 import { seconds } from '../lib/clock.ts'
-import { AppError, fail } from '../lib/failure.ts'
+import { AppError } from '../lib/failure.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
-import type { DirectAnswer, DirectConversion, DirectPlan, DirectRequest, FetchedFile } from '../protocols/direct/conversion.ts'
+import type { DirectAnswer, DirectConversion, DirectPlan, DirectRequest } from '../protocols/direct/conversion.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
+import { callerHeaders } from './caller-headers.ts'
 import type { ConvertedTarget, Delivered } from './converted-exchange.ts'
 import { DroppedFields } from './dropped-fields.ts'
 import { UpstreamFailure } from './failure.ts'
 import { inlineImages } from './inline-images.ts'
-import { fetchMedia } from './inline-media.ts'
+import { mediaOf } from './inline-media.ts'
 import { passThrough } from './pass-through.ts'
 import type { Passage, Written } from './passage.ts'
-import { callerHeaders, type RelayParts, repliesIn, type Work } from './relay-parts.ts'
+import { type RelayParts, repliesIn, type Work } from './relay-parts.ts'
 
 /** A call in another vendor's form: the requests that make it, and what becomes of their replies. */
 export interface Converted {
@@ -32,7 +33,8 @@ export async function convert(
   channel: RunningChannel,
   { conversion, model }: { conversion: DirectConversion; model: string },
 ): Promise<Converted | UpstreamFailure> {
-  const dropped = new DroppedFields()
+  const dropped = new DroppedFields(work)
+  const addresses = conversion.addressesIn?.(work.body.json) ?? []
   let plan: DirectPlan
   try {
     plan = conversion.convert({
@@ -42,7 +44,7 @@ export async function convert(
       upstreamModel: model,
       createdAt: seconds(app.now()),
       stream: work.facts.stream,
-      fetched: await fetchAll(app, conversion.addressesIn?.(work.body.json) ?? []),
+      fetched: addresses.length > 0 ? await mediaOf(app, work).at(addresses) : new Map(),
       lose: dropped.lose,
     })
     dropped.requireAllowed(work)
@@ -76,24 +78,6 @@ function eachOnce(requests: readonly DirectRequest[], write: (request: DirectReq
     written.set(content, made)
     return made
   })
-}
-
-const addressesMax = 20
-/** Of base64, in all files together. */
-const charactersMax = 64 * 1024 * 1024
-
-async function fetchAll({ upstream }: RelayParts, addresses: readonly string[]): Promise<ReadonlyMap<string, FetchedFile>> {
-  const wanted = [...new Set(addresses)]
-  if (wanted.length > addressesMax)
-    fail('untranslatable', {
-      field: 'url',
-      reason: { zh: `最多 ${addressesMax} 个地址`, en: `at most ${addressesMax} addresses` },
-    })
-  const fetched = new Map(await Promise.all(wanted.map(async (url) => [url, await fetchMedia(upstream, url)] as const)))
-  const characters = [...fetched.values()].reduce((sum, { data }) => sum + data.length, 0)
-  if (characters > charactersMax)
-    fail('untranslatable', { field: 'url', reason: { zh: '文件总量过大', en: 'the files are too large together' } })
-  return fetched
 }
 
 function writtenOf(
@@ -142,10 +126,10 @@ function answerOf(plan: DirectPlan, replies: readonly JsonObject[]): DirectAnswe
   }
 }
 
-async function deliver({ upstream }: RelayParts, plan: DirectPlan, answer: DirectAnswer): Promise<Delivered> {
+async function deliver(app: RelayParts, plan: DirectPlan, answer: DirectAnswer): Promise<Delivered> {
   switch (answer.kind) {
     case 'json': {
-      const body = plan.inlinesImages ? await inlineImages(upstream, answer.body) : answer.body
+      const body = plan.inlinesImages ? await inlineImages(app, answer.body) : answer.body
       return { contentType: 'application/json', body: Buffer.from(JSON.stringify(body)), usage: undefined }
     }
     case 'text':

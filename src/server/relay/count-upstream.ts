@@ -8,9 +8,10 @@ import { type CallerCount, type UpstreamCount, upstreamCounts } from '../protoco
 import type { JsonObject, RequestFacts } from '../protocols/wire-format.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { Call } from './call.ts'
+import { callerHeaders } from './caller-headers.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { Body } from './read-body.ts'
-import { callerHeaders, type Home, type RelayParts } from './relay-parts.ts'
+import type { Home, RelayParts } from './relay-parts.ts'
 import { settingsOf } from './translate.ts'
 import { callUpstream } from './upstream-call.ts'
 import { parseObject } from './whole-reply.ts'
@@ -37,7 +38,7 @@ export async function askForCount(app: RelayParts, counted: Counted): Promise<Js
     const told = await ask(app, channel, way, counted)
     if (!(told instanceof UpstreamFailure)) return told
     tried.add(channel.id)
-    if (cannotCount(told)) noteSilent(channel, counted.facts.model, app.now())
+    if (cannotCount(told)) noteSilent(channel, counted.facts.model, app.steady())
     app.logger.debug({ request: counted.call.id, channel: channel.id, reason: told.reason }, 'a channel did not count')
   }
   return undefined
@@ -71,7 +72,7 @@ function nextChannel(app: RelayParts, counted: Counted, tried: ReadonlySet<numbe
 
 /** Undefined for a channel that does not count what it would be asked, or that has lately refused to. */
 function wayOf(app: RelayParts, channel: RunningChannel, { facts, body, count }: Counted): Way | undefined {
-  if ((silent.get(channel)?.get(facts.model) ?? 0) > app.now()) return undefined
+  if ((silent.get(channel)?.get(facts.model) ?? 0) > app.steady()) return undefined
   const model = resolveModel(channel, facts.model)
   const format = upstreamFormat(channel, { format: count.of, model, body: body.json })
   const counts = upstreamCounts.find((each) => {

@@ -6,6 +6,7 @@ import { type CallerCount, callerCounts } from '../protocols/token-counts.ts'
 import type { RequestFacts, WireFormat } from '../protocols/wire-format.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import { admit } from './admit.ts'
+import { judgeBeforeBody } from './before-body.ts'
 import type { Call } from './call.ts'
 import { checkPrompt } from './check-prompt.ts'
 import { askForCount } from './count-upstream.ts'
@@ -13,7 +14,7 @@ import type { Endpoint } from './endpoints.ts'
 import { authenticateCall } from './identify.ts'
 import { enterLimits, withinLimits } from './limits.ts'
 import { expandHistory } from './own-history.ts'
-import { type Body, readBody } from './read-body.ts'
+import type { Body } from './read-body.ts'
 import type { RelayParts } from './relay-parts.ts'
 import { homeOf, mayNameHistory, namesHistory } from './response-home.ts'
 
@@ -37,7 +38,8 @@ async function answer(
   caller: RelayCaller,
   turn: Turn | undefined,
 ): Promise<void> {
-  const sent = await readBody(call.request)
+  await judgeBeforeBody(app, call, { caller, turn, isFree: true })
+  const sent = await call.readBody()
   const { body } = mayNameHistory(name) ? await expandHistory(app, caller, sent) : { body: sent }
   const format = wireFormats[name]
   const count = callerCounts[name]

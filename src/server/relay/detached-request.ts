@@ -1,9 +1,9 @@
-import { IncomingMessage } from 'node:http'
-import { Socket } from 'node:net'
+import type { IncomingMessage } from 'node:http'
+import { newDetachedRequest } from '../lib/node-internals.ts'
 
 /** A request with a body of its own and the headers of another, on no connection: what it answers goes elsewhere. */
 export function detachedRequest(from: IncomingMessage, path: string, body: object): IncomingMessage {
-  const request = new IncomingMessage(new Socket())
+  const request = newDetachedRequest()
   const { 'content-encoding': _encoding, 'content-length': _length, 'transfer-encoding': _transfer, ...headers } = from.headers
   Object.assign(request.headers, headers, { 'content-type': 'application/json' })
   request.method = 'POST'

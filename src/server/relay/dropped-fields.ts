@@ -4,7 +4,12 @@ import type { Work } from './relay-parts.ts'
 
 /** Fields of a request that the form of an upstream cannot carry: named to the caller and in the log, and refused to who is strict. */
 export class DroppedFields {
-  readonly #names = new Set<string>()
+  readonly #names: Set<string>
+
+  /** With what was taken out of the request before. */
+  constructor({ leftOut }: Pick<Work, 'leftOut'>) {
+    this.#names = new Set(leftOut)
+  }
 
   readonly lose = (field: string): void => {
     this.#names.add(plainName(field))
@@ -18,8 +23,13 @@ export class DroppedFields {
   note(work: Work, format: Format): void {
     const dropped = [...this.#names].sort().slice(0, keptMax)
     work.translation = { format, dropped }
-    work.call.tell('x-sluice-dropped', dropped.slice(0, shownMax).join(', '))
+    tellDropped(work, dropped)
   }
+}
+
+/** Names to the caller what the upstream does not get. */
+export function tellDropped({ call }: Pick<Work, 'call'>, names: readonly string[]): void {
+  call.tell('x-sluice-dropped', names.slice(0, shownMax).join(', '))
 }
 
 const strictly = {

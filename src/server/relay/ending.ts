@@ -1,5 +1,6 @@
 import { noUsage, promptTokens, type Usage } from '../../contract/usage.ts'
 import { countTokens, estimateText } from '../protocols/count-tokens.ts'
+import { countCalls } from '../protocols/paid-calls.ts'
 import { countPrompt } from './estimate.ts'
 import type { Came } from './passage.ts'
 import type { Ending } from './record.ts'
@@ -15,7 +16,7 @@ export async function endingOf(work: Work, came: Came, interrupted: Ending['inte
   const mark = interrupted ? { interrupted } : {}
   if (usage && (!interrupted || (came.isComplete() && promptTokens(usage) > 0))) return { usage, isEstimated: false, ...mark }
   const counted = await countUsage(work, came)
-  return { usage: larger(usage, counted), isEstimated: true, ...mark }
+  return { usage: withCalls(larger(usage, counted), came), isEstimated: true, ...mark }
 }
 
 /** What a running stream owes so far, quickly: what would be charged should this process die. */
@@ -26,7 +27,7 @@ export function owedSoFar(work: Work, came: Came): Ending {
     input: work.inputTokens,
     output: withUnkept(Math.ceil(estimateText(said.kept)), said),
   }
-  return { usage: larger(came.usage, counted), isEstimated: true, interrupted: 'node' }
+  return { usage: withCalls(larger(came.usage, counted), came), isEstimated: true, interrupted: 'node' }
 }
 
 async function countUsage(work: Work, came: Came): Promise<Usage> {
@@ -40,6 +41,16 @@ async function countUsage(work: Work, came: Came): Promise<Usage> {
 function saidIn(came: Came): { kept: string; unkept: number } {
   const kept = came.text()
   return { kept, unkept: came.unkept ?? 0 }
+}
+
+/** With the calls of paid tools that came before a usage could tell them. */
+function withCalls(usage: Usage, came: Came): Usage {
+  const { searches, toolCalls } = countCalls(came.paidCalls?.() ?? [])
+  return {
+    ...usage,
+    searches: Math.max(usage.searches, searches),
+    ...(toolCalls ? { toolCalls: { ...toolCalls, ...usage.toolCalls } } : {}),
+  }
 }
 
 /** Some vendors report zeros until the end. */

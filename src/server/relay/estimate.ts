@@ -40,7 +40,11 @@ export async function countPrompt({ format, facts, body, estimate }: Work): Prom
 }
 
 /** Compares the estimate of a prompt with what the upstream itself has reported. Media are left out: their formulas are the vendors'. */
-export function learnFrom({ calibration }: RelayParts, { facts, estimate, home }: Work, { usage, isEstimated }: Ending): void {
-  if (isEstimated || !estimate || facts.uncounted || facts.mediaParts > 0 || home) return
+export function learnFrom(
+  { calibration }: RelayParts,
+  { facts, estimate, home }: Work,
+  { usage, isEstimated, reported }: Ending,
+): void {
+  if (isEstimated || reported || !estimate || facts.uncounted || facts.mediaParts > 0 || home) return
   calibration.learn(facts.model, { estimated: estimate.plain, reported: promptTokens(usage) })
 }

@@ -3,7 +3,8 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { Dispatcher } from 'undici'
 import type { Usage } from '../../contract/usage.ts'
 import { type Framing, openFraming, type Unframe } from '../lib/frames.ts'
-import { wasKeptTooLong } from '../lib/http-client.ts'
+import { hasTooManyHeaders, replyHeadersMax } from '../lib/header-limits.ts'
+import { wasClosedUnread } from '../lib/kept-connection.ts'
 import type { Deadline, Deadlines } from '../lib/timer-wheel.ts'
 import { readGoogleDetails } from '../protocols/gemini-generate/errors.ts'
 import { readOpenAiError } from '../protocols/openai-chat/errors.ts'
@@ -50,6 +51,8 @@ export interface Target {
   readonly framing: Framing
   readonly limits: Limits
   readonly statusCodeMapping: ReadonlyMap<number, number>
+  /** Told when the request is sent a second time, because a kept connection was closed before the upstream had read it. */
+  readonly repeats?: (() => void) | undefined
 }
 
 /**
@@ -135,8 +138,12 @@ export class Exchange implements Running, Dispatcher.DispatchHandler {
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
-    this.#hasAnswer = true
     if (status < 200 || this.#isOver) return
+    this.#hasAnswer = true
+    if (hasTooManyHeaders(headers)) {
+      this.#finish(new UpstreamFailure('bad-reply', { facts: { message: `it has more than ${replyHeadersMax} headers` } }))
+      return
+    }
     this.#deadlines.refresh(this.#silence, this.#target.limits.idleMs)
     this.#openDecoder(headers['content-encoding'])
     if (status >= 300) {
@@ -168,9 +175,9 @@ export class Exchange implements Running, Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, cause: Error): void {
     if (this.#isOver) return
-    if (!this.#hasAnswer && !this.#hasRepeated && wasKeptTooLong(cause)) {
-      // The upstream closed a kept connection while the request was on its way. It has not answered, and a new connection is made.
+    if (!this.#hasRepeated && wasClosedUnread(cause)) {
       this.#hasRepeated = true
+      this.#target.repeats?.()
       this.start()
       return
     }

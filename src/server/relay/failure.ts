@@ -36,6 +36,11 @@ export class UpstreamFailure extends Error {
     this.own = more.own
   }
 
+  /** The channel leads back to this site: its address is wrong, and nothing else of it can be judged. */
+  get isLoop(): boolean {
+    return this.kind === 'status' && this.status === 508 && !this.isMapped
+  }
+
   /** The caller's own mistake: no other channel would answer it differently, and the channel is not to blame. */
   get isCallersMistake(): boolean {
     if (this.kind === 'untranslatable') return true
@@ -77,13 +82,14 @@ export class UpstreamFailure extends Error {
 
   /** The upstream itself: it could not be reached, broke off, or failed. */
   get isFaultOfUpstream(): boolean {
-    if (this.kind === 'untranslatable' || this.kind === 'stopped') return false
+    if (this.kind === 'untranslatable' || this.kind === 'stopped' || this.isLoop) return false
     return this.kind !== 'status' || this.status >= 500 || this.status === 408
   }
 
   /** What the caller is told when no channel is left. The channel's own troubles never look like the caller's. */
   forCaller(): CallerError {
     if (this.own) return ownError(this.own)
+    if (this.isLoop) return ownError(new AppError('loop_detected'))
     if (this.isMapped && this.kind === 'status') return passedError(this.status, this.facts)
     if (this.isCallersMistake) return passedError(this.status === 422 ? 400 : this.status, this.facts)
     if (this.isOutOfCredit) return ownError(new AppError('upstream_unavailable'))
@@ -108,6 +114,7 @@ export class UpstreamFailure extends Error {
     return [
       this.kind === 'status' ? `status ${this.status}` : this.kind,
       this.own?.message ?? '',
+      this.isLoop ? 'the address of this channel leads back to this site' : '',
       this.cause instanceof Error && 'code' in this.cause ? String(this.cause.code) : '',
       this.facts.code || this.facts.type,
       this.facts.message.slice(0, 200),

@@ -69,6 +69,7 @@ export const noToken = {
   limits: null,
   isStrict: false,
   pinnedChannel: 0,
+  hadBalance: true,
 } as const
 
 function keyInQuery(url: string): string | undefined {

@@ -11,14 +11,20 @@ import { parse } from './tap.ts'
  * now. What cannot be kept is answered all the same.
  */
 export async function keepAnswer(app: RelayParts, work: Work, said: { whole: Buffer } | { last: string }): Promise<void> {
-  if (!work.keeps || !work.translation || work.keeps.isBackground) return
-  const response = 'whole' in said ? parse(said.whole.toString()) : lastResponse(said.last)
-  if (!response) return
+  const own = answerToKeep(work, said)
+  if (!own) return
   try {
-    await app.ownResponses.keep(ownOf(work, response))
+    await app.ownResponses.keep(own)
   } catch (error) {
     app.logger.error({ error, request: work.call.id }, 'a response could not be kept')
   }
+}
+
+/** The turn that is to be kept of an answer; undefined for one that is not kept here. */
+export function answerToKeep(work: Work, said: { whole: Buffer } | { last: string }): OwnResponse | undefined {
+  if (!work.keeps || !work.translation || work.keeps.isBackground) return undefined
+  const response = 'whole' in said ? parse(said.whole.toString()) : lastResponse(said.last)
+  return response && ownOf(work, response)
 }
 
 /** A response as it is kept. */

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { languageOf } from '../../contract/text.ts'
+import { refuseLoop } from '../channels/site-hops.ts'
 import type { Client, ClientReader } from '../lib/client-address.ts'
 import { fail } from '../lib/failure.ts'
+import { requireFewHeaders } from '../lib/header-limits.ts'
 import { newRequestId } from '../lib/ids.ts'
 import { MemoryWatch } from '../lib/memory-watch.ts'
 import { asAppError } from './as-app-error.ts'
@@ -9,7 +11,9 @@ import { handleBilling } from './billing.ts'
 import { Call } from './call.ts'
 import { handleCount } from './count.ts'
 import { type Endpoint, findEndpoint, isRelayPath } from './endpoints.ts'
+import { probeWhenHalfClosed } from './half-closed.ts'
 import { handleRelay } from './handle.ts'
+import { claimKey, type KeyedCall, readIdempotencyKey } from './idempotency.ts'
 import { listModels, showModel } from './models.ts'
 import type { RelayParts } from './relay-parts.ts'
 import { handleResponse } from './response-calls.ts'
@@ -41,7 +45,8 @@ export function relayLane(app: RelayParts, readClient: ClientReader, handleTask:
       }
       const isFull = memory.isShort && isServing(running, servedWhenShort)
       const found = findEndpoint(request.method ?? 'GET', url, request.headers)
-      const call = callOf(found, { request, response }, readClient(request), app.now())
+      const call = callOf(found, { request, response }, readClient(request), app)
+      probeWhenHalfClosed(call, app.deadlines)
       running.add(call)
       app.metrics.relayOpen.inc()
       void serve(app, call, { found, isCut, isFull, handleTask }).finally(() => finished(call))
@@ -75,6 +80,8 @@ export type RelayLane = ReturnType<typeof relayLane>
 /** Answers what is asked of drawings and music: `tasks` is built upon the relay, so that the lane is given it. */
 export type TaskHandler = (app: RelayParts, asks: TaskCall, call: Call) => Promise<void>
 
+type Clocks = Pick<RelayParts, 'now' | 'steady'>
+
 type Found = ReturnType<typeof findEndpoint>
 
 interface Taking {
@@ -87,15 +94,15 @@ interface Taking {
 /** When a caller should come again who was not let in. */
 const busySeconds = 2
 
-function callOf(found: Found, exchange: Pick<Call, 'request' | 'response'>, client: Client, nowMs: number): Call {
+function callOf(found: Found, exchange: Pick<Call, 'request' | 'response'>, client: Client, { now, steady }: Clocks): Call {
   // The console has somebody in front of it.
   const isPerson = 'from' in found && found.from === 'session'
   return new Call(exchange, {
-    id: newRequestId(nowMs),
+    id: newRequestId(now()),
     dialect: found.dialect,
     language: isPerson ? languageOf(exchange.request.headers['accept-language']) : 'en',
     client,
-    nowMs,
+    nowMs: steady(),
     reframing: 'reframe' in found ? found.reframe?.() : undefined,
   })
 }
@@ -103,22 +110,35 @@ function callOf(found: Found, exchange: Pick<Call, 'request' | 'response'>, clie
 async function serve(app: RelayParts, call: Call, { found, isCut, isFull, handleTask }: Taking): Promise<void> {
   const { response } = call
   const format = 'format' in found ? found.format : 'other'
+  let keyed: KeyedCall | undefined
   try {
+    requireFewHeaders(call.request)
+    refuseLoop(app, call.request.headers)
     if (isCut) fail('server_stopping')
     if (isFull) fail('server_busy', { retryAfter: busySeconds })
     if ('wrongMethod' in found) {
       response.setHeader('allow', found.allowed)
       fail('method_not_allowed', { method: found.wrongMethod })
     }
-    if (found.kind === 'task') await handleTask(app, found.asks, call)
-    else await answer(app, found, call)
+    const key = isRepeatable(app, found, call) ? readIdempotencyKey(call.request.headers) : undefined
+    if (key !== undefined) keyed = await claimKey(app, { call, key, from: 'from' in found ? found.from : 'token' })
+    if (key === undefined || keyed) await (found.kind === 'task' ? handleTask(app, found.asks, call) : answer(app, found, call))
     app.metrics.relayRequests.inc({ format, outcome: String(response.statusCode) })
   } catch (error) {
     const told = asAppError(app, call, error)
     call.sendError(told)
     app.metrics.relayRequests.inc({ format, outcome: told.code })
   }
-  app.metrics.relaySeconds.observe({ format }, Math.max(0, app.now() - call.startedMs) / 1000)
+  if (keyed) await keyed.finish()
+  app.metrics.relaySeconds.observe({ format }, Math.max(0, app.steady() - call.startedMs) / 1000)
+}
+
+/** Whether a key of the caller counts: on every POST with an API key or a session. News of tasks are no requests of callers. */
+function isRepeatable(app: RelayParts, found: Endpoint, { request }: Call): boolean {
+  if (request.headers['idempotency-key'] === undefined || request.method !== 'POST') return false
+  if (!app.options.current['idempotency.enabled']) return false
+  if (found.kind === 'task') return found.asks.does !== 'notify'
+  return found.kind === 'relay' || found.kind === 'count' || found.kind === 'response'
 }
 
 function answer(app: RelayParts, endpoint: Exclude<Endpoint, { kind: 'task' }>, call: Call): Promise<void> {

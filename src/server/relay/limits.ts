@@ -36,6 +36,12 @@ export async function enterLimits(app: RelayParts, call: Call, turn: Turn, need:
   tellLimits(app, call, turn, await turn.enter(need))
 }
 
+/** Throws as `enterLimits` for what refuses a request by count, before its body is read. Counts nothing. */
+export async function requireRoom(app: RelayParts, call: Call, turn: Turn, asksAll: boolean): Promise<void> {
+  const refusal = await turn.refusedByCount(asksAll)
+  if (refusal) tellLimits(app, call, turn, refusal)
+}
+
 function tellLimits(app: RelayParts, call: Call, turn: Turn, refusal: Refusal | undefined): void {
   for (const [name, value] of limitHeaders(call.dialect, turn.standings, app.now())) call.tell(name, value)
   if (refusal) throw limitError(refusal)

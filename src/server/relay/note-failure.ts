@@ -10,6 +10,8 @@ export function noteFailure(app: RelayParts, call: Call, channel: RunningChannel
   app.metrics.upstreamAttempts.inc({ outcome: failure.kind })
   if (failure.isCallersMistake || failure.kind === 'stopped') return
   app.callerLog.of(call.client).warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a channel failed')
+  // What an upstream says of a wrong address says nothing of the key.
+  if (failure.isLoop) return
   const { message, code, type } = failure.facts
   background(app.logger, 'report a failed channel', reportFailure(app, channel, { status: failure.status, code, type, message }))
 }

@@ -5,10 +5,14 @@ import { background } from '../lib/logger.ts'
 import { membersOf, memberValue } from '../lib/splice-json.ts'
 import { eventsIn } from '../lib/sse.ts'
 import { isRunning } from '../protocols/openai-responses/states.ts'
+import type { PaidCall } from '../protocols/paid-calls.ts'
 import { type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../protocols/wire-format.ts'
+import type { Billed } from './billed.ts'
+import { callerHeaders } from './caller-headers.ts'
+import type { KeptResponse } from './kept-responses.ts'
 import { formOf } from './other-form.ts'
 import type { Passage, Tap } from './passage.ts'
-import { callerHeaders, type RelayParts, type Work } from './relay-parts.ts'
+import type { RelayParts, Work } from './relay-parts.ts'
 import { cancelResponse } from './response-at-upstream.ts'
 import { parse } from './tap.ts'
 
@@ -62,12 +66,20 @@ export async function withdrawResponse({ app, work, channel, upstreamModel }: No
   await app.openResponses.withdraw(work.hold.requestId)
 }
 
+/** What the charge needs of the request, and no more. */
+function billedFacts({ stream, reasoningEffort, requestedTier, hostedTools }: Work['facts']): Billed['facts'] {
+  return {
+    ...{ stream, reasoningEffort },
+    ...(requestedTier ? { requestedTier } : {}),
+    ...(hostedTools ? { hostedTools } : {}),
+  }
+}
+
 /** The charge is on its way: the caller may go on from the answer, and nobody has to ask for it any more. */
 export async function noteSettled({ app, work, channel }: Omit<Noting, 'upstreamModel'>, tokens: number, settled: Promise<void>) {
-  const { response, caller, facts, hold } = work
-  if (!response) return settled
-  const { userId, tokenId } = caller
-  const kept = { id: response.id, userId, tokenId, channelId: channel.id, keyId: channel.keyId, model: facts.model, tokens }
+  const { response, hold } = work
+  const kept = keptOf(work, channel, tokens)
+  if (!response || !kept) return settled
   const keeping = app.keptResponses.keep(kept).catch((error: unknown) => {
     app.logger.error({ error, request: hold.requestId }, 'where a response lies could not be written down')
   })
@@ -75,6 +87,17 @@ export async function noteSettled({ app, work, channel }: Omit<Noting, 'upstream
   if (!response.written) return
   await response.written.catch(() => {})
   background(app.logger, 'close a charged response', app.openResponses.close(hold.requestId))
+}
+
+/** Where the response of an attempt lies at its vendor; undefined when the vendor keeps none. */
+export function keptOf(
+  { response, caller, facts }: Work,
+  channel: { readonly id: number; readonly keyId: number },
+  tokens: number,
+): KeptResponse | undefined {
+  if (!response) return undefined
+  const { userId, tokenId } = caller
+  return { id: response.id, userId, tokenId, channelId: channel.id, keyId: channel.keyId, model: facts.model, tokens }
 }
 
 function note({ app, work, channel, upstreamModel }: Noting, response: JsonObject | undefined): void {
@@ -90,8 +113,10 @@ function note({ app, work, channel, upstreamModel }: Noting, response: JsonObjec
   const bill = {
     call: { id: call.id, startedMs: call.startedMs, firstByteMs: call.firstByteMs, client: { address: call.client.address } },
     caller: { userId, tokenId, username, tokenName },
-    facts: { stream: facts.stream, reasoningEffort: facts.reasoningEffort },
+    facts: billedFacts(facts),
+    ...(work.leftOut ? { leftOut: work.leftOut } : {}),
     ...{ group, price, attempts, choice, model: facts.model, upstreamModel, inputTokens },
+    bound: work.bound,
   }
   const halves = [
     app.openResponses.open({ ...place, hold, bill }),
@@ -166,6 +191,10 @@ class NotingTap implements Tap {
 
   text(): string {
     return this.#tap.text()
+  }
+
+  paidCalls(): readonly PaidCall[] {
+    return this.#tap.paidCalls?.() ?? []
   }
 
   get unkept(): number | undefined {

@@ -1,5 +1,6 @@
 import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
+import type { UsageBound } from '../pricing/usage-bound.ts'
 import type { Hold, Ledger } from '../wallet/ledger.ts'
 import type { Billed } from './billed.ts'
 
@@ -20,6 +21,7 @@ export interface Bill extends Billed {
   readonly model: string
   readonly upstreamModel: string
   readonly inputTokens: number
+  readonly bound?: UsageBound | undefined
 }
 
 const leaseSeconds = 120
@@ -164,9 +166,13 @@ interface Row {
   readonly asked: number
 }
 
+const withoutExtras = { toolUsd: {}, tierFactors: {} } as const
+
 function readRow(row: Row): OpenResponse {
   // Written by `open` alone.
-  const bill = JSON.parse(row.bill) as Bill
+  const written = JSON.parse(row.bill) as Bill
+  // Rows of older versions have no prices of tools and tiers.
+  const bill = { ...written, price: { ...withoutExtras, ...written.price } }
   return {
     id: row.response_id,
     channelId: row.channel_id,

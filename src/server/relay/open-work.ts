@@ -1,11 +1,13 @@
-import { estimateOf, freePrice } from '../pricing/quote.ts'
+import { freePrice } from '../pricing/quote.ts'
 import { wireFormats } from '../protocols/index.ts'
 import { admit } from './admit.ts'
 import { checkPrompt } from './check-prompt.ts'
 import type { Endpoint } from './endpoints.ts'
 import { estimatePrompt } from './estimate.ts'
 import { enterLimits } from './limits.ts'
+import { dearestPrice, priceExtras } from './paid-extras.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
+import { reserve } from './reserve.ts'
 import { homeOf, namesHistory } from './response-home.ts'
 
 export type RelayEndpoint = Extract<Endpoint, { kind: 'relay' }>
@@ -22,7 +24,6 @@ export async function openWork(app: RelayParts, endpoint: RelayEndpoint, asked: 
   const admitted = admit(app, caller, asksFor)
   const home = namesHistory(endpoint.format, body.json) ? await homeOf(app, caller, asksFor) : undefined
   const group = home?.group ?? admitted
-  const { callsMax = 1 } = facts
   const prompt = format.promptText(body.json)
   const estimate = estimatePrompt(app, { facts, body: body.json, prompt, keptTokens: home?.tokens ?? 0 })
   const inputTokens = estimate.tokens
@@ -33,10 +34,10 @@ export async function openWork(app: RelayParts, endpoint: RelayEndpoint, asked: 
   const price = format.isFree
     ? freePrice(facts.model, group)
     : app.catalog.priceOf({ model: facts.model, group, acceptsUnpriced: caller.acceptsUnpriced })
-  // What was learnt of a model is right for most prompts, and too little for some.
-  const heldTokens = Math.max(inputTokens, estimate.plain)
-  const amount = estimateOf(price, { inputTokens: heldTokens, outputTokensMax: outputTokens, calls: callsMax })
-  const hold = { requestId: call.id, userId: caller.userId, tokenId: caller.tokenId, amount }
-  await app.ledger.hold(hold)
-  return { call, caller, body, format, facts, group, price, inputTokens, estimate, hold, turn, attempts: [], home, keeps }
+  const extras = priceExtras(app, { caller, body, facts, price, isFree: format.isFree === true })
+  const asking = { requestId: call.id, caller, format: format.format, facts: extras.facts, body: extras.body, group, home }
+  const reserved = await reserve(app, { ...asking, price: dearestPrice([price, ...(extras.otherPrices ?? [])]) })
+  const { outputLimit } = reserved
+  call.tell('x-sluice-output-limit', outputLimit === undefined ? '' : String(outputLimit))
+  return { call, caller, ...extras, format, group, price, inputTokens, estimate, ...reserved, turn, attempts: [], home, keeps }
 }

@@ -26,7 +26,7 @@ export async function streamOwn(app: RelayParts, call: Call, own: OwnResponse, a
     if (call.isOver && !app.backgroundRuns.find(own)) fail('server_stopping')
     if (isOver) return call.end('')
     await somethingNew(app, call, own)
-    if (app.now() - call.lastWriteMs >= silentMaxMs) await write(app, call, heartbeat)
+    if (app.steady() - call.lastWriteMs >= silentMaxMs) await write(app, call, heartbeat)
   }
 }
 
@@ -61,7 +61,7 @@ async function somethingNew(app: RelayParts, call: Call, own: OwnResponse): Prom
 }
 
 async function write(app: RelayParts, call: Call, text: string): Promise<void> {
-  if (text === '' || call.isGone || call.write(toByteText(text), app.now())) return
+  if (text === '' || call.isGone || call.write(toByteText(text), app.steady())) return
   await untilGone(call, (resolve) => {
     const patience = app.deadlines.after(blockedMaxMs, () => call.drop())
     call.whenDrained(resolve)

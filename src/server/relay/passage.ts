@@ -1,4 +1,5 @@
 import type { Usage } from '../../contract/usage.ts'
+import type { PaidCall } from '../protocols/paid-calls.ts'
 import type { UpstreamErrorFacts } from '../protocols/wire-format.ts'
 
 /**
@@ -45,6 +46,8 @@ export interface Came {
   text(): string
   /** How many characters it said beyond `text`. */
   readonly unkept?: number | undefined
+  /** The calls of paid tools that came so far, where the format tells them before its usage. */
+  paidCalls?(): readonly PaidCall[]
   /** It was stopped here for what it says. */
   readonly stopped?: 'moderation' | undefined
 }

@@ -8,14 +8,17 @@ import { AppError } from '../lib/failure.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
 import type { Format } from '../protocols/format.ts'
 import type { Provider } from '../providers/provider.ts'
+import { callerHeaders, keyedHeaders } from './caller-headers.ts'
 import { type Converted, convert } from './convert.ts'
 import type { ConvertedTarget } from './converted-exchange.ts'
+import { tellDropped } from './dropped-fields.ts'
 import type { Limits, Target } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
 import { passThrough } from './pass-through.ts'
 import type { Passage, Written } from './passage.ts'
 import type { Body } from './read-body.ts'
-import { callerHeaders, type RelayParts, repliesIn, type Work } from './relay-parts.ts'
+import { changedForm } from './read-form.ts'
+import { limitedMembers, type RelayParts, repliesIn, type Work } from './relay-parts.ts'
 import { refusesStreamOptions } from './second-try.ts'
 import { refusedThread } from './threads.ts'
 import { translate } from './translate.ts'
@@ -42,10 +45,10 @@ export async function prepare(app: RelayParts, work: Work, channel: RunningChann
   const refused = passes ? refusedThread(work, channel.provider) : undefined
   if (refused) return refused
   work.translation = undefined
-  work.call.tell('x-sluice-dropped', '')
+  tellDropped(work, work.leftOut ?? [])
   const conversion = passes ? undefined : conversionOf(own, format)
   const written = passes
-    ? await passBody(work, channel, mapped)
+    ? passBody(work, channel, mapped)
     : conversion
       ? await convert(app, work, channel, { conversion, model: mapped })
       : await translate(app, work, channel, { format, model: mapped })
@@ -64,12 +67,13 @@ export async function prepare(app: RelayParts, work: Work, channel: RunningChann
   }
 }
 
-async function passBody(work: Work, channel: RunningChannel, mapped: string): Promise<Written> {
+function passBody(work: Work, channel: RunningChannel, mapped: string): Written {
   const { format, facts, body } = work
   const { provider, setting } = channel
   const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
   const asksUsage = facts.stream && takesOptions && !facts.wantsUsage && reportsUsageOnRequest.has(format.format)
-  const adjusted = provider.adjustBody?.(body.json, format.format, mapped, callerHeaders(work)) ?? {}
+  const limited = limitedMembers(work, provider, { format: format.format, model: mapped, body: body.json })
+  const adjusted = provider.adjustBody?.({ ...body.json, ...limited }, format.format, mapped, callerHeaders(work)) ?? {}
   const upstreamModel = typeof adjusted.model === 'string' ? adjusted.model : mapped
 
   const changes: Record<string, unknown> = {}
@@ -77,7 +81,7 @@ async function passBody(work: Work, channel: RunningChannel, mapped: string): Pr
   if (upstreamModel !== facts.model && 'model' in body.json) changes.model = upstreamModel
   if (asksUsage) changes.stream_options = { ...facts.streamOptions, include_usage: true }
   if (!takesOptions && facts.streamOptions) changes.stream_options = undefined
-  Object.assign(changes, adjusted)
+  Object.assign(changes, limited, adjusted)
   if (hasOwnWords(setting)) {
     const names = { model: upstreamModel, asked: facts.model }
     Object.assign(changes, ownMembers(setting, format.format, { ...body.json, ...changes }, names))
@@ -86,7 +90,7 @@ async function passBody(work: Work, channel: RunningChannel, mapped: string): Pr
   return {
     upstreamModel,
     stream: facts.stream,
-    ...(await changedBody(body, changes)),
+    ...changedBody(body, changes),
     passage: passThrough(work, {
       hideUsage: asksUsage,
       renameTo: upstreamModel === facts.model ? undefined : facts.model,
@@ -94,27 +98,11 @@ async function passBody(work: Work, channel: RunningChannel, mapped: string): Pr
   }
 }
 
-/** The caller's bytes, with these members set or (undefined) taken out. */
-async function changedBody(
-  { bytes, form }: Body,
-  changes: Readonly<Record<string, unknown>>,
-): Promise<Pick<Written, 'body' | 'contentType'>> {
+/** The caller's bytes, with these members set or (undefined) taken out. Another try starts from the caller's bytes again. */
+function changedBody({ bytes, form }: Body, changes: Readonly<Record<string, unknown>>): Pick<Written, 'body' | 'contentType'> {
   const contentType = form?.contentType ?? 'application/json'
   if (Object.keys(changes).length === 0) return { body: bytes, contentType }
-  if (!form) return { body: spliceMembers(bytes, writeMembers(changes)), contentType }
-
-  // Every field stays where it was, whatever comes twice included; another try starts from the caller's form again.
-  const data = new FormData()
-  const changed = new Set<string>()
-  for (const [field, value] of form.data) {
-    if (!(field in changes)) data.append(field, value)
-    else if (changes[field] !== undefined && !changed.has(field)) data.append(field, String(changes[field]))
-    changed.add(field)
-  }
-  for (const [field, value] of Object.entries(changes))
-    if (value !== undefined && !changed.has(field)) data.append(field, String(value))
-  const encoded = new Response(data)
-  return { body: Buffer.from(await encoded.arrayBuffer()), contentType: encoded.headers.get('content-type') ?? contentType }
+  return { body: form ? changedForm(bytes, form, changes) : spliceMembers(bytes, writeMembers(changes)), contentType }
 }
 
 /** Formats whose streams only tell the usage when they are asked for it. */
@@ -160,14 +148,18 @@ async function targetOf(
     version: channel.other === '' ? versionOf(current, provider, upstreamModel) : '',
   })
   const keyed = key === channel.key ? channel : { ...channel, key }
-  const headers = ownHeaders(keyed, {
-    ...provider.headers(keyed, format, callerHeaders(work)),
-    ...(format === 'anthropic.messages' ? claudeHeaders(current, upstreamModel) : {}),
-    'content-type': written.contentType,
-    accept: stream ? 'text/event-stream' : acceptOf[format === work.format.format ? repliesIn(work) : 'json'],
-    'accept-encoding': 'identity',
-    'user-agent': 'sluice',
-  })
+  const headers = ownHeaders(
+    keyed,
+    {
+      ...provider.headers(keyed, format, keyedHeaders(app, work, written)),
+      ...(format === 'anthropic.messages' ? claudeHeaders(current, upstreamModel) : {}),
+      'content-type': written.contentType,
+      accept: stream ? 'text/event-stream' : acceptOf[format === work.format.format ? repliesIn(work) : 'json'],
+      'accept-encoding': 'identity',
+      'user-agent': 'sluice',
+    },
+    callerHeaders(work),
+  )
   const signature = provider.sign ? await provider.sign(keyed, { method: 'POST', url, headers, body }, app.now()) : undefined
 
   return {

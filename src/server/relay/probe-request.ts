@@ -3,6 +3,7 @@ import type { RunningChannel } from '../channels/model-index.ts'
 import { resolveModel } from '../channels/select.ts'
 import { upstreamFormat } from '../channels/upstream-format.ts'
 import type { CallerFormat } from '../protocols/format.ts'
+import { outputLimitMember } from '../protocols/openai-chat/models.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 
 /** The smallest request that shows whether a model answers. */
@@ -66,6 +67,7 @@ const conversation: Kind = {
 }
 
 const outputTokensMax = 16
+const messages = [{ role: 'user', content: 'hi' }]
 
 function bodyOf(format: CallerFormat, model: string): JsonObject {
   switch (format) {
@@ -81,11 +83,9 @@ function bodyOf(format: CallerFormat, model: string): JsonObject {
       return { model, prompt: 'hi', max_tokens: outputTokensMax }
     case 'gemini.generate':
       return { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], generationConfig: { maxOutputTokens: outputTokensMax } }
+    case 'anthropic.messages':
+      return { model, messages, max_tokens: outputTokensMax }
     default:
-      return { model, messages: [{ role: 'user', content: 'hi' }], [limitOf(model)]: outputTokensMax }
+      return { model, messages, [outputLimitMember(model, {})]: outputTokensMax }
   }
-}
-
-function limitOf(model: string): string {
-  return /^(o[1-9]|gpt-[5-9])/.test(model) ? 'max_completion_tokens' : 'max_tokens'
 }

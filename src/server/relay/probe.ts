@@ -1,9 +1,9 @@
-import { IncomingMessage, ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
+import { ServerResponse } from 'node:http'
 import { enableAfterTest, reportTest } from '../channels/health.ts'
 import { openChannel, type RunningChannel } from '../channels/model-index.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { newRequestId } from '../lib/ids.ts'
+import { newDetachedRequest } from '../lib/node-internals.ts'
 import { freePrice } from '../pricing/quote.ts'
 import { wireFormats } from '../protocols/index.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
@@ -52,10 +52,10 @@ export async function probeChannel(
 export async function probeKey(app: RelayParts, channel: RunningChannel, model: string): Promise<Probe> {
   const request = channel.provider.testable ? probeRequest(channel, model) : undefined
   if (!request) return { outcome: 'cannot' }
-  const startedMs = app.now()
+  const startedMs = app.steady()
   const result = await tryAttempt({ ...app, ledger: noLedger }, request, hurried(channel))
   if (result === 'cannot') return { outcome: 'cannot' }
-  const ms = Math.max(1, app.now() - startedMs)
+  const ms = Math.max(1, app.steady() - startedMs)
   if (result !== 'answered') return { outcome: 'failed', ms, failure: result }
   app.traffic.forgive([channel])
   return { outcome: 'passed', ms }
@@ -63,7 +63,7 @@ export async function probeKey(app: RelayParts, channel: RunningChannel, model: 
 
 async function tryAttempt(app: RelayParts, request: ProbeRequest, channel: RunningChannel) {
   try {
-    const result = await attempt(app, workFor(request, app.now()), channel)
+    const result = await attempt(app, workFor(request, app.steady()), channel)
     return result !== 'answered' && result.kind === 'untranslatable' ? 'cannot' : result
   } catch (error) {
     // The gateway itself refuses to send this: it says nothing about the upstream.
@@ -87,7 +87,7 @@ function hurried(channel: RunningChannel): RunningChannel {
 function workFor({ format: name, model, body }: ProbeRequest, nowMs: number): Work {
   const format = wireFormats[name]
   const id = newRequestId(nowMs)
-  const request = new IncomingMessage(new Socket())
+  const request = newDetachedRequest()
   const call = new Call(
     { request, response: new ServerResponse(request) },
     { id, dialect: format.dialect, language: 'en', client: { address: '', local: true }, nowMs },
@@ -122,6 +122,7 @@ const noLedger: Ledger = {
   settle: async () => {},
   release() {},
   checkpoint() {},
+  withdraw: async () => false,
   credit: async () => {},
   refresh() {},
   takeSpenders: () => [],

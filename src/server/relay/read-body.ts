@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http'
-import { MIMEType, promisify } from 'node:util'
+import { promisify } from 'node:util'
 import zlib, { type BrotliOptions, brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib'
-import { AppError, fail } from '../lib/failure.ts'
+import { ByteCollector } from '../lib/byte-collector.ts'
+import { fail } from '../lib/failure.ts'
 import { shapeOf } from '../lib/json-shape.ts'
 import { withoutRepeatedKeys } from '../lib/splice-json.ts'
-import { isObject, type JsonObject, type UploadedFile } from '../protocols/wire-format.ts'
+import { isObject, type JsonObject } from '../protocols/wire-format.ts'
+import { isForm, readForm, type SentForm } from './read-form.ts'
 
 /** The request's body: its bytes, kept as they came, and the object that they say. */
 export interface Body {
@@ -12,13 +14,6 @@ export interface Body {
   readonly json: JsonObject
   /** Of a form, which goes on as a form; absent for JSON. */
   readonly form?: SentForm
-}
-
-/** A multipart form. Its texts are the members of `json`; a name that comes twice is a list. */
-export interface SentForm {
-  readonly contentType: string
-  readonly data: FormData
-  readonly files: readonly UploadedFile[]
 }
 
 export const bodyLimitBytes = 32 * 1024 * 1024
@@ -61,7 +56,7 @@ export async function readBody(request: IncomingMessage, limitBytes = bodyLimitB
   const raw = await readBytes(request, limitBytes)
   const inflated = encoding === 'identity' || encoding === '' ? raw : await inflateBytes(raw, encoding, limitBytes)
   const contentType = request.headers['content-type'] ?? ''
-  if (isForm.test(contentType)) return readForm(inflated, contentType)
+  if (isForm(contentType)) return { bytes: inflated, ...readForm(inflated, contentType) }
 
   const bytes = withoutMark(inflated)
   const shape = shapeOf(bytes, shapeMax)
@@ -69,45 +64,6 @@ export async function readBody(request: IncomingMessage, limitBytes = bodyLimitB
   const json = parseObject(bytes)
   const isEachKeyOnce = shape.topMembers === Object.keys(json).length
   return { json, bytes: isEachKeyOnce ? bytes : withoutRepeatedKeys(bytes) }
-}
-
-const isForm = /^\s*multipart\/form-data\s*;/i
-
-/** Far beyond every real form; taking one of very many parts apart holds everybody up. */
-const formPartsMax = 1000
-
-async function readForm(bytes: Buffer, contentType: string): Promise<Body> {
-  let data: FormData
-  try {
-    const type = new MIMEType(contentType)
-    if (hasMoreParts(bytes, type.params.get('boundary') ?? '', formPartsMax)) {
-      fail('bad_request', { reason: `the form has more than ${formPartsMax} parts` })
-    }
-    // Written anew, so that the boundary that was counted is the one that takes the form apart.
-    data = await new Response(bytes, { headers: { 'content-type': String(type) } }).formData()
-  } catch (cause) {
-    if (cause instanceof AppError) throw cause
-    fail('bad_request', { reason: 'the form cannot be read' }, { cause })
-  }
-  const texts = new Map<string, string[]>()
-  const files: UploadedFile[] = []
-  for (const [field, value] of data) {
-    if (typeof value === 'string') texts.set(field, [...(texts.get(field) ?? []), value])
-    else files.push({ field, name: value.name, mediaType: value.type, bytes: Buffer.from(await value.arrayBuffer()) })
-  }
-  const json = Object.fromEntries(Array.from(texts, ([field, values]) => [field, values.length === 1 ? values[0] : values]))
-  return { bytes, json, form: { contentType, data, files } }
-}
-
-/** Whether a boundary stands in the form more often than that many parts need. */
-function hasMoreParts(bytes: Buffer, boundary: string, partsMax: number): boolean {
-  const delimiter = Buffer.from(`--${boundary}`)
-  let count = 0
-  for (let at = bytes.indexOf(delimiter); at >= 0; at = bytes.indexOf(delimiter, at + delimiter.length)) {
-    // The last one ends the form.
-    if (++count > partsMax + 1) return true
-  }
-  return false
 }
 
 function parseObject(bytes: Buffer): JsonObject {
@@ -132,19 +88,17 @@ function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer
   if (request.destroyed) fail('bad_request', { reason: 'the request was cut off' })
 
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
+    const collected = new ByteCollector(declared)
     request.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      if (size <= limitBytes) {
-        chunks.push(chunk)
+      if (collected.size + chunk.length <= limitBytes) {
+        collected.push(chunk)
         return
       }
       request.pause()
       request.removeAllListeners('data')
       reject(failure(() => fail('body_too_large', { limit: limitBytes })))
     })
-    request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+    request.once('end', () => resolve(collected.bytes()))
     request.once('error', (cause) => reject(failure(() => fail('bad_request', { reason: 'the request was cut off' }, { cause }))))
     request.once('close', () => {
       // Every request closes in the end: only one without its end was cut off, and only then is an error worth its making.

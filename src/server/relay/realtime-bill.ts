@@ -4,8 +4,9 @@ import type { Refusal } from '../limits/rule.ts'
 import type { Turn } from '../limits/turn.ts'
 import { costOf, type Price } from '../pricing/quote.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
-import type { Hold } from '../wallet/ledger.ts'
+import { type Hold, isQuotaRefusal } from '../wallet/ledger.ts'
 import type { Attempt } from './billed.ts'
+import { plausibleEnding } from './plausible-ending.ts'
 import { chargeFor, type Ending } from './record.ts'
 import type { RelayParts } from './relay-parts.ts'
 
@@ -52,18 +53,29 @@ export class RealtimeBill {
   }
 
   /**
-   * Holds for the next answer what it may cost. One that is held already is kept while it suffices. Throws as `hold` of the ledger does; then
-   * nothing is held.
+   * Holds for the next answer what it may cost at the most, or all that is free where that covers the prompt and a short answer: the
+   * voice of a session cannot be given a limit between two answers. A hold that suffices is kept. Throws as `hold` of the ledger
+   * does; then nothing is held.
    */
   hold(most: Usage): Promise<void> {
-    const amount = costOf(this.#bill.price, bounded(most))
+    const { price, caller } = this.#bill
+    const { userId, tokenId } = caller
+    const amount = costOf(price, bounded(most))
+    const least = costOf(price, bounded(shortAnswer(most)))
+    const take = async (units: number) => {
+      const hold = { requestId: this.#nextId(), userId, tokenId, amount: units }
+      await this.#app.ledger.hold(hold)
+      this.#hold = hold
+    }
     return this.#alone(async () => {
       if (this.#hold && this.#hold.amount >= amount) return
       await this.#release()
-      const { userId, tokenId } = this.#bill.caller
-      const hold = { requestId: this.#nextId(), userId, tokenId, amount }
-      await this.#app.ledger.hold(hold)
-      this.#hold = hold
+      try {
+        await take(amount)
+      } catch (error) {
+        if (!isQuotaRefusal(error) || error.params.have < least) throw error
+        await take(error.params.have)
+      }
     })
   }
 
@@ -146,7 +158,8 @@ export class RealtimeBill {
     const { channel, upstreamModel, choice, attempts } = this.#placed()
     const call = { id: requestId, startedMs, firstByteMs: startedMs, client: { address } }
     const facts = { stream: true, reasoningEffort: undefined }
-    return chargeFor(this.#app, { call, caller, facts, group, price, attempts, choice }, channel, upstreamModel, ending)
+    const billed = { call, caller, facts, group, price, attempts, choice }
+    return chargeFor(this.#app, billed, channel, upstreamModel, plausibleEnding(ending, undefined))
   }
 
   #priceOf(model: string): Price {
@@ -173,6 +186,13 @@ export class RealtimeBill {
 }
 
 const chargedMax = 10_000
+const shortAnswerTokens = 256
+
+function shortAnswer(most: Usage): Usage {
+  const { output, audioOutput } = most
+  return { ...most, output: Math.min(output, shortAnswerTokens), audioOutput: Math.min(audioOutput, shortAnswerTokens) }
+}
+
 /** What a caller and an upstream say together must stay a number that can be priced. */
 const tokensMax = 10_000_000
 

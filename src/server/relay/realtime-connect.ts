@@ -12,9 +12,10 @@ import { readOpenAiError } from '../protocols/openai-chat/errors.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { Attempt } from './billed.ts'
 import type { Call } from './call.ts'
+import { callerHeaders } from './caller-headers.ts'
 import { UpstreamFailure, withCleanFacts } from './failure.ts'
 import { noteFailure } from './note-failure.ts'
-import { callerHeaders, type RelayParts } from './relay-parts.ts'
+import type { RelayParts } from './relay-parts.ts'
 import { readRetryAfter } from './retry-after.ts'
 import { addressOf } from './upstream-call.ts'
 
@@ -66,13 +67,13 @@ export async function connectRealtime(app: RelayParts, wanted: Wanted): Promise<
       full.set(channel.id, fullMs)
       continue
     }
-    const startedMs = app.now()
+    const startedMs = app.steady()
     const upstreamModel = resolveModel(channel, model)
     const socket = await connectTo(app, wanted, channel, upstreamModel).catch((error: unknown) => {
       run.left()
       throw error
     })
-    const ms = Math.max(0, app.now() - startedMs)
+    const ms = Math.max(0, app.steady() - startedMs)
     if (!(socket instanceof UpstreamFailure)) {
       app.metrics.upstreamAttempts.inc({ outcome: 'answered' })
       return { channel, upstreamModel, socket, choice, attempts, run, handshakeMs: ms }
@@ -115,12 +116,16 @@ async function connectTo(
   const { setting } = channel
   const socket = openSocket(app.upstream, {
     url,
-    headers: ownHeaders(keyed, {
-      ...channel.provider.headers(keyed, 'openai.realtime', caller),
-      // The key goes in a header, so that no subprotocol is offered; the beta is asked for in one too.
-      ...(isBeta ? { 'openai-beta': 'realtime=v1' } : {}),
-      'user-agent': 'sluice',
-    }),
+    headers: ownHeaders(
+      keyed,
+      {
+        ...channel.provider.headers(keyed, 'openai.realtime', caller),
+        // The key goes in a header, so that no subprotocol is offered; the beta is asked for in one too.
+        ...(isBeta ? { 'openai-beta': 'realtime=v1' } : {}),
+        'user-agent': 'sluice',
+      },
+      caller,
+    ),
     proxy: setting.proxy ?? '',
     connectTimeoutMs: setting.connect_timeout_ms ?? 10_000,
     handshakeMs: Math.min(setting.headers_timeout_ms ?? handshakeMs, handshakeMs),

@@ -1,4 +1,5 @@
 import type { WebSocket } from 'ws'
+import { modelLimitsOf } from '../../contract/model-limits.ts'
 import { noUsage, promptTokens, type Usage } from '../../contract/usage.ts'
 import { AppError } from '../lib/failure.ts'
 import { randomText } from '../lib/ids.ts'
@@ -8,6 +9,7 @@ import { readSoundUsage } from '../protocols/direct/transcriptions.ts'
 import { ownError } from '../protocols/error-body.ts'
 import {
   errorEventOf,
+  limitConflictIn,
   limitIn,
   readEvent,
   readSession,
@@ -106,6 +108,11 @@ export class RealtimeSession {
 
   /** A session keeps the model that it is charged by; undefined for an event that is refused. */
   #checked(event: JsonObject): JsonObject | undefined {
+    const conflict = limitConflictIn(event)
+    if (conflict) {
+      this.#tell(conflict)
+      return undefined
+    }
     if (event.type !== 'session.update') return event
     const { caller, connected } = this.#parts
     const session = objectAt(event, 'session') ?? {}
@@ -168,7 +175,7 @@ export class RealtimeSession {
 
   /** Speech may begin an answer that nobody asked for in words. */
   async #noteBegun(id: string): Promise<void> {
-    if (this.#began.size < runningMax) this.#began.set(id, this.#app.now())
+    if (this.#began.size < runningMax) this.#began.set(id, this.#app.steady())
     try {
       await this.#parts.stillAllowed()
     } catch (error) {
@@ -195,7 +202,7 @@ export class RealtimeSession {
     const usage = readRealtimeUsage(response)
     const estimate = this.#meter.estimate(id)
     const saidSomething = estimate.output + estimate.audioOutput > 0
-    const startedMs = this.#began.get(id) ?? this.#app.now()
+    const startedMs = this.#began.get(id) ?? this.#app.steady()
     this.#began.delete(id)
     this.#meter.ended(id, usage ?? estimate)
     // A response that failed or was cancelled before it said anything, and that nobody counted, costs nothing.
@@ -210,7 +217,7 @@ export class RealtimeSession {
     const usage = told ?? readSoundUsage({ duration: spoken })
     if (!usage || promptTokens(usage) === 0) return
     const ending: Ending = { usage, isEstimated: told === undefined }
-    await this.#parts.bill.settleTranscript(id, this.#facts.transcriptionModel, this.#app.now(), ending)
+    await this.#parts.bill.settleTranscript(id, this.#facts.transcriptionModel, this.#app.steady(), ending)
   }
 
   /** Whatever begins next has its hold before it begins. */
@@ -227,7 +234,7 @@ export class RealtimeSession {
   /** The most that the next answer may be: all of the conversation, and as much output as it may have. */
   #most(limit = this.#facts.outputTokensMax): Usage {
     const { text, audio } = this.#meter.context
-    const output = limit ?? this.#app.options.current.PreConsumedQuota
+    const output = limit ?? longestAnswer(this.#parts.model, this.#app.options.current.PreConsumedQuota)
     const said = this.#facts.isTextOnly ? { output } : { audioOutput: output }
     return { ...noUsage, input: text, audioInput: audio, ...said }
   }
@@ -306,6 +313,11 @@ export class RealtimeSession {
   #eventId(): string {
     return `event_${randomText(20)}`
   }
+}
+
+/** Output tokens to hold for an answer without a limit; at least what the operator wants held. */
+export function longestAnswer(model: string, least: number): number {
+  return Math.max(least, modelLimitsOf(model).outputTokensMax)
 }
 
 const checkpointMs = 5_000

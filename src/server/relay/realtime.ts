@@ -9,7 +9,7 @@ import { authenticateCall } from './identify.ts'
 import { enterLimits, withinLimits } from './limits.ts'
 import { RealtimeBill } from './realtime-bill.ts'
 import { connectRealtime } from './realtime-connect.ts'
-import { RealtimeSession } from './realtime-session.ts'
+import { longestAnswer, RealtimeSession } from './realtime-session.ts'
 import type { RelayParts } from './relay-parts.ts'
 
 /** A caller who asked for a socket and has none yet: until `accept` they can be refused by an HTTP answer. */
@@ -56,7 +56,7 @@ async function serve(app: RelayParts, door: Door, caller: RelayCaller, turn: Tur
   if (turn) await enterLimits(app, call, turn, { group, inputTokens: 0, outputTokens: 0 })
   const price = app.catalog.priceOf({ model, group, acceptsUnpriced: caller.acceptsUnpriced })
   const bill = new RealtimeBill(app, { id: call.id, address: call.client.address, caller, model, group, price })
-  await bill.hold({ ...noUsage, input: firstInput, audioOutput: app.options.current.PreConsumedQuota })
+  await bill.hold({ ...noUsage, input: firstInput, audioOutput: longestAnswer(model, app.options.current.PreConsumedQuota) })
 
   let run: { answered(ms: number): void } | undefined
   let handshakeMs = 0

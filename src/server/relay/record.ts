@@ -4,9 +4,12 @@ import type { Text } from '../../contract/text.ts'
 import { completionTokens, promptTokens, type Usage } from '../../contract/usage.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { seconds } from '../lib/clock.ts'
+import { costBeyond } from '../pricing/plausible.ts'
 import { costOf, type Price } from '../pricing/quote.ts'
-import type { Charge } from '../wallet/ledger.ts'
+import type { Charge, SiteCost } from '../wallet/ledger.ts'
 import type { Billed } from './billed.ts'
+import { type BilledUsage, billedUsage } from './billed-usage.ts'
+import { extraFactors } from './extra-factors.ts'
 import type { RelayParts } from './relay-parts.ts'
 
 /** The channel and key that answered. */
@@ -16,29 +19,34 @@ type Answering = Pick<RunningChannel, 'id' | 'keyId'>
 export interface Ending {
   readonly usage: Usage
   readonly isEstimated: boolean
+  /** What was reported, where that is more than the request can have; `usage` is then what it can have. */
+  readonly reported?: Usage | undefined
   readonly interrupted?: 'client' | 'upstream' | 'node' | 'moderation' | undefined
 }
 
 /** The charge of a request and its log row, with every factor, so that it can be recomputed from the row alone. */
 export function chargeFor(
-  app: Pick<RelayParts, 'now' | 'options'>,
+  app: Pick<RelayParts, 'now' | 'steady' | 'options'>,
   work: Billed,
   channel: Answering,
   upstreamModel: string,
   ending: Ending,
 ): Charge {
-  const nowMs = app.now()
+  const nowMs = app.steady()
   const { call, caller, price } = work
-  const { usage } = ending
-  const at = seconds(nowMs)
-  const amount = costOf(price, usage)
+  const billed = billedUsage(work, ending.usage)
+  const { usage } = billed
+  const at = seconds(app.now())
+  const amount = costOf(price, usage, billed.others)
   const tokensIn = promptTokens(usage)
   const tokensOut = completionTokens(usage)
+  const siteCost = ending.reported && beyond(price, billedUsage(work, ending.reported).usage, costOf(price, usage))
 
   return {
     amount,
     at,
     channelId: channel.id,
+    siteCost,
     rollup: { username: caller.username, model: price.model, group: work.group, tokens: tokensIn + tokensOut },
     log: app.options.current.LogConsumeEnabled
       ? {
@@ -58,15 +66,27 @@ export function chargeFor(
           channel_id: channel.id,
           group: work.group,
           request_id: call.id,
-          other: JSON.stringify(factors(work, channel, upstreamModel, ending, nowMs)),
+          other: JSON.stringify(factors(work, channel, upstreamModel, { ...ending, siteCost, billed }, nowMs)),
         }
       : null,
   }
 }
 
-function factors(work: Billed, channel: Answering, upstreamModel: string, ending: Ending, nowMs: number): LogOther {
+function beyond(price: Price, reported: Usage, charged: number): SiteCost {
+  return { amount: costBeyond(price, reported, charged), reason: 'usage_implausible' }
+}
+
+function factors(
+  work: Billed,
+  channel: Answering,
+  upstreamModel: string,
+  ending: Ending & { readonly siteCost: SiteCost | undefined; readonly billed: BilledUsage },
+  nowMs: number,
+): LogOther {
   const { call, price, facts } = work
-  const { usage } = ending
+  const { reported, siteCost, billed } = ending
+  const { usage } = billed
+  const dropped = work.translation?.dropped ?? work.leftOut ?? []
   return {
     model_ratio: price.modelRatio,
     completion_ratio: price.completionRatio,
@@ -82,21 +102,36 @@ function factors(work: Billed, channel: Answering, upstreamModel: string, ending
     output_tokens: usage.output,
     ...(usage.reasoning > 0 ? { reasoning_tokens: usage.reasoning } : {}),
     ...apart(price, usage),
+    ...extraFactors(work, ending.usage.tier, billed),
     frt: call.firstByteMs === 0 ? Math.max(0, nowMs - call.startedMs) : Math.max(0, call.firstByteMs - call.startedMs),
     use_time_ms: Math.max(0, nowMs - call.startedMs),
     ...(ending.isEstimated ? { estimated: true as const } : {}),
     ...(ending.interrupted ? { interrupted: ending.interrupted } : {}),
+    ...(reported ? { usage_implausible: true as const } : {}),
     ...(price.unpriced ? { unpriced: true as const } : {}),
     ...(upstreamModel === price.model ? {} : { is_model_mapped: true as const, upstream_model_name: upstreamModel }),
     ...(facts.reasoningEffort ? { reasoning_effort: facts.reasoningEffort } : {}),
+    ...(work.hold ? { held: work.hold.amount } : {}),
+    ...(work.outputLimit === undefined ? {} : { output_limit: work.outputLimit }),
     ...(work.translation ? { upstream_format: work.translation.format } : {}),
-    ...(work.translation && work.translation.dropped.length > 0 ? { dropped: work.translation.dropped } : {}),
+    ...(dropped.length > 0 ? { dropped } : {}),
     admin_info: {
       use_channel: [...work.attempts.map((attempt) => attempt.channel), ...(work.isLost ? [] : [channel.id])].map(String),
       ...(work.attempts.length > 0 ? { attempts: [...work.attempts] } : {}),
       ...(work.choice && work.choice !== 'only' ? { choice: work.choice, key: channel.keyId } : {}),
       address: call.client.address,
+      ...(reported ? { reported: reportedTokens(reported) } : {}),
+      ...(siteCost ? { site_cost: siteCost } : {}),
     },
+  }
+}
+
+function reportedTokens(reported: Usage) {
+  const { cacheRead, cacheExcess = 0 } = reported
+  return {
+    prompt_tokens: promptTokens(reported),
+    cached_tokens: cacheRead + cacheExcess,
+    completion_tokens: completionTokens(reported),
   }
 }
 

@@ -3,6 +3,7 @@ import type { ChannelIndex, RunningChannel } from '../channels/model-index.ts'
 import type { Choice } from '../channels/select.ts'
 import type { Spending } from '../channels/spending.ts'
 import type { Traffic } from '../channels/traffic.ts'
+import type { ByteBudget } from '../lib/byte-budget.ts'
 import type { CallerLog } from '../lib/caller-log.ts'
 import type { UpstreamAgents } from '../lib/http-client.ts'
 import type { Snapshot } from '../lib/snapshot.ts'
@@ -13,9 +14,12 @@ import type { Moderation } from '../moderation/moderation.ts'
 import type { Core } from '../options/core.ts'
 import type { Catalog } from '../pricing/catalog.ts'
 import type { Price } from '../pricing/quote.ts'
+import type { UsageBound } from '../pricing/usage-bound.ts'
 import type { Dialogue } from '../protocols/dialogue.ts'
-import type { RequestFacts, WireFormat } from '../protocols/wire-format.ts'
-import type { CallerHeaders } from '../providers/provider.ts'
+import type { Format } from '../protocols/format.ts'
+import { writeOutputLimit } from '../protocols/output-limit.ts'
+import type { JsonObject, RequestFacts, WireFormat } from '../protocols/wire-format.ts'
+import type { Provider } from '../providers/provider.ts'
 import type { Authenticator, RelayCaller } from '../tokens/authenticate.ts'
 import type { Hold, Ledger } from '../wallet/ledger.ts'
 import type { AccessTokens } from './access-tokens.ts'
@@ -23,13 +27,17 @@ import type { BackgroundRuns } from './background-runs.ts'
 import type { Attempt, Translation } from './billed.ts'
 import type { Calibration, Estimate } from './calibration.ts'
 import type { Call } from './call.ts'
+import type { EmptyBalances } from './empty-balances.ts'
 import type { UpstreamFailure } from './failure.ts'
+import type { RequestMedia } from './fetch-media.ts'
+import type { IdempotentRequests, KeyedCalls } from './idempotent-requests.ts'
 import type { KeptResponses } from './kept-responses.ts'
 import type { OpenResponses } from './open-responses.ts'
 import type { Keeping, OwnResponses } from './own-responses.ts'
 import type { Came } from './passage.ts'
 import type { Body } from './read-body.ts'
 import type { SealedStates } from './sealed-states.ts'
+import type { UndeliveredReplies } from './undelivered-replies.ts'
 
 /** The parts of the server that the relay uses. */
 export interface RelayParts extends Core {
@@ -37,6 +45,7 @@ export interface RelayParts extends Core {
   readonly sessions: Sessions
   readonly authenticator: Authenticator
   readonly ledger: Ledger
+  readonly emptyBalances: EmptyBalances
   readonly catalog: Catalog
   readonly limits: RequestLimits
   readonly moderation: Moderation
@@ -44,6 +53,8 @@ export interface RelayParts extends Core {
   readonly spending: Spending
   readonly traffic: Traffic
   readonly upstream: UpstreamAgents
+  /** For media that are fetched by address. */
+  readonly mediaMemory: ByteBudget
   readonly deadlines: Deadlines
   readonly accessTokens: AccessTokens
   readonly calibration: Calibration
@@ -52,6 +63,9 @@ export interface RelayParts extends Core {
   readonly openResponses: OpenResponses
   readonly ownResponses: OwnResponses
   readonly backgroundRuns: BackgroundRuns
+  readonly idempotentRequests: IdempotentRequests
+  readonly keyedCalls: KeyedCalls
+  readonly undelivered: UndeliveredReplies
 }
 
 /** A request that was admitted, priced and holds its quota: what every attempt works with. */
@@ -63,10 +77,18 @@ export interface Work {
   readonly facts: RequestFacts
   readonly group: string
   readonly price: Price
+  /** The prices of other models that may work for the call. */
+  readonly otherPrices?: readonly Price[]
+  /** Members that were taken out of the request because they have no price. */
+  readonly leftOut?: readonly string[]
   /** Estimated length of the prompt in tokens. */
   readonly inputTokens: number
   readonly estimate?: Estimate
   readonly hold: Hold
+  /** The most that its usage can be; a report above it is charged at the bound. */
+  readonly bound?: UsageBound | undefined
+  /** Output limit of each completion that goes upstream because the balance affords no more. */
+  readonly outputLimit?: number | undefined
   /** The place of the request among its limits; undefined when it has none. */
   readonly turn: Turn | undefined
   readonly attempts: Attempt[]
@@ -83,6 +105,8 @@ export interface Work {
   /** What came of an answer that broke off before the caller had any of it: charged unless another channel answers. */
   lost?: LostAnswer
   readonly isLost?: true
+  /** What the request names by address, once an attempt needed it. */
+  media?: RequestMedia
   /** The request in its neutral form, once an attempt needed it. */
   dialogue?: Dialogue
   /** An upstream has refused the reasoning of earlier turns: it is left out from then on. */
@@ -114,10 +138,14 @@ export interface NotedResponse {
   readonly written?: Promise<void>
 }
 
-/** The caller's headers, of which providers pick what they pass on. */
-export function callerHeaders({ call }: Pick<Work, 'call'>): CallerHeaders {
-  // A header that came twice is a list only for names that no provider picks.
-  return call.request.headers as CallerHeaders
+/** The members that put the limit which the balance affords into a body of an upstream's format. */
+export function limitedMembers(
+  { outputLimit }: Pick<Work, 'outputLimit'>,
+  { quirks }: Pick<Provider, 'quirks'>,
+  { format, model, body }: { readonly format: Format; readonly model: string; readonly body: JsonObject },
+): JsonObject {
+  if (outputLimit === undefined) return {}
+  return writeOutputLimit(format, body, { tokens: outputLimit, model, quirks }) ?? {}
 }
 
 /** What the reply to the request is made of. */

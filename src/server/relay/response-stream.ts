@@ -41,7 +41,7 @@ export async function streamResponse(app: RelayParts, streamed: StreamedResponse
     finish = resolve
     unwritten = reject
   })
-  const reply = new StreamReply(call, { passage, now: app.now, done: finish, unwritten })
+  const reply = new StreamReply(call, { passage, now: app.steady, done: finish, unwritten })
   const exchange = new Exchange(app.deadlines, target, reply)
   reply.attach(exchange)
   call.whenOver(() => {
@@ -51,7 +51,7 @@ export async function streamResponse(app: RelayParts, streamed: StreamedResponse
   })
   if (!call.isOver) exchange.start()
   const beat = () => {
-    if (call.isBlocked && app.now() - call.lastWriteMs >= blockedMaxMs) return call.drop()
+    if (call.isBlocked && app.steady() - call.lastWriteMs >= blockedMaxMs) return call.drop()
     if (!call.isBlocked) reply.heartbeat(passage.heartbeat)
     app.deadlines.refresh(beats, beatMs)
   }

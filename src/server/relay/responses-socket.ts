@@ -111,10 +111,15 @@ class ResponsesSession implements Stoppable {
     const { type: _type, stream_id: _id, generate, ...asked } = event
     const body = { ...this.#remembered.expand(asked), stream: true }
     const response = this.#responseTo(body, streamId)
-    const nowMs = this.#app.now()
     const call = new Call(
       { request: detachedRequest(this.#call.request, endpoint.path, body), response: response.asResponse() },
-      { id: newRequestId(nowMs), dialect: 'openai', language: 'en', client: this.#call.client, nowMs },
+      {
+        id: newRequestId(this.#app.now()),
+        dialect: 'openai',
+        language: 'en',
+        client: this.#call.client,
+        nowMs: this.#app.steady(),
+      },
     )
     this.#running.add(call)
     let outcome = '200'

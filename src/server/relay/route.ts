@@ -49,13 +49,13 @@ export class Route {
         this.#full.set(channel.id, fullMs)
         return 'full'
       }
-      const startedMs = app.now()
+      const startedMs = app.steady()
       const result = await attempt(app, work, channel)
       if (result !== 'answered') this.#noteFailed(channel, result)
       else if (this.#session?.read) app.traffic.remember(this.#session.read.key, channel)
       if (call.isOver) run.left()
       else if (work.brokeOff) run.failed(work.brokeOff)
-      else if (result === 'answered') run.answered(Math.max(0, (call.firstByteMs || app.now()) - startedMs))
+      else if (result === 'answered') run.answered(Math.max(0, (call.firstByteMs || app.steady()) - startedMs))
       else run.failed(result)
       return result
     } finally {

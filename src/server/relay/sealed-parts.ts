@@ -6,20 +6,20 @@ export interface SealedState {
   /** The first call of the reply, which the reasoning belongs to. */
   readonly callId: string
   readonly reasoning: readonly ReasoningPart[]
-  readonly calls: Readonly<Record<string, Opaque>>
+  readonly calls: ReadonlyMap<string, Opaque>
 }
 
 /** Gathers the sealed state of one reply from its events. */
 export class SealedParts {
   readonly #reasoning = new Map<number, { text: string; opaque?: Opaque }>()
   readonly #callIds = new Map<number, string>()
-  readonly #calls: Record<string, Opaque> = {}
+  readonly #calls = new Map<string, Opaque>()
 
   /** Undefined for a reply without calls, or with nothing sealed. */
   get state(): SealedState | undefined {
     const [callId] = this.#callIds.values()
     const reasoning = [...this.#reasoning.values()].filter((part) => part.opaque !== undefined)
-    if (callId === undefined || (reasoning.length === 0 && Object.keys(this.#calls).length === 0)) return undefined
+    if (callId === undefined || (reasoning.length === 0 && this.#calls.size === 0)) return undefined
     return { callId, reasoning: reasoning.map((part) => ({ kind: 'reasoning', ...part })), calls: this.#calls }
   }
 
@@ -38,7 +38,7 @@ export class SealedParts {
         const thought = this.#reasoning.get(event.index)
         if (thought) thought.opaque = event.opaque
         const callId = this.#callIds.get(event.index)
-        if (callId !== undefined) this.#calls[callId] = event.opaque
+        if (callId !== undefined) this.#calls.set(callId, event.opaque)
         return
       }
       default:

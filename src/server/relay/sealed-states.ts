@@ -34,9 +34,9 @@ export class SealedStates {
 
   async keep(owner: StateOwner, { callId, reasoning, calls }: SealedState): Promise<void> {
     const until = seconds(this.#core.now()) + livesSeconds
-    const ids = [...new Set([callId, ...Object.keys(calls)])]
+    const ids = [...new Set([callId, ...calls.keys()])]
     const rows = ids.flatMap((id) => {
-      const opaque = calls[id]
+      const opaque = calls.get(id)
       const state: CallState = { reasoning: id === callId ? reasoning : [], ...(opaque ? { opaque } : {}) }
       const text = JSON.stringify(state)
       if (text.length > sizeMax || id.length > 200) return []

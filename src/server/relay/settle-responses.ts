@@ -8,6 +8,7 @@ import { readEnd } from '../protocols/openai-responses/states.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { OpenResponse } from './open-responses.ts'
+import { plausibleEnding } from './plausible-ending.ts'
 import { chargeFor, type Ending } from './record.ts'
 import type { RelayParts } from './relay-parts.ts'
 import { askAbout } from './response-at-upstream.ts'
@@ -85,7 +86,7 @@ async function giveUp(
 const lostAfter = 5
 
 async function settle(app: RelayParts, { id, channelId, keyId, hold, bill }: OpenResponse, ending: Ending): Promise<void> {
-  const charge = chargeFor(app, bill, { id: channelId, keyId }, bill.upstreamModel, ending)
+  const charge = chargeFor(app, bill, { id: channelId, keyId }, bill.upstreamModel, plausibleEnding(ending, bill.bound))
   await app.ledger.settle(hold, charge)
   const { userId, tokenId } = bill.caller
   const kept = { id, userId, tokenId, channelId, keyId, model: bill.model, tokens: charge.rollup.tokens }

@@ -2,9 +2,11 @@ import { type IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { refuseLoop } from '../channels/site-hops.ts'
 import type { ClientReader } from '../lib/client-address.ts'
 import { closeGently } from '../lib/close-gently.ts'
 import { fail } from '../lib/failure.ts'
+import { requireFewHeaders } from '../lib/header-limits.ts'
 import { newRequestId } from '../lib/ids.ts'
 import { socketLimits } from '../lib/upstream-socket.ts'
 import { asAppError } from './as-app-error.ts'
@@ -50,6 +52,8 @@ export function socketLane(app: RelayParts, readClient: ClientReader) {
     const format = endpoint ?? 'other'
     let outcome = '101'
     try {
+      requireFewHeaders(request)
+      refuseLoop(app, request.headers)
       if (isStopping) fail('server_stopping')
       if (!endpoint) fail('route_unknown', { method: 'GET', path: (url.split('?', 1)[0] ?? '').slice(0, 200) })
       requireHandshake(request)
@@ -101,10 +105,9 @@ function callOver(app: RelayParts, readClient: ClientReader, request: IncomingMe
   socket.on('error', ignore)
   const close = () => closeGently(socket)
   response.once('finish', close)
-  const nowMs = app.now()
   const call = new Call(
     { request, response },
-    { id: newRequestId(nowMs), dialect: 'openai', language: 'en', client: readClient(request), nowMs },
+    { id: newRequestId(app.now()), dialect: 'openai', language: 'en', client: readClient(request), nowMs: app.steady() },
   )
   const detach = () => {
     response.off('finish', close)

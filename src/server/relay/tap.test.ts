@@ -33,6 +33,7 @@ describe('passing a stream through', () => {
     expect(pass(chat, [fixture('openai-chat/text.sse')]).usage).toEqual({ ...noUsage, input: 21, output: 5 })
     expect(pass(messages, [fixture('anthropic/cached_usage.sse')]).usage).toEqual({
       ...noUsage,
+      tier: { service_tier: 'standard' },
       input: 200,
       cacheRead: 2000,
       cacheWrite: 300,

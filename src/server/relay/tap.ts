@@ -1,5 +1,6 @@
 import type { Usage } from '../../contract/usage.ts'
 import { type EventText, eventAround, eventsIn, readEvents, toByteText } from '../lib/sse.ts'
+import type { PaidCall } from '../protocols/paid-calls.ts'
 import { isObject, type JsonObject, type StreamFormat, type UpstreamErrorFacts } from '../protocols/wire-format.ts'
 import type { Tap } from './passage.ts'
 import { SaidText } from './said-text.ts'
@@ -23,6 +24,7 @@ export class StreamTap implements Tap {
   #kept: string[] = []
   #keptBytes = 0
   readonly #said = new SaidText()
+  readonly #paidCalls: PaidCall[] = []
   #isFinished = false
 
   constructor(format: StreamFormat, more: { hideUsage: boolean; renameTo: string | undefined }) {
@@ -69,6 +71,11 @@ export class StreamTap implements Tap {
   text(): string {
     this.#readKept()
     return this.#said.kept
+  }
+
+  paidCalls(): readonly PaidCall[] {
+    this.#readKept()
+    return this.#paidCalls
   }
 
   get unkept(): number {
@@ -192,6 +199,8 @@ export class StreamTap implements Tap {
       if (!data) continue
       this.#said.push(this.#format.deltaText(data))
       this.#isFinished ||= this.#format.isFinish(data)
+      const call = this.#format.paidCall?.(data)
+      if (call) this.#paidCalls.push(call)
     }
   }
 }

@@ -6,11 +6,13 @@ import type { Codec, Inbound, WrittenRequest } from '../protocols/codec.ts'
 import type { Dialogue } from '../protocols/dialogue.ts'
 import type { Format } from '../protocols/format.ts'
 import { codecs, inbounds } from '../protocols/index.ts'
+import { readOutputLimit } from '../protocols/output-limit.ts'
+import { callerHeaders } from './caller-headers.ts'
 import { DroppedFields } from './dropped-fields.ts'
 import { UpstreamFailure } from './failure.ts'
 import { inlineMedia } from './inline-media.ts'
 import type { Written } from './passage.ts'
-import { callerHeaders, type RelayParts, type Work } from './relay-parts.ts'
+import { limitedMembers, type RelayParts, type Work } from './relay-parts.ts'
 import { refusesStreamOptions } from './second-try.ts'
 import { translated } from './translated.ts'
 
@@ -26,19 +28,21 @@ export async function translate(
 ): Promise<Written | UpstreamFailure> {
   const { provider, setting } = channel
   const { codec, inbound } = pairOf(work, to.format)
-  const dropped = new DroppedFields()
+  const dropped = new DroppedFields(work)
   let written: WrittenRequest
   let dialogue: Dialogue
   try {
     dialogue = await dialogueFor(app, work, codec, inbound)
-    written = codec.writeRequest(
-      {
-        ...dialogueWithPrompt(dialogue, promptOf(setting)),
-        stream: dialogue.stream || provider.alwaysStreams === true,
-        wantsUsage: true,
-      },
-      { model: to.model, quirks: provider.quirks, settings: settingsOf(app), lose: dropped.lose },
-    )
+    const complete = {
+      ...dialogueWithPrompt(dialogue, promptOf(setting)),
+      stream: dialogue.stream || provider.alwaysStreams === true,
+      wantsUsage: true,
+    }
+    const context = { model: to.model, quirks: provider.quirks, settings: settingsOf(app), lose: dropped.lose }
+    written = codec.writeRequest(complete, context)
+    // A budget for thinking is to be made for the limit that the balance affords.
+    if (work.outputLimit !== undefined && (readOutputLimit(to.format, written.body, context) ?? 0) > work.outputLimit)
+      written = codec.writeRequest({ ...complete, outputTokensMax: work.outputLimit }, context)
     dropped.requireAllowed(work)
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'untranslatable') throw error
@@ -47,8 +51,9 @@ export async function translate(
 
   dropped.note(work, to.format)
   const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
-  const body = takesOptions ? written.body : { ...written.body, stream_options: undefined }
-  const adjusted = provider.adjustBody?.(written.body, to.format, to.model, callerHeaders(work)) ?? {}
+  const limited = { ...written.body, ...limitedMembers(work, provider, { ...to, body: written.body }) }
+  const body = takesOptions ? limited : { ...limited, stream_options: undefined }
+  const adjusted = provider.adjustBody?.(limited, to.format, to.model, callerHeaders(work)) ?? {}
   const model = adjusted.model ?? written.body.model
   const names = { model: to.model, asked: work.facts.model }
   const stream = written.isWhole !== true && (dialogue.stream || provider.alwaysStreams === true)
@@ -75,7 +80,7 @@ async function dialogueFor(app: RelayParts, work: Work, codec: Codec, inbound: I
   const complete = work.leavesReasoning
     ? withoutReasoning(work.dialogue)
     : await app.sealedStates.restore(work.dialogue, work.caller)
-  return inlineMedia(app.upstream, complete, codec.inlines)
+  return inlineMedia(app, work, complete, codec.inlines)
 }
 
 function withoutReasoning(dialogue: Dialogue): Dialogue {

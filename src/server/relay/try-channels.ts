@@ -13,6 +13,8 @@ export async function answerWork(app: RelayParts, work: Work): Promise<void> {
   } catch (error) {
     await release(app, work)
     throw error
+  } finally {
+    work.media?.close()
   }
 }
 
@@ -36,7 +38,7 @@ async function attemptUntilAnswered(app: RelayParts, work: Work): Promise<void> 
     }
     const { channel, choice } = next
     work.choice = choice
-    const startedMs = app.now()
+    const startedMs = app.steady()
     const result = await route.attempt(channel, choice)
     if (result === 'full') continue
     if (result === 'answered') {
@@ -49,7 +51,7 @@ async function attemptUntilAnswered(app: RelayParts, work: Work): Promise<void> 
       key: channel.keyId,
       status: result.status,
       reason: result.reason,
-      ms: app.now() - startedMs,
+      ms: app.steady() - startedMs,
       choice,
     })
     noteFailure(app, call, channel, result)

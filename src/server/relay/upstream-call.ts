@@ -50,13 +50,17 @@ export async function targetOf(app: RelayParts, channel: RunningChannel, call: U
   const address = await addressOf(app, channel, call)
   if (address instanceof UpstreamFailure) return address
   const { url, keyed } = address
-  const headers = ownHeaders(keyed, {
-    ...channel.provider.headers(keyed, call.format, call.caller),
-    ...(body.length > 0 ? { 'content-type': 'application/json' } : {}),
-    accept,
-    'accept-encoding': 'identity',
-    'user-agent': 'sluice',
-  })
+  const headers = ownHeaders(
+    keyed,
+    {
+      ...channel.provider.headers(keyed, call.format, call.caller),
+      ...(body.length > 0 ? { 'content-type': 'application/json' } : {}),
+      accept,
+      'accept-encoding': 'identity',
+      'user-agent': 'sluice',
+    },
+    call.caller,
+  )
   const signs =
     channel.provider.sign && method !== 'DELETE' ? channel.provider.sign(keyed, { method, url, headers, body }, app.now()) : {}
   const signature = await signs

@@ -2,6 +2,7 @@ import type { RunningChannel } from '../channels/model-index.ts'
 import { ownHeaders } from '../channels/override.ts'
 import { CallFailure, callConfigured, type Reply, type UpstreamAgents } from '../lib/http-client.ts'
 import { isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
+import type { CallerHeaders } from '../providers/provider.ts'
 import { UpstreamFailure, withCleanFacts } from '../relay/failure.ts'
 
 /** One question to a maker of drawings or music. */
@@ -10,6 +11,8 @@ export interface TaskQuestion {
   /** Behind the channel's address. */
   readonly path: string
   readonly body?: unknown
+  /** Of the request that it is asked for. */
+  readonly caller?: CallerHeaders
   readonly timeoutMs: number
   readonly sizeBytesMax: number
 }
@@ -27,18 +30,22 @@ export async function askUpstream(
 async function askOnce(
   agents: UpstreamAgents,
   channel: RunningChannel,
-  { method = 'POST', path, body, timeoutMs, sizeBytesMax }: TaskQuestion,
+  { method = 'POST', path, body, caller, timeoutMs, sizeBytesMax }: TaskQuestion,
 ): Promise<JsonObject | UpstreamFailure> {
   let reply: Reply
   try {
     reply = await callConfigured(agents, {
       url: `${channel.baseUrl}${path}`,
       method,
-      headers: ownHeaders(channel, {
-        accept: 'application/json',
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...keyOf(channel),
-      }),
+      headers: ownHeaders(
+        channel,
+        {
+          accept: 'application/json',
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...keyOf(channel),
+        },
+        caller,
+      ),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       proxy: channel.setting.proxy ?? '',
       timeoutMs,

@@ -4,7 +4,6 @@ import { arrayAt, textAt } from '../protocols/wire-format.ts'
 import type { Call } from '../relay/call.ts'
 import { UpstreamFailure } from '../relay/failure.ts'
 import { authenticateCall } from '../relay/identify.ts'
-import { readBody } from '../relay/read-body.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { askUpstream } from './at-upstream.ts'
 import { presentDrawing, presentMusic } from './present.ts'
@@ -67,7 +66,7 @@ export async function listSongs(app: RelayParts, call: Call): Promise<void> {
 }
 
 async function readIds(call: Call): Promise<string[]> {
-  const { json } = await readBody(call.request, bodyBytesMax)
+  const { json } = await call.readBody(bodyBytesMax)
   const ids = arrayAt(json, 'ids').filter((id): id is string => typeof id === 'string' && id !== '' && id.length <= 200)
   const reason = { zh: `最多 ${idsMax} 个`, en: `at most ${idsMax}` }
   return ids.length > idsMax ? fail('field_invalid', { field: 'ids', reason }) : ids

@@ -1,8 +1,10 @@
+import { BudgetExceeded, type Share } from '../lib/byte-budget.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { Gate } from '../lib/gate.ts'
-import { CallFailure, callConfigured, fetchUntrusted, type Reply } from '../lib/http-client.ts'
+import { CallFailure, callConfigured, type Reply } from '../lib/http-client.ts'
 import { imageType } from '../lib/image-type.ts'
 import type { Call } from '../relay/call.ts'
+import { fetchFile } from '../relay/fetch-media.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { readLinkKey } from './links.ts'
 
@@ -28,39 +30,46 @@ export async function showImage(app: RelayParts, call: Call, upstreamId: string)
     .executeTakeFirst()
   if (!row || row.mj_id !== upstreamId || row.image_url === '') fail('task_unknown', named)
 
-  const body = await gate.run(
-    () => fetchImage(app, row.image_url),
-    () => fail('server_busy'),
-  )
-  const type = imageType(body)
-  if (!type) fail('upstream_failed', { reason: { zh: '不是图片', en: 'it is no picture' } })
-  call.tell('x-content-type-options', 'nosniff')
-  call.tell('content-security-policy', "default-src 'none'; sandbox")
-  call.tell('cross-origin-resource-policy', 'cross-origin')
-  // What is still being drawn has another picture a moment later.
-  call.tell('cache-control', row.status === 'SUCCESS' ? 'private, max-age=86400' : 'no-store')
-  call.answer(type, body)
+  const share = app.mediaMemory.open()
+  try {
+    const body = await gate.run(
+      () => fetchImage(app, share, row.image_url),
+      () => fail('server_busy'),
+    )
+    const type = imageType(body)
+    if (!type) fail('upstream_failed', { reason: { zh: '不是图片', en: 'it is no picture' } })
+    call.tell('x-content-type-options', 'nosniff')
+    call.tell('content-security-policy', "default-src 'none'; sandbox")
+    call.tell('cross-origin-resource-policy', 'cross-origin')
+    // What is still being drawn has another picture a moment later.
+    call.tell('cache-control', row.status === 'SUCCESS' ? 'private, max-age=86400' : 'no-store')
+    call.answer(type, body)
+  } finally {
+    share.release()
+  }
 }
 
-async function fetchImage(app: RelayParts, url: string): Promise<Buffer> {
+async function fetchImage(app: RelayParts, share: Share, url: string): Promise<Buffer> {
   try {
-    const { status, body } = await fetchWith(app, url)
+    const { status, body } = await fetchWith(app, share, url)
     if (status === 200) return body
     return refuse({ zh: `地址答复状态码 ${status}`, en: `the address answered with status ${status}` })
   } catch (error) {
+    if (error instanceof BudgetExceeded) fail('server_busy')
     if (error instanceof CallFailure) return refuse(error.text, error)
     throw error
   }
 }
 
 /** By the operator's worker, if there is one: it fetches in our stead, so that the address of this server stays unknown. */
-function fetchWith({ upstream, options }: RelayParts, url: string): Promise<Reply> {
+function fetchWith({ upstream, options }: RelayParts, share: Share, url: string): Promise<Reply> {
   const { WorkerUrl, WorkerValidKey } = options.current
   const limits = { timeoutMs, sizeBytesMax: imageBytesMax }
-  if (WorkerUrl === '') return fetchUntrusted(upstream, { ...limits, url, allowHttp: true })
+  if (WorkerUrl === '') return fetchFile(upstream, share, { ...limits, url })
   const errand = JSON.stringify({ url, key: WorkerValidKey })
   const headers = { 'content-type': 'application/json' }
-  return callConfigured(upstream, { ...limits, url: `${WorkerUrl}/`, method: 'POST', headers, body: errand })
+  const count = (bytes: number) => share.take(bytes)
+  return callConfigured(upstream, { ...limits, url: `${WorkerUrl}/`, method: 'POST', headers, body: errand, count })
 }
 
 function refuse(reason: { zh: string; en: string }, cause?: unknown): never {

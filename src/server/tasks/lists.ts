@@ -112,13 +112,18 @@ function matching(table: TaskTable, filter: TaskFilter, sort: TaskPage['sort']) 
 
 function presentRow(core: Core, row: Row<'midjourneys'> & Named): Drawing {
   const preview = row.image_url === '' ? '' : imagePath(core, { id: row.id, upstreamId: row.mj_id })
-  return { ...row, username: row.username ?? '', image_url: imageUrl(core, row), preview_url: preview }
+  return { ...row, quota: costOf(row), username: row.username ?? '', image_url: imageUrl(core, row), preview_url: preview }
 }
 
 function presentTask(row: Row<'tasks'> & Named): Task {
   const properties = parsed(row.properties)
   const input = isObject(properties) ? textAt(properties, 'input') : ''
-  return { ...row, username: row.username ?? '', properties: { input }, data: parsed(row.data) }
+  return { ...row, quota: costOf(row), username: row.username ?? '', properties: { input }, data: parsed(row.data) }
+}
+
+/** Units that its owner has paid: the charge of a task that failed was given back in the transaction that ended it. */
+function costOf({ status, quota }: { readonly status: string; readonly quota: number }): number {
+  return status === 'FAILURE' ? 0 : quota
 }
 
 function parsed(text: string): unknown {

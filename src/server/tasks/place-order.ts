@@ -12,6 +12,7 @@ import {
 import { background } from '../lib/logger.ts'
 import type { Attempt } from '../relay/billed.ts'
 import type { Call } from '../relay/call.ts'
+import { callerHeaders } from '../relay/caller-headers.ts'
 import { UpstreamFailure } from '../relay/failure.ts'
 import { noteFailure } from '../relay/note-failure.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
@@ -59,7 +60,7 @@ export async function placeOrder(app: RelayParts, placing: Placing): Promise<Pla
     const next = select(app, placing, { tried, full })
     if (!next.channel) return { outcome, attempts, waitMs: outcome ? 0 : next.waitMs }
     const { channel, choice } = next
-    const startedMs = app.now()
+    const startedMs = app.steady()
     const verdict = await tryChannel(app, placing, { channel, choice }, full)
     if (verdict === 'full') continue
     tried.add(channel.id)
@@ -67,7 +68,7 @@ export async function placeOrder(app: RelayParts, placing: Placing): Promise<Pla
     outcome = isFailure ? verdict : { channel, verdict, choice }
     if (!isFailure && (verdict.isAccepted || !verdict.isChannels)) break
     const said = isFailure ? { status: verdict.status, reason: verdict.reason } : { status: 200, reason: `code ${verdict.code}` }
-    attempts.push({ channel: channel.id, key: channel.keyId, ...said, ms: app.now() - startedMs, choice })
+    attempts.push({ channel: channel.id, key: channel.keyId, ...said, ms: app.steady() - startedMs, choice })
     if (isFailure && !isUntaken(verdict)) break
   }
   return { outcome, attempts, waitMs: 0 }
@@ -110,18 +111,17 @@ async function tryChannel(
       full.set(channel.id, fullMs)
       return 'full'
     }
-    const startedMs = app.now()
-    const answer = await askUpstream(
-      app.upstream,
-      channel,
-      order.question({ hook, priced, mapped: (model) => resolveModel(channel, model) }),
-    )
+    const startedMs = app.steady()
+    const answer = await askUpstream(app.upstream, channel, {
+      ...order.question({ hook, priced, mapped: (model) => resolveModel(channel, model) }),
+      caller: callerHeaders({ call }),
+    })
     const read = answer instanceof UpstreamFailure ? answer : order.read(answer)
     const verdict = read ?? new UpstreamFailure('bad-reply', { facts: { message: 'the answer names no task' } })
     if (verdict instanceof UpstreamFailure) {
       run.failed(verdict)
       noteFailure(app, call, channel, verdict)
-    } else run.answered(app.now() - startedMs)
+    } else run.answered(app.steady() - startedMs)
     if (!(verdict instanceof UpstreamFailure) && !verdict.isAccepted && verdict.isOutOfAccounts) noteNoAccount(app, channel)
     return verdict
   } finally {

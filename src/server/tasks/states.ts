@@ -1,17 +1,17 @@
 /** How far a task is. A task only goes forward, and what has ended stays as it ended. Pure. */
 
 /** Ended tasks come last; what is not known is new. */
-const ranks: Readonly<Record<string, number>> = {
-  '': 0,
-  UNKNOWN: 0,
-  NOT_START: 0,
-  SUBMITTED: 1,
-  QUEUED: 1,
-  MODAL: 1,
-  IN_PROGRESS: 2,
-  SUCCESS: 3,
-  FAILURE: 3,
-}
+const ranks: ReadonlyMap<string, number> = new Map([
+  ['', 0],
+  ['UNKNOWN', 0],
+  ['NOT_START', 0],
+  ['SUBMITTED', 1],
+  ['QUEUED', 1],
+  ['MODAL', 1],
+  ['IN_PROGRESS', 2],
+  ['SUCCESS', 3],
+  ['FAILURE', 3],
+])
 const endRank = 3
 
 /** What an upstream says of a task, as far as the states of both kinds go. */
@@ -34,13 +34,13 @@ export function isEnd(status: string): boolean {
 
 /** The states that a task may be in for it to go on to this one. */
 export function statesBefore(status: string): string[] {
-  return Object.keys(ranks).filter((each) => rankOf(each) !== endRank && rankOf(each) <= rankOf(status))
+  return [...ranks.keys()].filter((each) => rankOf(each) !== endRank && rankOf(each) <= rankOf(status))
 }
 
 /** The state after this news; undefined when it is no step forward. A reason to have failed is a failure, whatever else is said. */
 export function nextState(now: { status: string; progress: string }, seen: SeenState): NextState | undefined {
   if (isEnd(now.status)) return undefined
-  const isKnown = seen.status in ranks
+  const isKnown = ranks.has(seen.status)
   const said = isKnown ? seen.status : now.status
   const status = seen.failReason !== '' && said !== 'SUCCESS' ? 'FAILURE' : said
   if (rankOf(status) < rankOf(now.status)) return undefined
@@ -62,5 +62,5 @@ function percentOf(progress: string): number {
 }
 
 function rankOf(status: string): number {
-  return ranks[status] ?? 0
+  return ranks.get(status) ?? 0
 }

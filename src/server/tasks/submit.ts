@@ -5,13 +5,13 @@ import type { Turn } from '../limits/turn.ts'
 import { costOf, type Price } from '../pricing/quote.ts'
 import { ownError } from '../protocols/error-body.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
+import { judgeBeforeBody } from '../relay/before-body.ts'
 import type { Billed } from '../relay/billed.ts'
 import type { Call } from '../relay/call.ts'
 import { checkPrompt } from '../relay/check-prompt.ts'
 import { UpstreamFailure } from '../relay/failure.ts'
 import { authenticateCall } from '../relay/identify.ts'
 import { enterLimits, withinLimits } from '../relay/limits.ts'
-import { readBody } from '../relay/read-body.ts'
 import { chargeFor, describePrice } from '../relay/record.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
@@ -39,7 +39,10 @@ export function isBeingPlaced(requestId: string): boolean {
 export async function submitOrder(app: RelayParts, call: Call, read: (body: JsonObject) => Order): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
   const turn = app.limits.turnOf(caller, call.id)
-  const run = async () => submit(app, { call, caller, order: read((await readBody(call.request)).json), turn })
+  const run = async () => {
+    await judgeBeforeBody(app, call, { caller, turn, isFree: false })
+    await submit(app, { call, caller, order: read((await call.readBody()).json), turn })
+  }
   if (turn) await withinLimits(app, call, turn, run)
   else await run()
 }

@@ -37,6 +37,8 @@ export interface RelayCaller {
   readonly isStrict: boolean
   /** Channel that an admin asked for with `sk-<key>-<id>`; 0 for none. */
   readonly pinnedChannel: number
+  /** Whether the user had a balance above zero when they were last read: true where that is not known. */
+  readonly hadBalance: boolean
 }
 
 export interface Authenticator {
@@ -152,7 +154,14 @@ async function loadToken(core: Core, hash: string): Promise<Known | null> {
     .selectFrom('tokens')
     .innerJoin('users', 'users.id', 'tokens.user_id')
     .selectAll('tokens')
-    .select(['users.username', 'users.role', 'users.group as user_group', 'users.status as user_status', 'users.setting'])
+    .select([
+      'users.username',
+      'users.role',
+      'users.group as user_group',
+      'users.status as user_status',
+      'users.setting',
+      'users.quota',
+    ])
     .where('tokens.key_hash', '=', hash)
     .where('tokens.deleted_at', 'is', null)
     .where('users.deleted_at', 'is', null)
@@ -186,6 +195,7 @@ async function loadToken(core: Core, hash: string): Promise<Known | null> {
       limits: readLimits(row),
       isStrict: row.strict_translation === 1,
       pinnedChannel: 0,
+      hadBalance: row.quota > 0,
     }),
   }
 }

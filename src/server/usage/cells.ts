@@ -85,7 +85,7 @@ export async function knownSums(
   db: Queries,
   filter: ResolvedFilter,
 ): Promise<{ sum: { quota: number; count: number }; left: readonly Span[] } | undefined> {
-  if (filter.request_id) return undefined
+  if (filter.request_id || filter.site_cost) return undefined
   const { start_timestamp: start = 0, end_timestamp: end = 0 } = filter
   const { whole, edges } = splitByHour(start, end)
   if (!whole) return { sum: { quota: 0, count: 0 }, left: edges }

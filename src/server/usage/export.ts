@@ -1,4 +1,5 @@
 import { type Log, type LogOther, logTypeLabels } from '../../contract/entities/log.ts'
+import { usdFigure } from '../../contract/quota.ts'
 import type { Queries } from '../db/open.ts'
 import { csvLine } from '../lib/csv.ts'
 import { zoneClock } from '../lib/zone-clock.ts'
@@ -96,13 +97,17 @@ const allColumns: readonly ExportColumn[] = [
   { name: 'channel_name', admin: true, value: (log) => log.channel_name },
   { name: 'channels_tried', admin: true, value: (_log, other) => other.admin_info?.use_channel.join(' ') },
   { name: 'stream', value: (log) => String(log.is_stream) },
+  { name: 'usage_implausible', value: (_log, other) => (other.usage_implausible ? 'true' : undefined) },
+  { name: 'site_cost', admin: true, value: (_log, other) => other.admin_info?.site_cost?.amount },
+  { name: 'site_cost_reason', admin: true, value: (_log, other) => other.admin_info?.site_cost?.reason },
   { name: 'duration_ms', value: (log, other) => other.use_time_ms ?? log.use_time * 1000 },
   { name: 'first_token_ms', value: (_log, other) => other.frt },
   { name: 'prompt_tokens', value: (log) => log.prompt_tokens },
   { name: 'cached_tokens', value: (_log, other) => other.cache_tokens },
   { name: 'completion_tokens', value: (log) => log.completion_tokens },
+  { name: 'service_tier', value: (_log, other) => other.tier_served ?? other.tier_asked },
   { name: 'quota', value: (log) => log.quota },
-  { name: 'usd', value: (log, other, perUsd) => (log.quota / (other.quota_per_unit ?? perUsd)).toFixed(6) },
+  { name: 'usd', value: (log, other, perUsd) => usdFigure(log.quota, other.quota_per_unit ?? perUsd) },
   { name: 'content', value: (log) => log.content },
 ]
 

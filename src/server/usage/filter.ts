@@ -19,6 +19,8 @@ export interface LogFilter {
   readonly channel?: number
   readonly group?: string
   readonly request_id?: string
+  /** Charges for which the site bore a part for this reason, a `SiteCostReason`. */
+  readonly site_cost?: string
 }
 
 /** A filter whose names are those that are stored, and whose times are as narrow as can be known. */

@@ -35,12 +35,34 @@ export function newestLogs(db: Queries, filter: ResolvedFilter): LogQuery {
 }
 
 export function logsInOrder(db: Queries, filter: ResolvedFilter, order: Order): LogQuery {
-  return inOrder(db.selectFrom('logs').where(matching(filter)), order)
+  return inOrder(matchingRows(db, filter), order)
 }
 
 interface PageOfRows extends Place {
   readonly order: Order
   readonly limit: number
+}
+
+/** Matching rows in no order. Those with a site cost are found by way of the few rows of `site_costs`, not by a search through the log. */
+export function matchingRows(db: Queries, filter: ResolvedFilter): SelectQueryBuilder<Tables, 'logs', object> {
+  const { site_cost: reason, start_timestamp: from = 0, end_timestamp: to = 0 } = filter
+  if (!reason) return db.selectFrom('logs').where(matching(filter))
+  const borne = db
+    .selectFrom('site_costs')
+    .select(['site_costs.request_id as borne_id', 'site_costs.user_id as borne_for', 'site_costs.created_at as borne_at'])
+    .where('site_costs.reason', '=', reason)
+    .where('site_costs.created_at', '>=', from)
+    .where('site_costs.created_at', '<=', to || Number.MAX_SAFE_INTEGER)
+    .as('borne')
+  const joined = db
+    .selectFrom(borne)
+    .crossJoin('logs')
+    .whereRef('logs.user_id', '=', 'borne_for')
+    .whereRef('logs.created_at', '=', 'borne_at')
+    .whereRef('logs.request_id', '=', 'borne_id')
+    .where(matching(filter))
+  // Only columns of `logs` are asked for from here on.
+  return joined as unknown as SelectQueryBuilder<Tables, 'logs', object>
 }
 
 /** A page of matching rows in the order of their times. */
@@ -129,8 +151,8 @@ export async function* daysOf(db: Queries, filter: ResolvedFilter): AsyncGenerat
 }
 
 /** Only charges have a model, a channel, a group and a token, and each is counted in the roll-up of its hour. */
-export function isLocated({ models, channel, group, token_name, type, request_id }: ResolvedFilter): boolean {
-  return Boolean(models || channel || group || token_name) && (!type || type === logType.consume) && !request_id
+export function isLocated({ models, channel, group, token_name, type, request_id, site_cost }: ResolvedFilter): boolean {
+  return Boolean(models || channel || group || token_name) && (!type || type === logType.consume) && !request_id && !site_cost
 }
 
 function inOrder<Joined extends Tables & { logs: Tables['logs'] }, From extends keyof Joined>(
@@ -154,10 +176,8 @@ async function readAlong(
 ): Promise<LogRow[]> {
   if (skip === 0) return logsInOrder(db, filter, order).limit(limit).execute()
   const direction = directions[order]
-  const first = await db
-    .selectFrom('logs')
+  const first = await matchingRows(db, filter)
     .select(['logs.created_at', 'logs.id'])
-    .where(matching(filter))
     .orderBy('logs.created_at', direction)
     .orderBy('logs.id', direction)
     .offset(skip)
@@ -206,7 +226,7 @@ async function locatedRows(db: Queries, filter: ResolvedFilter) {
 }
 
 async function countAlong(db: Queries, filter: ResolvedFilter, limit: number): Promise<number> {
-  return countOf(db, db.selectFrom('logs').where(matching(filter)), limit)
+  return countOf(db, matchingRows(db, filter), limit)
 }
 
 async function countOf<Joined extends Tables, From extends keyof Joined>(

@@ -3,8 +3,8 @@ import type { Queries } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
 import { knownSums } from './cells.ts'
-import { type LogFilter, matching, type ResolvedFilter, resolveFilter } from './filter.ts'
-import { isLocated, sumLocated } from './rows.ts'
+import { type LogFilter, type ResolvedFilter, resolveFilter } from './filter.ts'
+import { isLocated, matchingRows, sumLocated } from './rows.ts'
 
 const rateSeconds = 60
 
@@ -28,22 +28,18 @@ async function consumed(db: Queries, filter: ResolvedFilter): Promise<number> {
 }
 
 async function sumRows(db: Queries, filter: ResolvedFilter): Promise<number> {
-  const { quota } = await db
-    .selectFrom('logs')
-    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('quota'), eb.lit(0)).as('quota'))
-    .where(matching(filter))
+  const { quota } = await matchingRows(db, filter)
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('logs.quota'), eb.lit(0)).as('quota'))
     .executeTakeFirstOrThrow()
   return quota
 }
 
 async function pace(core: Core, filter: ResolvedFilter): Promise<{ rpm: number; tpm: number }> {
   const lastMinute = { ...filter, start_timestamp: seconds(core.now()) - rateSeconds, end_timestamp: 0 }
-  return core.db
-    .selectFrom('logs')
+  return matchingRows(core.db, lastMinute)
     .select((eb) => [
       eb.fn.countAll<number>().as('rpm'),
-      eb.fn.coalesce(eb.fn.sum<number>(eb('prompt_tokens', '+', eb.ref('completion_tokens'))), eb.lit(0)).as('tpm'),
+      eb.fn.coalesce(eb.fn.sum<number>(eb('logs.prompt_tokens', '+', eb.ref('logs.completion_tokens'))), eb.lit(0)).as('tpm'),
     ])
-    .where(matching(lastMinute))
     .executeTakeFirstOrThrow()
 }

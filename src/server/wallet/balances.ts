@@ -38,13 +38,13 @@ export class Balances {
     )
   }
 
-  /** Reserves the amount on user and token, or throws and reserves nothing. */
-  hold({ userId, tokenId, amount }: Hold): void {
+  /** Reserves the amount on user and token when both have what it needs, or throws and reserves nothing. */
+  hold({ userId, tokenId, amount, needs = amount }: Hold): void {
     try {
       const user = this.#users.get(userId)
       const token = tokenId === 0 ? undefined : this.#tokens.get(tokenId)
-      requireFree(user, amount, 'quota_insufficient')
-      if (token) requireFree(token, amount, 'token_quota_insufficient')
+      requireFree(user, needs, 'quota_insufficient')
+      if (token) requireFree(token, needs, 'token_quota_insufficient')
       user.held += amount
       if (token) token.held += amount
     } catch (cause) {

@@ -1,3 +1,4 @@
+import { awakeMs } from '../lib/awake.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import type { Logger } from '../lib/logger.ts'
 
@@ -24,6 +25,8 @@ export interface Queued<Work> {
   alone: boolean
   refusals: number
   waiters: Waiter[]
+  /** Told when the running attempt ends whether the work could be taken back. */
+  onWithdrawn?: (isWithdrawn: boolean) => void
 }
 
 interface Waiter {
@@ -77,7 +80,7 @@ export class Committer<Work> {
   /** Whether the database takes nothing at present. */
   get failing(): boolean {
     if (this.#tryingSince === undefined) return false
-    return this.#failures >= failuresMax || performance.now() - this.#tryingSince > slowMs
+    return this.#failures >= failuresMax || awakeMs() - this.#tryingSince > slowMs
   }
 
   /** Throws `server_stopping` after `close`. */
@@ -91,13 +94,34 @@ export class Committer<Work> {
 
   /** Resolves when the work is durable. Rejects with `database_unavailable` after five seconds; the work stays queued all the same. */
   wait(item: Queued<Work>): Promise<void> {
-    return new Promise((resolve, reject) => item.waiters.push({ since: performance.now(), resolve, reject }))
+    return new Promise((resolve, reject) => item.waiters.push({ since: awakeMs(), resolve, reject }))
+  }
+
+  /**
+   * Takes work back, so that no further attempt writes it; who waits for it is told that it is not durable. A running attempt is waited for:
+   * false when it has written the work. An earlier attempt whose outcome is unknown may have written it all the same.
+   */
+  withdraw(item: Queued<Work>): Promise<boolean> {
+    if (this.#current.includes(item)) {
+      return new Promise((resolve) => {
+        item.onWithdrawn = resolve
+      })
+    }
+    const isQueued = this.#left().includes(item)
+    this.#queue = this.#queue.filter((other) => other !== item)
+    for (const [timer, items] of this.#parked)
+      this.#parked.set(
+        timer,
+        items.filter((other) => other !== item),
+      )
+    if (isQueued) rejectAll(item)
+    return Promise.resolve(isQueued)
   }
 
   /** Waits until everything is durable, at most `limitMs`. Answers what could not be written; nothing is written after that. */
   async close(limitMs: number): Promise<Work[]> {
-    const latest = performance.now() + limitMs
-    while (this.#left().some(({ refusals }) => refusals < closingRefusalsMax) && performance.now() < latest) {
+    const latest = awakeMs() + limitMs
+    while (this.#left().some(({ refusals }) => refusals < closingRefusalsMax) && awakeMs() < latest) {
       for (const timer of [...this.#parked.keys()]) this.#unpark(timer)
       await pause(10)
     }
@@ -106,7 +130,7 @@ export class Committer<Work> {
     for (const timer of this.#parked.keys()) clearTimeout(timer)
 
     const left = this.#left()
-    for (const { waiters } of left) for (const waiter of waiters) waiter.reject(new AppError('database_unavailable'))
+    for (const item of left) rejectAll(item)
     return left.map(({ work }) => work)
   }
 
@@ -124,11 +148,14 @@ export class Committer<Work> {
   async #run(): Promise<void> {
     while (this.#queue.length > 0 && !this.#stopped) {
       this.#current = this.#take()
-      this.#tryingSince ??= performance.now()
+      this.#tryingSince ??= awakeMs()
       try {
         await this.#writer.write(this.#current.map(({ work }) => work))
         this.#answered()
-        for (const { waiters } of this.#current) for (const waiter of waiters) waiter.resolve()
+        for (const { waiters, onWithdrawn } of this.#current) {
+          onWithdrawn?.(false)
+          for (const waiter of waiters) waiter.resolve()
+        }
         this.#current = []
       } catch (error) {
         await this.#failed(error)
@@ -151,9 +178,15 @@ export class Committer<Work> {
   }
 
   async #failed(error: unknown): Promise<void> {
-    const batch = this.#current
+    const isAlone = this.#current.length === 1
+    const batch = this.#current.filter((item) => !item.onWithdrawn)
+    const withdrawn = this.#current.filter((item) => item.onWithdrawn)
     this.#current = []
     for (const item of batch) item.taken = false
+    for (const item of withdrawn) {
+      rejectAll(item)
+      item.onWithdrawn?.(true)
+    }
 
     if (!this.#writer.refused(error)) {
       this.#queue.unshift(...batch)
@@ -167,9 +200,9 @@ export class Committer<Work> {
     }
 
     this.#answered()
-    const [only, ...others] = batch
+    const [only] = batch
     if (!only) return
-    if (others.length === 0) {
+    if (isAlone) {
       if (this.#writer.lighten(only.work, error)) this.#queue.unshift(only)
       else this.#park(only, error)
       return
@@ -204,7 +237,7 @@ export class Committer<Work> {
   }
 
   #rejectLate(): void {
-    const before = performance.now() - waitMs
+    const before = awakeMs() - waitMs
     for (const items of [this.#current, this.#queue, ...this.#parked.values()]) {
       for (const item of items) {
         if (item.waiters.length === 0) continue
@@ -214,6 +247,10 @@ export class Committer<Work> {
       }
     }
   }
+}
+
+function rejectAll({ waiters }: Queued<unknown>): void {
+  for (const waiter of waiters.splice(0)) waiter.reject(new AppError('database_unavailable'))
 }
 
 export function jittered(ms: number): number {

@@ -54,6 +54,10 @@ eachDatabase('ledger of a process that is killed', (fresh) => {
       request_count: rows.length,
     })
     expect(await tokenRow(tokenId)).toMatchObject({ remain_quota: 1_000_000_000 - spent, held: 0, used_quota: spent })
+    const borne = await core.db.selectFrom('site_costs').select(['request_id', 'amount']).execute()
+    const thirds = [...charged].filter((reference) => Number(reference.split('-').at(-1)) % 3 === 0)
+    expect(new Set(borne.map(({ request_id: id }) => `charge:${id}`))).toEqual(new Set(thirds))
+    expect(borne.every(({ amount }) => amount === 2)).toBe(true)
     expect((await core.db.selectFrom('logs').select('request_id').execute()).length).toBe(rows.length)
     expect(await core.db.selectFrom('holds').selectAll().execute()).toEqual([])
     expect(await reconcile(core)).toEqual([])

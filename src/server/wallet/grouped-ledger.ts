@@ -67,9 +67,18 @@ export class GroupedLedger implements Ledger {
   }
 
   async settle(hold: Hold, charge: Charge): Promise<void> {
-    requireUnits(charge.amount, 'amount')
-    requireUnits(charge.rollup.tokens, 'tokens')
+    requireCharge(charge)
     return this.#charge(hold, charge, this.#open.get(hold.requestId)?.checkpoint !== undefined)
+  }
+
+  async withdraw(hold: Hold, meanwhile: Charge): Promise<boolean> {
+    const queued = this.#charges.get(hold.requestId)
+    if (!queued || !(await this.#committer.withdraw(queued)) || queued.work.kind !== 'charge') return false
+    this.#charges.delete(hold.requestId)
+    this.#store.end(hold, { freed: -hold.amount, charged: -queued.work.charge.amount })
+    this.#note(hold)
+    this.checkpoint(hold, meanwhile)
+    return true
   }
 
   release(hold: Hold): Promise<void> | void {
@@ -81,7 +90,7 @@ export class GroupedLedger implements Ledger {
   }
 
   checkpoint(hold: Hold, charge: Charge): void {
-    requireUnits(charge.amount, 'amount')
+    requireCharge(charge)
     const open = this.#open.get(hold.requestId)
     if (!open) return
     const last = open.checkpoint
@@ -188,6 +197,12 @@ export class GroupedLedger implements Ledger {
   #inUse(): string[] {
     return [...this.#open.keys(), ...this.#charges.keys()]
   }
+}
+
+function requireCharge({ amount, rollup, siteCost }: Charge): void {
+  requireUnits(amount, 'amount')
+  requireUnits(rollup.tokens, 'tokens')
+  if (siteCost) requireUnits(siteCost.amount, 'amount')
 }
 
 /** A charge is money, its log row is for people to read: what the schema refuses of the row must not hold up the charge. */

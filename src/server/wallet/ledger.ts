@@ -1,25 +1,34 @@
+import type { SiteCostReason } from '../../contract/entities/site-cost.ts'
 import type { Within } from '../db/open.ts'
 import type { LedgerKind, NewRow } from '../db/schema.ts'
+import { AppError } from '../lib/failure.ts'
 
 /**
  * Money: the four moves of a request (hold, settle, release, expire) and credits. One interface for SQLite and PostgreSQL, opened by
  * `open-ledger.ts`. Not here: what a request costs (pricing), and what leads to a credit (redemptions, payments).
  * Quota is integer units (500,000 = 1 USD by default). Nobody else changes `users.quota`, `users.held`, `users.used_quota`,
- * `users.request_count`, `tokens.remain_quota` by use, `tokens.held`, `tokens.used_quota`, `channels.used_quota`, `ledger`, `holds`.
+ * `users.request_count`, `tokens.remain_quota` by use, `tokens.held`, `tokens.used_quota`, `channels.used_quota`, `ledger`, `holds`, `site_costs`.
  */
 export interface Ledger {
   /**
-   * Reserves `amount` on the user and, when `tokenId` is not 0 and the token is not unlimited, on the token, in one step.
-   * Throws `quota_insufficient`, `token_quota_insufficient` (params need, have) or `database_unavailable`; then nothing is held.
+   * Reserves `amount` on the user and, when `tokenId` is not 0 and the token is not unlimited, on the token, in one step: granted when both
+   * have `needs` free, which is the amount itself when absent. Throws `quota_insufficient`, `token_quota_insufficient` (params need, have)
+   * or `database_unavailable`; then nothing is held.
    */
   hold(wanted: Hold): Promise<void> | void
   /**
    * Charges and ends the hold. Resolves when the charge is durable: ledger row (unique by request id), user quota, used quota and
-   * count, token remain and used, channel used, log row and roll-up, in one transaction. Repeating it changes nothing.
+   * count, token remain and used, channel used, log row, site cost and roll-up, in one transaction. Repeating it changes nothing.
    * Rejects with `database_unavailable` when it could not be committed; the charge stays queued and is retried until it is.
    * Never wait for it inside of a transaction, which may hold what it needs.
    */
   settle(hold: Hold, charge: Charge): Promise<void>
+  /**
+   * Takes the charge of a request back while it is not durable: the hold is open again, to be settled or released, and `meanwhile` is what
+   * another start charges should this process die. False when the charge is durable. A commit of unknown outcome may have written it all the
+   * same; to settle again changes nothing then.
+   */
+  withdraw(hold: Hold, meanwhile: Charge): Promise<boolean>
   /** Ends the hold without a charge; balances are as before. Idempotent. */
   release(hold: Hold): Promise<void> | void
   /** Writes down what a running stream owes so far, so that another start can settle it by the interrupted rule. */
@@ -53,6 +62,15 @@ export interface Hold {
   /** 0 for calls without a token, as from the playground. */
   readonly tokenId: number
   readonly amount: number
+  /** What must be free before the amount is taken; at least the amount. */
+  readonly needs?: number
+}
+
+/** A refused hold, with the units that it needed and those that were free. */
+export type QuotaRefusal = AppError & { readonly params: { readonly need: number; readonly have: number } }
+
+export function isQuotaRefusal(error: unknown): error is QuotaRefusal {
+  return error instanceof AppError && (error.code === 'quota_insufficient' || error.code === 'token_quota_insufficient')
 }
 
 export interface Charge {
@@ -63,8 +81,16 @@ export interface Charge {
   readonly channelId: number
   /** The usage-log row of this charge; null when consume logs are switched off. */
   readonly log: NewRow<'logs'> | null
+  /** What the upstream bills beyond `amount`: the site bears it. Written to `site_costs` with the charge, unique by request id. */
+  readonly siteCost?: SiteCost | undefined
   /** What the hourly roll-up adds. */
   readonly rollup: { username: string; model: string; group: string; tokens: number }
+}
+
+export interface SiteCost {
+  /** Units, at least 0. */
+  readonly amount: number
+  readonly reason: SiteCostReason
 }
 
 export interface Credit {

@@ -6,6 +6,7 @@ import { callConfigured, type UpstreamAgents } from '../lib/http-client.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Caller } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
+import { commitCredit, repeatedTwice } from './commit-credit.ts'
 import { orderUrl, readOrder } from './epay.ts'
 import { findTopUp } from './list-top-ups.ts'
 import { quotaText } from './quota-text.ts'
@@ -44,14 +45,14 @@ export async function checkTopUp(core: Payments, { id, caller }: { id: number; c
 
 /**
  * Credits an order on an admin's word, as when the money came another way. Throws `not_found`, or `top_up_credited` when it is credited
- * already.
+ * already, and `quota_unchanged` or `quota_change_unclear` when the connection is lost during the commit.
  */
 export async function completeTopUp(
   core: Payments,
   { id, reason, caller }: { id: number; reason: string; caller: Caller },
 ): Promise<AdminTopUp> {
   const before = (await findTopUp(core, id)) ?? fail('not_found')
-  await core.db.transaction().execute(async (within) => {
+  await commitCredit(core, repeatedTwice, async (within) => {
     const order = await within
       .updateTable('top_ups')
       .set(creditedNow(core))
@@ -60,10 +61,11 @@ export async function completeTopUp(
       .returningAll()
       .executeTakeFirst()
     if (!order) return fail('top_up_credited')
-    await creditOrder(core, within, order)
+    const reference = await creditOrder(core, within, order)
     const after = JSON.stringify({ status: order.status, quota: order.quota, reason })
     const target = `top_up:${order.trade_no}`
     await recordAudit(core, within, { caller, action: 'top-up.complete', target, before: before.status, after })
+    return { userId: order.user_id, reference }
   })
   core.ledger.refresh({ userId: before.user_id })
   return (await findTopUp(core, id)) ?? fail('not_found')
@@ -71,7 +73,8 @@ export async function completeTopUp(
 
 /**
  * Takes units back for an order that was refunded or disputed, at most what it credited, and once. Quota that was spent meanwhile is
- * owed: the balance may go below zero. Throws `not_found`, `top_up_not_refunded`, `amount_out_of_range`.
+ * owed: the balance may go below zero. Throws `not_found`, `top_up_not_refunded`, `amount_out_of_range`,
+ * and `quota_unchanged` or `quota_change_unclear` when the connection is lost during the commit.
  */
 export async function withdrawTopUp(
   core: Payments,
@@ -82,7 +85,7 @@ export async function withdrawTopUp(
   if (quota > order.quota) fail('amount_out_of_range', { field: 'quota' })
   const at = seconds(core.now())
 
-  await core.db.transaction().execute(async (within) => {
+  await commitCredit(core, repeatedTwice, async (within) => {
     const { numUpdatedRows } = await within
       .updateTable('top_ups')
       .set({ withdrawn: quota })
@@ -100,6 +103,7 @@ export async function withdrawTopUp(
     await recordLog(within, { type: logType.manage, at, userId, username, content, quota: -quota })
     const after = JSON.stringify({ withdrawn: quota, reason })
     await recordAudit(core, within, { caller, action: 'top-up.withdraw', target: `top_up:${trade_no}`, after })
+    return { userId, reference }
   })
   core.ledger.refresh({ userId })
   return (await findTopUp(core, id)) ?? fail('not_found')

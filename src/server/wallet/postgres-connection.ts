@@ -1,28 +1,34 @@
 import type pg from 'pg'
 import { isDatabaseFailure } from '../db/open.ts'
+import { stillMs, withinAwake } from '../lib/awake.ts'
 
 /** PostgreSQL could not be reached, or did not answer in time. */
 export class Unreachable extends Error {}
 
 /** Runs one statement on a connection of the pool, for at most `limitMs`. A connection that failed is thrown away with what it was doing. */
 export async function onConnection<T>(pool: pg.Pool, limitMs: number, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect().catch((cause: unknown) => {
-    throw new Unreachable('PostgreSQL cannot be reached', { cause })
-  })
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Unreachable(`PostgreSQL did not answer within ${limitMs} ms`)), limitMs)
-  })
+  const client = await connect(pool)
   try {
-    const result = await Promise.race([work(client), late])
+    const result = await withinAwake(limitMs, work(client), () => {
+      throw new Unreachable(`PostgreSQL did not answer within ${limitMs} ms`)
+    })
     client.release()
     return result
   } catch (error) {
     client.release(isAway(error))
     throw error
-  } finally {
-    clearTimeout(timer)
   }
+}
+
+/** The pool has its own time limit, which also counts the time that this process stood still: then it is asked once more. */
+async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  const stillBefore = stillMs()
+  const unreachable = (cause: unknown) => {
+    throw new Unreachable('PostgreSQL cannot be reached', { cause })
+  }
+  return pool
+    .connect()
+    .catch((cause: unknown) => (stillMs() > stillBefore ? pool.connect().catch(unreachable) : unreachable(cause)))
 }
 
 /** Whether a failure is that of the database as a whole. Every other one is laid on the rows, or on a row that another has locked. */

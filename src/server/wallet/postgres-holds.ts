@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { awakeMs } from '../lib/awake.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { jittered, pause } from './committer.ts'
 import type { Hold } from './ledger.ts'
@@ -43,7 +44,7 @@ export class HoldQueue {
   add(wanted: Hold): Promise<void> {
     if (this.#queue.length >= queueMax) fail('server_busy')
     return new Promise((resolve, reject) => {
-      this.#queue.push({ wanted, since: performance.now(), resolve, reject })
+      this.#queue.push({ wanted, since: awakeMs(), resolve, reject })
       if (this.#running) return
       this.#running = true
       setImmediate(() => void this.#run())
@@ -73,6 +74,7 @@ export class HoldQueue {
         arrayText(wanted.map(({ amount }) => amount)),
         this.#node,
         this.#leaseSeconds,
+        arrayText(wanted.map(neededBy)),
       ]
       const query = { name: 'ledger-hold', text: holdStatement, values }
       const { rows } = await onConnection(this.#pool, limitMs, (client) => client.query<Decided>(query))
@@ -85,7 +87,7 @@ export class HoldQueue {
 
   async #afterConflict(batch: readonly Waiting[], cause: unknown): Promise<Waiting[]> {
     await pause(jittered(10))
-    const latest = performance.now() - conflictsMs
+    const latest = awakeMs() - conflictsMs
     refuse(
       batch.filter(({ since }) => since < latest),
       cause,
@@ -124,14 +126,19 @@ function decide(batch: readonly Waiting[], rows: readonly Decided[]): Waiting[] 
   return batch.filter(({ wanted, reject }, index) => {
     const row = rows[index]
     if (!row || row.granted) return false
-    const { userId, tokenId, amount } = wanted
+    const { userId, tokenId } = wanted
+    const need = neededBy(wanted)
     const userLeft = row.user_free - (userSpent.get(userId) ?? 0)
-    const tokenLeft = row.token_free === null ? amount : row.token_free - (tokenSpent.get(tokenId) ?? 0)
-    if (userLeft < amount) reject(new AppError('quota_insufficient', { need: amount, have: userLeft }))
-    else if (tokenLeft < amount) reject(new AppError('token_quota_insufficient', { need: amount, have: tokenLeft }))
+    const tokenLeft = row.token_free === null ? need : row.token_free - (tokenSpent.get(tokenId) ?? 0)
+    if (userLeft < need) reject(new AppError('quota_insufficient', { need, have: userLeft }))
+    else if (tokenLeft < need) reject(new AppError('token_quota_insufficient', { need, have: tokenLeft }))
     else return true
     return false
   })
+}
+
+function neededBy({ amount, needs = amount }: Hold): number {
+  return needs
 }
 
 function refuse(waiting: readonly Waiting[], cause: unknown): void {

@@ -1,4 +1,4 @@
-import { logColumns, type Value } from './rows.ts'
+import { logColumns, siteCostColumns, type Value } from './rows.ts'
 
 /**
  * The statements of the ledger on PostgreSQL: one round trip for a batch of any size. Everyone locks rows in one order, users before
@@ -6,11 +6,14 @@ import { logColumns, type Value } from './rows.ts'
  * part wait until x has run: the order of the parts of a statement is otherwise not defined.
  */
 
-/** Reserves what fits, in the order given. Answers `granted` and what user and token had; a null `token_free` is no limit. */
+/**
+ * Reserves what fits, in the order given: each amount ($4) for which what it needs ($7) is free beside those before it. Answers `granted`
+ * and what user and token had; a null `token_free` is no limit.
+ */
 export const holdStatement = `
 with wanted as materialized (
-  select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
-    with ordinality as w (request_id, user_id, token_id, amount, position)
+  select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $7::bigint[])
+    with ordinality as w (request_id, user_id, token_id, amount, needs, position)
 ),
 payers as materialized (
   select id, quota - held as free from users where id = any($2) order by id for no key update
@@ -25,7 +28,7 @@ asked as (
   from wanted w left join payers p on p.id = w.user_id left join limits l on l.id = w.token_id
 ),
 fitting as (
-  select *, amount <= user_free and (token_free is null or amount <= token_free) as fits from asked
+  select *, needs <= user_free and (token_free is null or needs <= token_free) as fits from asked
 ),
 summed as (
   select *,
@@ -34,7 +37,10 @@ summed as (
   from fitting
 ),
 decided as materialized (
-  select *, fits and user_sum <= user_free and (token_free is null or token_sum <= token_free) as granted from summed
+  select *,
+    fits and user_sum - amount + needs <= user_free
+      and (token_free is null or token_sum - amount + needs <= token_free) as granted
+  from summed
 ),
 opened as (
   insert into holds (request_id, user_id, token_id, amount, node, lease_until, created_at)
@@ -54,11 +60,25 @@ select granted, user_free, token_free from decided order by position`
 const logList = logColumns.map((name) => `"${name}"`).join(', ')
 const logArrays = logColumns.map((name, index) => `$${12 + index}::${isText(name) ? 'text' : 'bigint'}[]`).join(', ')
 
+const siteCostList = siteCostColumns.join(', ')
+const siteCostArrays = siteCostColumns.map((name, index) => `$${30 + index}::${isText(name) ? 'text' : 'bigint'}[]`).join(', ')
+
 /**
  * Writes charges ($1 to $10), their log rows ($11 keys, then the columns) and the ends of holds ($29). Only a charge whose ledger row is
  * new counts; what is no longer held follows from the rows of `holds` that were there to delete. Hot rows come last.
  */
-export const chargeStatement = `
+export const chargeStatement = chargeStatementWith('')
+
+/** The same for a batch in which there are site costs ($30 to $36). */
+export const siteCostStatement = chargeStatementWith(`
+borne as (
+  insert into site_costs (${siteCostList})
+  select ${siteCostList} from unnest(${siteCostArrays}) as s (${siteCostList})
+  where 'charge:' || s.request_id in (select reference from added)
+),`)
+
+function chargeStatementWith(more: string): string {
+  return `
 with given as materialized (
   select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
     $8::text[], $9::text[], $10::text[])
@@ -78,7 +98,7 @@ logged as (
   select ${logList} from unnest($11::text[], ${logArrays}) as l (charge, ${logList})
   where 'charge:' || l.charge in (select reference from added)
   returning 1
-),
+),${more}
 rolled as (
   insert into quota_data (created_at, user_id, model_name, channel_id, "group", username, token_used, count, quota)
   select at - at % 3600, user_id, model, channel_id, "group", min(username), sum(tokens), count(*), sum(amount)
@@ -145,6 +165,7 @@ select
   (select count(*) from charges) as charges,
   (select coalesce(sum(amount), 0) from charges) as units,
   (select coalesce(json_agg(id), '[]') from charged_tokens where exhausted) as exhausted`
+}
 
 export const checkpointStatement = `
 update holds set checkpoint = c.checkpoint
@@ -165,8 +186,8 @@ where request_id in (
 )
 returning request_id, user_id, token_id, amount, checkpoint`
 
-export function isText(column: (typeof logColumns)[number]): boolean {
-  return ['content', 'username', 'token_name', 'model_name', 'group', 'request_id', 'other'].includes(column)
+export function isText(column: (typeof logColumns | typeof siteCostColumns)[number]): boolean {
+  return ['content', 'username', 'token_name', 'model_name', 'group', 'request_id', 'other', 'model', 'reason'].includes(column)
 }
 
 /** An array as PostgreSQL reads it; several times faster than the driver's own, which looks at every element anew. */

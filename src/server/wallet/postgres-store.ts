@@ -4,8 +4,15 @@ import type { Core } from '../options/core.ts'
 import type { Hold } from './ledger.ts'
 import { isAway, isConflict, onConnection } from './postgres-connection.ts'
 import { HoldQueue } from './postgres-holds.ts'
-import { arrayText, chargeStatement, checkpointStatement, keepStatement, takeOverStatement } from './postgres-statements.ts'
-import { logColumns, logValues, type Value } from './rows.ts'
+import {
+  arrayText,
+  chargeStatement,
+  checkpointStatement,
+  keepStatement,
+  siteCostStatement,
+  takeOverStatement,
+} from './postgres-statements.ts'
+import { logColumns, logValues, siteCostColumns, siteCostValues, type Value } from './rows.ts'
 import { checkpointText, type Entry, type Expired, finishOrphans, type Orphan, type Store, type Written } from './store.ts'
 
 const leaseSeconds = 45
@@ -60,7 +67,15 @@ export class PostgresStore implements Store {
     }
     if (checkpoints.length === entries.length) return { charges: 0, units: 0, exhausted: [] }
 
-    const [written] = await this.#query<Written>('charge', chargeStatement, chargeValues(entries))
+    const costs = siteCostsIn(entries)
+    const values = chargeValues(entries)
+    const [written] =
+      costs.length === 0
+        ? await this.#query<Written>('charge', chargeStatement, values)
+        : await this.#query<Written>('site-cost', siteCostStatement, [
+            ...values,
+            ...transposed(costs, siteCostColumns.length).map(arrayText),
+          ])
     if (!written) throw new Error('PostgreSQL did not answer the ledger statement')
     return written
   }
@@ -113,6 +128,13 @@ function chargeValues(entries: readonly Entry[]): string[] {
     ended,
   ]
   return columns.map(arrayText)
+}
+
+function siteCostsIn(entries: readonly Entry[]): Value[][] {
+  return entries.flatMap((entry) => {
+    const cost = entry.kind === 'charge' ? entry.charge.siteCost : undefined
+    return entry.kind === 'charge' && cost ? [siteCostValues(entry.hold, entry.charge, cost)] : []
+  })
 }
 
 function transposed(rows: readonly (readonly Value[])[], width: number): Value[][] {

@@ -1,8 +1,8 @@
-import { formatQuota } from '../../contract/quota.ts'
+import { formatQuota, type Rounding } from '../../contract/quota.ts'
 import type { Core } from '../options/core.ts'
 
-/** An amount of units as log rows and messages name it, with the digits that a small amount needs. */
-export function quotaText({ options }: Pick<Core, 'options'>, units: number): string {
+/** An amount of units as log rows, mails and messages name it. */
+export function quotaText({ options }: Pick<Core, 'options'>, units: number, rounding?: Rounding): string {
   const { DisplayInCurrencyEnabled: inCurrency, QuotaPerUnit: perUsd } = options.current
-  return formatQuota(units, { inCurrency, perUsd }, 6)
+  return formatQuota(units, { inCurrency, perUsd }, rounding)
 }

@@ -43,7 +43,7 @@ eachDatabase('redeeming', (fresh, kind) => {
     expect(await node.userRow(userId)).toMatchObject({ quota: 500_007 })
     await expectCreditedOnce(node, id, 500_000)
     const { content } = await node.core.db.selectFrom('logs').select('content').executeTakeFirstOrThrow()
-    expect(content).toBe(`通过兑换码 #${id} 充值 $1.000000 / Redeemed code #${id} for $1.000000`)
+    expect(content).toBe(`通过兑换码 #${id} 充值 $1.00 / Redeemed code #${id} for $1.00`)
     await node.ledger.hold({ requestId: 'r', userId, tokenId: 0, amount: 500_007 })
   })
 

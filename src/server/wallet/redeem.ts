@@ -6,6 +6,7 @@ import { fail } from '../lib/failure.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
+import { commitCredit } from './commit-credit.ts'
 import type { Ledger } from './ledger.ts'
 import { unexpired } from './list-redemptions.ts'
 import { quotaText } from './quota-text.ts'
@@ -13,7 +14,8 @@ import { quotaText } from './quota-text.ts'
 /**
  * Redeems a code: the code is used, the balance credited and the log row written in one transaction, so that any number of attempts on
  * any number of nodes credit once. Answers the units. Throws `redemption_invalid` for a code that is unknown, disabled or deleted,
- * which nobody can tell apart, `redemption_used` and `redemption_expired`.
+ * which nobody can tell apart, `redemption_used` and `redemption_expired`. When the connection is lost during the commit, the ledger
+ * decides: it answers the units, or throws `redemption_undone` or, while the ledger cannot be read, `redemption_unclear`.
  */
 export async function redeem(
   core: Core & { readonly ledger: Ledger },
@@ -24,7 +26,8 @@ export async function redeem(
   // Attempts with a wrong code end here, without a transaction.
   await requireRedeemable(core.db, keyHash, at)
 
-  const quota = await core.db.transaction().execute(async (within) => {
+  const messages = { undone: 'redemption_undone', unclear: 'redemption_unclear' } as const
+  const { quota } = await commitCredit(core, messages, async (within) => {
     const code = await within
       .updateTable('redemptions')
       .set({ status: redemptionStatus.used, redeemed_time: at, used_user_id: caller.id })
@@ -34,21 +37,20 @@ export async function redeem(
       .where(unexpired(at))
       .returning(['id', 'quota'])
       .executeTakeFirst()
-    if (!code) return undefined
+    if (!code) {
+      // Somebody else was first, or an admin took the code back in between.
+      await requireRedeemable(within, keyHash, at)
+      return fail('redemption_invalid')
+    }
 
     const { id: userId, username } = caller
     const { id, quota } = code
-    await core.ledger.credit(within, { userId, kind: 'redeem', amount: quota, reference: `redeem:${id}`, at })
+    const reference = `redeem:${id}`
+    await core.ledger.credit(within, { userId, kind: 'redeem', amount: quota, reference, at })
     const content = `通过兑换码 #${id} 充值 ${quotaText(core, quota)} / Redeemed code #${id} for ${quotaText(core, quota)}`
     await recordLog(within, { type: logType.topUp, at, userId, username, content, quota })
-    return quota
+    return { userId, reference, quota }
   })
-
-  // Somebody else was first, or an admin took the code back in between.
-  if (quota === undefined) {
-    await requireRedeemable(core.db, keyHash, at)
-    fail('redemption_invalid')
-  }
   core.ledger.refresh({ userId: caller.id })
   return quota
 }

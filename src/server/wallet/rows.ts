@@ -1,4 +1,5 @@
 import type { NewRow } from '../db/schema.ts'
+import type { Charge, Hold, SiteCost } from './ledger.ts'
 
 /** A value that both databases store as it is. */
 export type Value = number | string
@@ -29,6 +30,13 @@ export function logValues(log: NewRow<'logs'>): Value[] {
     log.request_id ?? '',
     log.other ?? '',
   ]
+}
+
+/** The columns of `site_costs`, in the order of `siteCostValues`. */
+export const siteCostColumns = ['request_id', 'user_id', 'channel_id', 'model', 'amount', 'reason', 'created_at'] as const
+
+export function siteCostValues({ requestId, userId }: Hold, charge: Charge, { amount, reason }: SiteCost): Value[] {
+  return [requestId, userId, charge.channelId, charge.rollup.model, amount, reason, charge.at]
 }
 
 /** The hour that the roll-up counts a moment in; unix seconds. */

@@ -1,11 +1,13 @@
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
-import { hourOf, logColumns, type Value } from './rows.ts'
+import { hourOf, logColumns, siteCostColumns, type Value } from './rows.ts'
 
 /** A batch as rows without names, which a worker thread takes over cheaply. */
 export interface Batch {
   readonly charges: readonly ChargeRow[]
   /** Rows of `logValues`. */
   readonly logs: readonly (readonly Value[])[]
+  /** Rows of `siteCostValues`. */
+  readonly siteCosts: readonly (readonly Value[])[]
   /** Request id, user, token, units held, node, time, checkpoint. */
   readonly checkpoints: readonly (readonly Value[])[]
   /** Request ids whose row in `holds` goes. */
@@ -68,6 +70,10 @@ function prepareWrites(database: DatabaseSyncInstance): (batch: Batch) => number
     tail: `on conflict do update set
       token_used = token_used + excluded.token_used, quota = quota + excluded.quota, count = count + excluded.count`,
   })
+  const addSiteCosts = rowsWriter(database, {
+    head: `insert into site_costs (${siteCostColumns.join(', ')}) values`,
+    row: `(${siteCostColumns.map(() => '?').join(', ')})`,
+  })
   const setCheckpoints = rowsWriter(database, {
     head: 'insert into holds (request_id, user_id, token_id, amount, node, created_at, checkpoint, lease_until) values',
     row: '(?, ?, ?, ?, ?, ?, ?, 0)',
@@ -86,10 +92,11 @@ function prepareWrites(database: DatabaseSyncInstance): (batch: Batch) => number
     where id = ?
     returning unlimited_quota = 0 and remain_quota <= 0 as exhausted`)
 
-  return ({ charges, logs, checkpoints, ended }) => {
+  return ({ charges, logs, siteCosts, checkpoints, ended }) => {
     const sums = sumsOf(charges)
     addCharges(charges.map((row) => row.slice(0, 5)))
     addLogs(logs)
+    addSiteCosts(siteCosts)
     addUsage([...sums.usage.values()])
     setCheckpoints(checkpoints)
     for (const id of ended) endHold.run(id)

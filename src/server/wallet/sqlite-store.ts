@@ -4,7 +4,7 @@ import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
 import { Balances } from './balances.ts'
 import type { Charge, Hold } from './ledger.ts'
-import { logValues, type Value } from './rows.ts'
+import { logValues, siteCostValues, type Value } from './rows.ts'
 import type { Batch, ChargeRow } from './sqlite-commit.ts'
 import { SqliteWriter, WriterFailed } from './sqlite-writer.ts'
 import { checkpointText, type Entry, type Expired, finishOrphans, type Orphan, type Store, type Written } from './store.ts'
@@ -93,6 +93,7 @@ export class SqliteStore implements Store {
   #batchOf(entries: readonly Entry[], known: ReadonlySet<string>): Batch {
     const charges: ChargeRow[] = []
     const logs: Value[][] = []
+    const siteCosts: Value[][] = []
     const checkpoints: Value[][] = []
     const ended: string[] = []
 
@@ -105,10 +106,12 @@ export class SqliteStore implements Store {
       }
       if (entry.kind === 'release' || entry.hasRow) ended.push(requestId)
       if (entry.kind === 'release' || known.has(requestId)) continue
-      charges.push(chargeRow(entry.hold, entry.charge))
-      if (entry.charge.log) logs.push(logValues(entry.charge.log))
+      const { hold, charge } = entry
+      charges.push(chargeRow(hold, charge))
+      if (charge.log) logs.push(logValues(charge.log))
+      if (charge.siteCost) siteCosts.push(siteCostValues(hold, charge, charge.siteCost))
     }
-    return { charges, logs, checkpoints, ended }
+    return { charges, logs, siteCosts, checkpoints, ended }
   }
 }
 

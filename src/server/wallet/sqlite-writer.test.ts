@@ -10,6 +10,7 @@ it('starts its thread again for the batch after the thread ended', async () => {
   const batch = (requestId: string) => ({
     charges: [[requestId, 1, 0, 5, 0, 0, 1, '', 'm', 'default'] as const],
     logs: [],
+    siteCosts: [],
     checkpoints: [],
     ended: [],
   })

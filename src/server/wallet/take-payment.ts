@@ -50,16 +50,18 @@ export async function takePayment(core: WithLedger, paid: Paid): Promise<boolean
   return credited !== undefined || (await isCredited(core, paid))
 }
 
-/** The ledger row and the log row of an order that was just set to credited. */
-export async function creditOrder(core: WithLedger, within: Within, order: Row<'top_ups'>): Promise<void> {
+/** The ledger row and the log row of an order that was just set to credited. Answers the reference of the ledger row. */
+export async function creditOrder(core: WithLedger, within: Within, order: Row<'top_ups'>): Promise<string> {
   const { user_id: userId, quota, money_minor, currency, trade_no, completed_time: at } = order
   const user = await within.selectFrom('users').select('username').where('id', '=', userId).executeTakeFirst()
   const money = moneyText(money_minor, currency)
   const [zh, en] = [`${money} ${currency === 'CNY' ? '元' : currency}`, `${money} ${currency}`]
-  await core.ledger.credit(within, { userId, kind: 'top_up', amount: quota, reference: `top_up:${trade_no}`, at, detail: en })
+  const reference = `top_up:${trade_no}`
+  await core.ledger.credit(within, { userId, kind: 'top_up', amount: quota, reference, at, detail: en })
   const units = quotaText(core, quota)
   const content = `在线充值 ${units}，支付 ${zh} / Topped up ${units} for ${en}`
   await recordLog(within, { type: logType.topUp, at, userId, username: user?.username ?? '', content, quota })
+  return reference
 }
 
 export function creditedNow({ now }: Core) {

@@ -68,7 +68,7 @@ eachDatabase('online top-up', (fresh, kind) => {
       {
         type: 1,
         quota: 6_000_000,
-        content: '在线充值 $12.000000，支付 87.60 元 / Topped up $12.000000 for 87.60 CNY',
+        content: '在线充值 $12.00，支付 87.60 元 / Topped up $12.00 for 87.60 CNY',
       },
     ])
     expect(await reconcile(node.core)).toEqual([])

@@ -4,24 +4,26 @@ import { fail } from '../lib/failure.ts'
 import { newRequestId } from '../lib/ids.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
+import { commitCredit, repeatedTwice } from './commit-credit.ts'
 import type { Ledger } from './ledger.ts'
 import { quotaText } from './quota-text.ts'
 
 /**
  * Moves units that a user earned by invitations to their balance, with the log row in one transaction: what leaves one side arrives on
- * the other. Throws `transfer_below_minimum` below the quota of one US dollar and `transfer_exceeds_earned` when there is less.
+ * the other. Throws `transfer_below_minimum` below the quota of one US dollar, `transfer_exceeds_earned` when there is less, and
+ * `quota_unchanged` or `quota_change_unclear` when the connection is lost during the commit.
  */
 export async function transferEarned(
   core: Core & { readonly ledger: Ledger },
   { amount, caller }: { amount: number; caller: Caller },
 ): Promise<void> {
   const least = Math.ceil(core.options.current.QuotaPerUnit)
-  if (amount < least) fail('transfer_below_minimum', { least: quotaText(core, least) })
+  if (amount < least) fail('transfer_below_minimum', { least: quotaText(core, least, 'up') })
   const nowMs = core.now()
   const at = seconds(nowMs)
   const { id: userId, username } = caller
 
-  await core.db.transaction().execute(async (within) => {
+  await commitCredit(core, repeatedTwice, async (within) => {
     const { numUpdatedRows } = await within
       .updateTable('users')
       .set((eb) => ({ aff_quota: eb('aff_quota', '-', amount) }))
@@ -34,6 +36,7 @@ export async function transferEarned(
     await core.ledger.credit(within, { userId, kind: 'transfer', amount, reference, at })
     const content = `邀请额度划转 ${quotaText(core, amount)} / Moved ${quotaText(core, amount)} earned by invitations`
     await recordLog(within, { type: logType.system, at, userId, username, content, quota: amount })
+    return { userId, reference }
   })
   core.ledger.refresh({ userId })
 }

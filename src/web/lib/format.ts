@@ -1,4 +1,4 @@
-import { formatQuota } from '../../contract/quota.ts'
+import { exactQuota, formatQuota } from '../../contract/quota.ts'
 import { useStatus } from './status.ts'
 
 /** Numbers and money as a person reads them; times are in `times.ts`, colours in `colors.ts`. */
@@ -8,12 +8,24 @@ export function formatCount(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 6 })
 }
 
-export type FormatQuota = (units: number, digits?: number) => string
+export type FormatQuota = (units: number) => string
 
-/** Quota in dollars or units, as the site is set. */
+/** Quota in dollars or units, as the site is set: for lists, cards and messages. */
 export function useQuotaFormat(): FormatQuota {
   const { display_in_currency: inCurrency, quota_per_unit: perUsd } = useStatus()
-  return (units, digits) => formatQuota(units, { inCurrency, perUsd }, digits)
+  return (units) => formatQuota(units, { inCurrency, perUsd })
+}
+
+/** The same to the unit: for opened rows, forms and hints. */
+export function useExactQuota(): FormatQuota {
+  const { display_in_currency: inCurrency, quota_per_unit: perUsd } = useStatus()
+  return (units) => exactQuota(units, { inCurrency, perUsd })
+}
+
+/** What is typed in units, in dollars to the unit, however the site shows quota; nothing typed is $0.00. */
+export function useDollarsOf(): (typed: number | string) => string {
+  const { quota_per_unit: perUsd } = useStatus()
+  return (typed) => exactQuota(Number(typed) || 0, { inCurrency: true, perUsd })
 }
 
 /** `¥12.34`: the sign where there is a plain one, else the code. */

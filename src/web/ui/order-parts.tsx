@@ -4,6 +4,7 @@ import type { Text } from '../../contract/text.ts'
 import { useQuotaFormat, withCurrency } from '../lib/format.ts'
 import { defineTexts, useLocal, useText } from '../lib/i18n.ts'
 import styles from './order-parts.module.css'
+import { useQuotaHint } from './quota-text.tsx'
 import { StatusTag } from './status-tag.tsx'
 import { Tag } from './tag.tsx'
 
@@ -25,6 +26,7 @@ export function OrderState({ order }: { order: TopUp }) {
   const say = useText(texts)
   const local = useLocal()
   const format = useQuotaFormat()
+  const hintOf = useQuotaHint()
   const { status, refunded_minor: refunded, currency, dispute, withdrawn } = order
   return (
     <div className={styles.state}>
@@ -33,7 +35,7 @@ export function OrderState({ order }: { order: TopUp }) {
       {dispute !== '' && (
         <Tag color="red">{say('disputed', { state: disputes[dispute] ? local(disputes[dispute]) : dispute })}</Tag>
       )}
-      {withdrawn > 0 && <Tag>{say('withdrawn', { amount: format(withdrawn) })}</Tag>}
+      {withdrawn > 0 && <Tag title={hintOf(withdrawn)}>{say('withdrawn', { amount: format(withdrawn) })}</Tag>}
     </div>
   )
 }

@@ -1,9 +1,8 @@
 import { Button, Group, NumberInput, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { formatQuota } from '../../contract/quota.ts'
 import { callWhole } from '../lib/call.ts'
-import { useQuotaFormat } from '../lib/format.ts'
+import { useDollarsOf, useExactQuota } from '../lib/format.ts'
 import { defineTexts, useText } from '../lib/i18n.ts'
 import { invalidate } from '../lib/query.ts'
 import { useStatus } from '../lib/status.ts'
@@ -12,7 +11,8 @@ import { toast } from '../lib/toast.ts'
 /** Moves what invitations have earned to the balance. */
 export function TransferForm({ available, onDone }: { available: number; onDone?: () => void }) {
   const say = useText(texts)
-  const format = useQuotaFormat()
+  const format = useExactQuota()
+  const dollarsOf = useDollarsOf()
   const client = useQueryClient()
   const { quota_per_unit: perUsd } = useStatus()
   const least = Math.ceil(perUsd)
@@ -34,7 +34,6 @@ export function TransferForm({ available, onDone }: { available: number; onDone?
     },
     onError: toast.failure,
   })
-  const amount = formatQuota(Number(form.values.quota) || 0, { inCurrency: true, perUsd })
 
   return (
     <form onSubmit={form.onSubmit(({ quota }) => transfer.mutate(Number(quota)))} noValidate>
@@ -42,7 +41,7 @@ export function TransferForm({ available, onDone }: { available: number; onDone?
         <NumberInput
           data-autofocus
           label={say('quota')}
-          description={say('hint', { available: format(available), amount })}
+          description={say('hint', { available: format(available), amount: dollarsOf(form.values.quota) })}
           allowDecimal={false}
           allowNegative={false}
           thousandSeparator=","

@@ -19,6 +19,8 @@ import { ownResponses } from './0018-own-responses.ts'
 import { usageHours } from './0019-usage-hours.ts'
 import { savedViews } from './0020-saved-views.ts'
 import { chargedTasks } from './0021-charged-tasks.ts'
+import { idempotentRequests } from './0023-idempotent-requests.ts'
+import { siteCosts } from './0024-site-costs.ts'
 
 /** All migrations in order. Forward only: a landed one is never edited. */
 export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dialect: Dialect) => Promise<void> }[] = [
@@ -41,4 +43,6 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0018-own-responses', up: ownResponses },
   { name: '0020-saved-views', up: savedViews },
   { name: '0021-charged-tasks', up: chargedTasks },
+  { name: '0024-site-costs', up: siteCosts },
+  { name: '0023-idempotent-requests', up: idempotentRequests },
 ]

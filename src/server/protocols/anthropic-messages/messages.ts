@@ -1,9 +1,10 @@
-import { noUsage, type Usage } from '../../../contract/usage.ts'
 import { fail } from '../../lib/failure.ts'
 import { membersOf, spliceMembers } from '../../lib/splice-json.ts'
+import { messagesTools } from '../hosted-tools.ts'
+import type { PaidCall } from '../paid-calls.ts'
 import { collectText, outputTokensLimit, readCount, readFlag, readModel, requireArray } from '../read-request.ts'
+import { messagesTierAsked } from '../tiers.ts'
 import {
-  areCounts,
   arrayAt,
   countAt,
   isObject,
@@ -14,7 +15,7 @@ import {
   type WireFormat,
 } from '../wire-format.ts'
 import { gatherMessage, replayMessage } from './forms.ts'
-import { withIterations } from './usage.ts'
+import { readMessagesUsage } from './usage.ts'
 
 /** Anthropic Messages. Source: types of the official SDK 1.10 and protocols notes 1.12, read 2026-11. */
 export const anthropicMessages: WireFormat = {
@@ -37,6 +38,8 @@ export const anthropicMessages: WireFormat = {
       reasoningEffort: textAt(objectAt(body, 'output_config') ?? {}, 'effort') || undefined,
       wantsUsage: true,
       streamOptions: undefined,
+      ...messagesTierAsked(body),
+      ...messagesTools(body),
     }
   },
 
@@ -47,7 +50,7 @@ export const anthropicMessages: WireFormat = {
   },
 
   answerIn: 'content',
-  readUsage: (reply) => readMessagesUsage(objectAt(reply, 'usage'), undefined),
+  readUsage: (reply) => readMessagesUsage(reply, undefined),
   replyText: (reply) => arrayAt(reply, 'content').filter(isObject).map(blockText).join('\n'),
 
   stream: {
@@ -55,7 +58,7 @@ export const anthropicMessages: WireFormat = {
     hasNamedEvents: true,
     isTerminal: (event) => event.name === 'message_stop' || (event.name === '' && event.data.includes('"message_stop"')),
     terminalText: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
-    readUsage: (data, before) => readMessagesUsage(objectAt(objectAt(data, 'message') ?? data, 'usage'), before),
+    readUsage: (data, before) => readMessagesUsage(objectAt(data, 'message') ?? data, before),
     isUsageOnly: () => false,
     hasOutput: (data) => data.type === 'content_block_delta' || data.type === 'message_delta',
     isFinish: (data) => data.type === 'message_delta' && typeof objectAt(data, 'delta')?.stop_reason === 'string',
@@ -63,6 +66,7 @@ export const anthropicMessages: WireFormat = {
       data.type === 'content_block_start'
         ? textAt(objectAt(data, 'content_block') ?? {}, 'name')
         : blockText(objectAt(data, 'delta') ?? {}),
+    paidCall: (data) => (data.type === 'content_block_start' ? paidCallOf(objectAt(data, 'content_block') ?? {}) : undefined),
     readError: (data) => (data.type === 'error' ? readAnthropicError(data) : undefined),
     replay: replayMessage,
     gather: gatherMessage,
@@ -71,36 +75,12 @@ export const anthropicMessages: WireFormat = {
   },
 }
 
-/**
- * Usage of Messages in disjoint buckets. In a stream `message_start` reports the input and `message_delta` overrides with what is
- * known at the end, running totals both; a field that is null keeps the earlier number. A report with a number that cannot be meant is
- * none, nor is a first one without the input.
- */
-export function readMessagesUsage(usage: JsonObject | undefined, before: Usage | undefined): Usage | undefined {
-  if (!usage || !areCounts(usage, ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens', 'output_tokens']))
-    return before
-  if (!before && typeof usage.input_tokens !== 'number') return undefined
-  const has = (key: string) => typeof usage[key] === 'number'
-  const creation = objectAt(usage, 'cache_creation')
-  const written1h = creation ? countAt(creation, 'ephemeral_1h_input_tokens') : (before?.cacheWrite1h ?? 0)
-  const written = has('cache_creation_input_tokens')
-    ? Math.max(0, countAt(usage, 'cache_creation_input_tokens') - written1h)
-    : creation
-      ? countAt(creation, 'ephemeral_5m_input_tokens')
-      : (before?.cacheWrite ?? 0)
-  const thinking = objectAt(usage, 'output_tokens_details')
-
-  const totals = {
-    ...noUsage,
-    input: has('input_tokens') ? countAt(usage, 'input_tokens') : (before?.input ?? 0),
-    cacheRead: has('cache_read_input_tokens') ? countAt(usage, 'cache_read_input_tokens') : (before?.cacheRead ?? 0),
-    cacheWrite: written,
-    cacheWrite1h: written1h,
-    output: has('output_tokens') ? countAt(usage, 'output_tokens') : (before?.output ?? 0),
-    reasoning: thinking ? countAt(thinking, 'thinking_tokens') : (before?.reasoning ?? 0),
-    searches: countAt(objectAt(usage, 'server_tool_use'), 'web_search_requests') || (before?.searches ?? 0),
-  }
-  return withIterations(totals, usage)
+/** Searches, and the container that code runs in, however often. */
+function paidCallOf(block: JsonObject): PaidCall | undefined {
+  if (block.type !== 'server_tool_use') return undefined
+  const name = textAt(block, 'name')
+  if (name === 'web_search') return { tool: name, id: textAt(block, 'id') }
+  return name.endsWith('code_execution') ? { tool: 'code_execution', id: 'container' } : undefined
 }
 
 /** `{"type":"error","error":{"type","message"}}`. A cloud that hosts Messages has types of its own; the frames of its stream name a status. */

@@ -1,3 +1,4 @@
+import { knownModelLimits } from '../../../contract/model-limits.ts'
 import type { Effort } from '../dialogue.ts'
 
 /**
@@ -7,8 +8,8 @@ import type { Effort } from '../dialogue.ts'
 export interface ModelRules {
   /** Most tokens of one reply; undefined when that is not known. */
   readonly outputTokensMax: number | undefined
-  /** Output limit of a request without one, where the operator named none for the model; undefined leaves it to their default. */
-  readonly outputTokensDefault: number | undefined
+  /** A Claude model that the table does not know: it is written to as the newest are. */
+  readonly isUnknown?: true
   /** How thinking is asked for: a budget of tokens, the model's own judgement, or either. */
   readonly thinking: 'none' | 'budget' | 'adaptive' | 'either'
   /** What turns thinking off, or as far down as it goes: saying nothing, `disabled`, `between_tools`, or low effort. */
@@ -30,14 +31,15 @@ export interface ModelRules {
   readonly searchTool: string | undefined
 }
 
+/** What is no number of `contract/model-limits.ts`. */
+type Rules = Omit<ModelRules, 'outputTokensMax'>
+
 const allEfforts: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max']
 const searchPlain = 'web_search_20250305'
 const searchFiltered = 'web_search_20260209'
 
 /** The models of 2026: they judge themselves how much to think, and refuse what steers sampling. */
-const newest: ModelRules = {
-  outputTokensMax: 128_000,
-  outputTokensDefault: undefined,
+const newest: Rules = {
   thinking: 'adaptive',
   thinkingOff: 'low-effort',
   efforts: allEfforts,
@@ -51,7 +53,7 @@ const newest: ModelRules = {
 }
 
 /** From 3.7 to 4.5: thinking has a budget and is off until it is asked for. */
-const budgeted: ModelRules = {
+const budgeted: Rules = {
   ...newest,
   thinking: 'budget',
   thinkingOff: 'absent',
@@ -65,7 +67,7 @@ const budgeted: ModelRules = {
   searchTool: searchPlain,
 }
 
-const opus46: ModelRules = {
+const opus46: Rules = {
   ...newest,
   thinking: 'either',
   thinkingOff: 'absent',
@@ -75,19 +77,18 @@ const opus46: ModelRules = {
   takesSystemTurns: false,
 }
 
-const opus47: ModelRules = { ...newest, thinkingOff: 'absent', forcedTool: 'unless-budget', takesSystemTurns: false }
+const opus47: Rules = { ...newest, thinkingOff: 'absent', forcedTool: 'unless-budget', takesSystemTurns: false }
 
 /** Models of other vendors that speak Messages: only what all of them take. */
-const foreign: ModelRules = {
+const foreign: Rules = {
   ...budgeted,
-  outputTokensMax: undefined,
   thinkingOff: 'disabled',
   jsonSchema: 'words',
   searchTool: undefined,
 }
 
 /** The first row whose pattern is in the name decides. */
-const rows: readonly (readonly [RegExp, ModelRules])[] = [
+const rows: readonly (readonly [RegExp, Rules])[] = [
   [/claude-sonnet-5-5/, { ...newest, thinkingOff: 'between-tools' }],
   [/claude-opus-5-5/, newest],
   [/claude-haiku-5-5/, { ...newest, thinkingOff: 'disabled', forcedTool: 'thinking-off' }],
@@ -98,23 +99,23 @@ const rows: readonly (readonly [RegExp, ModelRules])[] = [
   [/claude-opus-4-7/, opus47],
   [/claude-opus-4-6/, opus46],
   [/claude-sonnet-4-6/, { ...opus46, efforts: ['low', 'medium', 'high'] }],
-  [
-    /claude-(opus|sonnet|haiku)-4-5/,
-    { ...budgeted, outputTokensMax: 64_000, sampling: 'one', jsonSchema: 'native', takesStrictTools: true },
-  ],
-  [/claude-opus-4-1(?!\d)/, { ...budgeted, outputTokensMax: 32_000, sampling: 'one' }],
-  [/claude-opus-4(?!-[1-9](?!\d))/, { ...budgeted, outputTokensMax: 32_000 }],
-  [/claude-sonnet-4(?!-[1-9](?!\d))/, { ...budgeted, outputTokensMax: 64_000 }],
-  [/claude-3-7/, { ...budgeted, outputTokensMax: 64_000 }],
-  [/claude-3-5/, { ...budgeted, outputTokensMax: 8192, thinking: 'none' }],
-  [/claude-(3|2|v2|instant)/, { ...budgeted, outputTokensMax: 4096, thinking: 'none', searchTool: undefined }],
-  [/claude/, { ...newest, outputTokensMax: undefined, outputTokensDefault: 4096 }],
+  [/claude-(opus|sonnet|haiku)-4-5/, { ...budgeted, sampling: 'one', jsonSchema: 'native', takesStrictTools: true }],
+  [/claude-opus-4-1(?!\d)/, { ...budgeted, sampling: 'one' }],
+  [/claude-opus-4(?!-[1-9](?!\d))/, { ...budgeted }],
+  [/claude-sonnet-4(?!-[1-9](?!\d))/, { ...budgeted }],
+  [/claude-3-7/, { ...budgeted }],
+  [/claude-3-5/, { ...budgeted, thinking: 'none' }],
+  [/claude-(3|2|v2|instant)/, { ...budgeted, thinking: 'none', searchTool: undefined }],
+  [/claude/, { ...newest, isUnknown: true }],
 ]
 
 /** The rules of a model by its name, in any vendor's spelling of it (`anthropic.claude-…-v1:0`, `claude-…@2025…`, `claude-…-4.5`). */
 export function rulesOf(model: string): ModelRules {
   const name = plainName(model)
-  return rows.find(([pattern]) => pattern.test(name))?.[1] ?? foreign
+  const rules = rows.find(([pattern]) => pattern.test(name))?.[1]
+  return rules
+    ? { ...rules, outputTokensMax: knownModelLimits(name)?.outputTokensMax }
+    : { ...foreign, outputTokensMax: undefined }
 }
 
 export function isClaude(model: string): boolean {

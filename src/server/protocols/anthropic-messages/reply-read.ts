@@ -4,8 +4,9 @@ import { errorFacts, parseData } from '../reply-builder.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import { type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { replayMessage } from './forms.ts'
-import { readAnthropicError, readMessagesUsage } from './messages.ts'
+import { readAnthropicError } from './messages.ts'
 import { ReplyBlocks } from './reply-blocks.ts'
+import { readMessagesUsage } from './usage.ts'
 
 /**
  * Reads replies of Messages. A whole one is read as the stream that would have told it. Whatever comes, the events keep the grammar of
@@ -88,7 +89,7 @@ class MessageReader {
   }
 
   #readUsage(holder: JsonObject): ReplyEvent[] {
-    const usage = readMessagesUsage(objectAt(holder, 'usage'), this.#usage)
+    const usage = readMessagesUsage(holder, this.#usage)
     if (!usage || usage === this.#usage) return []
     this.#usage = usage
     return [{ type: 'usage', usage }]

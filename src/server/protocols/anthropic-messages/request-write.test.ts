@@ -418,7 +418,7 @@ describe('what steers Claude', () => {
   it('[131] always has a limit, never above what the model can', () => {
     expect(bodyOf({}).max_tokens).toBe(8192)
     expect(bodyOf({}, 'claude-3-haiku-20240307').max_tokens).toBe(4096)
-    expect(bodyOf({}, 'claude-next').max_tokens).toBe(4096)
+    expect(bodyOf({}, 'claude-next').max_tokens).toBe(8192)
     expect(write({ outputTokensMax: 100_000 })).toMatchObject({ body: { max_tokens: 64_000 }, lost: ['max_tokens'] })
     expect(bodyOf({ outputTokensMax: 100_000 }, 'claude-next').max_tokens).toBe(100_000)
   })
@@ -608,6 +608,34 @@ describe('thinking of Claude', () => {
     expect(asking(`${name}-thinking`, name, 0.1)).toMatchObject({ thinking: { budget_tokens: 1024 } })
   })
 
+  it.each([
+    ['claude-3-7-sonnet-20250219', 8192],
+    ['claude-sonnet-4-5', 8192],
+    ['claude-opus-4-1', 8192],
+    ['claude-opus-4-6', 8192],
+    ['us.anthropic.claude-sonnet-4-6', 8192],
+    ['claude-nova-7', 8192],
+    ['my-claude', 8192],
+  ])('gives %s-thinking the share of the limit that the operator set', (model, limit) => {
+    const settings = { claudeDefaultMaxTokens: { default: 8192 }, claudeThinkingShare: 0.5, geminiSafety: {} }
+    const context: RequestContext = { model: `${model}-thinking`, quirks: {}, settings, lose: () => undefined }
+    expect(codec.writeRequest(dialogueOf({ model: `${model}-thinking` }), context).body).toMatchObject({
+      model,
+      max_tokens: limit,
+      thinking: { type: 'enabled', budget_tokens: limit / 2 },
+    })
+  })
+
+  it.each(['claude-opus-4-7', 'claude-opus-5', 'claude-sonnet-5-5', 'claude-fable-5'])(
+    'lets %s-thinking judge itself, because it is known to refuse a budget',
+    (model) => {
+      const settings = { claudeDefaultMaxTokens: { default: 8192 }, claudeThinkingShare: 0.5, geminiSafety: {} }
+      const context: RequestContext = { model: `${model}-thinking`, quirks: {}, settings, lose: () => undefined }
+      const { body } = codec.writeRequest(dialogueOf({ model: `${model}-thinking` }), context)
+      expect(body).toMatchObject({ max_tokens: 8192, thinking: { type: 'adaptive' } })
+    },
+  )
+
   it("takes the operator's limit for a model over the general one", () => {
     const settings = {
       claudeDefaultMaxTokens: { default: 8192, 'claude-sonnet-4-5': 20_000, 'claude-next': 9000 },
@@ -617,6 +645,21 @@ describe('thinking of Claude', () => {
     const limit = (model: string) =>
       codec.writeRequest(dialogueOf({ model }), { model, quirks: {}, settings, lose: () => undefined }).body.max_tokens
     expect([limit('claude-sonnet-4-5'), limit('claude-next'), limit('claude-opus-5')]).toEqual([20_000, 9000, 8192])
+  })
+
+  it.each([
+    ['claude-opus-5', 100_000],
+    ['claude-nova-7', 100_000],
+    ['claude-sonnet-4-5', 64_000],
+    ['claude-opus-4-1', 32_000],
+    ['claude-3-5-sonnet-20241022', 8192],
+    ['claude-3-haiku-20240307', 4096],
+    ['constructor', 100_000],
+  ])('gives %s the default of the operator, up to what it can write', (model, limit) => {
+    const settings = { claudeDefaultMaxTokens: { default: 100_000 }, claudeThinkingShare: undefined, geminiSafety: {} }
+    expect(
+      codec.writeRequest(dialogueOf({ model }), { model, quirks: {}, settings, lose: () => undefined }).body.max_tokens,
+    ).toBe(limit)
   })
 })
 

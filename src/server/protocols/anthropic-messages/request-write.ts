@@ -79,14 +79,14 @@ function writeExtra({ from, extra }: Dialogue, context: RequestContext): JsonObj
 function isNeutral(member: string, value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === '' || value === 0) return true
   if (typeof value === 'object') return Object.keys(value).length === 0
-  return neutral[member]?.includes(value) ?? false
+  return neutral.get(member)?.includes(value) ?? false
 }
 
-const neutral: Readonly<Record<string, readonly unknown[]>> = {
-  service_tier: ['auto', 'default'],
-  verbosity: ['medium'],
-  truncation: ['disabled'],
-}
+const neutral: ReadonlyMap<string, readonly unknown[]> = new Map([
+  ['service_tier', ['auto', 'default']],
+  ['verbosity', ['medium']],
+  ['truncation', ['disabled']],
+])
 
 /** What this upstream refuses of the format, as its provider declares it. */
 function leaveOutRefused(body: Record<string, unknown>, { quirks, lose }: RequestContext): void {

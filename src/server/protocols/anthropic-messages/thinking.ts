@@ -1,3 +1,4 @@
+import { claudeMaxTokensDefault } from '../../../contract/options/claude.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, Effort, Reasoning, Turn } from '../dialogue.ts'
 import { lose } from '../lost-fields.ts'
@@ -24,10 +25,11 @@ export interface Thinking {
 export function writeThinking(
   dialogue: Dialogue,
   context: RequestContext,
-  rules: ModelRules,
+  known: ModelRules,
   { forcesTool }: { readonly forcesTool: boolean },
 ): Thinking {
   const isSuffixed = wantsSuffix(dialogue, context)
+  const rules = isSuffixed && dialogue.reasoning === undefined ? suffixRules(known) : known
   const asked = askedLimit(dialogue, context, rules)
   const visible = asked ?? defaultLimit(dialogue, context, rules)
   // A name that ends in `-thinking` divides the limit that there is; every other wish gets room of its own beside the answer.
@@ -73,6 +75,11 @@ function wantsSuffix(dialogue: Dialogue, { model, settings }: RequestContext): b
   return settings.claudeThinkingShare !== undefined && isClaude(model) && dialogue.model.endsWith(suffix)
 }
 
+/** The operator's share of the limit is a budget for every model that is not known to refuse one. */
+function suffixRules(known: ModelRules): ModelRules {
+  return known.isUnknown ? { ...known, thinking: 'either' } : known
+}
+
 function suffixReasoning(rules: ModelRules, visible: number, { settings }: RequestContext): Reasoning {
   const budgetTokens = Math.floor(visible * (settings.claudeThinkingShare ?? 0))
   return { mode: rules.thinking === 'adaptive' ? 'auto' : { budgetTokens }, show: undefined }
@@ -85,11 +92,22 @@ function askedLimit(dialogue: Dialogue, context: RequestContext, rules: ModelRul
   return rules.outputTokensMax
 }
 
-/** The operator's word for the model counts most, then the table, never more than the model can. */
 function defaultLimit(dialogue: Dialogue, { model, settings }: RequestContext, rules: ModelRules): number {
-  const named = settings.claudeDefaultMaxTokens[dialogue.model] ?? settings.claudeDefaultMaxTokens[model]
-  const general = Math.min(settings.claudeDefaultMaxTokens.default ?? 8192, rules.outputTokensDefault ?? Number.POSITIVE_INFINITY)
-  return Math.min(named ?? general, rules.outputTokensMax ?? Number.POSITIVE_INFINITY)
+  return messagesLimit([dialogue.model, model], settings, rules)
+}
+
+/**
+ * The output limit in tokens that is written for a request which declares none and asks for no thinking: the operator's for one of the
+ * model's names, else their default, at most what the model can write. Pure.
+ */
+export function messagesLimit(
+  names: readonly string[],
+  { claudeDefaultMaxTokens: limits }: Pick<RequestContext['settings'], 'claudeDefaultMaxTokens'>,
+  { outputTokensMax = Number.POSITIVE_INFINITY }: Pick<ModelRules, 'outputTokensMax'>,
+): number {
+  const entry = [...names, 'default'].find((name) => Object.hasOwn(limits, name))
+  const limit = entry === undefined ? undefined : limits[entry]
+  return Math.min(limit ?? claudeMaxTokensDefault, outputTokensMax)
 }
 
 function turnedOff({ thinkingOff }: ModelRules): Partial<Thinking> {

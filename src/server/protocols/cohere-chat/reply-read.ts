@@ -1,4 +1,5 @@
 import { noUsage, type Usage } from '../../../contract/usage.ts'
+import { cachedPart } from '../cached-part.ts'
 import type { EventReader, ReadContext } from '../codec.ts'
 import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-builder.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
@@ -97,8 +98,9 @@ function readUsage(usage: JsonObject | undefined): Usage | undefined {
   const counts = usage && (objectAt(usage, 'tokens') ?? objectAt(usage, 'billed_units'))
   if (!counts) return undefined
   const input = countAt(counts, 'input_tokens')
-  const cacheRead = Math.min(countAt(usage, 'cached_tokens'), input)
-  return { ...noUsage, input: input - cacheRead, cacheRead, output: countAt(counts, 'output_tokens') }
+  const output = countAt(counts, 'output_tokens')
+  const cache = cachedPart(countAt(usage, 'cached_tokens'), { prompt: input, completion: output, total: 0 })
+  return { ...noUsage, ...cache, input: input - cache.cacheRead, output }
 }
 
 function inputOf(text: string): string {

@@ -1,7 +1,7 @@
 import { fail } from '../../lib/failure.ts'
-import { isFinished, readChatUsage, readCommonFacts, readStreamError, renameTopLevelModel } from '../openai-chat/chat.ts'
+import { isFinished, readCommonFacts, readReportedUsage, readStreamError, renameTopLevelModel } from '../openai-chat/chat.ts'
 import { requirePresent } from '../read-request.ts'
-import { arrayAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../wire-format.ts'
+import { arrayAt, isObject, type JsonObject, textAt, type WireFormat } from '../wire-format.ts'
 
 /** OpenAI Completions (legacy). The stream frames are those of Chat, with `text` pieces. Source: SDK 7.55 types, 2026-11. */
 export const openAiCompletions: WireFormat = {
@@ -13,12 +13,17 @@ export const openAiCompletions: WireFormat = {
     const prompts = Array.isArray(body.prompt) && typeof body.prompt[0] !== 'number' ? body.prompt.length : 1
     if (prompts === 0 || prompts > 2048) fail('field_invalid', { field: 'prompt', reason: 'between 1 and 2048 prompts' })
     const facts = readCommonFacts(body, 0)
-    return { ...facts, outputTokensMax: facts.outputTokensMax === undefined ? undefined : facts.outputTokensMax * prompts }
+    const { outputTokensMax, completions = 1 } = facts
+    return {
+      ...facts,
+      outputTokensMax: outputTokensMax === undefined ? undefined : outputTokensMax * prompts,
+      completions: completions * prompts,
+    }
   },
 
   promptText: (body) => promptTexts(body.prompt),
   answerIn: 'choices',
-  readUsage: (reply) => readChatUsage(objectAt(reply, 'usage')),
+  readUsage: readReportedUsage,
   replyText: (reply) => choiceTexts(reply).join('\n'),
 
   stream: {
@@ -26,7 +31,7 @@ export const openAiCompletions: WireFormat = {
     hasNamedEvents: false,
     isTerminal: (event) => event.data.trim() === '[DONE]',
     terminalText: 'data: [DONE]\n\n',
-    readUsage: (data, before) => readChatUsage(objectAt(data, 'usage')) ?? before,
+    readUsage: (data, before) => readReportedUsage(data) ?? before,
     isUsageOnly: (data) => arrayAt(data, 'choices').length === 0 && isObject(data.usage),
     hasOutput: (data) => choiceTexts(data).some((text) => text !== '') || hasFinish(data),
     isFinish: hasFinish,

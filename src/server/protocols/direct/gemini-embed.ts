@@ -1,7 +1,7 @@
 import { noUsage, promptTokens } from '../../../contract/usage.ts'
 import { fail } from '../../lib/failure.ts'
 import type { CallerFormat } from '../format.ts'
-import { either, eitherList, eitherObject } from '../gemini-generate/members.ts'
+import { either, eitherList, eitherObject, refuseTwoSpellings } from '../gemini-generate/members.ts'
 import { readModel, requireArray } from '../read-request.ts'
 import { arrayAt, countAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../wire-format.ts'
 import { directFacts } from './direct-facts.ts'
@@ -16,6 +16,7 @@ const embedFormat = (format: CallerFormat, requestsOf: (body: JsonObject) => rea
   dialect: 'gemini',
 
   readRequest(body, path) {
+    refuseTwoSpellings(body)
     const requests = requestsOf(body)
     if (!requests.every(({ content }) => isObject(content))) fail('field_invalid', { field: 'content', reason: 'is required' })
     const media = requests.flatMap(partsOf).filter((part) => either(part, 'inlineData') || either(part, 'fileData'))

@@ -1,5 +1,5 @@
 import { fail } from '../../lib/failure.ts'
-import { either, eitherObject } from '../gemini-generate/members.ts'
+import { either, eitherObject, refuseTwoSpellings } from '../gemini-generate/members.ts'
 import { readModel, requireArray } from '../read-request.ts'
 import { arrayAt, isObject, type JsonObject, textAt, type WireFormat } from '../wire-format.ts'
 import { directFacts } from './direct-facts.ts'
@@ -14,12 +14,14 @@ export const geminiPredict: WireFormat = {
   dialect: 'gemini',
 
   readRequest(body, path) {
+    refuseTwoSpellings(body.parameters, 'parameters.')
     const instances = requireArray(body, 'instances')
     if (!instances.every(isObject)) fail('field_invalid', { field: 'instances', reason: 'every instance must be an object' })
     const model = readModel(path?.model === undefined ? body : { model: path.model })
     const images = instances.length * readCount(body)
     if (images > imagesMax) fail('amount_out_of_range', { field: 'sampleCount' })
-    return directFacts(model, { callWeight: 1, callsMax: images, uncounted: imagesWithoutTokens(images) })
+    const most = imagesWithoutTokens(images)
+    return directFacts(model, { callWeight: 1, callsMax: images, uncounted: most, most })
   },
 
   promptText: (body) => arrayAt(body, 'instances').map((instance) => (isObject(instance) ? textAt(instance, 'prompt') : '')),

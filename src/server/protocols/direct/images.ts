@@ -37,6 +37,7 @@ const images = (format: CallerFormat, defaultModel: string, needs: 'prompt' | 'i
       callWeight: weight,
       callsMax: calls,
       uncounted: imagesWithoutTokens(calls),
+      most: mostImages(body, { count: imagesReturned(body, count), weight, files: files.length }),
     })
   },
 
@@ -115,6 +116,32 @@ const tokensPerImage = 1250
 
 export function imagesWithoutTokens(calls: number): Usage {
   return { ...noUsage, input: Math.ceil(tokensPerImage * calls), calls }
+}
+
+/** The most of each image, in the dearest size and quality of any model, read or written; partial ones of a stream have 100 tokens each. */
+const imageTokensMax = 6_500
+const partialTokens = 100
+
+function mostImages(body: JsonObject, { count, weight, files }: { count: number; weight: number; files: number }): Usage {
+  const images = files + [body.image, body.images].flat().filter((image) => image !== undefined).length
+  const partial = Math.min(Number(body.partial_images) || 0, 10) * partialTokens
+  const { input, calls } = imagesWithoutTokens(decimal(count * weight))
+  return {
+    ...noUsage,
+    input: input + Buffer.byteLength(textAt(body, 'prompt')) + templateTokens,
+    imageInput: images * imageTokensMax,
+    imageOutput: count * (imageTokensMax + partial),
+    calls,
+  }
+}
+
+const templateTokens = 64
+
+/** How many images may come: some hosts have members of their own for making several. */
+function imagesReturned(body: JsonObject, count: number): number {
+  const series = objectAt(body, 'sequential_image_generation_options')
+  const others = [body.batch_size, body.num_images, body.num_outputs, series?.max_images].map(Number).filter(Number.isInteger)
+  return Math.min(imagesMax, Math.max(count, ...others))
 }
 
 function isDone(event: JsonObject): boolean {

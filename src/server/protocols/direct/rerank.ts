@@ -14,7 +14,7 @@ export const rerank: WireFormat = {
   readRequest(body) {
     if (textAt(body, 'query') === '') fail('field_invalid', { field: 'query', reason: 'is required' })
     requireArray(body, 'documents')
-    return directFacts(readModel(body))
+    return directFacts(readModel(body), { most: mostRead(body) })
   },
 
   promptText: (body) => [textAt(body, 'query'), ...documentTexts(body)],
@@ -24,6 +24,15 @@ export const rerank: WireFormat = {
   replyText: () => '',
   stream: null,
 }
+
+/** A model reads the query anew with each document. */
+function mostRead(body: JsonObject): Usage {
+  const documents = Array.isArray(body.documents) ? body.documents.length : 0
+  const query = Buffer.byteLength(textAt(body, 'query')) + templateTokens
+  return { ...noUsage, input: Buffer.byteLength(JSON.stringify(body.documents)) + documents * query }
+}
+
+const templateTokens = 16
 
 /** The documents of a request as texts; one that is an image has none. */
 export function documentTexts(body: JsonObject): string[] {

@@ -17,7 +17,11 @@ export const openAiSpeech: WireFormat = {
     const input = textAt(body, 'input')
     if (input === '') fail('field_invalid', { field: 'input', reason: 'is required' })
     const model = textAt(body, 'model') || 'tts-1'
-    return directFacts(model, { stream: body.stream_format === 'sse', uncounted: spoken(model, input) })
+    return directFacts(model, {
+      stream: body.stream_format === 'sse',
+      uncounted: spoken(model, input),
+      most: mostSpoken(model, input, textAt(body, 'instructions')),
+    })
   },
 
   promptText: (body) => [textAt(body, 'input'), textAt(body, 'instructions')],
@@ -52,6 +56,20 @@ function spoken(model: string, input: string): Usage {
   if (/^tts-/.test(model)) return { ...noUsage, input: characters }
   return { ...noUsage, input: Math.ceil(estimateText(input)), audioOutput: Math.ceil(characters * soundPerCharacter) }
 }
+
+/** The most tokens of sound that a character takes: one of Chinese, said slowly. */
+const soundPerCharacterMax = 8
+
+function mostSpoken(model: string, input: string, instructions: string): Usage {
+  if (/^tts-/.test(model)) return spoken(model, input)
+  const characters = [...input].length
+  const bytes = Buffer.byteLength(input) + Buffer.byteLength(instructions) + templateTokens
+  return { ...noUsage, input: bytes, audioOutput: (characters + pauseCharacters) * soundPerCharacterMax }
+}
+
+const templateTokens = 64
+/** Silence before and behind the text. */
+const pauseCharacters = 30
 
 function readSpeechUsage(usage: JsonObject | undefined): Usage | undefined {
   if (!usage || typeof usage.output_tokens !== 'number') return undefined

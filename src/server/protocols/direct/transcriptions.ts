@@ -17,9 +17,12 @@ const fromSound = (format: CallerFormat): WireFormat => ({
   readRequest(body, _path, files = []) {
     const file = files.find(({ field }) => field === 'file')
     if (!file) fail('field_invalid', { field: 'file', reason: 'is required, in a multipart form' })
-    return directFacts(textAt(body, 'model') || 'whisper-1', {
+    const model = textAt(body, 'model') || 'whisper-1'
+    const seconds = secondsOfAudio(file.bytes)
+    return directFacts(model, {
       stream: body.stream === 'true' || body.stream === true,
-      uncounted: heard(secondsOfAudio(file.bytes)),
+      uncounted: heard(seconds),
+      most: mostHeard(model, seconds, textAt(body, 'prompt')),
     })
   },
 
@@ -64,6 +67,15 @@ const tokensPerSecond = 200 / 60
 
 function heard(seconds: number): Usage {
   return { ...noUsage, input: Math.max(1, Math.ceil(seconds * tokensPerSecond)) }
+}
+
+/** Some vendors count ten seconds at least, and round. Models that report tokens read up to 12 and say up to 12 in a second. */
+function mostHeard(model: string, spoken: number, prompt: string): Usage {
+  const seconds = spoken * 1.05 + 10
+  const { input } = heard(seconds)
+  if (/whisper/.test(model)) return { ...noUsage, input }
+  const tokens = Math.ceil(seconds * 12)
+  return { ...noUsage, input: input + Buffer.byteLength(prompt), audioInput: tokens, output: tokens }
 }
 
 /** Usage of a reply or an event that is a transcript: in tokens, or in seconds, which are counted as tokens. */

@@ -15,6 +15,7 @@ describe('what the relay must know of a generateContent request', () => {
       model: 'gemini-x',
       stream: true,
       outputTokensMax: 300,
+      completions: 3,
       mediaParts: 0,
       reasoningEffort: 'high',
       wantsUsage: true,

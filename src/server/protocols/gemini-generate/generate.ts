@@ -1,10 +1,12 @@
 import { fail } from '../../lib/failure.ts'
 import { membersOf, memberValue, spliceMembers } from '../../lib/splice-json.ts'
+import { geminiTools } from '../hosted-tools.ts'
 import { outputTokensLimit, readCount, readModel, requireArray } from '../read-request.ts'
-import { arrayAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../wire-format.ts'
+import { geminiTierAsked } from '../tiers.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, type RequestFacts, textAt, type WireFormat } from '../wire-format.ts'
 import { readGeminiError } from './errors.ts'
 import { gatherGenerate } from './forms.ts'
-import { either, eitherList, eitherObject, eitherText } from './members.ts'
+import { either, eitherList, eitherObject, eitherText, refuseTwoSpellings } from './members.ts'
 import { readGeminiUsage } from './usage.ts'
 
 /**
@@ -16,6 +18,7 @@ export const geminiGenerate: WireFormat = {
   dialect: 'gemini',
 
   readRequest(body, path) {
+    refuseTwoSpellings(body)
     const contents = requireArray(body, 'contents')
     if (!contents.every(isObject)) fail('field_invalid', { field: 'contents', reason: 'every content must be an object' })
     const found = { texts: [], media: 0 }
@@ -24,11 +27,13 @@ export const geminiGenerate: WireFormat = {
     return {
       model: readModel(path?.model === undefined ? body : { model: path.model }),
       stream: path?.stream ?? false,
-      outputTokensMax: readOutputMax(eitherObject(body, 'generationConfig') ?? {}),
+      ...readOutputMax(eitherObject(body, 'generationConfig') ?? {}),
       mediaParts: found.media,
       reasoningEffort: thinkingLevelOf(body),
       wantsUsage: true,
       streamOptions: undefined,
+      ...geminiTierAsked(body),
+      ...geminiTools(body),
     }
   },
 
@@ -82,15 +87,15 @@ function collectParts(content: unknown, found: { texts: string[]; media: number 
   }
 }
 
-/** Over all candidates. */
-function readOutputMax(config: JsonObject): number | undefined {
+/** The limit over all candidates, and how many there are. */
+function readOutputMax(config: JsonObject): Pick<RequestFacts, 'outputTokensMax' | 'completions'> {
   const count = (name: string, bounds: { min: number; max: number }) => {
     const field = `generationConfig.${name}`
     return readCount({ [field]: either(config, name) }, field, bounds)
   }
   const perCandidate = count('maxOutputTokens', { min: 0, max: outputTokensLimit })
   const candidates = count('candidateCount', { min: 0, max: 128 }) || 1
-  return perCandidate ? perCandidate * candidates : undefined
+  return { outputTokensMax: perCandidate ? perCandidate * candidates : undefined, completions: candidates }
 }
 
 function thinkingLevelOf(body: JsonObject): string | undefined {

@@ -1,3 +1,4 @@
+import { fail } from '../../lib/failure.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
 
 /** Gemini's REST interface takes every member of a request in camel case and in snake case: `systemInstruction`, `system_instruction`. */
@@ -34,4 +35,36 @@ function snakeCase(key: string): string {
   const name = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   snakeNames.set(key, name)
   return name
+}
+
+/**
+ * Throws `field_invalid` for an object, at any depth, that has one member in both spellings: the vendor may read another of the two than
+ * this program does, and with it another limit. Objects whose members the caller names, such as arguments, are passed over.
+ */
+export function refuseTwoSpellings(value: unknown, path = '', depth = 0): void {
+  if (depth > depthMax) return
+  if (Array.isArray(value)) for (const entry of value) refuseTwoSpellings(entry, path, depth + 1)
+  if (!isObject(value)) return
+  for (const key in value) {
+    const member = value[key]
+    if (member === undefined || member === null) continue
+    const camel = key.includes('_') ? camelCase(key) : key
+    if (camel !== key && Object.hasOwn(value, camel) && value[camel] !== null) refusePair(path + camel, path + key)
+    if (typeof member === 'object' && !namedByCaller.has(camel)) refuseTwoSpellings(member, `${path}${key}.`, depth + 1)
+  }
+}
+
+/** As deep as bodies may be nested. */
+const depthMax = 100
+
+const namedByCaller: ReadonlySet<string> = new Set([
+  ...['args', 'partialArgs', 'response', 'labels', 'parameters', 'parametersJsonSchema', 'responseJsonSchema'],
+  'responseSchema',
+])
+
+function refusePair(field: string, other: string): never {
+  return fail('field_invalid', {
+    field,
+    reason: { zh: `与 ${other} 重复，请只保留一个`, en: `${other} names the same; send one of them` },
+  })
 }

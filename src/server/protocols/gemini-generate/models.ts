@@ -1,3 +1,5 @@
+import { knownModelLimits } from '../../../contract/model-limits.ts'
+
 /**
  * What the Gemini models take and refuse, as far as a request must know it. The first row that fits a name counts; a name that is not
  * known behaves as the newest. Source: protocols notes 2.5, 3.5 to 3.8, and the vendor's pages on models and thinking, read 2026-11.
@@ -33,14 +35,14 @@ export type Level = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH'
 export function geminiModel(name: string): GeminiModel {
   const plain = name.slice(name.lastIndexOf('/') + 1).toLowerCase()
   const [, facts] = rows.find(([pattern]) => pattern.test(plain)) ?? []
-  return { ...newest, ...facts }
+  return { outputTokensMax: knownModelLimits(plain)?.outputTokensMax ?? outputTokensUsual, ...newest, ...facts }
 }
 
+const outputTokensUsual = 65_536
 const allLevels: Thinking = { by: 'level', levels: ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'] }
 const none: Thinking = { by: 'none' }
 
-const newest: GeminiModel = {
-  outputTokensMax: 65_536,
+const newest: Omit<GeminiModel, 'outputTokensMax'> = {
   thinking: allLevels,
   needsSignatures: true,
   jsonWithTools: true,
@@ -52,18 +54,18 @@ const newest: GeminiModel = {
 }
 
 const generation2 = { needsSignatures: false, jsonWithTools: false, richParts: false, billsQueries: false } as const
-const generation1 = { ...generation2, isOld: true, penalties: true, outputTokensMax: 8192, thinking: none } as const
+const generation1 = { ...generation2, isOld: true, penalties: true, thinking: none } as const
 
 const rows: readonly (readonly [RegExp, Partial<GeminiModel>])[] = [
   [/^gemini-(1|pro$|pro-vision|exp-|ultra)/, generation1],
-  [/^(learnlm|gemma|text-|aqa)/, { ...generation1, penalties: false }],
+  [/^(learnlm|gemma|text-|aqa)/, { ...generation1, penalties: false, outputTokensMax: 8192 }],
   // Pictures: thinking models of that kind think as they like, and refuse a level.
-  [/^gemini-2\.0-.*image/, { ...generation2, thinking: none, outputTokensMax: 8192, answersWith: ['TEXT', 'IMAGE'] }],
-  [/^gemini-2\.5-.*image/, { ...generation2, thinking: none, outputTokensMax: 32_768, answersWith: ['TEXT', 'IMAGE'] }],
-  [/image/, { thinking: { by: 'model' }, outputTokensMax: 32_768, answersWith: ['TEXT', 'IMAGE'] }],
-  [/-tts/, { ...generation2, thinking: none, outputTokensMax: 16_384, answersWith: ['AUDIO'] }],
+  [/^gemini-2\.0-.*image/, { ...generation2, thinking: none, answersWith: ['TEXT', 'IMAGE'] }],
+  [/^gemini-2\.5-.*image/, { ...generation2, thinking: none, answersWith: ['TEXT', 'IMAGE'] }],
+  [/image/, { thinking: { by: 'model' }, answersWith: ['TEXT', 'IMAGE'] }],
+  [/-tts/, { ...generation2, thinking: none, answersWith: ['AUDIO'] }],
   [/^gemini-2\.0-flash-thinking/, { ...generation2, thinking: none }],
-  [/^gemini-2\.0/, { ...generation2, thinking: none, outputTokensMax: 8192, penalties: true }],
+  [/^gemini-2\.0/, { ...generation2, thinking: none, penalties: true }],
   [/^gemini-2\.5-flash-lite/, { ...generation2, thinking: { by: 'budget', off: 0, min: 512, max: 24_576 } }],
   [/^gemini-2\.5-flash/, { ...generation2, thinking: { by: 'budget', off: 0, min: 1, max: 24_576 } }],
   [/^gemini-2\.5/, { ...generation2, thinking: { by: 'budget', off: 128, min: 128, max: 32_768 } }],

@@ -1,6 +1,6 @@
 import type { JsonObject, WireFormat } from '../wire-format.ts'
 import { geminiGenerate } from './generate.ts'
-import { eitherObject } from './members.ts'
+import { eitherObject, refuseTwoSpellings } from './members.ts'
 
 /**
  * Gemini countTokens: the contents alone, or a whole request for an answer in `generateContentRequest`. Costs nothing and is never
@@ -10,7 +10,10 @@ export const geminiCountTokens: WireFormat = {
   ...geminiGenerate,
   format: 'gemini.count_tokens',
   isFree: true,
-  readRequest: (body, path) => geminiGenerate.readRequest(countedRequest(body), { ...path, stream: false }),
+  readRequest(body, path) {
+    refuseTwoSpellings(body)
+    return geminiGenerate.readRequest(countedRequest(body), { ...path, stream: false })
+  },
   promptText: (body) => geminiGenerate.promptText(countedRequest(body)),
   answerIn: 'promptTokensDetails',
   answersWith: (reply) => typeof reply.totalTokens === 'number',

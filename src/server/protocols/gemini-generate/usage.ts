@@ -1,17 +1,19 @@
 import { completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
+import { cachedPart } from '../cached-part.ts'
+import { geminiTierServed } from '../tiers.ts'
 import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { geminiModel } from './models.ts'
 
 /**
  * Usage of a Gemini reply, or of an event of its stream, in disjoint buckets: cached tokens are part of `promptTokenCount`, what its own
- * tools read is beside it, thoughts are beside `candidatesTokenCount`. Each report is whole, and the last one counts; only searches are
- * told once. `before` when nothing is reported or a number cannot be meant, so that tokens are counted here instead.
+ * tools read is beside it, thoughts are beside `candidatesTokenCount`. Each report is whole, and the last one counts; only what
+ * the answer was grounded on is told once. `before` when nothing is reported or a number cannot be meant, so that tokens are counted here instead.
  * Source: protocols notes 3.12.
  */
 export function readGeminiUsage(reply: JsonObject, before?: Usage): Usage | undefined {
-  const searches = Math.max(searchesOf(reply), before?.searches ?? 0)
+  const grounded = groundingOf(reply, before)
   const usage = objectAt(reply, 'usageMetadata')
-  if (!usage || !isReport(usage)) return before && before.searches < searches ? { ...before, searches } : before
+  if (!usage || !isReport(usage)) return before && { ...before, ...grounded }
 
   const prompt = countAt(usage, 'promptTokenCount') + countAt(usage, 'toolUsePromptTokenCount')
   const cached = countAt(usage, 'cachedContentTokenCount')
@@ -23,14 +25,16 @@ export function readGeminiUsage(reply: JsonObject, before?: Usage): Usage | unde
   return {
     ...noUsage,
     input: read.text,
-    cacheRead: cached,
+    ...cachedPart(cached, { prompt, completion: said + thoughts, total: countAt(usage, 'totalTokenCount') }),
     audioInput: read.audio,
     imageInput: read.image,
     output: told.text + thoughts,
     audioOutput: told.audio,
     imageOutput: told.image,
     reasoning: thoughts,
-    searches,
+    ...grounded,
+    ...(before?.tier ? { tier: before.tier } : {}),
+    ...geminiTierServed(reply),
   }
 }
 
@@ -82,13 +86,35 @@ function partsOf(tokens: number, count: (modality: Modality) => number): { text:
   return { text: tokens - audio - image, audio, image }
 }
 
+/** What an answer was grounded on and is billed apart, as far as a stream has told it yet. */
+function groundingOf(reply: JsonObject, before: Usage | undefined): Pick<Usage, 'searches' | 'toolCalls'> {
+  const sources = arrayAt(reply, 'candidates').flatMap((candidate) => {
+    const metadata = isObject(candidate) ? objectAt(candidate, 'groundingMetadata') : undefined
+    return metadata ? [metadata] : []
+  })
+  const entries = (list: string) => sources.reduce((sum, metadata) => sum + arrayAt(metadata, list).length, 0)
+  const calls = {
+    image_search: entries('imageSearchQueries'),
+    google_maps: sources.some(isFromMaps) ? 1 : 0,
+  }
+  const most = Object.entries(calls).map(([name, count]) => [name, Math.max(count, before?.toolCalls?.[name] ?? 0)] as const)
+  const counted = most.filter(([, count]) => count > 0)
+  return {
+    searches: Math.max(searchesOf(reply, entries('webSearchQueries')), before?.searches ?? 0),
+    ...(counted.length > 0 ? { toolCalls: Object.fromEntries(counted) } : {}),
+  }
+}
+
 /** Searches that are billed: each query by the newer models, the fact alone by those before. */
-function searchesOf(reply: JsonObject): number {
-  const queries = arrayAt(reply, 'candidates')
-    .filter(isObject)
-    .reduce((sum, candidate) => sum + arrayAt(objectAt(candidate, 'groundingMetadata') ?? {}, 'webSearchQueries').length, 0)
-  if (queries === 0) return 0
-  return geminiModel(textAt(reply, 'modelVersion')).billsQueries ? queries : 1
+function searchesOf(reply: JsonObject, queries: number): number {
+  return queries === 0 || geminiModel(textAt(reply, 'modelVersion')).billsQueries ? queries : 1
+}
+
+function isFromMaps(metadata: JsonObject): boolean {
+  const chunks = arrayAt(metadata, 'groundingChunks')
+  return (
+    textAt(metadata, 'googleMapsWidgetContextToken') !== '' || chunks.some((chunk) => isObject(chunk) && isObject(chunk.maps))
+  )
 }
 
 function writeDetails(audio: number, image: number): JsonObject[] {

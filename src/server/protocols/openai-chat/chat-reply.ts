@@ -262,7 +262,8 @@ function textOf(part: unknown): string {
   return isObject(part) ? textAt(part, 'text') : ''
 }
 
-function isSame(one: Usage, other: Usage): boolean {
-  // Both are made by one reader: the members are the same, all of them numbers.
-  return (Object.keys(one) as (keyof Usage)[]).every((key) => one[key] === other[key])
+function isSame({ tier, ...one }: Usage, other: Usage): boolean {
+  // Both are made by one reader: the members are the same, all others of them numbers.
+  const names = Object.keys(one) as (keyof typeof one)[]
+  return tier?.service_tier === other.tier?.service_tier && names.every((name) => one[name] === other[name])
 }

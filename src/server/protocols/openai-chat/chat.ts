@@ -1,7 +1,19 @@
 import { noUsage, type Usage } from '../../../contract/usage.ts'
 import { fail } from '../../lib/failure.ts'
 import { membersOf, memberValue, spliceMembers } from '../../lib/splice-json.ts'
-import { collectText, outputTokensLimit, readCount, readFlag, readModel, requireArray } from '../read-request.ts'
+import { cachedPart } from '../cached-part.ts'
+import { refuseTwoSpellings } from '../gemini-generate/members.ts'
+import { chatTools } from '../hosted-tools.ts'
+import {
+  collectText,
+  outputTokensLimit,
+  readCount,
+  readFlag,
+  readModel,
+  refuseLimitConflict,
+  requireArray,
+} from '../read-request.ts'
+import { tierAsked, tierServed } from '../tiers.ts'
 import {
   areCounts,
   arrayAt,
@@ -30,7 +42,7 @@ export const openAiChat: WireFormat = {
 
   promptText: (body) => textsOf([body.messages, body.tools, body.functions, body.response_format]),
   answerIn: 'choices',
-  readUsage: (reply) => readChatUsage(objectAt(reply, 'usage')),
+  readUsage: readReportedUsage,
   replyText: (reply) =>
     arrayAt(reply, 'choices')
       .filter(isObject)
@@ -63,6 +75,13 @@ export function readCommonFacts(body: JsonObject, mediaParts: number): RequestFa
   // The upstream writes, and bills, `best_of` texts to return the best `n` of them.
   const choices = Math.max(readCount(body, 'n', { min: 1, max: 128 }) ?? 1, readCount(body, 'best_of', { min: 0, max: 128 }) ?? 1)
   const bounds = { min: 0, max: outputTokensLimit }
+  refuseLimitConflict({ max_tokens: body.max_tokens, max_completion_tokens: body.max_completion_tokens })
+  refuseLimitConflict({
+    'thinking.budget_tokens': objectAt(body, 'thinking')?.budget_tokens,
+    thinking_budget: body.thinking_budget,
+    'reasoning.max_tokens': objectAt(body, 'reasoning')?.max_tokens,
+  })
+  refuseTwoSpellings(objectAt(objectAt(body, 'extra_body') ?? {}, 'google'), 'extra_body.google.')
   const perChoice = Math.max(readCount(body, 'max_completion_tokens', bounds) ?? 0, readCount(body, 'max_tokens', bounds) ?? 0)
   const streamOptions = body.stream_options
   if (streamOptions !== undefined && streamOptions !== null && !isObject(streamOptions)) {
@@ -73,10 +92,13 @@ export function readCommonFacts(body: JsonObject, mediaParts: number): RequestFa
     model: readModel(body),
     stream: readFlag(body, 'stream'),
     outputTokensMax: perChoice === 0 ? undefined : perChoice * choices,
+    completions: choices,
     mediaParts,
     reasoningEffort: textAt(body, 'reasoning_effort') || undefined,
     wantsUsage: isObject(streamOptions) && streamOptions.include_usage === true,
     streamOptions: isObject(streamOptions) ? streamOptions : undefined,
+    ...tierAsked(body),
+    ...chatTools(body),
   }
 }
 
@@ -101,7 +123,7 @@ export function readChatUsage(usage: JsonObject | undefined): Usage | undefined 
     countAt(objectAt(usage, 'completion_tokens_details'), 'reasoning_tokens') || countAt(usage, 'reasoning_tokens')
   const splitOut = reasoning > 0 && total === prompt + completion + reasoning
 
-  // More from the cache than was read means that the vendor counts the cached tokens beside the prompt.
+  const cache = cachedPart(cached, { prompt, completion: splitOut ? completion + reasoning : completion, total })
   const cacheWrite = Math.min(written, Math.max(0, prompt - cached))
   const plain = Math.max(0, prompt - cached - cacheWrite)
   const read = partsOf(plain, details)
@@ -109,7 +131,7 @@ export function readChatUsage(usage: JsonObject | undefined): Usage | undefined 
   return {
     ...noUsage,
     input: read.text,
-    cacheRead: cached,
+    ...cache,
     cacheWrite,
     audioInput: read.audio,
     imageInput: read.image,
@@ -127,9 +149,10 @@ export function partsOf(tokens: number, details: JsonObject | undefined): { text
   return { text: tokens - audio - image, audio, image }
 }
 
-/** Usage wherever a vendor puts it in a reply or a piece of one: at the top, in Groq's member, in a choice. */
+/** Usage wherever a vendor puts it in a reply or a piece of one: at the top, in Groq's member, in a choice. With the tier beside it. */
 export function readReportedUsage(data: JsonObject): Usage | undefined {
-  return readChatUsage(objectAt(data, 'usage') ?? objectAt(objectAt(data, 'x_groq') ?? {}, 'usage') ?? choiceUsage(data))
+  const usage = readChatUsage(objectAt(data, 'usage') ?? objectAt(objectAt(data, 'x_groq') ?? {}, 'usage') ?? choiceUsage(data))
+  return usage && { ...usage, ...tierServed(data) }
 }
 
 export function renameTopLevelModel(data: Buffer, model: string): Buffer | undefined {

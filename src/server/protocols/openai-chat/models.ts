@@ -1,3 +1,4 @@
+import type { Quirks } from '../codec.ts'
 import type { Effort, Reasoning } from '../dialogue.ts'
 import type { JsonObject } from '../wire-format.ts'
 
@@ -40,6 +41,11 @@ export type EffortWord = Effort | 'none'
 export function rulesOf(model: string): Omit<ModelRules, 'model'> {
   const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase()
   return families.find((family) => family.model.test(name)) ?? {}
+}
+
+/** The member that limits the output of a Chat request: the host's only one, else the model's, else the one that every host takes. */
+export function outputLimitMember(model: string, quirks: Quirks): 'max_tokens' | 'max_completion_tokens' {
+  return quirks.outputLimit ?? rulesOf(splitEffort(model).model).outputLimit ?? 'max_tokens'
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Codec } from '../codec.ts'
 import type { Dialogue } from '../dialogue.ts'
 import { type Field, wordFor } from '../lost-fields.ts'
 import { definedMembers, type JsonObject } from '../wire-format.ts'
-import { adjustForModel } from './models.ts'
+import { adjustForModel, outputLimitMember } from './models.ts'
 import { writeMessages } from './write-messages.ts'
 import { writeOutput } from './write-output.ts'
 import { writeReasoning } from './write-reasoning.ts'
@@ -41,7 +41,7 @@ export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
   }
 }
 
-function writeSampling({ dialogue, quirks, rules, isOwn, loseField }: Writing): JsonObject {
+function writeSampling({ dialogue, model, quirks, isOwn, loseField }: Writing): JsonObject {
   const { sampling, stop, outputTokensMax, from } = dialogue
   if (sampling.topK !== undefined && !isOwn) loseField('topK')
   if (stop.length > stopsMax) loseField('stop')
@@ -53,7 +53,7 @@ function writeSampling({ dialogue, quirks, rules, isOwn, loseField }: Writing): 
   const { temperature } = sampling
   const hottest = quirks.temperatureMax
   return {
-    [quirks.outputLimit ?? rules.outputLimit ?? 'max_tokens']: outputTokensMax,
+    [outputLimitMember(model, quirks)]: outputTokensMax,
     temperature: temperature !== undefined && hottest !== undefined ? Math.min(temperature, hottest) : temperature,
     top_p: sampling.topP,
     top_k: isOwn ? sampling.topK : undefined,
@@ -112,7 +112,7 @@ function withoutRefused(body: JsonObject, { quirks, model, rules, dialogue, lose
   const adjusted = compact({ ...kept, ...adjustForModel(kept, model) })
   const isLost = (member: string) => {
     if (member === 'reasoning_effort' && adjusted[member] === 'none') return body[member] !== 'none'
-    if (member in adjusted || member === 'stream_options') return false
+    if (Object.hasOwn(adjusted, member) || member === 'stream_options') return false
     // These are ours, or stand under another name.
     return !(member === 'max_tokens' && rules.outputLimit) && !(member === 'prompt_cache_key' && dialogue.cacheKey === undefined)
   }
@@ -122,31 +122,31 @@ function withoutRefused(body: JsonObject, { quirks, model, rules, dialogue, lose
   return adjusted
 }
 
-const fieldOf: Readonly<Record<string, Field>> = {
-  temperature: 'temperature',
-  top_p: 'topP',
-  top_k: 'topK',
-  presence_penalty: 'presencePenalty',
-  frequency_penalty: 'frequencyPenalty',
-  seed: 'seed',
-  stop: 'stop',
-  max_tokens: 'outputTokensMax',
-  max_completion_tokens: 'outputTokensMax',
-  reasoning_effort: 'reasoning',
-  reasoning: 'reasoning',
-  thinking: 'reasoning',
-  enable_thinking: 'reasoning',
-  response_format: 'output',
-  web_search_options: 'search',
-  tools: 'tools',
-  tool_choice: 'toolChoice',
-  parallel_tool_calls: 'parallelTools',
-  user: 'user',
-  prompt_cache_key: 'cacheKey',
-}
+const fieldOf: ReadonlyMap<string, Field> = new Map<string, Field>([
+  ['temperature', 'temperature'],
+  ['top_p', 'topP'],
+  ['top_k', 'topK'],
+  ['presence_penalty', 'presencePenalty'],
+  ['frequency_penalty', 'frequencyPenalty'],
+  ['seed', 'seed'],
+  ['stop', 'stop'],
+  ['max_tokens', 'outputTokensMax'],
+  ['max_completion_tokens', 'outputTokensMax'],
+  ['reasoning_effort', 'reasoning'],
+  ['reasoning', 'reasoning'],
+  ['thinking', 'reasoning'],
+  ['enable_thinking', 'reasoning'],
+  ['response_format', 'output'],
+  ['web_search_options', 'search'],
+  ['tools', 'tools'],
+  ['tool_choice', 'toolChoice'],
+  ['parallel_tool_calls', 'parallelTools'],
+  ['user', 'user'],
+  ['prompt_cache_key', 'cacheKey'],
+])
 
 function callersWord({ from }: Dialogue, member: string): string {
-  const field = fieldOf[member]
+  const field = fieldOf.get(member)
   return field ? wordFor(from, field) : member
 }
 

@@ -1,3 +1,5 @@
+import type { AppError } from '../../lib/failure.ts'
+import { limitConflict } from '../read-request.ts'
 import { isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
 
 /**
@@ -38,6 +40,15 @@ export function readSession(session: JsonObject): SessionFacts {
 export function limitIn(value: JsonObject): number | undefined {
   const limit = value.max_output_tokens ?? value.max_response_output_tokens
   return typeof limit === 'number' && Number.isInteger(limit) && limit > 0 ? limit : undefined
+}
+
+/** The refusal of an event whose session or response names its limit twice, in the published and in the beta form. */
+export function limitConflictIn(event: JsonObject): AppError | undefined {
+  const limitsOf = (holder: 'session' | 'response') => {
+    const { max_output_tokens: limit, max_response_output_tokens: beta } = objectAt(event, holder) ?? {}
+    return limitConflict({ [`${holder}.max_output_tokens`]: limit, [`${holder}.max_response_output_tokens`]: beta })
+  }
+  return limitsOf('session') ?? limitsOf('response')
 }
 
 /** The same event, with this name for the model of its session, where it names one. */

@@ -32,7 +32,7 @@ describe('usage of a realtime response', () => {
       input_token_details: { audio_tokens: 99, cached_tokens: 50 },
       output_token_details: { audio_tokens: 99 },
     }
-    expect(readRealtimeUsage({ usage: lying })).toEqual({ ...noUsage, cacheRead: 10, audioOutput: 5 })
+    expect(readRealtimeUsage({ usage: lying })).toEqual({ ...noUsage, cacheRead: 10, cacheExcess: 40, audioOutput: 5 })
     expect(readRealtimeUsage({ usage: { input_tokens: 4 } })).toEqual({ ...noUsage, input: 4 })
     for (const usage of [undefined, null, {}, { input_tokens: -1 }, { input_tokens: 'x', output_tokens: 2e15 }])
       expect(readRealtimeUsage({ usage })).toBeUndefined()

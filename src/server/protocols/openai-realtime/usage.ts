@@ -1,4 +1,5 @@
 import { noUsage, type Usage } from '../../../contract/usage.ts'
+import { cachedPart } from '../cached-part.ts'
 import { areCounts, countAt, type JsonObject, objectAt } from '../wire-format.ts'
 
 /**
@@ -13,19 +14,20 @@ export function readRealtimeUsage(response: JsonObject): Usage | undefined {
   const read = objectAt(usage, 'input_token_details')
   const cached = objectAt(read ?? {}, 'cached_tokens_details')
   const total = countAt(usage, 'input_tokens')
-  const cacheRead = Math.min(total, countAt(read, 'cached_tokens'))
+  const output = countAt(usage, 'output_tokens')
+  const cache = cachedPart(countAt(read, 'cached_tokens'), { prompt: total, completion: output, total: 0 })
+  const { cacheRead } = cache
   // Where the cached tokens are not told apart they are text.
   const [cachedAudio, cachedImage] = [countAt(cached, 'audio_tokens'), countAt(cached, 'image_tokens')]
   const audio = Math.max(0, countAt(read, 'audio_tokens') - cachedAudio)
   const image = Math.max(0, countAt(read, 'image_tokens') - cachedImage)
   const audioInput = Math.min(total - cacheRead, audio)
   const imageInput = Math.min(total - cacheRead - audioInput, image)
-  const output = countAt(usage, 'output_tokens')
   const audioOutput = Math.min(output, countAt(objectAt(usage, 'output_token_details'), 'audio_tokens'))
   return {
     ...noUsage,
     input: total - cacheRead - audioInput - imageInput,
-    cacheRead,
+    ...cache,
     audioInput,
     imageInput,
     output: output - audioOutput,

@@ -18,6 +18,9 @@ export function needsResponses(model: string): 'always' | 'with-tools' | 'never'
   return chatRulesOf(model).toolsWithoutReasoning ? 'with-tools' : 'never'
 }
 
+/** The least `max_output_tokens` that the vendor takes. */
+export const outputTokensMin = 16
+
 const reasoning = { isOpenAi: true, refuses: ['temperature', 'top_p'] } as const
 
 /** The efforts that they take, from the least. */

@@ -8,6 +8,7 @@ import { type EffortWord, effortOf, nearestEffort } from '../openai-chat/models.
 import { fitsStrict } from '../openai-chat/strict-schema.ts'
 import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { writeInput } from './input-write.ts'
+import { outputTokensMin } from './models.ts'
 import { writeTools } from './tools-write.ts'
 import { beginWriting, type Writing } from './writing.ts'
 
@@ -146,7 +147,7 @@ function writeSampling({ dialogue: { sampling }, rules, loseField }: Writing, ef
 
 /** The vendor refuses less than 16. Edge case 199. */
 function outputLimit({ outputTokensMax, from }: Dialogue): number | undefined {
-  if (outputTokensMax !== 0) return outputTokensMax === undefined ? undefined : Math.max(16, outputTokensMax)
+  if (outputTokensMax !== 0) return outputTokensMax === undefined ? undefined : Math.max(outputTokensMin, outputTokensMax)
   const reason = { zh: '该协议必须产生输出', en: 'this protocol cannot ask for no output' }
   return fail('untranslatable', { field: wordFor(from, 'outputTokensMax'), reason })
 }

@@ -1,8 +1,11 @@
 import { fail } from '../../lib/failure.ts'
 import { membersOf, spliceMembers } from '../../lib/splice-json.ts'
+import { responsesTools } from '../hosted-tools.ts'
 import { collectText, outputTokensLimit, readCount, readFlag, readModel } from '../read-request.ts'
+import { tierAsked } from '../tiers.ts'
 import {
   arrayAt,
+  countAt,
   isObject,
   type JsonObject,
   objectAt,
@@ -13,7 +16,7 @@ import {
 } from '../wire-format.ts'
 import { errorEventText, readResponsesError } from './errors.ts'
 import { gatherResponse, replayResponse } from './forms.ts'
-import { readResponseUsage } from './usage.ts'
+import { paidCallOf, readResponseUsage } from './usage.ts'
 
 /** OpenAI Responses. Source: types of the official SDK 7.51 and protocols notes 1.3, read 2026-11. */
 export const openAiResponses: WireFormat = {
@@ -36,6 +39,8 @@ export const openAiResponses: WireFormat = {
     hasOutput: ({ type }) => typeof type === 'string' && outputTypes.test(type),
     isFinish: ({ type }) => typeof type === 'string' && terminalTypes.has(type),
     deltaText,
+    paidCall: (data) =>
+      data.type === 'response.output_item.done' ? paidCallOf(data.item, countAt(data, 'output_index')) : undefined,
     readError: readResponsesError,
     errorEvent: errorEventText,
     replay: replayResponse,
@@ -70,6 +75,8 @@ function readFacts(body: JsonObject): RequestFacts {
     reasoningEffort: textAt(objectAt(body, 'reasoning') ?? {}, 'effort') || undefined,
     wantsUsage: true,
     streamOptions: isObject(streamOptions) ? streamOptions : undefined,
+    ...tierAsked(body),
+    ...responsesTools(body),
   }
 }
 

@@ -1,4 +1,7 @@
 import { completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
+import { cachedPart } from '../cached-part.ts'
+import { countCalls, type PaidCall } from '../paid-calls.ts'
+import { tierServed } from '../tiers.ts'
 import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
 /**
@@ -25,18 +28,18 @@ export function readResponseUsage(response: JsonObject): Usage | undefined {
   const splitOut = reasoning > 0 && total === input + output + reasoning
   const drawn = drawingUsage(response)
 
-  // More from the cache than was read means that the host counts the cached tokens beside the input.
   return {
     ...noUsage,
     input: Math.max(0, input - cached - written) + drawn.read,
-    cacheRead: cached,
+    ...cachedPart(cached, { prompt: input, completion: splitOut ? output + reasoning : output, total }),
     cacheWrite: written - writtenLong,
     cacheWrite1h: writtenLong,
     imageInput: drawn.seen,
     output: splitOut ? output + reasoning : output,
     imageOutput: drawn.made,
     reasoning,
-    searches: searchesOf(response),
+    ...callsIn(response),
+    ...tierServed(response),
   }
 }
 
@@ -61,14 +64,48 @@ function drawingUsage(response: JsonObject): { read: number; seen: number; made:
   return { read: read - seen, seen, made: countAt(drawing, 'output_tokens') }
 }
 
-function searchesOf(response: JsonObject): number {
+/** The vendor's own number of searches counts before what its answer shows. */
+function callsIn(response: JsonObject): Pick<Usage, 'searches' | 'toolCalls'> {
+  const calls = arrayAt(response, 'output').flatMap((item, at) => paidCallOf(item, at) ?? [])
   const told = countAt(objectAt(objectAt(response, 'tool_usage') ?? {}, 'web_search'), 'num_requests')
-  return told || arrayAt(response, 'output').filter(isSearch).length
+  const counted = countCalls(calls)
+  return { ...counted, searches: told || counted.searches }
+}
+
+/**
+ * What is billed by the piece of an item: a search of the web or of files, a picture, the container in which code ran. `at` is its place,
+ * for items without an id.
+ */
+export function paidCallOf(item: unknown, at: number): PaidCall | undefined {
+  if (!isObject(item) || item.status === 'failed') return undefined
+  const id = textAt(item, 'id') || String(at)
+  switch (item.type) {
+    case 'web_search_call':
+      return isSearch(item) ? { tool: 'web_search', id } : undefined
+    case 'file_search_call':
+      return { tool: 'file_search', id }
+    case 'image_generation_call':
+      return { tool: pictureName(item), id }
+    case 'code_interpreter_call':
+      return { tool: 'code_interpreter', id: textAt(item, 'container_id') }
+    case 'shell_call': {
+      const environment = objectAt(item, 'environment')
+      const isOwn = !environment || environment.type === 'local'
+      return isOwn ? undefined : { tool: 'shell', id: textAt(environment, 'container_id') }
+    }
+    default:
+      return undefined
+  }
 }
 
 /** Pages that were opened or searched in are not billed. */
-function isSearch(item: unknown): boolean {
-  if (!isObject(item) || item.type !== 'web_search_call' || item.status === 'failed') return false
+function isSearch(item: JsonObject): boolean {
   const action = textAt(objectAt(item, 'action') ?? {}, 'type')
   return action === '' || action === 'search'
+}
+
+/** A picture costs by its quality, where the reply tells it. */
+function pictureName(item: JsonObject): string {
+  const quality = textAt(item, 'quality')
+  return quality === '' || quality === 'auto' ? 'image_generation' : `image_generation_${quality}`
 }

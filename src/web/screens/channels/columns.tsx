@@ -2,6 +2,7 @@ import { IconKey } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { Channel, ChannelType, ModelChanges } from '../../../contract/entities/channel.ts'
 import { channelStatusLabels } from '../../../contract/entities/channel-status.ts'
+import { exactUsd, formatUsd } from '../../../contract/quota.ts'
 import { colorOf, groupColor, responseTimeColor } from '../../lib/colors.ts'
 import { formatSeconds } from '../../lib/format.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
@@ -15,7 +16,7 @@ import styles from './channels.module.css'
 import { readDisabledReason } from './disabled-reason.ts'
 import { InlineNumber } from './inline-number.tsx'
 import { texts } from './texts.ts'
-import { formatBalance, useBalance } from './use-balance.ts'
+import { useBalance } from './use-balance.ts'
 import { typeColor } from './use-channel-types.ts'
 
 export interface ColumnsInput {
@@ -193,7 +194,7 @@ function Balance({ channel }: { channel: Channel }) {
   const say = useText(texts)
   const { name, balance, balance_updated_time: at } = channel
   const refresh = useBalance(channel)
-  const known = at > 0 ? say('balanceAt', { time: formatTime(at) }) : say('balanceUnknown')
+  const known = at > 0 ? `${exactUsd(balance)} · ${say('balanceAt', { time: formatTime(at) })}` : say('balanceUnknown')
   return (
     <button
       type="button"
@@ -204,7 +205,7 @@ function Balance({ channel }: { channel: Channel }) {
       disabled={refresh.isPending}
       onClick={() => refresh.mutate()}
     >
-      {at > 0 ? formatBalance(balance) : '?'}
+      {at > 0 ? formatUsd(balance) : '?'}
     </button>
   )
 }

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Channel } from '../../../contract/entities/channel.ts'
+import { formatUsd } from '../../../contract/quota.ts'
 import { callWhole } from '../../lib/call.ts'
 import { useText } from '../../lib/i18n.ts'
 import { invalidate } from '../../lib/query.ts'
@@ -12,14 +13,9 @@ export function useBalance({ id, name }: Channel) {
   const client = useQueryClient()
   return useMutation({
     mutationFn: async () => (await callWhole('POST /api/channel/update_balance/:id', { params: { id } })).balance,
-    onSuccess: (balance) => toast.success(say('balanceIs', { name, balance: formatBalance(balance) })),
+    onSuccess: (balance) => toast.success(say('balanceIs', { name, balance: formatUsd(balance) })),
     onError: toast.failure,
     // A key without balance may have been disabled.
     onSettled: () => invalidate(client, ['GET /api/channel/search']),
   })
-}
-
-/** US dollars: $1,234.50. */
-export function formatBalance(usd: number): string {
-  return usd.toLocaleString('en-US', { style: 'currency', currency: 'USD' })
 }

@@ -3,10 +3,10 @@ import { IconChartBar, IconDownload, IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { type Grain, grains, type SumsBy, sumsBy, type UsageSums } from '../../../contract/entities/usage-sum.ts'
-import { formatNumber } from '../../../contract/quota.ts'
+import { formatNumber, usdFigure } from '../../../contract/quota.ts'
 import { csvText } from '../../lib/csv.ts'
 import { saveFile } from '../../lib/download.ts'
-import { useQuotaFormat } from '../../lib/format.ts'
+import { formatCount, useQuotaFormat } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { useUrlState } from '../../lib/search-params.ts'
@@ -19,6 +19,7 @@ import { ErrorView } from '../../ui/error-view.tsx'
 import { type Filter, ListFilters } from '../../ui/list-filters.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Panel } from '../../ui/panel.tsx'
+import { useQuotaHint } from '../../ui/quota-text.tsx'
 import { Cards } from './cards.tsx'
 import styles from './dashboard.module.css'
 import { figureOf, type Metric, metrics, othersKey, seriesOf, stepsOf } from './series.ts'
@@ -121,9 +122,11 @@ interface View {
 function Charts({ sums, view, change }: { sums: UsageSums; view: View; change: ReturnType<typeof useAsked>['change'] }) {
   const say = useText(texts)
   const formatQuota = useQuotaFormat()
+  const quotaHint = useQuotaHint()
   const nameOf = useNames(sums, view.by)
   const metric: Metric = metrics.find((name) => name === view.metric) ?? 'quota'
   const format = (value: number) => (metric === 'quota' ? formatQuota(value) : formatNumber(value))
+  const hint = (value: number) => (metric === 'quota' ? quotaHint(value) : formatCount(value))
   const series = seriesOf(sums)
   const steps = stepsOf(sums, { metric, grain: view.grain, from: view.start_timestamp, to: view.to })
   const labels = { model: say('byModel'), user: say('byUser'), channel: say('byChannel'), group: say('byGroup') }
@@ -170,7 +173,7 @@ function Charts({ sums, view, change }: { sums: UsageSums; view: View; change: R
               />
             </Suspense>
             <Disclosure title={say('asTable')}>
-              <StepsTable series={series} steps={steps} nameOf={nameOf} format={format} />
+              <StepsTable series={series} steps={steps} nameOf={nameOf} format={format} hint={hint} />
             </Disclosure>
           </Panel>
           <Panel title={say('shares')} description={total}>
@@ -211,7 +214,7 @@ function ExportButton({ sums }: { sums: UsageSums | undefined }) {
   const save = ({ points, keys }: UsageSums) => {
     const names = new Map(keys.map(({ key, name }) => [key, name]))
     const lines = points.map(({ at, key, quota, count, token_used }) => {
-      return [formatTime(at), names.get(key) || key, quota, (quota / perUsd).toFixed(6), count, token_used]
+      return [formatTime(at), names.get(key) || key, quota, usdFigure(quota, perUsd), count, token_used]
     })
     const head = [`time (${timeZoneName()})`, 'name', 'quota', 'usd', 'calls', 'tokens']
     saveFile(`usage-${formatTime(nowSeconds()).replace(/\D+/g, '-')}.csv`, csvText([head, ...lines]))

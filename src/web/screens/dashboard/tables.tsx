@@ -67,10 +67,12 @@ function colorOf(color = 'gray.5'): string {
 interface StepsProps extends Omit<SharesProps, 'sums' | 'metric'> {
   readonly steps: readonly Step[]
   readonly format: (value: number) => string
+  /** The exact figure. */
+  readonly hint: (value: number) => string
 }
 
 /** What the bars show, as figures. */
-export function StepsTable({ series, steps, nameOf, format }: StepsProps) {
+export function StepsTable({ series, steps, nameOf, format, hint }: StepsProps) {
   const say = useText(texts)
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls has to be reached by keyboard
@@ -90,9 +92,16 @@ export function StepsTable({ series, steps, nameOf, format }: StepsProps) {
           {steps.map(({ at, label, values }) => (
             <tr key={at}>
               <td>{label}</td>
-              {series.map(({ id, key }) => (
-                <td key={id}>{values.has(key) ? format(values.get(key) ?? 0) : '–'}</td>
-              ))}
+              {series.map(({ id, key }) => {
+                const value = values.get(key)
+                return value === undefined ? (
+                  <td key={id}>–</td>
+                ) : (
+                  <td key={id} title={hint(value)}>
+                    {format(value)}
+                  </td>
+                )
+              })}
             </tr>
           ))}
         </tbody>

@@ -2,6 +2,7 @@ import { VisuallyHidden } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { type Decimal, decimalText, product } from '../../../contract/decimal.ts'
+import { usdFigure } from '../../../contract/quota.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { Notice } from '../../ui/notice.tsx'
@@ -17,7 +18,7 @@ export function BillTable({ row }: { row: LogRow }) {
   const bill = billOf(row)
   if (!bill) return <Notice>{say('notComputable')}</Notice>
 
-  const usdOf = (units: number) => `$${(units / bill.perUsd).toFixed(6)}`
+  const usdOf = (units: number) => `$${usdFigure(units, bill.perUsd)}`
   return (
     <>
       <div className={styles.scroll}>
@@ -36,7 +37,9 @@ export function BillTable({ row }: { row: LogRow }) {
           </thead>
           <tbody>
             {bill.kind === 'fixed' ? <FixedLine bill={bill} usdOf={usdOf} /> : <TokenLines bill={bill} usdOf={usdOf} />}
-            <SearchLine bill={bill} usdOf={usdOf} />
+            <TierLine bill={bill} />
+            <ToolLines bill={bill} usdOf={usdOf} />
+            <OtherLines bill={bill} usdOf={usdOf} />
           </tbody>
           <tfoot>
             <SumRow name={say('subtotal')} usd={usdOf(numberOf(bill.subtotal))} units={unitsText(bill.subtotal)} />
@@ -94,22 +97,48 @@ function FixedLine({ bill, usdOf }: LineProps<FixedBill>) {
   )
 }
 
-function SearchLine({ bill, usdOf }: LineProps<Bill>) {
+function TierLine({ bill }: { bill: Bill }) {
   const say = useText(detailsTexts)
-  if (!bill.searches) return null
-  const { count, usd, units } = bill.searches
+  if (bill.tierFactor === 1) return null
   return (
     <tr>
+      <th scope="row" colSpan={5}>
+        {say('timesTier', { factor: bill.tierFactor })}
+      </th>
+    </tr>
+  )
+}
+
+function ToolLines({ bill, usdOf }: LineProps<Bill>) {
+  const say = useText(detailsTexts)
+  return bill.tools.map(({ name, count, usd, units }) => (
+    <tr key={name}>
       <th scope="row">
-        {say('searches')}
-        <small>{say('searchesEach', { count, usd })}</small>
+        {name === 'web_search' ? say('searches') : name}
+        <small>{say('callsEach', { count, usd })}</small>
       </th>
       <td />
       <td />
       <td>{usdOf(numberOf(units))}</td>
       <td>{unitsText(units)}</td>
     </tr>
-  )
+  ))
+}
+
+function OtherLines({ bill, usdOf }: LineProps<Bill>) {
+  const say = useText(detailsTexts)
+  return bill.others.map(({ model, tokens, units }) => (
+    <tr key={model}>
+      <th scope="row">
+        {model}
+        <small>{say('otherModel')}</small>
+      </th>
+      <td>{formatCount(tokens)}</td>
+      <td />
+      <td>{usdOf(numberOf(units))}</td>
+      <td>{unitsText(units)}</td>
+    </tr>
+  ))
 }
 
 interface SumRowProps {

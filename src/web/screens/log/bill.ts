@@ -1,7 +1,7 @@
 import { type Decimal, decimalOf, product, roundedUp, sumOf, times } from '../../../contract/decimal.ts'
 import type { Log } from '../../../contract/entities/log.ts'
 import { oneHourWriteFactor, quotaPerUsd, ratioToUsdPerMillion } from '../../../contract/quota.ts'
-import type { Factors } from './factors.ts'
+import { type Factors, iterationsOf, toolCalls } from './factors.ts'
 import { tidy } from './prices.ts'
 
 /**
@@ -11,8 +11,12 @@ import { tidy } from './prices.ts'
 export type Bill = TokenBill | FixedBill
 
 interface Total {
-  /** Web searches that the vendor bills apart; undefined when there were none. */
-  readonly searches: { readonly count: number; readonly usd: number; readonly units: Decimal } | undefined
+  /** What the lines above are multiplied by for the tier; 1 for the ordinary one. */
+  readonly tierFactor: number
+  /** Calls of tools that the vendor bills by the piece, web searches among them. */
+  readonly tools: readonly ToolLine[]
+  /** What other models did for the call. */
+  readonly others: readonly OtherLine[]
   /** Quota units of one US dollar. */
   readonly perUsd: number
   /** Units before the group ratio. */
@@ -60,6 +64,21 @@ export interface BillLine {
   readonly units: Decimal
 }
 
+export interface ToolLine {
+  readonly name: string
+  readonly count: number
+  readonly usd: number
+  /** Before the group ratio. */
+  readonly units: Decimal
+}
+
+export interface OtherLine {
+  readonly model: string
+  readonly tokens: number
+  /** Before the group ratio. */
+  readonly units: Decimal
+}
+
 /** Undefined when the row lacks a factor that its charge needs. */
 export function billOf({ quota, factors }: { quota: Log['quota']; factors: Factors }): Bill | undefined {
   const {
@@ -67,14 +86,17 @@ export function billOf({ quota, factors }: { quota: Log['quota']; factors: Facto
     model_ratio: modelRatio,
     group_ratio: groupRatio,
     quota_per_unit: perUsd = quotaPerUsd,
+    tier_factor: tierFactor = 1,
   } = factors
-  if (groupRatio === undefined) return undefined
-  const searches = searchesOf(factors, perUsd)
+  const tools = toolsOf(factors, perUsd)
+  const others = othersOf(factors, perUsd)
+  if (groupRatio === undefined || !tools || !others) return undefined
   const totalOf = (before: Decimal): Total => {
-    const subtotal = searches ? sumOf([before, searches.units]) : before
+    const apart = [...tools, ...others].map(({ units }) => units)
+    const subtotal = sumOf([times(before, decimalOf(tierFactor)), ...apart])
     const exact = times(subtotal, decimalOf(groupRatio))
     const units = Number(roundedUp(exact))
-    return { searches, perUsd, subtotal, groupRatio, exact, units, agrees: units === quota }
+    return { tierFactor, tools, others, perUsd, subtotal, groupRatio, exact, units, agrees: units === quota }
   }
   const { calls = 1 } = factors
   if (usd >= 0) return { kind: 'fixed', usd, calls, ...totalOf(product(usd, perUsd, calls)) }
@@ -114,7 +136,26 @@ function linesOf(factors: Factors, modelRatio: number, perUsd: number): BillLine
   })
 }
 
-function searchesOf({ searches = 0, search_price: usd }: Factors, perUsd: number): Total['searches'] {
-  if (searches === 0 || usd === undefined) return undefined
-  return { count: searches, usd, units: product(searches, usd, perUsd) }
+/** Undefined when a price is absent. */
+function toolsOf(factors: Factors, perUsd: number): ToolLine[] | undefined {
+  const { searches = 0, search_price: searchUsd } = factors
+  const searched = searches > 0 && searchUsd !== undefined ? [{ name: 'web_search', count: searches, usd: searchUsd }] : []
+  const lines = [...searched, ...toolCalls(factors)].flatMap(({ name, count, usd }) =>
+    usd === undefined ? [] : [{ name, count, usd, units: product(count, usd, perUsd) }],
+  )
+  return lines.length === searched.length + toolCalls(factors).length ? lines : undefined
+}
+
+/** Each model at its own price, in the group and with the units of the row. Undefined when a factor is absent. */
+function othersOf(factors: Factors, perUsd: number): OtherLine[] | undefined {
+  const iterations = iterationsOf(factors)
+  const lines = iterations.flatMap((line) => {
+    const { model, model_price: usd, model_ratio: modelRatio, calls = 1, tier_factor: tierFactor = 1 } = line
+    const buckets = linesOf(line, modelRatio, perUsd)
+    if (!buckets) return []
+    const units = usd >= 0 ? product(usd, perUsd, calls) : sumOf(buckets.map((bucket) => bucket.units))
+    const tokens = buckets.reduce((sum, bucket) => sum + bucket.tokens, 0)
+    return [{ model, tokens, units: times(units, decimalOf(tierFactor)) }]
+  })
+  return lines.length === iterations.length ? lines : undefined
 }

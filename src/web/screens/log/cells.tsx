@@ -119,7 +119,7 @@ export function CostCell({ row }: { row: LogRow }) {
   return (
     <span className={styles.figure}>
       {row.type === logType.topUp && '+'}
-      <QuotaText units={row.quota} digits={6} />
+      <QuotaText units={row.quota} />
     </span>
   )
 }
@@ -161,11 +161,12 @@ export function DetailCell({ row }: { row: LogRow }) {
       </span>
     )
   }
-  const { interrupted, estimated, unpriced } = row.factors
+  const { interrupted, estimated, usage_implausible: implausible, unpriced } = row.factors
   const dropped = droppedFields(row.factors).length
   return (
     <span className={styles.detailLine}>
       {interrupted && <Tag color="orange">{say('interrupted')}</Tag>}
+      {implausible && <Tag color="orange">{say('implausible')}</Tag>}
       {unpriced && <Tag color="red">{say('unpriced')}</Tag>}
       {estimated && !interrupted && <Tag color="yellow">{say('estimated')}</Tag>}
       {dropped > 0 && <Tag color="yellow">{say('droppedCount', { count: dropped })}</Tag>}

@@ -1,4 +1,6 @@
-import type { Log, LogOther } from '../../../contract/entities/log.ts'
+import type { Log, LogIteration, LogOther } from '../../../contract/entities/log.ts'
+import { siteCostReasonLabels, siteCostReasons } from '../../../contract/entities/site-cost.ts'
+import type { Text } from '../../../contract/text.ts'
 
 /** A log row with what its `other` says. */
 export interface LogRow extends Log {
@@ -33,16 +35,25 @@ const kinds: Readonly<Record<keyof LogOther, 'number' | 'string' | 'boolean' | '
   calls: 'number',
   searches: 'number',
   search_price: 'number',
+  tier_asked: 'string',
+  tier_served: 'string',
+  tier_factor: 'number',
+  tool_calls: 'object',
+  tool_prices: 'object',
+  iterations: 'object',
   frt: 'number',
   use_time_ms: 'number',
   estimated: 'boolean',
   interrupted: 'string',
+  usage_implausible: 'boolean',
   unpriced: 'boolean',
   is_model_mapped: 'boolean',
   upstream_model_name: 'string',
   reasoning_effort: 'string',
   upstream_format: 'string',
   dropped: 'object',
+  held: 'number',
+  output_limit: 'number',
   admin_info: 'object',
 }
 
@@ -77,6 +88,34 @@ export type Attempt = NonNullable<NonNullable<LogOther['admin_info']>['attempts'
 /** The tries that failed before the last. */
 export function failedAttempts({ admin_info: info }: Factors): readonly Attempt[] {
   return Array.isArray(info?.attempts) ? info.attempts : []
+}
+
+/** What the site bears of the upstream's bill, and why. */
+export function siteCostOf({ admin_info: info }: Factors): { units: number; label: Text } | undefined {
+  const { amount, reason } = info?.site_cost ?? {}
+  const label = siteCostReasons.find((known) => known === reason)
+  return label && typeof amount === 'number' ? { units: amount, label: siteCostReasonLabels[label] } : undefined
+}
+
+/** Calls of tools that are billed by the piece, with the price of each. A price that is absent leaves the bill uncomputable. */
+export function toolCalls({ tool_calls: calls, tool_prices: prices }: Factors): readonly ToolCall[] {
+  return numbersIn(calls).map(([name, count]) => ({ name, count, usd: new Map(numbersIn(prices)).get(name) }))
+}
+
+export interface ToolCall {
+  readonly name: string
+  readonly count: number
+  readonly usd: number | undefined
+}
+
+function numbersIn(value: unknown): [string, number][] {
+  const entries: [string, unknown][] = typeof value === 'object' && value !== null ? Object.entries(value) : []
+  return entries.filter((entry): entry is [string, number] => typeof entry[1] === 'number')
+}
+
+/** What other models did for the call. */
+export function iterationsOf({ iterations }: Factors): readonly LogIteration[] {
+  return Array.isArray(iterations) ? iterations.filter((line) => typeof line === 'object' && line !== null) : []
 }
 
 /** Fields of the request that the upstream's format could not carry. */

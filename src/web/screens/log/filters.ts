@@ -1,4 +1,5 @@
 import { logTypeLabels } from '../../../contract/entities/log.ts'
+import { siteCostReasonLabels, siteCostReasons } from '../../../contract/entities/site-cost.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { startOfDay } from '../../lib/times.ts'
 import type { Filter } from '../../ui/list-filters.tsx'
@@ -17,20 +18,25 @@ export function useLogState() {
     request_id: '',
     username: '',
     channel: '',
+    site_cost: '',
   }
   return useListState(filters, { sort: '-created_at' })
 }
 
 /** What the server is asked for, rows, statistics and files alike. */
-export function filterOf({ from, to, username, channel, ...rest }: ReturnType<typeof useLogState>['asked'], isAdmin: boolean) {
+export function filterOf(
+  { from, to, username, channel, site_cost, ...rest }: ReturnType<typeof useLogState>['asked'],
+  isAdmin: boolean,
+) {
   const own = { ...rest, start_timestamp: from, end_timestamp: to }
-  return isAdmin ? { ...own, username, channel } : own
+  return isAdmin ? { ...own, username, channel, site_cost } : own
 }
 export type LogFilter = ReturnType<typeof filterOf>
 
 export function useFilterInputs(isAdmin: boolean): readonly Filter[] {
   const say = useText(texts)
   const local = useLocal()
+  const reasons = siteCostReasons.map((value) => ({ value, label: local(siteCostReasonLabels[value]) }))
   const types = Object.entries(logTypeLabels).map(([value, { label }]) => ({ value, label: local(label) }))
   const own: Filter[] = [
     { kind: 'time', from: 'from', to: 'to', label: say('timeRange') },
@@ -45,5 +51,6 @@ export function useFilterInputs(isAdmin: boolean): readonly Filter[] {
     ...own,
     { kind: 'text', name: 'username', label: say('username'), width: 104 },
     { kind: 'text', name: 'channel', label: say('channelId'), width: 106 },
+    { kind: 'select', name: 'site_cost', label: say('siteCost'), choices: reasons, width: 184 },
   ]
 }

@@ -1,20 +1,23 @@
 import { Code } from '@mantine/core'
-import { logType } from '../../../contract/entities/log.ts'
+import { type LogOther, logType } from '../../../contract/entities/log.ts'
 import { formatCount, formatDuration } from '../../lib/format.ts'
-import { useLanguage, useText } from '../../lib/i18n.ts'
+import { useLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import { formatTime, timeZoneName } from '../../lib/times.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { type Fact, Facts } from '../../ui/facts.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { useQuotaHint } from '../../ui/quota-text.tsx'
 import { Attempts } from './attempts.tsx'
 import { BillTable } from './bill-table.tsx'
 import { detailsTexts } from './details-texts.ts'
-import { droppedFields, durationMs, type LogRow } from './factors.ts'
+import { droppedFields, durationMs, type LogRow, siteCostOf } from './factors.ts'
 import { formatName } from './formats.ts'
 import styles from './log.module.css'
 import { inOwnLanguage } from './own-language.ts'
 import { texts } from './texts.ts'
+
+type Reported = NonNullable<NonNullable<LogOther['admin_info']>['reported']>
 
 /** Everything that a row knows: what happened, how it was charged and why, and the row itself. */
 export function RowDetails({ row }: { row: LogRow }) {
@@ -43,6 +46,7 @@ function useFacts(row: LogRow): Fact[] {
   const say = useText(detailsTexts)
   const sayRow = useText(texts)
   const language = useLanguage()
+  const amountOf = useQuotaHint()
   const { factors } = row
   const duration = durationMs(row)
   const answering = duration - (factors.frt ?? 0)
@@ -52,6 +56,7 @@ function useFacts(row: LogRow): Fact[] {
       value: <span title={say('zone', { zone: timeZoneName() })}>{formatTime(row.created_at)}</span>,
     },
     row.request_id !== '' && { label: sayRow('requestId'), value: <CopyText text={row.request_id} /> },
+    row.quota !== 0 && { label: row.type === logType.consume ? sayRow('cost') : say('amount'), value: amountOf(row.quota) },
     row.channel > 0 && { label: sayRow('channel'), value: `${row.channel} - ${row.channel_name || sayRow('channelGone')}` },
     row.model_name !== '' && {
       label: sayRow(factors.upstream_model_name ? 'requested' : 'model'),
@@ -63,6 +68,8 @@ function useFacts(row: LogRow): Fact[] {
     },
     factors.upstream_format !== undefined && { label: say('upstreamFormat'), value: formatName(factors.upstream_format) },
     factors.reasoning_effort !== undefined && { label: say('effort'), value: factors.reasoning_effort },
+    factors.tier_asked !== undefined && { label: say('tierAsked'), value: factors.tier_asked },
+    factors.tier_served !== undefined && { label: say('tierServed'), value: factors.tier_served },
     factors.reasoning_tokens !== undefined && { label: say('reasoningTokens'), value: formatCount(factors.reasoning_tokens) },
     row.type === logType.consume && { label: sayRow('duration'), value: formatDuration(duration) },
     row.is_stream && factors.frt !== undefined && { label: sayRow('firstToken'), value: formatDuration(factors.frt) },
@@ -81,7 +88,10 @@ function useFacts(row: LogRow): Fact[] {
 function Remarks({ row }: { row: LogRow }) {
   const say = useText(detailsTexts)
   const sayRow = useText(texts)
-  const { estimated, interrupted, unpriced } = row.factors
+  const { estimated, interrupted, unpriced, usage_implausible, output_limit: outputLimit, admin_info: info } = row.factors
+  const local = useLocal()
+  const amountOf = useQuotaHint()
+  const siteCost = siteCostOf(row.factors)
   const dropped = droppedFields(row.factors)
   return (
     <>
@@ -91,9 +101,24 @@ function Remarks({ row }: { row: LogRow }) {
         </Notice>
       )}
       {estimated && <Notice title={sayRow('estimated')}>{say('estimatedHint')}</Notice>}
+      {usage_implausible && (
+        <Notice kind="warn" title={sayRow('implausible')}>
+          {say('implausibleHint')} {info?.reported && say('reported', countsOf(info.reported))}
+        </Notice>
+      )}
+      {siteCost && (
+        <Notice title={`${sayRow('siteCost')}: ${local(siteCost.label)}`}>
+          {say('siteCostHint')} {amountOf(siteCost.units)}
+        </Notice>
+      )}
       {unpriced && (
         <Notice kind="warn" title={sayRow('unpriced')}>
           {say('unpricedHint')}
+        </Notice>
+      )}
+      {outputLimit !== undefined && (
+        <Notice kind="warn" title={say('outputLimit', { count: formatCount(outputLimit) })}>
+          {say('outputLimitHint')}
         </Notice>
       )}
       {dropped.length > 0 && (
@@ -108,6 +133,14 @@ function Remarks({ row }: { row: LogRow }) {
       )}
     </>
   )
+}
+
+function countsOf(reported: Reported) {
+  return {
+    prompt: formatCount(reported.prompt_tokens),
+    cached: formatCount(reported.cached_tokens),
+    completion: formatCount(reported.completion_tokens),
+  }
 }
 
 function RawRow({ row: { factors, ...log } }: { row: LogRow }) {

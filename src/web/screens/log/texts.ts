@@ -38,6 +38,7 @@ export const texts = defineTexts({
     requestId: '请求 ID',
     username: '用户名',
     channelId: '渠道 ID',
+    siteCost: '站点承担',
 
     time: '时间 ({zone})',
     channel: '渠道',
@@ -82,6 +83,7 @@ export const texts = defineTexts({
     estimated: '估算',
     interrupted: '中断',
     unpriced: '未定价',
+    implausible: '用量不合理',
     droppedCount: '省略 {count} 个字段',
   },
   en: {
@@ -122,6 +124,7 @@ export const texts = defineTexts({
     requestId: 'Request ID',
     username: 'Username',
     channelId: 'Channel ID',
+    siteCost: 'Site cost',
 
     time: 'Time ({zone})',
     channel: 'Channel',
@@ -166,6 +169,7 @@ export const texts = defineTexts({
     estimated: 'estimated',
     interrupted: 'interrupted',
     unpriced: 'unpriced',
+    implausible: 'implausible usage',
     droppedCount: '{count} fields left out',
   },
 })

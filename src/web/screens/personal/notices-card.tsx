@@ -1,10 +1,9 @@
 import { Button, Group, NumberInput, SegmentedControl, Stack, Switch } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { formatQuota } from '../../../contract/quota.ts'
 import { ApiError, type CallReply } from '../../lib/call.ts'
+import { useDollarsOf } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
-import { useStatus } from '../../lib/status.ts'
 import { Choices } from '../../ui/choices.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { MailFields } from './mail-fields.tsx'
@@ -86,13 +85,12 @@ export function NoticesCard({ self }: { self: CallReply<'GET /api/user/self'> })
 
 function Threshold({ form }: { form: NoticeForm }) {
   const say = useText(texts)
-  const { quota_per_unit: perUsd } = useStatus()
-  const usd = (units: number) => formatQuota(units, { inCurrency: true, perUsd })
+  const dollarsOf = useDollarsOf()
   return (
     <div>
       <NumberInput
         label={say('threshold')}
-        description={say('thresholdHint', { amount: usd(Number(form.values.quota_warning_threshold) || 0) })}
+        description={say('thresholdHint', { amount: dollarsOf(form.values.quota_warning_threshold) })}
         allowDecimal={false}
         allowNegative={false}
         thousandSeparator=","
@@ -100,7 +98,7 @@ function Threshold({ form }: { form: NoticeForm }) {
       />
       <Choices
         offers={thresholdPresets.map((units) => ({
-          label: usd(units),
+          label: dollarsOf(units),
           onClick: () => form.setFieldValue('quota_warning_threshold', units),
         }))}
       />

@@ -49,7 +49,7 @@ export const texts = defineTexts({
     earnedAll: '总收益',
     invitedCount: '邀请人数',
     inviteLink: '邀请链接',
-    inviteCopied: '邀请链接已复制到剪切板',
+    inviteCopied: '邀请链接已复制到剪贴板',
     transferTitle: '请输入要划转的数量',
 
     email: '邮箱',

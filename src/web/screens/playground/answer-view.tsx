@@ -9,6 +9,7 @@ import { Initial } from '../../ui/initial.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
 import { MarkdownImage } from '../../ui/markdown-image.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { useQuotaHint } from '../../ui/quota-text.tsx'
 import { Act } from './act.tsx'
 import styles from './playground.module.css'
 import { texts } from './texts.ts'
@@ -115,18 +116,19 @@ const Pictures = memo(function Pictures({ pictures = [] }: { pictures: readonly 
 function Figures({ answer: { state, usage, firstMs, durationMs, requestId, cost } }: { answer: Answer }) {
   const say = useText(texts)
   const formatQuota = useQuotaFormat()
+  const amountOf = useQuotaHint()
   const figures = [
     state === 'stopped' && say('stopped'),
     usage && say('usage', { prompt: formatCount(usage.prompt_tokens), completion: formatCount(usage.completion_tokens) }),
     firstMs !== undefined && state !== 'error' && say('firstWord', { time: formatDuration(firstMs) }),
     durationMs !== undefined && state !== 'error' && formatDuration(durationMs),
-    cost !== undefined && say('cost', { amount: formatQuota(cost, 6) }),
   ].filter((figure) => typeof figure === 'string')
   return (
     <span className={styles.figures}>
       {figures.map((figure) => (
         <span key={figure}>{figure}</span>
       ))}
+      {cost !== undefined && <span title={amountOf(cost)}>{say('cost', { amount: formatQuota(cost) })}</span>}
       {requestId && (
         <Link to="/log" search={{ from: 0, request_id: requestId }} className={styles.link}>
           {say('inLog')}

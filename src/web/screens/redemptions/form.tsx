@@ -8,8 +8,7 @@ import {
   redemptionNameLengthMax,
 } from '../../../contract/entities/redemption.ts'
 import { tokenPresets } from '../../../contract/entities/token.ts'
-import { formatQuota } from '../../../contract/quota.ts'
-import { useQuotaFormat } from '../../lib/format.ts'
+import { useDollarsOf, useQuotaFormat } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read, useWrite } from '../../lib/query.ts'
 import { useStatus } from '../../lib/status.ts'
@@ -77,7 +76,7 @@ function Fields({ code, onDone }: { code: Redemption | undefined; onDone: () => 
 function QuotaField({ form }: { form: State }) {
   const say = useText(texts)
   const { quota_per_unit: perUsd } = useStatus()
-  const amount = formatQuota(Number(form.values.quota) || 0, { inCurrency: true, perUsd })
+  const amount = useDollarsOf()(form.values.quota)
   return (
     <div>
       <NumberInput

@@ -83,7 +83,7 @@ export function OptionTabs({ tab }: { tab: OptionTab }) {
             )}
           </Fragment>
         ))}
-        {tab === 'other' && search === '' && <SystemCard />}
+        {tab === 'other' && search === '' && <SystemCard hasFeed={Boolean(saved.ReleaseFeedUrl)} />}
       </Stack>
     </div>
   )

@@ -13,7 +13,8 @@ import { texts } from './texts.ts'
 
 const NewRelease = lazy(async () => ({ default: (await import('./new-release.tsx')).NewRelease }))
 
-export function SystemCard() {
+/** The running version. The check for updates is shown once there is a feed to ask. */
+export function SystemCard({ hasFeed }: { hasFeed: boolean }) {
   const say = useText(texts)
   const { version, start_time: startTime } = useStatus()
   const [checking, setChecking] = useState(false)
@@ -36,9 +37,11 @@ export function SystemCard() {
     <Panel
       title={say('system')}
       aside={
-        <Button variant="default" leftSection={<IconRefresh size={16} />} loading={checking} onClick={() => void check()}>
-          {say('updateCheck')}
-        </Button>
+        hasFeed && (
+          <Button variant="default" leftSection={<IconRefresh size={16} />} loading={checking} onClick={() => void check()}>
+            {say('updateCheck')}
+          </Button>
+        )
       }
     >
       <Facts

@@ -1,6 +1,6 @@
 import { NumberInput, Switch } from '@mantine/core'
 import { tokenPresets } from '../../../contract/entities/token.ts'
-import { formatQuota } from '../../../contract/quota.ts'
+import { useDollarsOf } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useStatus } from '../../lib/status.ts'
 import { Choices } from '../../ui/choices.tsx'
@@ -12,7 +12,7 @@ export function QuotaField({ form }: { form: TokenFormState }) {
   const say = useText(texts)
   const { quota_per_unit: perUsd } = useStatus()
   const { remain_quota: quota, unlimited_quota: unlimited } = form.values
-  const amount = formatQuota(Number(quota) || 0, { inCurrency: true, perUsd })
+  const amount = useDollarsOf()(quota)
 
   return (
     <div>

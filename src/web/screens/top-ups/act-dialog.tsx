@@ -1,11 +1,9 @@
 import { Button, Group, NumberInput, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { type AdminTopUp, topUpReasonLengthMax } from '../../../contract/entities/top-up.ts'
-import { formatQuota } from '../../../contract/quota.ts'
-import { useQuotaFormat } from '../../lib/format.ts'
+import { useDollarsOf, useExactQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
-import { useStatus } from '../../lib/status.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import type { Act } from './actions.tsx'
 import { texts } from './texts.ts'
@@ -19,8 +17,8 @@ interface Values {
 /** Credits an order by hand, or takes back what a refund or a chargeback took from us; both with a reason. */
 export function ActDialog({ act, order, onClose }: { act: Act; order: AdminTopUp; onClose: () => void }) {
   const say = useText(texts)
-  const format = useQuotaFormat()
-  const { quota_per_unit: perUsd } = useStatus()
+  const format = useExactQuota()
+  const dollarsOf = useDollarsOf()
   const isWithdrawal = act === 'withdraw'
   const form = useForm<Values>({
     initialValues: { quota: refundedQuota(order), reason: '' },
@@ -30,7 +28,6 @@ export function ActDialog({ act, order, onClose }: { act: Act; order: AdminTopUp
     },
   })
   const { save, busy } = useAct(order, { act, onClose })
-  const amount = formatQuota(Number(form.values.quota) || 0, { inCurrency: true, perUsd })
 
   return (
     <Dialog title={say(isWithdrawal ? 'withdrawTitle' : 'completeTitle')} size="md" onClose={onClose}>
@@ -43,7 +40,7 @@ export function ActDialog({ act, order, onClose }: { act: Act; order: AdminTopUp
           {isWithdrawal && (
             <NumberInput
               label={say('withdrawQuota')}
-              description={say('equivalent', { amount, whole: format(order.quota) })}
+              description={say('equivalent', { amount: dollarsOf(form.values.quota), whole: format(order.quota) })}
               allowDecimal={false}
               allowNegative={false}
               thousandSeparator=","

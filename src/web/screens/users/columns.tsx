@@ -5,7 +5,7 @@ import { formatCount, useQuotaFormat } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { Initial } from '../../ui/initial.tsx'
 import type { Column } from '../../ui/listing.ts'
-import { QuotaText } from '../../ui/quota-text.tsx'
+import { QuotaText, useQuotaHint } from '../../ui/quota-text.tsx'
 import { HintTag, StatusTag } from '../../ui/status-tag.tsx'
 import { Tag } from '../../ui/tag.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -102,10 +102,11 @@ function State({ user: { status, DeletedAt } }: { user: User }) {
 function Invited({ user }: { user: User }) {
   const say = useText(texts)
   const format = useQuotaFormat()
+  const hintOf = useQuotaHint()
   const { aff_count: count, aff_history_quota: earned, inviter_id: inviter } = user
   if (count === 0 && inviter === 0) return <span className={styles.quiet}>0</span>
   const hint = [
-    say('invitedOf', { count, earned: format(earned) }),
+    say('invitedOf', { count, earned: hintOf(earned) }),
     ...(inviter === 0 ? [] : [say('invitedBy', { id: inviter })]),
   ].join(' · ')
   return <HintTag hint={hint}>{count > 0 ? `${count} · ${format(earned)}` : `← #${inviter}`}</HintTag>

@@ -11,7 +11,7 @@ import { ErrorView } from '../../ui/error-view.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
-import { QuotaText } from '../../ui/quota-text.tsx'
+import { useQuotaHint } from '../../ui/quota-text.tsx'
 import { showAtField } from './refusals.ts'
 import { texts } from './texts.ts'
 import styles from './users.module.css'
@@ -51,6 +51,7 @@ export function EditForm({ id, onDone, onQuota }: EditFormProps) {
 
 function Fields({ user, onDone, onQuota }: Omit<EditFormProps, 'id'> & { user: User }) {
   const say = useText(texts)
+  const amountOf = useQuotaHint()
   const groups = useQuery(read('GET /api/group/'))
   const form = useForm({
     initialValues: { username: user.username, display_name: user.display_name, password: '', group: user.group },
@@ -89,8 +90,8 @@ function Fields({ user, onDone, onQuota }: Omit<EditFormProps, 'id'> & { user: U
       <div className={styles.quota}>
         <Facts
           facts={[
-            { label: say('left'), value: <QuotaText units={user.quota} /> },
-            { label: say('used'), value: <QuotaText units={user.used_quota} /> },
+            { label: say('left'), value: amountOf(user.quota) },
+            { label: say('used'), value: amountOf(user.used_quota) },
           ]}
         />
         <Button variant="default" onClick={() => onQuota(user)}>

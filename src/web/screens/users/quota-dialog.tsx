@@ -1,8 +1,7 @@
 import { Button, Group, NumberInput, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import type { User } from '../../../contract/entities/user.ts'
-import { formatQuota } from '../../../contract/quota.ts'
-import { useQuotaFormat } from '../../lib/format.ts'
+import { useDollarsOf, useExactQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useStatus } from '../../lib/status.ts'
@@ -16,7 +15,8 @@ const stepsUsd = [-10, -1, 1, 10, 50, 100]
 /** Adds to a balance or takes from it, with a reason. What is spent meanwhile stays spent. */
 export function QuotaDialog({ user, onClose }: { user: User; onClose: () => void }) {
   const say = useText(texts)
-  const format = useQuotaFormat()
+  const format = useExactQuota()
+  const dollarsOf = useDollarsOf()
   const { quota_per_unit: perUsd } = useStatus()
   const form = useForm<{ change: number | string; reason: string }>({
     initialValues: { change: '', reason: '' },
@@ -54,7 +54,7 @@ export function QuotaDialog({ user, onClose }: { user: User; onClose: () => void
             <NumberInput
               data-autofocus
               label={say('change')}
-              description={say('changeHint', { amount: formatQuota(change, { inCurrency: true, perUsd }) })}
+              description={say('changeHint', { amount: dollarsOf(change) })}
               allowDecimal={false}
               thousandSeparator=","
               withAsterisk

@@ -90,7 +90,7 @@ function useColumns(withBalance: boolean): Column<LedgerRow>[] {
       cell: ({ amount }) => (
         <span className={styles.change} data-gain={amount > 0}>
           {amount > 0 ? '+' : amount < 0 && '−'}
-          <QuotaText units={Math.abs(amount)} digits={6} />
+          <QuotaText units={Math.abs(amount)} />
         </span>
       ),
     },
@@ -101,7 +101,7 @@ function useColumns(withBalance: boolean): Column<LedgerRow>[] {
       title: say('balanceAfter'),
       hideable: true,
       align: 'right',
-      cell: ({ balance }) => (balance === null ? null : <QuotaText units={balance} digits={6} />),
+      cell: ({ balance }) => (balance === null ? null : <QuotaText units={balance} />),
     })
   return columns
 }

@@ -4,6 +4,7 @@ import { colorOf } from '../../../lib/colors.ts'
 import { useQuotaFormat } from '../../../lib/format.ts'
 import { useText } from '../../../lib/i18n.ts'
 import { type Listing, type RowGroup, rowsOf } from '../../../ui/listing.ts'
+import { useQuotaHint } from '../../../ui/quota-text.tsx'
 import { Tag } from '../../../ui/tag.tsx'
 import styles from '../channels.module.css'
 import { texts } from '../texts.ts'
@@ -17,16 +18,19 @@ export function useTagGroups(
 ): (channel: Channel) => RowGroup {
   const say = useText(texts)
   const format = useQuotaFormat()
+  const hintOf = useQuotaHint()
 
   return ({ tag }) => {
     const channels = rowsOf(list).filter((channel) => channel.tag === tag)
     const enabled = channels.filter(({ status }) => status === channelStatus.enabled).length
-    const used = format(channels.reduce((sum, channel) => sum + channel.used_quota, 0))
+    const used = channels.reduce((sum, channel) => sum + channel.used_quota, 0)
     const title = (
       <span className={styles.group}>
         <Tag color={colorOf(tag)}>{say('tagGroup', { tag })}</Tag>
         <span className={styles.quiet}>{say('tagEnabled', { enabled, count: channels.length })}</span>
-        <span className={styles.quiet}>{say('tagUsed', { used })}</span>
+        <span className={styles.quiet} title={hintOf(used)}>
+          {say('tagUsed', { used: format(used) })}
+        </span>
       </span>
     )
     return { key: tag, title, actions: <TagActions tagged={{ tag, channels }} onEdit={onEdit} /> }

@@ -25,6 +25,13 @@ it('is what the figures of the editor will cost, with what the family and other 
   expect(usd('gpt-4o', { ratio: '1.25', price: '0.04' })).toMatchObject({ isPerCall: true, call: 0.04, cacheRead: undefined })
 })
 
+it('knows the prices of tools and the factors of tiers, whether any are saved', () => {
+  const saved = priceOptions({ ToolPrice: '{"file_search":0.0025}', TierFactor: '{"priority":2}' })
+  const prices = { ...noPrices, ratio: '1' }
+  expect(examplePrice('gpt-4o', prices, saved)).toMatchObject({ toolUsd: { file_search: 0.0025 }, tierFactors: { priority: 2 } })
+  expect(examplePrice('gpt-4o', prices, priceOptions({}))).toMatchObject({ toolUsd: {}, tierFactors: {} })
+})
+
 it('is nothing for what is no price yet', () => {
   expect([usd('gpt-4o', { ratio: '1.2x' }), usd('gpt-4o', {}), usd('new', { completion: '2' })]).toEqual([
     undefined,

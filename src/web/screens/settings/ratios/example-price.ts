@@ -3,7 +3,7 @@ import { isNumberText, type ModelPrices, numbersOf, type OptionTexts, optionOf, 
 
 /** What the options say of prices, as they are saved. */
 export function priceOptions(texts: OptionTexts): PriceOptions {
-  const maps = Object.fromEntries(priceMaps.map((name) => [name, numbersOf(texts[name])]))
+  const maps = Object.fromEntries([...priceMaps, 'ToolPrice', 'TierFactor'].map((name) => [name, numbersOf(texts[name])]))
   // A map for each of the names.
   return { ...(maps as Omit<PriceOptions, 'WebSearchPrice'>), WebSearchPrice: Number(texts.WebSearchPrice ?? 0) }
 }

@@ -17,6 +17,11 @@ it('reads one row for each model, whatever prices it', () => {
   expect(readTable({ ModelRatio: 'broken' })).toEqual({})
 })
 
+it('shows no price for a model whose name every object inherits, but its own', () => {
+  expect(readTable({ ModelRatio: '{"toString": 2}' })).toEqual({ toString: { ...noPrices, ratio: '2' } })
+  expect(Object.keys(withDrafts(readTable({ ModelRatio: '{"toString": 2}' }), {}))).toEqual(['toString'])
+})
+
 it('writes only the options that change, and keeps the ratios of a model with a price', () => {
   expect(writeTable(saved, { 'gpt-4o': { ...noPrices, ratio: '1.25', completion: '5', cacheRead: '0.5' } })).toEqual({
     CompletionRatio: JSON.stringify({ 'gpt-4o': 5 }, null, 2),

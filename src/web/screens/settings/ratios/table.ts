@@ -36,7 +36,7 @@ export function readTable(saved: OptionTexts): PriceTable {
   const names = new Set(maps.flatMap(([field, map]) => (naming.includes(field) ? Object.keys(map) : [])))
   return Object.fromEntries(
     [...names].toSorted().map((name) => {
-      const prices = Object.fromEntries(maps.map(([field, map]) => [field, map[name] === undefined ? '' : String(map[name])]))
+      const prices = Object.fromEntries(maps.map(([field, map]) => [field, Object.hasOwn(map, name) ? String(map[name]) : '']))
       // Each of the fields has been read.
       return [name, prices as unknown as ModelPrices]
     }),
@@ -46,7 +46,7 @@ export function readTable(saved: OptionTexts): PriceTable {
 /** The table with what was changed on top. */
 export function withDrafts(table: PriceTable, drafts: PriceDrafts): PriceTable {
   const removed = new Set(Object.keys(drafts).filter((name) => drafts[name] === null))
-  const kept = Object.entries(table).filter(([name]) => !removed.has(name) && !(name in drafts))
+  const kept = Object.entries(table).filter(([name]) => !removed.has(name) && !Object.hasOwn(drafts, name))
   const changed = Object.entries(drafts).flatMap(([name, prices]) => (prices ? [[name, prices] as const] : []))
   return Object.fromEntries([...kept, ...changed].toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }

@@ -56,7 +56,11 @@ export function usePriceTable(): PriceEditing {
 
   function set(changed: PriceDrafts): void {
     const next = Object.entries({ ...drafts, ...changed })
-    setDrafts(Object.fromEntries(next.filter(([name, prices]) => !isAsSaved(saved[name], prices))))
+    setDrafts(
+      Object.fromEntries(
+        next.filter(([name, prices]) => !isAsSaved(Object.hasOwn(saved, name) ? saved[name] : undefined, prices)),
+      ),
+    )
   }
 
   async function apply(): Promise<void> {

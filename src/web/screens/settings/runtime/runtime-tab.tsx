@@ -1,11 +1,13 @@
 import { Stack } from '@mantine/core'
 import { JobsPanel } from './jobs-panel.tsx'
 import { NodesPanel } from './nodes-panel.tsx'
+import { SiteCostsPanel } from './site-costs-panel.tsx'
 
 export function RuntimeTab() {
   return (
     <Stack gap="lg">
       <NodesPanel />
+      <SiteCostsPanel />
       <JobsPanel />
     </Stack>
   )

@@ -43,6 +43,12 @@ export function ConnectionPanel({ form, setting }: { form: ChannelFormState; set
       </div>
       <SettingSwitch setting={setting} name="thinking_to_content" label={say('thinking')} description={say('thinkingHelp')} />
       <SettingSwitch setting={setting} name="force_format" label={say('forceFormat')} description={say('forceFormatHelp')} />
+      <SettingSwitch
+        setting={setting}
+        name="pass_account_headers"
+        label={say('accountHeaders')}
+        description={say('accountHeadersHelp')}
+      />
       <JsonInput
         label={say('statusMapping')}
         description={say('statusMappingHelp')}

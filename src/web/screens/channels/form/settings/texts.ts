@@ -17,6 +17,10 @@ export const texts = defineTexts({
     costHelp: '上游收费占模型价格的比例，供“最便宜优先”使用。',
     maxInputTokens: '最大输入 Token 数',
     maxInputTokensHelp: '超过此长度的请求不使用该渠道，0 为不限制。',
+    reasoningBeside: '思考不计入输出上限',
+    reasoningBesideHelp: '上游把思考的 Token 计在请求的输出上限之外；预扣与计费改按模型自身的输出上限。',
+    ignoresLimits: '不遵守输出上限',
+    ignoresLimitsHelp: '上游的输出会超过请求的上限；预扣与计费改按模型自身的输出上限。',
 
     prompt: '系统提示词',
     promptHelp: '随每个请求发给上游，留空不加。',
@@ -74,6 +78,8 @@ export const texts = defineTexts({
     thinkingHelp: '供不会显示思考内容的客户端使用。',
     forceFormat: '整理回答格式',
     forceFormatHelp: '把上游的回答整理成标准格式。',
+    accountHeaders: '转发组织与项目请求头',
+    accountHeadersHelp: '把用户的 OpenAI-Organization 与 OpenAI-Project 转发给 OpenAI，它们决定由谁付费。其他主机总会收到。',
     statusMapping: '状态码复写',
     statusMappingHelp: '把上游的状态码当作另一个来判断（重试、自动禁用）。',
 
@@ -95,6 +101,12 @@ export const texts = defineTexts({
     costHelp: 'What the upstream takes, as a part of the model’s price; used where the cheapest channel is wanted.',
     maxInputTokens: 'Maximum input tokens',
     maxInputTokensHelp: 'Longer requests do not use this channel; 0 is no limit.',
+    reasoningBeside: 'Reasoning counts beside the output limit',
+    reasoningBesideHelp:
+      'The upstream counts reasoning tokens beside the output limit of a request; the model’s own output limit is held and charged at most.',
+    ignoresLimits: 'Ignores output limits',
+    ignoresLimitsHelp:
+      'Answers of the upstream exceed the output limit of a request; the model’s own output limit is held and charged at most.',
 
     prompt: 'System prompt',
     promptHelp: 'Goes upstream with every request; blank adds nothing.',
@@ -153,6 +165,9 @@ export const texts = defineTexts({
     thinkingHelp: 'For clients that do not show thinking.',
     forceFormat: 'Tidy the answers',
     forceFormatHelp: 'Puts answers of the upstream into the standard form.',
+    accountHeaders: 'Pass organization and project headers',
+    accountHeadersHelp:
+      'Passes OpenAI-Organization and OpenAI-Project of the caller to OpenAI, where they decide who pays. Other hosts always get them.',
     statusMapping: 'Status code rewrite',
     statusMappingHelp: 'Judges a status of the upstream as another one, for retries and automatic disabling.',
 

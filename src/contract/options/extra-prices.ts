@@ -1,0 +1,66 @@
+/**
+ * Defaults of what vendors charge beside the tokens, from their public price lists as read in November 2026:
+ * https://platform.openai.com/docs/pricing, https://platform.claude.com/docs/en/about-claude/pricing,
+ * https://ai.google.dev/gemini-api/docs/pricing and https://cloud.google.com/vertex-ai/generative-ai/pricing.
+ */
+
+/** USD per call of a tool, by name or by `name/model pattern`. `docs/reference/tiers-and-tools.md` says how each is counted. */
+export const toolPrices: Readonly<Record<string, number>> = {
+  // OpenAI. A container is 1 GB unless the request asks for more.
+  file_search: 0.0025,
+  code_interpreter: 0.03,
+  code_interpreter_4g: 0.12,
+  code_interpreter_16g: 0.48,
+  code_interpreter_64g: 1.92,
+  shell: 0.03,
+  shell_4g: 0.12,
+  shell_16g: 0.48,
+  shell_64g: 1.92,
+  web_search_preview: 0.025,
+  'web_search_preview/gpt-5*': 0.01,
+  'web_search_preview/o*': 0.01,
+  // One picture of the largest size; the plain name is for a quality that is not known.
+  image_generation: 0.25,
+  image_generation_low: 0.016,
+  image_generation_medium: 0.063,
+  image_generation_high: 0.25,
+  // Anthropic: 0.05 an hour and container. Web fetch costs nothing but tokens.
+  code_execution: 0.05,
+  // Google. Before Gemini 3 a grounded prompt is billed, since then each query.
+  'web_search/gemini-*': 0.014,
+  'web_search/gemini-1*': 0.035,
+  'web_search/gemini-2*': 0.035,
+  image_search: 0.014,
+  google_maps: 0.025,
+  'google_maps/gemini-3*': 0.014,
+  enterprise_web_search: 0.045,
+  retrieval: 0.0025,
+  // Moonshot
+  $web_search: 0.005,
+}
+
+/** What tokens cost in a tier as a multiple of their ordinary price, by tier or by `tier/model pattern`. */
+export const tierFactors: Readonly<Record<string, number>> = {
+  // OpenAI: service_tier. `fast` is another word for `priority` there.
+  'priority/gpt-*': 2,
+  'priority/gpt-5-mini*': 1.8,
+  'priority/gpt-5.5*': 2.5,
+  'priority/gpt-4.1*': 1.75,
+  'priority/gpt-4.1-nano*': 2,
+  'priority/gpt-4o*': 1.7,
+  'priority/gpt-4o-2024-05-13': 1.75,
+  'priority/gpt-4o-mini*': 1.67,
+  'priority/o3*': 1.75,
+  'priority/o4-mini*': 1.82,
+  'flex/gpt-*': 0.5,
+  'flex/o3*': 0.5,
+  'flex/o4-mini*': 0.5,
+  // Google: serviceTier
+  'priority/gemini-*': 1.8,
+  'flex/gemini-*': 0.5,
+  // Anthropic: speed, inference_geo
+  'fast/claude-opus-4*': 6,
+  'fast/claude-opus-4-8*': 2,
+  'fast/claude-opus-5*': 2,
+  'us/claude-*': 1.1,
+}

@@ -1,0 +1,44 @@
+import { fail } from '../lib/failure.ts'
+import type { Core } from '../options/core.ts'
+import { isVendorAddress } from '../providers/vendor-address.ts'
+
+/**
+ * Finds requests that come back to the site that sent them. A call to a channel carries the ids of the sites that it has passed, in the
+ * order in which it passed them; a site that reads its own id refuses the call. Vendors are not told: no site stands behind them.
+ */
+export const siteHeader = 'x-sluice-site'
+
+/** A request may pass so many sites. */
+const hopsMax = 8
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+/** The same on all nodes of a site, and nothing else can be read from it: it comes from the oldest key of the database. */
+function siteIdOf({ secrets }: Pick<Core, 'secrets'>): string {
+  return secrets.mac('site', 'id').slice(0, 24)
+}
+
+/** What calls to an address say of this site: its id, or '' for the address of a vendor. */
+export function siteIdFor(core: Pick<Core, 'secrets'>, baseUrl: string): string {
+  return isVendorAddress(baseUrl) ? '' : siteIdOf(core)
+}
+
+/** The header of a call, from the one that the request came with. Nothing for a vendor. */
+export function siteHops(siteId: string | undefined, received: Headers): Record<string, string> {
+  return siteId ? { [siteHeader]: [...hopsIn(received), siteId].join(',') } : {}
+}
+
+/** Throws `loop_detected` for a request that has passed this site already, or `hopsMax` sites. */
+export function refuseLoop(core: Pick<Core, 'secrets'>, received: Headers): void {
+  if (received[siteHeader] === undefined) return
+  const hops = hopsIn(received)
+  if (hops.length >= hopsMax || hops.includes(siteIdOf(core))) fail('loop_detected')
+}
+
+/** What is no id is not passed on. */
+function hopsIn({ [siteHeader]: value = '' }: Headers): string[] {
+  return String(value)
+    .split(',')
+    .map((id) => id.trim())
+    .filter((id) => /^[\w-]{1,64}$/.test(id))
+}

@@ -1,0 +1,54 @@
+import type { SiteCostReason } from '../../contract/entities/site-cost.ts'
+import type { Notifying } from '../accounts/notices.ts'
+import { seconds } from '../lib/clock.ts'
+import { type ChannelNotice, tellSuperAdmins } from './tell-super-admins.ts'
+
+const daySeconds = 86_400
+const reason: SiteCostReason = 'usage_implausible'
+
+/**
+ * Tells the super admins of channels that reported more usage within the last day than their requests can have: of one channel once a day
+ * (UTC). Answers how many notices were sent.
+ */
+export async function tellImplausibleUsage(parts: Notifying, signal: AbortSignal): Promise<number> {
+  const { db, now } = parts
+  const rows = await db
+    .selectFrom('site_costs')
+    .leftJoin('channels', 'channels.id', 'site_costs.channel_id')
+    .select(({ fn }) => [
+      'site_costs.channel_id as id',
+      'channels.name',
+      fn.countAll<number>().as('count'),
+      fn.max<number>('site_costs.created_at').as('at'),
+    ])
+    .where('site_costs.reason', '=', reason)
+    .where('site_costs.created_at', '>', seconds(now()) - daySeconds)
+    .groupBy(['site_costs.channel_id', 'channels.name'])
+    .orderBy('site_costs.channel_id')
+    .execute()
+  return tellSuperAdmins(parts, rows.map(noticeOf), signal)
+}
+
+interface Reported {
+  readonly id: number
+  readonly name: string | null
+  /** Requests of the last 24 hours. */
+  readonly count: number
+  readonly at: number
+}
+
+function noticeOf({ id, name, count, at }: Reported): ChannelNotice {
+  const channel = name ?? String(id)
+  return {
+    channelId: id,
+    kind: `usage-implausible:${id}`,
+    dueSince: at - (at % daySeconds),
+    notice: {
+      kind: 'usageImplausible',
+      type: 'usage_implausible',
+      params: { channel, id, count: Number(count) },
+      values: [id, channel, Number(count)],
+      path: `/log?site_cost=${reason}`,
+    },
+  }
+}

@@ -1,0 +1,66 @@
+import { availableParallelism } from 'node:os'
+import type pg from 'pg'
+import { unlessAborted } from '../lib/unless-aborted.ts'
+import type { Database } from './open.ts'
+import { openPostgres } from './postgres.ts'
+import type { ReadingConnections } from './reading-connections.ts'
+
+/**
+ * Of one node. Each keeps one core of the database server busy, which often is this machine: at least half of the cores are left to those
+ * who serve requests.
+ */
+const connectionsMax = Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2)))
+const waitMs = 30_000
+/** While others wait, a connection rests for as long as its statement took, so that the database has time for requests. */
+const restMaxMs = 500
+const session = 'set default_transaction_read_only = on; set max_parallel_workers_per_gather = 0'
+
+/** A pool that long reads share, so that none of them keeps a request from its connection. */
+export class PostgresReader implements ReadingConnections {
+  readonly count = connectionsMax
+  readonly #pool: pg.Pool
+  readonly #others: pg.Pool
+
+  constructor({ url, pool }: Extract<Database, { dialect: 'postgres' }>) {
+    this.#pool = openPostgres(url, connectionsMax, { connectionTimeoutMillis: waitMs })
+    this.#pool.on('error', () => {})
+    this.#pool.on('connect', (client) => void client.query(session).catch(() => {}))
+    this.#others = pool
+  }
+
+  readonly read: ReadingConnections['read'] = (sql, parameters, signal) =>
+    unlessAborted(this.#read(sql, parameters, signal), signal)
+
+  async #read(sql: string, parameters: readonly unknown[], signal: AbortSignal | undefined) {
+    const client = await this.#pool.connect()
+    const cancel = () => {
+      // What cannot be cancelled ends at the limit of statements.
+      void this.#others.query('select pg_cancel_backend($1)', [processOf(client)]).catch(() => {})
+    }
+    if (signal?.aborted) {
+      client.release()
+      throw signal.reason
+    }
+    signal?.addEventListener('abort', cancel)
+    const startedAt = performance.now()
+    try {
+      const { rows } = await client.query<Record<string, unknown>>(sql, [...parameters])
+      return rows
+    } finally {
+      signal?.removeEventListener('abort', cancel)
+      const restMs = this.#pool.waitingCount > 0 ? Math.min(restMaxMs, performance.now() - startedAt) : 0
+      // A cancellation may arrive late, and must not meet the statement of somebody else.
+      if (restMs < 1 || signal?.aborted) client.release(signal?.aborted)
+      else setTimeout(() => client.release(), restMs)
+    }
+  }
+
+  async close(): Promise<void> {
+    if (!this.#pool.ending) await this.#pool.end()
+  }
+}
+
+/** The process of the server behind a connection; the types of the client leave it out. */
+function processOf(client: pg.PoolClient): number {
+  return (client as pg.PoolClient & { readonly processID: number }).processID
+}

@@ -1,0 +1,73 @@
+import { type RawBuilder, sql } from 'kysely'
+import { expect, it, onTestFinished } from 'vitest'
+import { eachDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
+import { openReader } from './reader.ts'
+
+/** Counts for minutes, unless it is stopped. */
+const endless = sql<{ n: number }>`
+  with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 1000000000) select max(n) as n from numbers`
+
+async function open(database: TestDatabase) {
+  const opened = await database.open()
+  const reader = await openReader(opened)
+  onTestFinished(async () => {
+    await reader.close()
+    await opened.close()
+    await database.drop()
+  })
+  return { database: opened, reader }
+}
+
+eachDatabase('long reads', (fresh, kind) => {
+  it('see what was committed, with the values of both kinds', async () => {
+    const { database, reader } = await open(await fresh())
+    const log = { type: 3, created_at: 2 ** 40, user_id: 1, username: 'x', content: 'a "text" 水' }
+    await database.db.insertInto('logs').values(log).execute()
+    expect(await reader.queries().selectFrom('logs').selectAll().where('content', 'like', 'a%').execute()).toMatchObject([log])
+    const sum = reader
+      .queries()
+      .selectFrom('logs')
+      .select((eb) => eb.fn.sum<number>('created_at').as('sum'))
+    expect(await sum.executeTakeFirst()).toEqual({ sum: 2 ** 40 })
+  })
+
+  it('cannot write', async () => {
+    const { reader } = await open(await fresh())
+    const write = reader.queries().insertInto('logs').values({ type: 3, created_at: 1, user_id: 1, username: '', content: '' })
+    await expect(write.execute()).rejects.toThrow(/read-?only/)
+    await expect(
+      reader
+        .queries()
+        .selectFrom('no_such_table' as 'logs')
+        .selectAll()
+        .execute(),
+    ).rejects.toThrow(/no_such_table/)
+  })
+
+  it('that are cancelled stop at once, and others go on', async () => {
+    const { database, reader } = await open(await fresh())
+    const controller = new AbortController()
+    const queries = reader.queries(controller.signal)
+    const run = (query: RawBuilder<unknown>) => query.execute(queries)
+    const stopped = run(endless).catch((error: unknown) => error)
+    const busy =
+      kind === 'postgres' &&
+      sql`select 1 from pg_stat_activity where query like '%numbers%' and state = 'active' and pid <> pg_backend_pid()`
+    if (busy) await expect.poll(async () => (await busy.execute(database.db)).rows.length).toBe(1)
+    const reason = new Error('enough')
+    controller.abort(reason)
+
+    expect(await stopped).toBe(reason)
+    await expect(run(sql`select 1`)).rejects.toBe(reason)
+    const { rows } = await sql<{ one: number }>`select 1 as one`.execute(reader.queries())
+    expect(rows).toEqual([{ one: 1 }])
+    if (busy) await expect.poll(async () => (await busy.execute(database.db)).rows.length).toBe(0)
+  })
+
+  it('end when they are closed, and after that there are none', async () => {
+    const { reader } = await open(await fresh())
+    expect((await sql`select 1`.execute(reader.queries())).rows).toHaveLength(1)
+    await reader.close()
+    await expect(sql`select 1`.execute(reader.queries())).rejects.toThrow()
+  })
+})

@@ -1,0 +1,97 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { builtModule } from '../lib/root.ts'
+import { unlessAborted } from '../lib/unless-aborted.ts'
+import type { ReadingConnections } from './reading-connections.ts'
+import type { Answer, Statement } from './sqlite-reading.ts'
+
+/** An idle process takes memory that nobody uses. */
+const idleMs = 60_000
+
+type Rows = Record<string, unknown>[]
+
+/**
+ * Reads a SQLite file in a process of its own, one statement at a time: a thread could not be stopped inside of a statement, and this
+ * process would stand still with it. The process starts with the first statement, and ends when it is cancelled or idle.
+ */
+export class SqliteReader implements ReadingConnections {
+  readonly count = 1
+  readonly #file: string
+  #child: ChildProcess | undefined
+  #last: Promise<unknown> = Promise.resolve()
+  #idle: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(file: string) {
+    this.#file = file
+  }
+
+  readonly read: ReadingConnections['read'] = (sql, parameters, signal) => {
+    const turn = this.#last.then(() => this.#ask({ sql, parameters }, signal))
+    this.#last = turn.catch(() => {})
+    return unlessAborted(turn, signal)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#idle)
+    const child = this.#child
+    if (!child) return
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    this.#end(child)
+    await ended
+  }
+
+  #ask(statement: Statement, signal: AbortSignal | undefined): Promise<Rows> {
+    signal?.throwIfAborted()
+    clearTimeout(this.#idle)
+    const child = this.#child ?? this.#start()
+    const stop = () => this.#end(child)
+    signal?.addEventListener('abort', stop)
+    return answerOf(child, statement).finally(() => {
+      signal?.removeEventListener('abort', stop)
+      this.#idle = setTimeout(stop, idleMs).unref()
+    })
+  }
+
+  #start(): ChildProcess {
+    if (this.#isClosed) throw new Error('The database is not open')
+    const child = fork(builtModule('db/sqlite-reading.js'), [this.#file], {
+      // No secret of this process goes along, and nothing that the operator asked of Node.
+      env: {},
+      execArgv: [],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    })
+    // It keeps nobody from ending.
+    child.unref()
+    child.channel?.unref()
+    child.once('exit', () => {
+      if (this.#child === child) this.#child = undefined
+    })
+    this.#child = child
+    return child
+  }
+
+  /** It only reads: there is nothing that it could leave half done. */
+  #end(child: ChildProcess): void {
+    if (this.#child === child) this.#child = undefined
+    child.kill('SIGKILL')
+  }
+}
+
+/** Of one statement at a time. Rejects when the process ends before it has answered, or never began. */
+function answerOf(child: ChildProcess, statement: Statement): Promise<Rows> {
+  return new Promise((resolve, reject) => {
+    const heard = (answer: Answer) => {
+      child.off('exit', over).off('error', over)
+      if ('rows' in answer) resolve(answer.rows)
+      else reject(new Error(answer.failed))
+    }
+    const over = (cause: unknown) => {
+      child.off('message', heard)
+      reject(new Error('unable to open database: the process that reads it ended', { cause }))
+    }
+    child.once('message', heard).once('exit', over).once('error', over)
+    child.send(statement, (error) => error && over(error))
+  })
+}

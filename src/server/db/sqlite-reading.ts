@@ -1,0 +1,44 @@
+import { setPriority } from 'node:os'
+import type { StatementSyncInstance } from '@photostructure/sqlite'
+import { emptyCoreDumps, refuseDebugger } from '../lib/hide-secrets.ts'
+import { openSqlite } from './sqlite-file.ts'
+
+/** The process that reads a SQLite file for `sqlite-reader.ts`: one statement, one answer. It ends with the process that started it. */
+export interface Statement {
+  readonly sql: string
+  readonly parameters: readonly unknown[]
+}
+
+export type Answer = { readonly rows: Record<string, unknown>[] } | { readonly failed: string }
+
+/** Below those that serve requests. */
+const niceness = 10
+
+refuseDebugger()
+emptyCoreDumps()
+try {
+  setPriority(niceness)
+} catch {
+  // Where that is not allowed it reads as others do.
+}
+// A terminal and a service manager tell the whole group: who asks decides when this ends.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
+process.on('disconnect', () => process.exit())
+
+const [, , file = ''] = process.argv
+const database = openSqlite(file)
+database.exec('pragma query_only = on')
+type Values = Parameters<StatementSyncInstance['all']>
+
+process.on('message', ({ sql, parameters }: Statement) => {
+  process.send?.(answer(sql, parameters))
+})
+
+function answer(sql: string, parameters: readonly unknown[]): Answer {
+  try {
+    // Kysely hands over what it compiled; its values are those of the schema: numbers, texts and null.
+    return { rows: database.prepare(sql).all(...(parameters as Values)) }
+  } catch (error) {
+    return { failed: error instanceof Error ? error.message : String(error) }
+  }
+}

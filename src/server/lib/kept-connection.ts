@@ -1,0 +1,89 @@
+import { subscribe } from 'node:diagnostics_channel'
+import type { Socket } from 'node:net'
+
+/**
+ * What undici does not tell of its connections, and one thing that it gets wrong: whether a request that failed was written to a
+ * connection which the upstream had just closed, and interim replies (100, 102, 103), which any upstream may send and which are no answer.
+ */
+
+/** A request on a connection; the one before it has been answered. */
+interface Use {
+  requests: number
+  sentMs: number
+  /** Something of a reply has come, be it an interim one. */
+  hasReply: boolean
+  awaitsHead: boolean
+  /** The beginning of a reply that is too short to be told from an interim one. */
+  held: Buffer | undefined
+}
+
+const uses = new WeakMap<object, Use>()
+/** By the error that ended a connection. */
+const lastUses = new WeakMap<Error, Use & { readonly endedMs: number }>()
+
+/** Published by undici when it writes the head of a request. */
+subscribe('undici:client:sendHeaders', (message) => {
+  // As undici documents it.
+  const { socket } = message as { socket: Socket }
+  const use = uses.get(socket)
+  if (!use) return
+  use.requests++
+  use.sentMs = performance.now()
+  use.hasReply = false
+  use.awaitsHead = true
+  use.held = undefined
+})
+
+/** Watches a new connection before undici gets it. */
+export function watchConnection(socket: Socket): void {
+  const use: Use = { requests: 0, sentMs: 0, hasReply: false, awaitsHead: false, held: undefined }
+  uses.set(socket, use)
+  socket.once('error', (cause) => lastUses.set(cause, { ...use, endedMs: performance.now() }))
+  const read = socket.read.bind(socket)
+  socket.read = (size?: number) => {
+    const chunk: unknown = read(size)
+    if (!use.awaitsHead || !Buffer.isBuffer(chunk)) return chunk
+    use.hasReply = true
+    return withoutInterim(use, use.held ? Buffer.concat([use.held, chunk]) : chunk)
+  }
+}
+
+/** An upstream that has kept a connection for longer than this after a request may have begun to work on it. */
+const unreadWithinMs = 200
+
+/**
+ * Whether a request failed because the upstream had closed a connection that was kept after an earlier answer: nothing of a reply has
+ * come, and the connection ended within 200 ms of the writing. Only then may the request be sent again.
+ */
+export function wasClosedUnread(cause: Error): boolean {
+  const use = lastUses.get(cause)
+  const isClosed = 'code' in cause && ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(String(cause.code))
+  return isClosed && use !== undefined && use.requests > 1 && !use.hasReply && use.endedMs - use.sentMs <= unreadWithinMs
+}
+
+/** Takes interim replies from the front of what was read; null when nothing is left for now. */
+function withoutInterim(use: Use, bytes: Buffer): Buffer | null {
+  use.held = undefined
+  for (let from = 0; ; ) {
+    const rest = bytes.subarray(from)
+    if (!mayBeInterim(rest)) {
+      use.awaitsHead = false
+      return rest
+    }
+    const end = bytes.indexOf('\r\n\r\n', from)
+    if (end < 0) {
+      if (rest.length > 0) use.held = rest
+      return null
+    }
+    from = end + 4
+  }
+}
+
+/** Undici itself handles 101, and refuses heads that are longer. */
+function mayBeInterim(bytes: Buffer): boolean {
+  if (bytes.length > headBytesMax) return false
+  const line = bytes.toString('latin1', 0, 12)
+  return line.length < 12 ? 'HTTP/1.1 1'.startsWith(line.slice(0, 10)) : /^HTTP\/1\.1 1(?!01)\d\d/.test(line)
+}
+
+const headBytesMax = 16 * 1024

@@ -1,0 +1,42 @@
+import { IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { Socket, Server as TcpServer } from 'node:net'
+
+/**
+ * Everything that relies on behaviour of Node that its documentation does not promise. Each function is one such reliance, and
+ * `node-internals.test.ts` checks each on every supported Node. New reliances go here and nowhere else.
+ */
+
+/**
+ * Lets a caller end their side of the connection (FIN) behind the request and still receive the answer. By default Node closes the
+ * connection at once. A connection on which no answer is due is closed as before; one on which one is due, behind that answer.
+ */
+export function answerHalfClosed(server: Server): void {
+  const withFlag: Server & { httpAllowHalfOpen?: boolean } = server
+  if (typeof withFlag.httpAllowHalfOpen !== 'boolean') throw new Error('This Node has no http.Server.httpAllowHalfOpen')
+  withFlag.httpAllowHalfOpen = true
+}
+
+/** Stops accepting connections and calls `ended` when the last one is closed. `Server.close` of HTTP would close idle ones as well. */
+export function stopAccepting(server: Server, ended: () => void): void {
+  TcpServer.prototype.close.call(server, () => ended())
+}
+
+/** Replaces how Node closes a connection behind an answer that says `connection: close`. A call that is injected has no real socket. */
+export function closeConnectionBy(socket: Socket, close: () => void): void {
+  socket.destroySoon = close
+}
+
+/** A request on no connection, for a call that this server makes to itself. Its body may be pushed; its socket never opens. */
+export function newDetachedRequest(): IncomingMessage {
+  return new IncomingMessage(new Socket())
+}
+
+/**
+ * Switches off Node's chunked transfer coding of an answer whose head was written, so that its chunks can be framed by the caller of
+ * this function. Answers false where the answer is not chunked (HTTP/1.0, HEAD).
+ */
+export function takeOverChunking(response: ServerResponse): boolean {
+  if (!response.chunkedEncoding) return false
+  response.chunkedEncoding = false
+  return true
+}

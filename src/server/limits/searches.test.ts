@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import type { Queries } from '../db/open.ts'
+import { SearchTurns } from './searches.ts'
+
+/** A search that ends when it is told to. */
+class Search {
+  hasBegun = false
+  signal: AbortSignal | undefined
+  end: (value: string) => void = () => {}
+  readonly outcome: Promise<string>
+
+  constructor(turns: Turns, filter: string, { userId = 1, left = new AbortController().signal } = {}) {
+    this.outcome = turns
+      .run({ userId, filter, left }, () => {
+        this.hasBegun = true
+        this.signal = turns.signals.at(-1)
+        return new Promise<string>((resolve) => {
+          this.end = resolve
+        })
+      })
+      .catch((error: { code: string }) => error.code)
+  }
+}
+
+class Turns extends SearchTurns {
+  readonly signals: (AbortSignal | undefined)[]
+
+  constructor(limits = { waitMs: 60_000, runMs: 60_000 }, connections = 10) {
+    const signals: (AbortSignal | undefined)[] = []
+    const queries = (signal?: AbortSignal) => {
+      signals.push(signal)
+      // Nothing is asked in here.
+      return undefined as unknown as Queries
+    }
+    super({ queries, connections }, limits)
+    this.signals = signals
+  }
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('the searches of a user', () => {
+  it('run two at a time, four wait in their order, and the next is refused', async () => {
+    const turns = new Turns()
+    const all = Array.from({ length: 7 }, (_, at) => new Search(turns, `filter ${at}`))
+    const begun = () => all.map(({ hasBegun }) => Number(hasBegun)).join('')
+    expect(await all[6]?.outcome).toBe('log_searches_busy')
+    expect(begun()).toBe('1100000')
+    for (const [at, next] of [
+      [1, '1110000'],
+      [0, '1111000'],
+      [2, '1111100'],
+      [3, '1111110'],
+    ] as const) {
+      all[at]?.end('found')
+      expect(await all[at]?.outcome).toBe('found')
+      await settled()
+      expect(begun()).toBe(next)
+    }
+  })
+
+  it('do not hold up those of another user', async () => {
+    const turns = new Turns()
+    for (let at = 0; at < 6; at++) new Search(turns, `filter ${at}`)
+    const other = new Search(turns, 'filter', { userId: 2 })
+    await settled()
+    expect(other.hasBegun).toBe(true)
+  })
+
+  it('of all users are no more than the reader has use for', async () => {
+    const turns = new Turns(undefined, 1)
+    const all = Array.from({ length: 5 }, (_, at) => new Search(turns, 'filter', { userId: at }))
+    await settled()
+    expect(all.map(({ hasBegun }) => hasBegun)).toEqual([true, true, false, false, false])
+    all[0]?.end('found')
+    await all[0]?.outcome
+    await settled()
+    expect(all.map(({ hasBegun }) => hasBegun)).toEqual([true, true, true, false, false])
+  })
+
+  it('for the same filter replace each other, whether the older runs or waits', async () => {
+    const turns = new Turns()
+    const running = new Search(turns, 'same')
+    new Search(turns, 'another')
+    const waiting = new Search(turns, 'third')
+    await settled()
+
+    const newer = new Search(turns, 'same')
+    expect(await running.outcome).toBe('log_search_cancelled')
+    expect(running.signal?.aborted).toBe(true)
+    await settled()
+    // The place of the older one goes to the one that waited for longest.
+    expect([waiting.hasBegun, newer.hasBegun]).toEqual([true, false])
+
+    const newest = new Search(turns, 'same')
+    expect(await newer.outcome).toBe('log_search_cancelled')
+    expect([newer.hasBegun, newest.hasBegun]).toEqual([false, false])
+    waiting.end('found')
+    await waiting.outcome
+    await settled()
+    expect(newest.hasBegun).toBe(true)
+  })
+
+  it('end when nobody waits for the answer any more', async () => {
+    const turns = new Turns()
+    const caller = new AbortController()
+    const search = new Search(turns, 'filter', { left: caller.signal })
+    await settled()
+    caller.abort()
+    expect(await search.outcome).toBe('log_search_cancelled')
+    expect(search.signal?.aborted).toBe(true)
+    expect(await new Search(turns, 'filter', { left: caller.signal }).outcome).toBe('log_search_cancelled')
+  })
+
+  it('that take too long are stopped and say what to do; those that wait too long are refused', async () => {
+    const slow = new Turns({ waitMs: 60_000, runMs: 1 })
+    expect(await new Search(slow, 'filter').outcome).toBe('log_search_timeout')
+    const crowded = new Turns({ waitMs: 1, runMs: 60_000 })
+    const [first] = [new Search(crowded, 'a'), new Search(crowded, 'b')]
+    expect(await new Search(crowded, 'c').outcome).toBe('log_searches_busy')
+    expect(first?.hasBegun).toBe(true)
+  })
+})

@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest'
+import { ratioPriceOf } from '../../contract/model-price.ts'
+import { defaults } from '../../contract/options/defaults.ts'
+import { noUsage } from '../../contract/usage.ts'
+import { affordableOutput, greatestCost, piecesOf, type TokenKinds } from './greatest-cost.ts'
+import { costOf, type Price } from './quote.ts'
+
+const price = (more: Partial<Price> = {}): Price => ({
+  ...ratioPriceOf(defaults, 'a-model', 1),
+  completionRatio: 4,
+  createCacheRatio: 1.25,
+  audioRatio: 20,
+  audioCompletionRatio: 2,
+  imageCompletionRatio: 10,
+  toolUsd: { file_search: 0.0025 },
+  tierFactors: { priority: 2, flex: 0.5 },
+  group: 'default',
+  groupRatio: 1,
+  quotaPerUnit: 500_000,
+  unpriced: false,
+  ...more,
+})
+const plain: TokenKinds = {
+  imageTokens: 0,
+  audioTokens: 0,
+  writesCache: false,
+  writesAudio: false,
+  writesImages: false,
+  pieces: {},
+}
+const tokens = { textTokens: 1000, outputTokens: 100 }
+
+it('is the cost of plain text where the request reaches nothing dearer', () => {
+  expect(greatestCost(price(), plain, tokens)).toBe(1000 + 400)
+})
+
+it.each<[string, Partial<TokenKinds>, number]>([
+  ['a cache write of an hour', { writesCache: true }, 2000 + 400],
+  ['audio that is read', { audioTokens: 10 }, 1000 + 200 + 400],
+  ['audio that is written', { writesAudio: true }, 1000 + 4000],
+  ['images that are written', { writesImages: true }, 1000 + 1000],
+  ['a dearer tier', { pieces: { tier: { service_tier: 'priority' } } }, 2 * 1400],
+  ['ten calls of a priced tool', { pieces: { toolCalls: { file_search: 10 } } }, 1400 + 12_500],
+])('takes the dearest rate of %s', (_name, kinds, cost) => {
+  expect(greatestCost(price(), { ...plain, ...kinds }, tokens)).toBe(cost)
+})
+
+it('holds a cheaper tier as the ordinary one, and no call of a tool without a price', () => {
+  const pieces = piecesOf(price(), { calls: 1, tier: { service_tier: 'flex' }, hostedTools: ['web_fetch'] })
+  expect(pieces.tier).toBeUndefined()
+  expect(pieces.toolCalls).toBeUndefined()
+})
+
+it('is never below the cost of a usage within its numbers', () => {
+  const kinds = { ...plain, writesCache: true, writesAudio: true, audioTokens: 50, imageTokens: 70 }
+  const most = greatestCost(price(), kinds, tokens)
+  for (const written of ['input', 'cacheWrite', 'cacheWrite1h', 'cacheRead'] as const)
+    for (const said of ['output', 'audioOutput'] as const)
+      expect(costOf(price(), { ...noUsage, [written]: 1000, audioInput: 50, imageInput: 70, [said]: 100 })).toBeLessThanOrEqual(
+        most,
+      )
+})
+
+it('affords no output that costs more than the units', () => {
+  for (const units of [1400, 1401, 5000, 12_345]) {
+    const limit = affordableOutput(price({ groupRatio: 0.37 }), plain, { textTokens: 1000, completions: 3, units })
+    expect(limit).toBeGreaterThan(0)
+    expect(greatestCost(price({ groupRatio: 0.37 }), plain, { textTokens: 1000, outputTokens: limit * 3 })).toBeLessThanOrEqual(
+      units,
+    )
+  }
+  expect(affordableOutput(price(), plain, { textTokens: 1000, completions: 1, units: 999 })).toBeLessThan(0)
+  expect(affordableOutput(price({ modelRatio: 0 }), plain, { textTokens: 1000, completions: 1, units: 0 })).toBe(
+    Number.POSITIVE_INFINITY,
+  )
+})

@@ -1,0 +1,117 @@
+import { noUsage, type Usage } from '../../contract/usage.ts'
+import { costOf, type Price, tierFactor } from './quote.ts'
+
+/** The kinds of tokens that a call can have beside plain text, and the rates that it can reach. */
+export interface TokenKinds {
+  readonly imageTokens: number
+  readonly audioTokens: number
+  /** The prompt may be written to the vendor's cache. */
+  readonly writesCache: boolean
+  /** The answer may have tokens of sound, or of images. */
+  readonly writesAudio: boolean
+  readonly writesImages: boolean
+  /** What is due beside the tokens or multiplies them, from `piecesOf`. */
+  readonly pieces: Partial<Usage>
+}
+
+/**
+ * What a call may owe beside its tokens: its tier where that is dearer than the ordinary one, a price per call, and ten calls of each tool
+ * that the vendor runs, which is what vendors allow by default.
+ */
+export function piecesOf(
+  price: Price,
+  asked: Pick<Usage, 'calls' | 'tier'> & { readonly hostedTools: readonly string[] },
+): Partial<Usage> {
+  const { calls, tier, hostedTools } = asked
+  const priced = hostedTools.filter((name) => (price.toolUsd[name] ?? 0) > 0)
+  return {
+    calls,
+    ...(tier && tierFactor(price, tier) > 1 ? { tier } : {}),
+    ...(hostedTools.length > 0 ? { searches: toolCallsMax } : {}),
+    ...(priced.length > 0 ? { toolCalls: Object.fromEntries(priced.map((name) => [name, toolCallsMax])) } : {}),
+  }
+}
+
+const toolCallsMax = 10
+
+/**
+ * The most that a call can cost, in quota units: `textTokens` of prompt beside its media and `outputTokens` over all completions, each at
+ * the dearest rate that the request can reach. Pure. Throws `amount_out_of_range` as `costOf` does.
+ */
+export function greatestCost(
+  price: Price,
+  kinds: TokenKinds,
+  { textTokens, outputTokens }: { textTokens: number; outputTokens: number },
+): number {
+  const usage = { ...noUsage, ...kinds.pieces }
+  usage[dearest(price, textBuckets(kinds))] += textTokens
+  if (kinds.imageTokens > 0) usage[dearest(price, [...textBuckets(kinds), 'imageInput'])] += kinds.imageTokens
+  if (kinds.audioTokens > 0) usage[dearest(price, [...textBuckets(kinds), 'audioInput'])] += kinds.audioTokens
+  usage[dearest(price, outputBuckets(kinds))] += outputTokens
+  return costOf(price, usage)
+}
+
+/**
+ * How many output tokens each of `completions` answers can have for at most `units`, of which the prompt is paid first. Infinite where
+ * output costs nothing; negative when the prompt alone costs more.
+ */
+export function affordableOutput(
+  price: Price,
+  kinds: TokenKinds,
+  { textTokens, completions, units }: { textTokens: number; completions: number; units: number },
+): number {
+  const left = units - greatestCost(price, kinds, { textTokens, outputTokens: 0 })
+  const rate = ratesOf(price)[dearest(price, outputBuckets(kinds))] * tierFactor(price, kinds.pieces.tier) * completions
+  if (left < 0) return -1
+  // One unit less, because a cost is rounded up.
+  return rate === 0 ? Number.POSITIVE_INFINITY : Math.floor((left - 1) / rate)
+}
+
+const buckets = [
+  'input',
+  'cacheRead',
+  'cacheWrite',
+  'cacheWrite1h',
+  'audioInput',
+  'imageInput',
+  'output',
+  'audioOutput',
+  'imageOutput',
+] as const
+type Bucket = (typeof buckets)[number]
+
+const plainText: readonly Bucket[] = ['input', 'cacheRead']
+const cachedText: readonly Bucket[] = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h']
+
+function textBuckets({ writesCache }: TokenKinds): readonly Bucket[] {
+  return writesCache ? cachedText : plainText
+}
+
+function outputBuckets({ writesAudio, writesImages }: TokenKinds): readonly Bucket[] {
+  const said: Bucket[] = ['output']
+  if (writesAudio) said.push('audioOutput')
+  if (writesImages) said.push('imageOutput')
+  return said
+}
+
+function dearest(price: Price, among: readonly Bucket[]): Bucket {
+  const rates = ratesOf(price)
+  return among.reduce((most, bucket) => (rates[bucket] > rates[most] ? bucket : most))
+}
+
+type Rates = Readonly<Record<Bucket, number>>
+const known = new WeakMap<Price, Rates>()
+
+/** Units of one token of each bucket, about: the exact cost follows from `costOf`. */
+function ratesOf(price: Price): Rates {
+  const kept = known.get(price)
+  if (kept) return kept
+  const rates = Object.fromEntries(
+    buckets.map((bucket) => [bucket, price.fixedUsd >= 0 ? 0 : costOf(price, { ...noUsage, [bucket]: many }) / many]),
+    // One entry for each bucket was made in the line above.
+  ) as Rates
+  known.set(price, rates)
+  return rates
+}
+
+const many = 1_000_000

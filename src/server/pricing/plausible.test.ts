@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { completionTokens, noUsage, promptTokens, type Usage } from '../../contract/usage.ts'
+import { costBeyond, plausibleUsage } from './plausible.ts'
+import { costOf, freePrice, type Price } from './quote.ts'
+
+const price: Price = {
+  ...freePrice('m', 'default'),
+  fixedUsd: -1,
+  modelRatio: 1,
+  completionRatio: 4,
+  cacheRatio: 0.5,
+  audioRatio: 8,
+}
+const bound = { promptTokens: 100, outputTokens: 50 }
+const usageOf = (more: Partial<Usage>): Usage => ({ ...noUsage, ...more })
+
+/** Numbers from 0 up to 1 that are the same for the same seed. */
+function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32
+    return state / 2 ** 32
+  }
+}
+
+describe('a plausible usage', () => {
+  it('is left as it is, up to the bound', () => {
+    const usage = usageOf({ input: 60, cacheRead: 40, output: 50, reasoning: 30 })
+    expect(plausibleUsage(usage, bound)).toEqual({ usage, isImplausible: false })
+    expect(plausibleUsage(usage, undefined).usage).toBe(usage)
+    const huge = usageOf({ input: 1e9, output: 1e9 })
+    expect(plausibleUsage(huge, undefined)).toEqual({ usage: huge, isImplausible: false })
+  })
+})
+
+describe('an implausible usage', () => {
+  it('is cut on its side, from the dearest bucket on', () => {
+    const usage = usageOf({ input: 90, cacheRead: 80, audioInput: 20, output: 500, reasoning: 400, searches: 2 })
+    expect(plausibleUsage(usage, bound)).toEqual({
+      usage: usageOf({ input: 20, cacheRead: 80, audioInput: 0, output: 50, reasoning: 50, searches: 2 }),
+      isImplausible: true,
+    })
+    expect(plausibleUsage(usageOf({ input: 101, output: 9 }), bound).usage).toEqual(usageOf({ input: 100, output: 9 }))
+  })
+
+  it('is one with more cached than read, with or without a bound', () => {
+    const usage = usageOf({ cacheRead: 10, cacheExcess: 5000, output: 5 })
+    for (const each of [bound, undefined]) {
+      expect(plausibleUsage(usage, each)).toEqual({ usage: usageOf({ cacheRead: 10, output: 5 }), isImplausible: true })
+    }
+  })
+
+  it('never grows in any bucket or in cost, and fits, whatever was reported', () => {
+    const random = randomOf(7)
+    const count = () => Math.floor(random() * 10 ** Math.floor(random() * 6))
+    for (let round = 0; round < 2000; round++) {
+      const buckets = [
+        'input',
+        'cacheRead',
+        'cacheWrite',
+        'cacheWrite1h',
+        'audioInput',
+        'imageInput',
+        'output',
+        'audioOutput',
+        'imageOutput',
+      ] as const
+      const counts = Object.fromEntries(buckets.map((bucket) => [bucket, random() < 0.5 ? 0 : count()]))
+      const reported = usageOf({ ...counts, reasoning: count() })
+      const limits = { promptTokens: count(), outputTokens: count() }
+      const { usage, isImplausible } = plausibleUsage(reported, limits)
+
+      expect(promptTokens(usage)).toBe(Math.min(promptTokens(reported), limits.promptTokens))
+      expect(completionTokens(usage)).toBe(Math.min(completionTokens(reported), limits.outputTokens))
+      for (const bucket of buckets) expect(usage[bucket]).toBeLessThanOrEqual(reported[bucket])
+      expect(isImplausible).toBe(usage !== reported)
+      const [charged, cost] = [costOf(price, usage), costOf(price, reported)]
+      expect(charged).toBeLessThanOrEqual(cost)
+      expect(costBeyond(price, reported, charged)).toBe(cost - charged)
+    }
+  })
+})
+
+describe('the cost beyond a charge', () => {
+  it('has the cached tokens that nobody read', () => {
+    expect(costBeyond(price, usageOf({ cacheRead: 10, cacheExcess: 30 }), 5)).toBe(15)
+  })
+
+  it('is bounded for what is too much to be priced', () => {
+    expect(costBeyond({ ...price, modelRatio: 1e9 }, usageOf({ output: 1e9 }), 5)).toBe(1e12)
+    expect(costBeyond(price, usageOf({ output: 2e9 }), 5)).toBe(1e12)
+  })
+})

@@ -1,0 +1,68 @@
+import type { Usage } from '../../contract/usage.ts'
+import { AppError } from '../lib/failure.ts'
+import { costOf, type Price } from './quote.ts'
+import type { UsageBound } from './usage-bound.ts'
+
+/**
+ * Whether a reported usage can be: nobody is charged for more than their request can have. Pure. See
+ * docs/decisions/0022-implausible-usage.md.
+ */
+
+type Bucket =
+  | 'audioInput'
+  | 'imageInput'
+  | 'cacheWrite1h'
+  | 'cacheWrite'
+  | 'input'
+  | 'cacheRead'
+  | 'audioOutput'
+  | 'imageOutput'
+  | 'output'
+
+/** From what is usually the dearest to what is usually the cheapest. */
+const promptBuckets = ['audioInput', 'imageInput', 'cacheWrite1h', 'cacheWrite', 'input', 'cacheRead'] as const
+const outputBuckets = ['audioOutput', 'imageOutput', 'output'] as const
+
+/**
+ * The usage within the bound. What is too much is cut from the dearest bucket of its side first, until the side fits; the other buckets
+ * stay as they are. So the charge is the least that the report and the bound leave possible, and never more than the report. Without a
+ * bound, only a report that contradicts itself is implausible.
+ */
+export function plausibleUsage(usage: Usage, bound: UsageBound | undefined): { usage: Usage; isImplausible: boolean } {
+  const { cacheExcess = 0, ...reported } = usage
+  const cuts = bound
+    ? { ...cut(reported, promptBuckets, bound.promptTokens), ...cut(reported, outputBuckets, bound.outputTokens) }
+    : {}
+  if (cacheExcess === 0 && Object.keys(cuts).length === 0) return { usage, isImplausible: false }
+  const bounded = { ...reported, ...cuts }
+  return { usage: { ...bounded, reasoning: Math.min(bounded.reasoning, bounded.output) }, isImplausible: true }
+}
+
+/** The buckets that become smaller, with what is left of each. */
+function cut(usage: Usage, order: readonly Bucket[], most: number): Partial<Record<Bucket, number>> {
+  let excess = order.reduce((sum, bucket) => sum + usage[bucket], 0) - most
+  const cuts: Partial<Record<Bucket, number>> = {}
+  for (const bucket of order) {
+    if (excess <= 0) break
+    const taken = Math.min(excess, usage[bucket])
+    if (taken > 0) cuts[bucket] = usage[bucket] - taken
+    excess -= taken
+  }
+  return cuts
+}
+
+/** Sums of such costs stay exact. */
+const unitsMax = 1_000_000_000_000
+
+/** What the upstream bills, by its report, beyond a charge: units, at most 10^12. */
+export function costBeyond(price: Price, reported: Usage, charged: number): number {
+  const { cacheExcess = 0, ...usage } = reported
+  try {
+    const cost = costOf(price, { ...usage, cacheRead: usage.cacheRead + cacheExcess })
+    return Math.min(unitsMax, Math.max(0, cost - charged))
+  } catch (error) {
+    // Too much to be priced.
+    if (error instanceof AppError && error.code === 'amount_out_of_range') return unitsMax
+    throw error
+  }
+}

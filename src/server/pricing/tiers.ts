@@ -1,0 +1,61 @@
+import { numberIn } from '../../contract/by-model.ts'
+import type { Tier, TierMember } from '../../contract/usage.ts'
+import type { Price } from './quote.ts'
+
+/**
+ * Which tier a call is charged in. What its tokens cost there is `tierFactor` of `quote.ts`; a tier of the ordinary price needs no
+ * factor. Pure.
+ */
+type Factors = Pick<Price, 'tierFactors'>
+
+/** The members of a requested tier that may cost more than the ordinary one and have no factor: they are not to be asked for. */
+export function unpricedMembers({ tierFactors }: Factors, asked: Tier): TierMember[] {
+  return membersOf(asked).filter((member) => {
+    const value = asked[member] ?? ''
+    return numberIn(tierFactors, value) === undefined && !cheap.has(value)
+  })
+}
+
+/**
+ * The tier to charge: as the reply says that it was served, as long as that is not dearer than what was asked for. What the reply does not
+ * say, or says with an unknown word, counts as asked. Undefined for the ordinary tier.
+ */
+export function chargedTier(price: Factors, asked: Tier | undefined, served: Tier | undefined): Tier | undefined {
+  const members = membersOf({ ...asked, ...served })
+  const charged = members.flatMap((member) => {
+    const value = chargedValue(price, asked?.[member], served?.[member])
+    return value !== undefined && factorOf(price, value) !== 1 ? [[member, value] as const] : []
+  })
+  return charged.length === 0 ? undefined : Object.fromEntries(charged)
+}
+
+function chargedValue(price: Factors, asked: string | undefined, served: string | undefined): string | undefined {
+  const servedFactor = served === undefined ? undefined : factorOf(price, served)
+  const askedFactor = asked === undefined ? 1 : (factorOf(price, asked) ?? 1)
+  return servedFactor !== undefined && servedFactor <= askedFactor ? served : asked
+}
+
+/** Undefined for what nobody has set and no vendor sells at the ordinary price. */
+function factorOf({ tierFactors }: Factors, value: string): number | undefined {
+  return numberIn(tierFactors, value) ?? (cheap.has(value) ? 1 : undefined)
+}
+
+/** Tiers that no vendor sells above its ordinary price. */
+const cheap: ReadonlySet<string> = new Set([
+  'auto',
+  'default',
+  'standard',
+  'standard_only',
+  'on_demand',
+  'unspecified',
+  'global',
+  'not_available',
+  'flex',
+  'batch',
+  'scale',
+])
+
+function membersOf(tier: Tier): TierMember[] {
+  // The keys of the declared type, for what was read here.
+  return Object.keys(tier) as TierMember[]
+}

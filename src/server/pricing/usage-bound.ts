@@ -1,0 +1,10 @@
+/**
+ * The most that the usage of an admitted request can be, in tokens. Both are safe integers. A reported usage above it is charged at the
+ * bound (`plausible.ts`).
+ */
+export interface UsageBound {
+  /** Everything that the model reads, also what is cached, with the vendor's own additions to the prompt. */
+  readonly promptTokens: number
+  /** Everything that the model writes, reasoning included, over all choices. */
+  readonly outputTokens: number
+}

@@ -1,0 +1,179 @@
+import { eitherList, eitherObject } from './gemini-generate/members.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, type RequestFacts, textAt } from './wire-format.ts'
+
+/**
+ * The tools of a request that its vendor runs: those that may be billed by the piece, by the names that the option `ToolPrice` has for
+ * them, and those that cost nothing but the tokens that they make the model read. What the caller runs is left out: functions, free-text
+ * tools, a shell or a browser of their own.
+ */
+export type VendorTools = Pick<RequestFacts, 'hostedTools' | 'freeTools' | 'otherModels'>
+
+/** Tools of Chat: search models, members that turn a search on, and tools of a type that is neither a function nor custom. */
+export function chatTools(body: JsonObject): VendorTools {
+  const names = arrayAt(body, 'tools').flatMap((tool) => {
+    const type = isObject(tool) ? textAt(tool, 'type') : ''
+    if (type === '' || type === 'function' || type === 'custom') return []
+    return isObject(tool) && type === 'builtin_function' ? textAt(objectAt(tool, 'function') ?? {}, 'name') || type : type
+  })
+  const model = textAt(body, 'model')
+  if (searchPreviewModel.test(model)) names.push('web_search_preview')
+  else if (searchModel.test(model) || isObject(body.web_search_options) || body.enable_search === true) names.push('web_search')
+  const live = objectAt(body, 'search_parameters')
+  if (live && live.mode !== 'off') names.push('live_search')
+  for (const plugin of arrayAt(body, 'plugins')) if (isObject(plugin)) names.push(pluginTool(textAt(plugin, 'id')))
+  return named(names)
+}
+
+/** Tools of a request in Responses, those that stand among its items included. */
+export function responsesTools(body: JsonObject): VendorTools {
+  const inItems = arrayAt(body, 'input').flatMap((item) =>
+    isObject(item) && carriers.has(textAt(item, 'type')) ? arrayAt(item, 'tools') : [],
+  )
+  const compacts = arrayAt(body, 'context_management').length > 0 ? ['compaction'] : []
+  return named(
+    [...arrayAt(body, 'tools'), ...inItems].flatMap((tool) => (isObject(tool) ? responsesTool(tool) : [])),
+    {
+      free: freeOfResponses,
+      more: compacts,
+    },
+  )
+}
+
+/** Tools of a Messages request, and the models that advise or step in. */
+export function messagesTools(body: JsonObject): VendorTools {
+  const tools = arrayAt(body, 'tools').filter(isObject)
+  const types = tools.map((tool) => textAt(tool, 'type')).filter((type) => type !== '' && type !== 'custom')
+  // Code that only filters what a search or a fetch found runs free of charge.
+  const filters = types.some((type) => filteringTool.test(type) && dateOf(type) >= '20260209')
+  const free = filters ? freeBesideFilters : freeOfMessages
+  const names = types.map(plainType).filter((name) => !ofTheCaller.has(name))
+  const helpers = [...tools.filter(({ type }) => isAdvisor(type)), ...arrayAt(body, 'fallbacks').filter(isObject)]
+  const models = helpers.map((helper) => textAt(helper, 'model')).filter((model) => model !== '')
+  const more = compactsMessages(body) ? ['compaction'] : []
+  return { ...named(names, { free, more }), ...(models.length > 0 ? { otherModels: [...new Set(models)] } : {}) }
+}
+
+/** Tools of a Gemini request, each a member of a group. */
+export function geminiTools(body: JsonObject): VendorTools {
+  const names = eitherList(body, 'tools')
+    .filter(isObject)
+    .flatMap((group) =>
+      Object.entries(group).flatMap(([member, value]) => (isObject(value) || value === true ? geminiTool(member, value) : [])),
+    )
+  return named(names, { free: freeOfGemini })
+}
+
+/** Whether the name is one that searches of the web are billed under. */
+export function isWebSearch(name: string): boolean {
+  return webSearches.has(name)
+}
+
+const webSearches: ReadonlySet<string> = new Set([
+  'web_search',
+  'web_search_preview',
+  'enterprise_web_search',
+  'live_search',
+  '$web_search',
+])
+
+const searchPreviewModel = /-search-preview/
+const searchModel = /-search-api/
+
+/** OpenRouter's plugin for searches has a name of its own. */
+function pluginTool(id: string): string {
+  return id === 'web' ? 'web_search' : id
+}
+
+/** Items that bring further tools along. */
+const carriers: ReadonlySet<string> = new Set(['additional_tools', 'tool_search_output'])
+
+function responsesTool(tool: JsonObject): string[] {
+  const name = plainType(textAt(tool, 'type'))
+  switch (name) {
+    case 'code_interpreter':
+      return [withMemory(name, objectAt(tool, 'container'))]
+    case 'shell': {
+      const environment = objectAt(tool, 'environment')
+      return environment && environment.type !== 'local' ? [withMemory(name, environment)] : []
+    }
+    default:
+      return name === '' || ofTheCaller.has(name) ? [] : [name]
+  }
+}
+
+/** A larger container has a price of its own. */
+function withMemory(name: string, container: JsonObject | undefined): string {
+  const memory = textAt(container ?? {}, 'memory_limit')
+  return memory === '' || memory === '1g' ? name : `${name}_${memory}`
+}
+
+/** Run by the caller, or a mere way to declare what the caller runs. */
+const ofTheCaller: ReadonlySet<string> = new Set([
+  'function',
+  'custom',
+  'namespace',
+  'apply_patch',
+  'bash',
+  'browser_toolset',
+  'computer',
+  'computer_toolset',
+  'computer_use',
+  'computer_use_preview',
+  'local_shell',
+  'memory',
+  'text_editor',
+  'tool_search',
+  'tool_search_tool_bm25',
+  'tool_search_tool_regex',
+])
+
+const freeOfResponses: ReadonlySet<string> = new Set(['mcp', 'programmatic_tool_calling'])
+const freeOfMessages: ReadonlySet<string> = new Set(['advisor', 'mcp_toolset', 'web_fetch'])
+const freeBesideFilters: ReadonlySet<string> = new Set([...freeOfMessages, 'code_execution'])
+const freeOfGemini: ReadonlySet<string> = new Set(['code_execution', 'file_search', 'mcp_servers', 'url_context'])
+/** Members of Gemini's groups of tools that the caller runs. */
+const callersOfGemini: ReadonlySet<string> = new Set(['function_declarations', 'computer_use'])
+
+/** A conversation that is shortened on the way is read more than once. */
+function compactsMessages(body: JsonObject): boolean {
+  const edits = arrayAt(objectAt(body, 'context_management') ?? {}, 'edits')
+  return isObject(body.compaction) || edits.some((edit) => isObject(edit) && textAt(edit, 'type').startsWith('compact'))
+}
+
+const filteringTool = /^web_(search|fetch)_/
+
+function isAdvisor(type: unknown): boolean {
+  return typeof type === 'string' && plainType(type) === 'advisor'
+}
+
+function geminiTool(member: string, value: unknown): string[] {
+  const name = member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  if (callersOfGemini.has(name)) return []
+  if (name !== 'google_search' && name !== 'google_search_retrieval') return [name]
+  const kinds = isObject(value) ? eitherObject(value, 'searchTypes') : undefined
+  const searchesImages = kinds !== undefined && eitherObject(kinds, 'imageSearch') !== undefined
+  const searchesPages = !searchesImages || eitherObject(kinds, 'webSearch') !== undefined
+  return [...(searchesPages ? ['web_search'] : []), ...(searchesImages ? ['image_search'] : [])]
+}
+
+/** The type of a tool without the date of its version. */
+function plainType(type: string): string {
+  return type.replace(/_\d{4}_?\d{2}_?\d{2}$/, '')
+}
+
+function dateOf(type: string): string {
+  return /\d{8}$/.exec(type)?.[0] ?? ''
+}
+
+/** Names of callers are short in what is told and written. */
+const nameLengthMax = 64
+
+function named(
+  names: readonly string[],
+  { free = new Set(), more = [] }: { free?: ReadonlySet<string>; more?: readonly string[] } = {},
+): VendorTools {
+  const all = [...new Set(names.map((name) => name.slice(0, nameLengthMax)))]
+  const hostedTools = all.filter((name) => !free.has(name))
+  const freeTools = [...all.filter((name) => free.has(name)), ...more]
+  return { ...(hostedTools.length > 0 ? { hostedTools } : {}), ...(freeTools.length > 0 ? { freeTools } : {}) }
+}

@@ -1,0 +1,126 @@
+import { mostTokensOf } from './count-media.ts'
+import { either, eitherObject } from './gemini-generate/members.ts'
+import { type MediaFound, mediaIn } from './media-parts.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, type RequestFacts } from './wire-format.ts'
+
+/**
+ * The most that a request can make a model read, and what kinds of tokens its answer can have: the basis of a hold that covers the cost
+ * of the call. Pure. See docs/decisions/0023-holds-cover-the-cost.md.
+ */
+export interface RequestBound {
+  /** Bytes of the request without the data of its media, and the template. No vocabulary makes more tokens of a text. */
+  readonly textTokens: number
+  /** What vendors put around the texts of a prompt. */
+  readonly templateTokens: number
+  readonly imageTokens: number
+  readonly audioTokens: number
+  /** Members whose length only the upstream knows, as files, addresses of films and hosted tools: the prompt has no bound but the context. */
+  readonly unbounded: readonly string[]
+  /** The prompt may be written to the vendor's cache. */
+  readonly writesCache: boolean
+  /** The answer may have tokens of sound or of images. */
+  readonly writesAudio: boolean
+  readonly writesImages: boolean
+  /** Tokens that the request reserves for reasoning: an output limit must be above them. */
+  readonly thinkingBudget: number
+}
+
+interface Asked {
+  readonly facts: RequestFacts
+  readonly body: JsonObject
+  /** The body as JSON, in UTF-8. */
+  readonly bytes: Buffer
+}
+
+export function readRequestBound({ facts, body, bytes }: Asked): RequestBound {
+  const media = facts.mediaParts > 0 ? mediaIn(body) : []
+  const dataBytes = media.reduce((sum, found) => sum + (found.isText ? 0 : (found.data?.length ?? 0)), 0)
+  const template = templateTokens(facts.model, body)
+
+  let imageTokens = 0
+  let audioTokens = 0
+  for (const found of media) {
+    if (found.media === 'image') imageTokens += mostTokensOf(found, facts.model)
+    else if (found.media === 'audio' && found.data) audioTokens += mostTokensOf(found, facts.model)
+  }
+
+  const modalities = modalitiesOf(body)
+  return {
+    textTokens: bytes.length - dataBytes + template,
+    templateTokens: template,
+    imageTokens,
+    audioTokens,
+    unbounded: unboundedMembers({ facts, body, media }),
+    writesCache: bytes.includes('cache_control'),
+    writesAudio: modalities.includes('audio') || isObject(body.audio),
+    writesImages: modalities.includes('image'),
+    thinkingBudget: thinkingBudgetOf(body),
+  }
+}
+
+/** The template of a conversation, instructions how to call tools, and those that Grok gets of its vendor. */
+function templateTokens(model: string, body: JsonObject): number {
+  const hasTools = arrayAt(body, 'tools').length > 0 || arrayAt(body, 'functions').length > 0
+  return (/grok/i.test(model) ? 1024 : 256) + (hasTools ? 1024 : 0)
+}
+
+function unboundedMembers({
+  facts,
+  body,
+  media,
+}: {
+  facts: RequestFacts
+  body: JsonObject
+  media: readonly MediaFound[]
+}): string[] {
+  const google = objectAt(objectAt(body, 'extra_body') ?? {}, 'google') ?? {}
+  const named = [
+    ...unboundedNames.filter((name) => isPresent(body[name])),
+    ...(isObject(body.prompt) ? ['prompt'] : []),
+    ...(isPresent(either(body, 'cachedContent')) || isPresent(either(google, 'cachedContent')) ? ['cachedContent'] : []),
+    ...(arrayAt(body, 'input').some((item) => isObject(item) && item.type === 'item_reference') ? ['item_reference'] : []),
+    ...(facts.hostedTools ?? []),
+    ...(facts.freeTools ?? []),
+    ...(facts.otherModels ?? []),
+    ...media.filter(isUnbounded).map(({ media: kind }) => kind),
+    ...(facts.mediaParts > media.length ? ['file'] : []),
+  ]
+  return [...new Set(named)]
+}
+
+/** Top-level members by which a vendor puts texts of its own into the prompt; so does `prompt` where it names a stored template. */
+const unboundedNames = [
+  'mcp_servers',
+  'web_search_options',
+  'search_parameters',
+  'enable_search',
+  'plugins',
+  'conversation',
+] as const
+
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== false && value !== '' && !(Array.isArray(value) && value.length === 0)
+}
+
+/** Documents that are no plain text, films, and recordings that lie elsewhere. */
+function isUnbounded({ media, data, mediaType, isText }: MediaFound): boolean {
+  if (media === 'image' || isText) return false
+  if (media === 'audio') return !data
+  return media === 'video' || !data || !mediaType.startsWith('text/')
+}
+
+function modalitiesOf(body: JsonObject): string[] {
+  const config = eitherObject(body, 'generationConfig') ?? {}
+  const asked = [...arrayAt(body, 'modalities'), ...asList(either(config, 'responseModalities'))]
+  return asked.filter((each) => typeof each === 'string').map((each) => each.toLowerCase())
+}
+
+function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value]
+}
+
+function thinkingBudgetOf(body: JsonObject): number {
+  const thinking = eitherObject(eitherObject(body, 'generationConfig') ?? {}, 'thinkingConfig') ?? {}
+  const budgets = [objectAt(body, 'thinking')?.budget_tokens, body.thinking_budget, either(thinking, 'thinkingBudget')]
+  return Math.max(0, ...budgets.filter((budget): budget is number => typeof budget === 'number' && Number.isFinite(budget)))
+}

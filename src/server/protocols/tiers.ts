@@ -1,0 +1,84 @@
+import type { Tier, TierMember } from '../../contract/usage.ts'
+import { type JsonObject, objectAt, textAt } from './wire-format.ts'
+
+/**
+ * Service tiers, as requests ask for them and replies report them. A request names only what is not ordinary; a reply keeps the ordinary
+ * values too, because a member that it does not report says nothing.
+ * Source: types of the SDKs of OpenAI 7.55, Anthropic 1.10 and Google 2.32.
+ */
+
+/** What an OpenAI request asks for: `service_tier`. */
+export function tierAsked(body: JsonObject): { requestedTier?: Tier } {
+  return asked({ service_tier: openAiWord(textAt(body, 'service_tier')) })
+}
+
+/** How an OpenAI reply was served. */
+export function tierServed(reply: JsonObject): { tier?: Tier } {
+  return served({ service_tier: openAiWord(textAt(reply, 'service_tier')) })
+}
+
+/** What a Messages request asks for: `service_tier`, `speed`, `inference_geo`. */
+export function messagesTierAsked(body: JsonObject): { requestedTier?: Tier } {
+  return asked(messagesMembers(body))
+}
+
+/** How a Messages reply was served, from its usage. What the reply did not report before is added to `before`. */
+export function messagesTierServed(usage: JsonObject, before: Tier | undefined): { tier?: Tier } {
+  const { tier } = served(messagesMembers(usage))
+  return before || tier ? { tier: { ...before, ...tier } } : {}
+}
+
+/** What a Gemini request asks for: `serviceTier`, in either spelling. */
+export function geminiTierAsked(body: JsonObject): { requestedTier?: Tier } {
+  return asked({ service_tier: textAt(body, 'serviceTier') || textAt(body, 'service_tier') })
+}
+
+/** How a Gemini reply was served: the Gemini API and Vertex AI have a word each. */
+export function geminiTierServed(reply: JsonObject): { tier?: Tier } {
+  const usage = objectAt(reply, 'usageMetadata') ?? {}
+  return served({ service_tier: textAt(usage, 'serviceTier') || (trafficTiers[textAt(usage, 'trafficType')] ?? '') })
+}
+
+type Members = Readonly<Partial<Record<TierMember, string>>>
+
+function messagesMembers(value: JsonObject): Members {
+  return {
+    service_tier: textAt(value, 'service_tier'),
+    speed: textAt(value, 'speed'),
+    inference_geo: textAt(value, 'inference_geo'),
+  }
+}
+
+/** Two words for one tier: the reply says `priority` whichever was asked for. */
+function openAiWord(value: string): string {
+  return value.toLowerCase() === 'fast' ? 'priority' : value
+}
+
+const trafficTiers: Readonly<Record<string, string>> = {
+  ON_DEMAND: 'standard',
+  ON_DEMAND_PRIORITY: 'priority',
+  ON_DEMAND_FLEX: 'flex',
+}
+
+function asked(members: Members): { requestedTier?: Tier } {
+  const { tier } = served(members)
+  const dear = Object.entries(tier ?? {}).filter(([, value]) => !ordinary.has(value))
+  return dear.length === 0 ? {} : { requestedTier: Object.fromEntries(dear) }
+}
+
+function served(members: Members): { tier?: Tier } {
+  const told = Object.entries(members).filter(([, value]) => value !== '')
+  return told.length === 0 ? {} : { tier: Object.fromEntries(told.map(([member, value]) => [member, value.toLowerCase()])) }
+}
+
+/** Values that mean the ordinary price. `auto` is what the account has been set to. */
+const ordinary: ReadonlySet<string> = new Set([
+  'auto',
+  'default',
+  'standard',
+  'standard_only',
+  'on_demand',
+  'unspecified',
+  'global',
+  'not_available',
+])

@@ -1,0 +1,21 @@
+import { providers } from './index.ts'
+
+const vendorHosts = new Set(providers.flatMap(({ baseUrl }) => (baseUrl === '' ? [] : [new URL(baseUrl).host])))
+
+/** Vendors that give each customer or region a host of its own. */
+const vendorDomains = [
+  '.amazonaws.com',
+  '.amazonaws.com.cn',
+  '.googleapis.com',
+  '.openai.azure.com',
+  '.services.ai.azure.com',
+  '.cognitiveservices.azure.com',
+]
+
+/** Whether a base URL is an address of a vendor: one that a provider has by default. '' is the address that the protocol fixes. */
+export function isVendorAddress(baseUrl: string): boolean {
+  if (baseUrl === '') return true
+  if (!URL.canParse(baseUrl)) return false
+  const { host, hostname } = new URL(baseUrl)
+  return vendorHosts.has(host) || vendorDomains.some((domain) => hostname.endsWith(domain))
+}

@@ -1,0 +1,72 @@
+/** A complete reply, as it can be sent again. */
+export interface RecordedReply {
+  /** The request that it was made for. */
+  readonly requestId: string
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+}
+
+/** Records the reply of one call while it is written, up to a size. What exceeds it is not kept in memory. */
+export class ReplyRecorder {
+  readonly #requestId: string
+  readonly #bytesMax: number
+  #status = 0
+  #headers: Readonly<Record<string, string>> = {}
+  #pieces: Buffer[] = []
+  #size = 0
+  #isComplete = false
+
+  constructor(requestId: string, bytesMax: number) {
+    this.#requestId = requestId
+    this.#bytesMax = bytesMax
+  }
+
+  begin(status: number, headers: Readonly<Record<string, string | number>>): void {
+    this.#status = status
+    this.#headers = replayedHeaders(headers)
+  }
+
+  add(piece: Buffer): void {
+    this.#size += piece.length
+    if (this.isTooLarge) this.#pieces = []
+    else this.#pieces.push(piece)
+  }
+
+  /** The reply is complete. One that ends otherwise, as with an error event in a stream, stays incomplete. */
+  complete(): void {
+    this.#isComplete = true
+  }
+
+  get isComplete(): boolean {
+    return this.#isComplete
+  }
+
+  get isTooLarge(): boolean {
+    return this.#size > this.#bytesMax
+  }
+
+  get status(): number {
+    return this.#status
+  }
+
+  /** Undefined for a reply that is not complete or too large. */
+  get reply(): RecordedReply | undefined {
+    if (!this.#isComplete || this.isTooLarge) return undefined
+    return { requestId: this.#requestId, status: this.#status, headers: this.#headers, body: Buffer.concat(this.#pieces) }
+  }
+}
+
+/** Headers that belong to the reply, and not to the exchange that carried it. */
+function replayedHeaders(headers: Readonly<Record<string, string | number>>): Record<string, string> {
+  const kept = Object.entries(headers).filter(([name]) => replayed.has(name) || name.startsWith('x-sluice-'))
+  return Object.fromEntries(kept.map(([name, value]) => [name, String(value)]))
+}
+
+const replayed: ReadonlySet<string> = new Set([
+  'content-type',
+  'cache-control',
+  'x-accel-buffering',
+  'x-should-retry',
+  'retry-after',
+])

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { commitProxy } from '../../../test/helpers/commit-proxy.ts'
+import { freshDatabase } from '../../../test/helpers/databases.ts'
+import { ledgerOf, outcome } from '../../../test/helpers/ledger.ts'
+import { adjustQuota } from '../accounts/adjust-quota.ts'
+import { listRedemptions } from './list-redemptions.ts'
+import { reconcile } from './reconcile.ts'
+import { redeem } from './redeem.ts'
+import { createRedemptions, deleteRedemption } from './redemptions.ts'
+import { transferEarned } from './transfer.ts'
+
+const admin = { id: 1, username: 'root', role: 100, group: 'default', address: '127.0.0.1' }
+
+/** A node that reaches its database by way of a proxy, a user without quota, and a code. SQLite commits in the process: nothing gets lost. */
+async function stage() {
+  const proxy = await commitProxy(await freshDatabase('postgres'))
+  const node = await ledgerOf(proxy.database)
+  const core = { ...node.core, ledger: node.ledger }
+  const userId = await node.user(0)
+  const caller = { id: userId, username: 'ada', role: 1, group: 'default', address: '127.0.0.1' }
+  const [key = ''] = await createRedemptions(core, { input: { name: 'code', quota: 500_000 }, count: 1, caller: admin })
+  const quota = async () => (await node.userRow(userId)).quota
+  return { proxy, core, userId, caller, key, quota, redeem: () => redeem(core, { key, caller }) }
+}
+
+describe('a COMMIT without an answer on PostgreSQL', () => {
+  it('of a redemption that took effect is a success with its amount', async () => {
+    const { proxy, core, quota, redeem } = await stage()
+    proxy.loseNext({ commit: 'unanswered', afterwards: 'reachable' })
+    expect(await redeem()).toBe(500_000)
+    expect(await quota()).toBe(500_000)
+    expect(await outcome(async () => void (await redeem()))).toBe('redemption_used')
+    expect(await reconcile(core)).toEqual([])
+  })
+
+  it('of a redemption that took no effect is told so, and the code is still good', async () => {
+    const { proxy, quota, redeem } = await stage()
+    proxy.loseNext({ commit: 'unsent', afterwards: 'reachable' })
+    expect(await outcome(async () => void (await redeem()))).toBe('redemption_undone')
+    expect(await quota()).toBe(0)
+    expect(await redeem()).toBe(500_000)
+    expect(await quota()).toBe(500_000)
+  })
+
+  it('of a redemption is told as unclear while the database is away, and redeeming again credits once', async () => {
+    for (const commit of ['unsent', 'unanswered'] as const) {
+      const { proxy, quota, redeem } = await stage()
+      proxy.loseNext({ commit, afterwards: 'away' })
+      expect(await outcome(async () => void (await redeem()))).toBe('redemption_unclear')
+      proxy.bringBack()
+      expect(await outcome(async () => void (await redeem()))).toBe(commit === 'unsent' ? 'ok' : 'redemption_used')
+      expect(await quota()).toBe(500_000)
+    }
+  })
+
+  it('of a redemption is told as unclear while it may still arrive', async () => {
+    const { proxy, core, quota, redeem } = await stage()
+    proxy.loseNext({ commit: 'delayed', afterwards: 'reachable' })
+    expect(await outcome(async () => void (await redeem()))).toBe('redemption_unclear')
+    await proxy.deliver()
+    expect(await quota()).toBe(500_000)
+    expect(await outcome(async () => void (await redeem()))).toBe('redemption_used')
+    expect(await reconcile(core)).toEqual([])
+  }, 60_000)
+
+  it('is not mistaken for a refusal: a code that was taken back meanwhile is invalid', async () => {
+    const { proxy, core, redeem } = await stage()
+    const [code] = (await listRedemptions(core, { offset: 0, limit: 1 })).items
+    await deleteRedemption(core, { id: code?.id ?? 0, caller: admin })
+    proxy.loseNext({ commit: 'unsent', afterwards: 'reachable' })
+    expect(await outcome(async () => void (await redeem()))).toBe('redemption_invalid')
+  })
+
+  it('of a transfer or of a change by an admin says what the ledger says', async () => {
+    const { proxy, core, userId, caller, quota } = await stage()
+    await core.db.updateTable('users').set({ aff_quota: 1_000_000 }).where('id', '=', userId).execute()
+    const transfer = () => outcome(() => transferEarned(core, { amount: 500_000, caller }))
+    const adjust = () => outcome(async () => void (await adjustQuota(core, admin, { id: userId, change: 7, reason: 'x' })))
+
+    for (const [move, amount] of [
+      [transfer, 500_000],
+      [adjust, 7],
+    ] as const) {
+      const before = await quota()
+      proxy.loseNext({ commit: 'unsent', afterwards: 'reachable' })
+      expect(await move()).toBe('quota_unchanged')
+      proxy.loseNext({ commit: 'unsent', afterwards: 'away' })
+      expect(await move()).toBe('quota_change_unclear')
+      proxy.bringBack()
+      expect(await quota()).toBe(before)
+      proxy.loseNext({ commit: 'unanswered', afterwards: 'reachable' })
+      expect(await move()).toBe('ok')
+      expect(await quota()).toBe(before + amount)
+    }
+    expect(await reconcile(core)).toEqual([])
+  })
+})

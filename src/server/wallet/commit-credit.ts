@@ -1,0 +1,74 @@
+import type { ErrorCode } from '../../contract/errors.ts'
+import { isContention } from '../db/contention.ts'
+import type { Within } from '../db/open.ts'
+import { AppError, fail } from '../lib/failure.ts'
+import type { Core } from '../options/core.ts'
+
+/** What a transaction that credits a balance answers: the reference of its ledger row, '' when it credited nothing. */
+interface Credited {
+  readonly userId: number
+  readonly reference: string
+}
+
+interface Messages {
+  /** The transaction was certainly not committed: nothing changed, and the caller may try again. */
+  readonly undone: ErrorCode
+  /** The database does not say whether the transaction was committed. */
+  readonly unclear: ErrorCode
+}
+
+/** For credits that have no own reference from outside: a repetition would be a second credit. */
+export const repeatedTwice: Messages = { undone: 'quota_unchanged', unclear: 'quota_change_unclear' }
+
+/**
+ * Runs `work` in a transaction. When the connection is lost during COMMIT, nobody knows whether it took effect; then the ledger
+ * reference is looked up once on another connection, and the answer is what the ledger says. Throws `undone` when the ledger has no such
+ * row, `unclear` when the ledger cannot be read; failures of `work` itself pass through, because then nothing was committed.
+ */
+export async function commitCredit<Result extends Credited>(
+  core: Core,
+  { undone, unclear }: Messages,
+  work: (within: Within) => Promise<Result>,
+): Promise<Result> {
+  let finished: Result | undefined
+  try {
+    return await core.db.transaction().execute(async (within) => {
+      finished = undefined
+      finished = await work(within)
+      return finished
+    })
+  } catch (error) {
+    if (finished === undefined || finished.reference === '' || isRolledBack(error)) throw error
+    const isCommitted = await findCredit(core, finished).catch((cause: unknown) => fail(unclear, {}, { cause }))
+    core.logger.warn({ error, reference: finished.reference, isCommitted }, 'a commit had no answer, and the ledger was asked')
+    if (!isCommitted) fail(undone, {}, { cause: error })
+    return finished
+  }
+}
+
+/** The database said itself that it gave the transaction up. */
+function isRolledBack(error: unknown): boolean {
+  return isContention(error) || (error instanceof AppError && isContention(error.cause))
+}
+
+/**
+ * Whether the ledger has the row of this credit. Every credit writes the row of its user: locking that row first waits until a lost
+ * transaction has ended, so that "no" stays true.
+ */
+function findCredit({ db, database }: Core, { userId, reference }: Credited): Promise<boolean> {
+  return db.transaction().execute(async (within) => {
+    await within
+      .selectFrom('users')
+      .select('id')
+      .where('id', '=', userId)
+      .$if(database.dialect === 'postgres', (query) => query.forUpdate())
+      .execute()
+    const row = await within
+      .selectFrom('ledger')
+      .select('id')
+      .where('reference', '=', reference)
+      .where('user_id', '=', userId)
+      .executeTakeFirst()
+    return row !== undefined
+  })
+}

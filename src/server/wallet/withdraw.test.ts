@@ -1,0 +1,111 @@
+import { expect, it } from 'vitest'
+import { type DatabaseKind, eachDatabase } from '../../../test/helpers/databases.ts'
+import { aCharge, aHold, ledgerOf, outcome, type TestLedger } from '../../../test/helpers/ledger.ts'
+import { takeAway } from '../../../test/helpers/outage.ts'
+import { reconcile } from './reconcile.ts'
+import { settleUndelivered, writtenOff } from './write-off.ts'
+
+eachDatabase('a charge that is taken back', (fresh, kind) => {
+  /** A request whose charge failed, with the database away. */
+  async function failed() {
+    const node = await ledgerOf(await fresh())
+    const userId = await node.user(1000)
+    const tokenId = await node.token(userId, 1000)
+    const hold = aHold(userId, tokenId, 100)
+    const charge = { ...aCharge(hold, 70), channelId: await node.channel() }
+    await node.ledger.hold(hold)
+    const bringBack = await takeAway(node.core.database)
+    expect(await outcome(() => node.ledger.settle(hold, charge))).toBe('database_unavailable')
+    return { node, userId, tokenId, hold, charge, bringBack }
+  }
+
+  it('leaves the hold open; settling it again charges once, in full', async () => {
+    const { node, userId, hold, charge, bringBack } = await failed()
+    expect(await node.ledger.withdraw(hold, writtenOff(charge))).toBe(true)
+    expect(node.ledger.openHolds).toBe(1)
+    await bringBack()
+    await writesAgain(node)
+    expect(await charged(node, hold.requestId)).toEqual([])
+    expect(await outcome(() => node.ledger.settle(hold, charge))).toBe('ok')
+    expect(await charged(node, hold.requestId)).toEqual([70])
+    expect(await node.userRow(userId)).toMatchObject({ quota: 930, held: 0, request_count: 1 })
+    expect(await node.ledger.withdraw(hold, writtenOff(charge))).toBe(false)
+    expect(await holdsOf(node)).toEqual([])
+    expect(await reconcile(node.core)).toEqual([])
+  })
+
+  it('keeps its amount reserved until it is settled', async () => {
+    const { node, userId, hold, charge, bringBack } = await failed()
+    await node.ledger.withdraw(hold, writtenOff(charge))
+    await bringBack()
+    await writesAgain(node)
+    expect(await outcome(() => node.ledger.hold(aHold(userId, 0, 901)))).toBe('quota_insufficient')
+    await settleUndelivered(node.core, node.ledger, hold, charge)
+    expect(await outcome(() => node.ledger.hold(aHold(userId, 0, 1000)))).toBe('ok')
+    expect(await charged(node, hold.requestId)).toEqual([0])
+    expect(await costs(node)).toEqual([{ request_id: hold.requestId, amount: 70, reason: 'undelivered' }])
+  })
+
+  it('is written off by the next start when its process dies, as soon as the database could be told', async () => {
+    const { node, userId, hold, charge, bringBack } = await failed()
+    await node.ledger.withdraw(hold, writtenOff(charge))
+    await bringBack()
+    await writesAgain(node)
+    // What the process leaves behind: the row of its hold with the last checkpoint.
+    await node.core.db.updateTable('holds').set({ lease_until: 1, node: 'dead' }).execute()
+    const next = await ledgerOf(node.database, 'next')
+    expect(await next.ledger.expire()).toMatchObject({ settled: 1 })
+    expect(await charged(next, hold.requestId)).toEqual([0])
+    expect(await costs(next)).toEqual([{ request_id: hold.requestId, amount: 70, reason: 'undelivered' }])
+    expect(await next.userRow(userId)).toMatchObject({ quota: 1000 })
+    // The first process goes on all the same: what it settles changes nothing.
+    await outcome(() => node.ledger.settle(hold, charge))
+    expect(await charged(next, hold.requestId)).toEqual([0])
+  })
+
+  it('is given back once when a commit of unknown outcome had written it', async () => {
+    const { node, userId, tokenId, hold, charge, bringBack } = await failed()
+    await node.ledger.withdraw(hold, writtenOff(charge))
+    await bringBack()
+    await writesAgain(node)
+    // What the lost commit did.
+    await commitOf(kind, node, { hold, charge })
+    for (let times = 0; times < 2; times++) await settleUndelivered(node.core, node.ledger, hold, charge)
+    expect(await charged(node, hold.requestId)).toEqual([70])
+    expect(await node.userRow(userId)).toMatchObject({ quota: 1000, held: 0, used_quota: 0 })
+    expect(await node.tokenRow(tokenId)).toMatchObject({ remain_quota: 1000, held: 0, used_quota: 0 })
+    expect(await costs(node)).toEqual([{ request_id: hold.requestId, amount: 70, reason: 'undelivered' }])
+    expect(await outcome(() => node.ledger.hold(aHold(userId, tokenId, 1000)))).toBe('ok')
+    expect(await reconcile(node.core)).toEqual([])
+  })
+})
+
+type Failed = { hold: ReturnType<typeof aHold>; charge: ReturnType<typeof aCharge> }
+
+/** Commits the charge by another ledger over the same database. */
+async function commitOf(_kind: DatabaseKind, node: TestLedger, { hold, charge }: Failed): Promise<void> {
+  const other = await ledgerOf(node.database, 'other')
+  await other.ledger.settle(hold, charge)
+  await other.close()
+}
+
+async function writesAgain(node: TestLedger): Promise<void> {
+  const userId = await node.user(10)
+  for (let tries = 0; tries < 300; tries++) {
+    const hold = aHold(userId, 0, 1)
+    if ((await outcome(async () => node.ledger.hold(hold))) === 'ok') {
+      await node.ledger.settle(hold, aCharge(hold, 0))
+      return
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error('The ledger does not write')
+}
+
+async function charged({ core }: TestLedger, requestId: string): Promise<number[]> {
+  const rows = await core.db.selectFrom('ledger').select('amount').where('reference', '=', `charge:${requestId}`).execute()
+  return rows.map(({ amount }) => 0 - amount)
+}
+
+const costs = ({ core }: TestLedger) => core.db.selectFrom('site_costs').select(['request_id', 'amount', 'reason']).execute()
+const holdsOf = ({ core }: TestLedger) => core.db.selectFrom('holds').selectAll().execute()

@@ -1,0 +1,56 @@
+import { useQuery } from '@tanstack/react-query'
+import { type SiteCostSum, siteCostReasonLabels } from '../../../../contract/entities/site-cost.ts'
+import { useLocal, useText } from '../../../lib/i18n.ts'
+import { read } from '../../../lib/query.ts'
+import { DataTable } from '../../../ui/data-table.tsx'
+import type { Column } from '../../../ui/listing.ts'
+import { Panel } from '../../../ui/panel.tsx'
+import { QuotaText } from '../../../ui/quota-text.tsx'
+import styles from './runtime.module.css'
+import { texts } from './texts.ts'
+
+/** What upstreams billed and nobody was charged for, by reason and channel. */
+export function SiteCostsPanel() {
+  const say = useText(texts)
+  const list = useQuery(read('GET /api/system/site_cost'))
+  return (
+    <Panel title={say('siteCosts')} description={say('siteCostsHint')}>
+      <DataTable
+        label={say('siteCosts')}
+        dense
+        columns={useColumns()}
+        list={list}
+        rowKey={({ reason, channel_id }) => `${reason}:${channel_id}`}
+        empty={{ title: say('siteCostsEmpty') }}
+      />
+    </Panel>
+  )
+}
+
+function useColumns(): Column<SiteCostSum>[] {
+  const say = useText(texts)
+  const local = useLocal()
+  const sumColumn = (key: 'last_24_hours' | 'last_30_days' | 'all'): Column<SiteCostSum> => ({
+    key,
+    title: say(key),
+    align: 'right',
+    cell: (row) => (
+      <span className={styles.sum}>
+        <QuotaText units={row[key].quota} />
+        <small className={styles.quiet}>{say('requestCount', { count: row[key].count })}</small>
+      </span>
+    ),
+  })
+  return [
+    {
+      key: 'channel',
+      title: say('channel'),
+      heads: true,
+      cell: ({ channel_id: id, channel_name: name }) => (name === '' ? `#${id}` : `${name} (#${id})`),
+    },
+    { key: 'reason', title: say('reason'), cell: ({ reason }) => local(siteCostReasonLabels[reason]) },
+    sumColumn('last_24_hours'),
+    sumColumn('last_30_days'),
+    sumColumn('all'),
+  ]
+}

@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, it, onTestFinished } from 'vitest'
+import { startPostgres } from '../scripts/postgres-server.mjs'
+import { openSqlite } from '../src/server/db/sqlite-file.ts'
+import { startServer } from './helpers/app.ts'
+import { freshDatabase, type TestDatabase } from './helpers/databases.ts'
+import { startProcess } from './helpers/process.ts'
+import { books, requireBalancedBooks } from './helpers/seed.ts'
+import { newFolder } from './helpers/templates.ts'
+import { upstreamOfTest } from './helpers/upstream.ts'
+import { ask, chat, model } from './relay/stage.ts'
+
+const run = promisify(execFile)
+
+/** The commands that backup.md gives under a heading of a chapter, as they are written there. */
+function commandsOf(chapter: string, heading: string): string {
+  const text = readFileSync(new URL('../docs/operations/backup.md', import.meta.url), 'utf8')
+  const inChapter = text.split(/^## /m).find((part) => part.startsWith(`${chapter}\n`)) ?? ''
+  const below = inChapter.split(/^### /m).find((part) => part.startsWith(`${heading}\n`)) ?? ''
+  const [, commands] = /^```sh\n(.*?)^```$/ms.exec(below) ?? []
+  if (!commands) throw new Error(`backup.md has no commands for ${chapter}: ${heading}`)
+  return commands
+}
+
+/** A folder as backup.md has it: with `data` and `backup`. */
+function installation() {
+  const folder = newFolder()
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const data = join(folder, 'data')
+  mkdirSync(data)
+  mkdirSync(join(folder, 'backup'))
+  return { folder, data }
+}
+
+async function sqliteInstallation() {
+  const { folder, data } = installation()
+  const template = await freshDatabase('sqlite', 'started')
+  copyFileSync(join(template.env.DATA_DIR, 'app.db'), join(data, 'app.db'))
+  await template.drop()
+  return { folder, data, database: { ...template, env: { DATABASE_URL: '', DATA_DIR: data } } }
+}
+
+/** A server with a channel and a key. `spend` makes so many calls that are charged. */
+async function serving(database: TestDatabase) {
+  const upstream = await upstreamOfTest()
+  const server = await startProcess(database)
+  onTestFinished(async () => void (await server.kill('SIGKILL')))
+  await server.call('POST /api/channel/', { name: 'x', type: 1, key: 'k', base_url: upstream.url, models: model })
+  const { key } = await server.call<{ key: string }>('POST /api/token/', { name: 'x', unlimited_quota: true })
+  const spend = async (calls: number) => {
+    for (let call = 0; call < calls; call++) expect((await ask(server, `sk-${key}`, chat())).status).toBe(200)
+  }
+  return { server, spend }
+}
+
+const shell = (folder: string, commands: string, env: Record<string, string> = {}) =>
+  run('sh', ['-euc', commands], { cwd: folder, env: { ...process.env, ...env } })
+
+async function requireCharges(database: TestDatabase, count: number): Promise<void> {
+  const server = await startServer(database.kind, { database })
+  expect((await books(server)).logs).toHaveLength(count)
+  await requireBalancedBooks(server)
+  await server.stop()
+}
+
+it('a clean stop leaves the whole database in app.db, which a copy of that file alone brings back as backup.md says', async () => {
+  const { folder, data, database } = await sqliteInstallation()
+  const { server, spend } = await serving(database)
+  await spend(5)
+  expect(await server.kill('SIGTERM')).toBe(0)
+  const log = join(data, 'app.db-wal')
+  expect(existsSync(log) ? statSync(log).size : 0).toBe(0)
+
+  await shell(folder, commandsOf('SQLite', 'Back up after a clean stop'))
+  expect(readdirSync(join(folder, 'backup'))).toEqual(['app.db'])
+  const copy = openSqlite(join(folder, 'backup', 'app.db'))
+  expect(copy.prepare('select count(*) as rows from logs where type = 2').get()).toEqual({ rows: 5 })
+  copy.close()
+  rmSync(data, { recursive: true })
+  mkdirSync(data)
+  await shell(folder, commandsOf('SQLite', 'Restore'))
+  await requireCharges(database, 5)
+})
+
+const hasSqlite = (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, 'sqlite3')))
+if (!hasSqlite)
+  process.stderr.write(
+    '\n!!! sqlite3 is missing: the test of backups of SQLite is SKIPPED. Install it: apt-get install sqlite3\n\n',
+  )
+
+it.runIf(hasSqlite)('backup.md is followed as written: a backup of SQLite that is taken while the server runs', async () => {
+  const { folder, database } = await sqliteInstallation()
+  const { server, spend } = await serving(database)
+  await spend(3)
+  await shell(folder, commandsOf('SQLite', 'Back up while the server runs'))
+  await spend(2)
+  // Killed, so that a log of the later state lies beside the file.
+  await server.kill('SIGKILL')
+  await shell(folder, commandsOf('SQLite', 'Restore'))
+  await requireCharges(database, 3)
+})
+
+/** PostgreSQL as the system has it: its tools refuse servers that are newer. */
+const systems = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql').sort() : []
+const bin = `/usr/lib/postgresql/${systems.at(-1)}/bin`
+const hasTools = ['postgres', 'initdb', 'pg_dump', 'pg_restore'].every((name) => existsSync(join(bin, name)))
+if (!hasTools)
+  process.stderr.write(
+    '\n!!! pg_dump is missing: the test of backups of PostgreSQL is SKIPPED. Install it: apt-get install postgresql\n\n',
+  )
+
+it.runIf(hasTools)('backup.md is followed as written: a backup of PostgreSQL that is taken while the server runs', async () => {
+  const { folder, data } = installation()
+  const postgres = await startPostgres({ bin })
+  onTestFinished(() => postgres.stop())
+  const env = { DATABASE_URL: `${postgres.url}/postgres`, DATA_DIR: data }
+  const own = await freshDatabase('postgres', 'empty')
+  onTestFinished(() => own.drop())
+  const database: TestDatabase = { ...own, env }
+  const tools = { DATABASE_URL: env.DATABASE_URL, PATH: `${bin}:${process.env.PATH}` }
+  const { server, spend } = await serving(database)
+  await spend(3)
+  await shell(folder, commandsOf('PostgreSQL', 'Back up'), tools)
+  await spend(2)
+  await server.kill('SIGTERM')
+  await shell(folder, commandsOf('PostgreSQL', 'Restore'), tools)
+  await requireCharges(database, 3)
+})

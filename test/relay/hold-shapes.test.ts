@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest'
+import { serverOfTest } from '../helpers/app.ts'
+import { eachDatabase } from '../helpers/databases.ts'
+import { requireBalancedBooks } from '../helpers/seed.ts'
+import { holdShapes } from './hold-shapes.ts'
+import { crowd, holdStage } from './hold-stage.ts'
+
+/** Sent 200 times at once in the short run; `npm run torture` does so with every shape. */
+const crowded = new Set([
+  'Chat, n of 128 without a limit',
+  'Messages, Cherokee',
+  'Messages, cache write of an hour',
+  'Responses, no limit',
+  'Messages, PDF by address',
+])
+
+eachDatabase('a hold covers what a request can cost', (_fresh, kind) => {
+  it('charges every shape at most what was held for it, where its prompt can be bounded', async () => {
+    const server = await serverOfTest(kind)
+    const stage = await holdStage(server)
+    const table: Record<string, number | string> = {}
+    for (const shape of holdShapes) {
+      const { status, text, charge, held } = await stage.once(shape)
+      table[shape.name] = status === 200 ? charge / held : text.slice(0, 300)
+    }
+    const exceptions = Object.entries(table).filter(([, ratio]) => typeof ratio !== 'number' || ratio > 1)
+    expect(exceptions).toEqual([])
+    await requireBalancedBooks(server)
+  }, 180_000)
+
+  it('leaves no balance below zero when 200 run at once on a key that affords ten', async () => {
+    const server = await serverOfTest(kind)
+    const stage = await holdStage(server)
+    for (const shape of holdShapes.filter(({ name }) => crowded.has(name))) {
+      const { statuses, left, dearest } = await crowd([server], stage, shape)
+      expect(statuses, shape.name).toContain(200)
+      expect(left, shape.name).toBeGreaterThanOrEqual(shape.isUnbounded ? -dearest : 0)
+    }
+    await requireBalancedBooks(server)
+  }, 180_000)
+})

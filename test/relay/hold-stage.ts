@@ -1,0 +1,203 @@
+import { expect } from 'vitest'
+import type { TestServer } from '../helpers/app.ts'
+import { addChannel, addToken, books } from '../helpers/seed.ts'
+import { type Dearest, type HoldShape, holdModels } from './hold-shapes.ts'
+import { httpUpstream, settledCharges } from './stage.ts'
+
+const anthropic = 14
+const gemini = 24
+
+type Json = Record<string, unknown>
+type Reply = (shape: HoldShape, used: Dearest) => Json | Buffer
+
+/** A server with channels of three vendors, all of which answer the shape that `play` was given last with its dearest usage. */
+export async function holdStage(server: TestServer) {
+  let playing: HoldShape | undefined
+  let answers = 0
+  let ignoresLimits = false
+  const url = await httpUpstream(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const shape = playing
+    if (!shape) return void response.writeHead(500).end()
+    const limit = limitIn(chunks)
+    const ignores = ignoresLimits && answers++ % 3 === 0
+    const used = shape.usage({ limit: ignores ? undefined : limit })
+    const [, reply] = replies.find(([path]) => (request.url ?? '').includes(path)) ?? []
+    const body = reply?.(shape, used) ?? {}
+    response.setHeader('content-type', Buffer.isBuffer(body) ? 'audio/mpeg' : 'application/json')
+    response.end(Buffer.isBuffer(body) ? body : JSON.stringify(body))
+  })
+  await addChannel(server, { url, models: holdModels.openai.join(',') })
+  await addChannel(server, { url, type: anthropic, models: holdModels.anthropic.join(',') })
+  await addChannel(server, { url, type: gemini, models: holdModels.gemini.join(',') })
+  const ratios = Object.fromEntries(Object.values(holdModels).flatMap((models) => models.map((model) => [model, 0.05])))
+  await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify(ratios) })
+  const rich = await addToken(server)
+
+  return {
+    rich,
+    play(shape: HoldShape, { ignoring = false } = {}) {
+      playing = shape
+      ignoresLimits = ignoring
+    },
+    /** Sends a shape once and answers what was held and charged. */
+    async once(shape: HoldShape, key = rich.key) {
+      playing = shape
+      ignoresLimits = false
+      const answer = await send(server.url, key, shape)
+      if (answer.status !== 200) return { status: answer.status, text: answer.text, charge: 0, held: 0, limit: undefined }
+      await settledCharges(server)
+      const row = (await books(server)).logs.at(-1)
+      const { held = 0, output_limit: limit } = JSON.parse(row?.other ?? '{}')
+      return { status: 200, text: answer.text, charge: row?.quota ?? 0, held, limit }
+    },
+  }
+}
+
+export async function send(url: string, key: string, { path, model, body }: HoldShape) {
+  const isForm = typeof body === 'function'
+  const response = await fetch(url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, ...(isForm ? {} : { 'content-type': 'application/json' }) },
+    body: isForm ? body() : JSON.stringify(path.startsWith('/v1beta') ? body : { model, ...body }),
+  })
+  return { status: response.status, text: Buffer.from(await response.arrayBuffer()).toString('latin1') }
+}
+
+/** Sends a shape many times at once with a key that affords ten at their real cost, and answers what is left on it. */
+export async function crowd(
+  servers: readonly TestServer[],
+  stage: Awaited<ReturnType<typeof holdStage>>,
+  shape: HoldShape,
+  callers = 200,
+) {
+  const [first] = servers
+  if (!first) throw new Error('A crowd needs a server')
+  const { charge, text } = await stage.once(shape)
+  expect(charge, `${shape.name}: ${text}`).toBeGreaterThan(0)
+  const token = await addToken(first, { unlimited_quota: false, remain_quota: charge * 10 })
+  stage.play(shape, { ignoring: true })
+  const statuses = await Promise.all(
+    Array.from({ length: callers }, async (_, index) => {
+      const server = servers[index % servers.length] ?? first
+      return (await send(server.url, token.key, shape)).status
+    }),
+  )
+  for (const server of servers) await settledCharges(server)
+  const { tokens, logs } = await books(first)
+  const charges = logs.filter((row) => row.token_id === token.id).map((row) => row.quota)
+  return {
+    statuses,
+    left: tokens.find(({ id }) => id === token.id)?.remain_quota ?? Number.NaN,
+    dearest: Math.max(0, ...charges),
+  }
+}
+
+function limitIn(chunks: readonly Buffer[]): number | undefined {
+  const found = /"(?:max_tokens|max_completion_tokens|max_output_tokens|maxOutputTokens)":\s*(\d+)/.exec(
+    Buffer.concat(chunks).toString('latin1'),
+  )
+  return found ? Number(found[1]) : undefined
+}
+
+const openAiUsage = ({ prompt, output, audioIn = 0, audioOut = 0, imageIn = 0 }: Dearest) => ({
+  prompt_tokens: prompt,
+  completion_tokens: output,
+  total_tokens: prompt + output,
+  prompt_tokens_details: { audio_tokens: audioIn, image_tokens: imageIn },
+  completion_tokens_details: { audio_tokens: audioOut },
+})
+
+/** Whole replies, by a part of the address. */
+const replies: readonly (readonly [path: string, reply: Reply])[] = [
+  [
+    '/chat/completions',
+    ({ model }, used) => ({
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      model,
+      choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }],
+      usage: openAiUsage(used),
+    }),
+  ],
+  [
+    '/completions',
+    ({ model }, used) => ({
+      id: 'cmpl-1',
+      object: 'text_completion',
+      model,
+      choices: [{ index: 0, text: 'x', finish_reason: 'stop' }],
+      usage: openAiUsage(used),
+    }),
+  ],
+  [
+    '/responses',
+    ({ model }, used) => ({
+      id: 'resp_1',
+      object: 'response',
+      status: 'completed',
+      model,
+      output: [
+        ...Array.from({ length: used.searches ?? 0 }, (_, index) => ({
+          type: 'web_search_call',
+          id: `ws_${index}`,
+          status: 'completed',
+        })),
+        {
+          type: 'message',
+          id: 'msg_1',
+          status: 'completed',
+          role: 'assistant',
+          content: [{ type: 'output_text', text: 'x', annotations: [] }],
+        },
+      ],
+      usage: { input_tokens: used.prompt, output_tokens: used.output, total_tokens: used.prompt + used.output },
+    }),
+  ],
+  [
+    '/messages',
+    ({ model }, { prompt, output, cacheWrite1h = 0, searches = 0 }) => ({
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model,
+      content: [{ type: 'text', text: 'x' }],
+      stop_reason: 'end_turn',
+      usage: {
+        input_tokens: prompt - cacheWrite1h,
+        cache_creation_input_tokens: cacheWrite1h,
+        cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: cacheWrite1h },
+        output_tokens: output,
+        server_tool_use: { web_search_requests: searches },
+      },
+    }),
+  ],
+  [
+    ':generateContent',
+    ({ model }, { prompt, output }) => ({
+      candidates: [{ content: { role: 'model', parts: [{ text: 'x' }] }, finishReason: 'STOP' }],
+      usageMetadata: { promptTokenCount: prompt, candidatesTokenCount: output, totalTokenCount: prompt + output },
+      modelVersion: model,
+    }),
+  ],
+  [
+    '/embeddings',
+    ({ model }, { prompt }) => ({
+      object: 'list',
+      model,
+      data: [{ object: 'embedding', index: 0, embedding: [0.1] }],
+      usage: { prompt_tokens: prompt, total_tokens: prompt },
+    }),
+  ],
+  [
+    '/images/',
+    (_shape, { prompt, output, images = 1 }) => ({
+      created: 1,
+      data: Array.from({ length: images }, () => ({ b64_json: 'iVBORw0KGgo=' })),
+      ...(output > 0 ? { usage: { input_tokens: prompt, output_tokens: output, total_tokens: prompt + output } } : {}),
+    }),
+  ],
+  ['/audio/speech', () => Buffer.from('ID3 sound')],
+  ['/audio/transcriptions', (_shape, { seconds = 0 }) => ({ text: 'x', duration: seconds })],
+]

@@ -1,0 +1,116 @@
+import { expect, it } from 'vitest'
+import type { Log, LogOther } from '../../src/contract/entities/log.ts'
+import { eachDatabase } from '../helpers/databases.ts'
+import { requireBalancedBooks } from '../helpers/seed.ts'
+import { chat, completion, event, httpUpstream, piece, settledCharges, stage } from './stage.ts'
+
+/** gpt-4o-mini: 0.075 units of a prompt token, four times as much of an output token. */
+const costOf = (prompt: number, output: number) => Math.ceil((prompt + output * 4) * 0.075)
+
+const usageOf = (prompt_tokens: number, completion_tokens: number, more: object = {}) => {
+  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens, ...more }
+}
+
+eachDatabase('usage above what a request can have', (_fresh, kind) => {
+  async function reporting(usage: object, setting: object = {}) {
+    const url = await httpUpstream((request, response) => {
+      let body = ''
+      request.on('data', (bytes) => {
+        body += bytes
+      })
+      request.on('end', () => {
+        const isStream = JSON.parse(body).stream === true
+        response.writeHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' })
+        const last = event({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage })
+        response.end(isStream ? piece('four') + piece('', 'stop') + last + event('[DONE]') : completion({ usage }))
+      })
+    })
+    const staged = await stage(kind, url, { channel: { setting: JSON.stringify(setting) } })
+    const { server } = staged
+    const rows = async (query = '') => (await server.call<{ items: Log[] }>(`GET /api/log/?type=2&${query}`)).items
+    return {
+      ...staged,
+      rows,
+      amounts: async () => (await settledCharges(server)).map(({ amount }) => amount),
+      siteCosts: () => server.app.db.selectFrom('site_costs').selectAll().orderBy('amount').execute(),
+    }
+  }
+
+  it.each([false, true])('is charged at the bound, and the site bears the rest (stream: %s)', async (stream) => {
+    const { server, ask, channelId, rows, amounts, siteCosts } = await reporting(usageOf(11, 1000))
+    expect((await ask(chat({ max_tokens: 100, stream }))).status).toBe(200)
+
+    expect(await amounts()).toEqual([costOf(11, 100)])
+    const [row] = await rows()
+    const { usage_implausible, output_tokens, admin_info: info }: LogOther = JSON.parse(row?.other ?? '')
+    const beyond = costOf(11, 1000) - costOf(11, 100)
+    expect({ usage_implausible, output_tokens, tokens: row?.completion_tokens }).toEqual({
+      usage_implausible: true,
+      output_tokens: 100,
+      tokens: 100,
+    })
+    expect(info).toMatchObject({
+      reported: { prompt_tokens: 11, cached_tokens: 0, completion_tokens: 1000 },
+      site_cost: { amount: beyond, reason: 'usage_implausible' },
+    })
+    expect(await siteCosts()).toMatchObject([
+      { request_id: row?.request_id, user_id: 1, channel_id: channelId, amount: beyond, reason: 'usage_implausible' },
+    ])
+    const own = await server.call<{ items: Log[] }>('GET /api/log/self?type=2')
+    expect(own.items[0]?.other).toContain('usage_implausible')
+    expect(own.items[0]?.other).not.toContain('site_cost')
+    await requireBalancedBooks(server)
+  })
+
+  it('is not what the limit allows, for all choices together', async () => {
+    const { ask, amounts, siteCosts } = await reporting(usageOf(11, 400))
+    await ask(chat({ max_tokens: 100, n: 4 }))
+    expect(await amounts()).toEqual([costOf(11, 400)])
+    expect(await siteCosts()).toEqual([])
+  })
+
+  it.each(['ignores_limits', 'reasoning_beside_limit'])('is not what a channel with %s may write', async (flag) => {
+    const { ask, amounts, siteCosts } = await reporting(usageOf(11, 1000), { [flag]: true })
+    await ask(chat({ max_tokens: 100 }))
+    expect(await amounts()).toEqual([costOf(11, 1000)])
+    expect(await siteCosts()).toEqual([])
+  })
+
+  it('is bounded by what the model can write on such a channel', async () => {
+    const { ask, amounts } = await reporting(usageOf(11, 200_000), { ignores_limits: true })
+    await ask(chat({ max_tokens: 100 }))
+    expect(await amounts()).toEqual([costOf(11, 16_384)])
+  })
+
+  it('is more cached than read', async () => {
+    const cached = usageOf(10, 5, { prompt_tokens_details: { cached_tokens: 5000 } })
+    const { ask, rows, amounts, siteCosts } = await reporting(cached)
+    await ask(chat())
+    expect(await amounts()).toEqual([Math.ceil((10 * 0.5 + 5 * 4) * 0.075)])
+    expect(JSON.parse((await rows())[0]?.other ?? '')).toMatchObject({ cache_tokens: 10, usage_implausible: true })
+    expect(await siteCosts()).toMatchObject([{ reason: 'usage_implausible' }])
+  })
+
+  it('is found in the log, its figures and its files', async () => {
+    const { server, ask, rows } = await reporting(usageOf(11, 1000))
+    for (const max_tokens of [100, 2000, 200, 3000]) await ask(chat({ max_tokens }))
+    await settledCharges(server)
+
+    const filter = 'site_cost=usage_implausible'
+    const found = await rows(filter)
+    expect(found.map((row) => row.completion_tokens)).toEqual([200, 100])
+    expect((await rows(`${filter}&page_size=1&p=2`)).map((row) => row.completion_tokens)).toEqual([100])
+    expect((await rows(`${filter}&sort=created_at`)).map((row) => row.completion_tokens)).toEqual([100, 200])
+    expect(await rows(`${filter}&model_name=other`)).toEqual([])
+    expect(await rows(`${filter}&end_timestamp=1000`)).toEqual([])
+    expect(await rows('site_cost=undelivered')).toEqual([])
+    const { total } = await server.call<{ total: number }>(`GET /api/log/?${filter}`)
+    expect(total).toBe(2)
+    const { quota } = await server.call<{ quota: number }>(`GET /api/log/stat?${filter}`)
+    expect(quota).toBe(costOf(11, 100) + costOf(11, 200))
+    const lines = (await (await server.raw(`GET /api/log/export.csv?${filter}`)).text()).trim().split('\n')
+    expect(lines).toHaveLength(3)
+    expect(lines[0]).toContain('site_cost')
+    expect(lines[1]).toContain('usage_implausible')
+  })
+})

@@ -1,0 +1,55 @@
+import { expect } from 'vitest'
+import type { LogOther } from '../../src/contract/entities/log.ts'
+import { billOf } from '../../src/web/screens/log/bill.ts'
+import { readFactors } from '../../src/web/screens/log/factors.ts'
+import type { DatabaseKind } from '../helpers/databases.ts'
+import { books } from '../helpers/seed.ts'
+import { httpUpstream, stage } from './stage.ts'
+
+/** An upstream that answers everything with this, whole or as the events of a stream, and keeps the bodies that it was sent. */
+export async function vendor(reply: object | (() => { type: string; text: string })) {
+  const asked: Record<string, unknown>[] = []
+  const url = await httpUpstream((request, response) => {
+    let text = ''
+    request.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece
+    })
+    request.on('end', () => {
+      asked.push(JSON.parse(text))
+      const { type, text: body } =
+        typeof reply === 'function' ? reply() : { type: 'application/json', text: JSON.stringify(reply) }
+      response.writeHead(200, { 'content-type': type }).end(body)
+    })
+  })
+  return { url, asked }
+}
+
+/** One unit a token, in and out. */
+export const prices = { 'gpt-5': 1, 'gpt-x': 1, 'claude-opus-4-6': 1, 'claude-haiku-4-5': 1, 'gemini-2.5-pro': 1 }
+
+/** A server whose models cost one unit a token; `last` is the newest row, recomputed from its own factors. */
+export async function scene(kind: DatabaseKind, url: string, channel: Record<string, unknown> = {}) {
+  const models = Object.keys(prices)
+  const staged = await stage(kind, url, { channel: { models: models.join(','), ...channel } })
+  const set = (key: string, value: unknown) => staged.server.call('PUT /api/option/', { key, value: JSON.stringify(value) })
+  await set('ModelRatio', prices)
+  await set('CompletionRatio', Object.fromEntries(models.map((model) => [model, 1])))
+  const last = async () => {
+    const { logs } = await books(staged.server)
+    const row = logs.at(-1)
+    const other = JSON.parse(row?.other ?? '{}') as LogOther
+    const bill = billOf({ quota: row?.quota ?? -1, factors: readFactors(row?.other ?? '') })
+    expect(bill).toMatchObject({ agrees: true })
+    return { quota: row?.quota, tokens: [row?.prompt_tokens, row?.completion_tokens], other }
+  }
+  return { ...staged, set, last }
+}
+
+/** Events of a stream. */
+export const streamed = (events: readonly object[], end = '', named = false) => ({
+  type: 'text/event-stream',
+  text: events
+    .map((event) => `${named ? `event: ${(event as { type: string }).type}\n` : ''}data: ${JSON.stringify(event)}\n\n`)
+    .join('')
+    .concat(end),
+})
