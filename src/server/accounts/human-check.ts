@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { HumanAction } from '../../contract/human-check.ts'
 import { fail } from '../lib/failure.ts'
 import { callConfigured, type UpstreamAgents } from '../lib/http-client.ts'
+import { parseUrl } from '../lib/parse-url.ts'
 import type { Core } from '../options/core.ts'
 
 /** https://developers.cloudflare.com/turnstile/get-started/server-side-validation, November 2025. Replaceable in tests. */
@@ -63,9 +64,8 @@ export class HumanCheck {
 
   /** A token that was solved on another site is none of ours. */
   #isOwn(hostname: string | undefined): boolean {
-    const { ServerAddress } = this.#core.options.current
-    if (hostname === undefined || !URL.canParse(ServerAddress)) return true
-    return new URL(ServerAddress).hostname === hostname
+    const own = parseUrl(this.#core.options.current.ServerAddress)
+    return hostname === undefined || own === undefined || own.hostname === hostname
   }
 }
 

@@ -3,6 +3,7 @@ import { isRoot } from '../../contract/roles.ts'
 import { promptly } from '../db/promptly.ts'
 import type { Client } from '../lib/client-address.ts'
 import { fail } from '../lib/failure.ts'
+import { parseUrl } from '../lib/parse-url.ts'
 import type { Core } from '../options/core.ts'
 import { findByAccessToken } from './access-tokens.ts'
 import { readSessionToken } from './session-cookie.ts'
@@ -87,5 +88,5 @@ function isBrowser(headers: IncomingHttpHeaders): boolean {
 }
 
 function hostOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).host : undefined
+  return parseUrl(url)?.host
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import type { OptionValues } from '../../contract/options/index.ts'
 import { fail } from '../lib/failure.ts'
 import { literalHost } from '../lib/outgoing-url.ts'
+import { parseUrl } from '../lib/parse-url.ts'
 
 /** The site that passkeys are of: its name and its pages, as the saved server address says, whatever a request claims. */
 export interface PasskeySite {
@@ -16,8 +17,9 @@ export function passkeySite(options: Pick<OptionValues, 'ServerAddress'>): Passk
 
 /** Passkeys need https and a name; `localhost` alone is trusted without. */
 export function findPasskeySite({ ServerAddress }: Pick<OptionValues, 'ServerAddress'>): PasskeySite | undefined {
-  if (!URL.canParse(ServerAddress)) return undefined
-  const { protocol, hostname, origin } = new URL(ServerAddress)
+  const url = parseUrl(ServerAddress)
+  if (!url) return undefined
+  const { protocol, hostname, origin } = url
   if (isIP(literalHost(hostname)) !== 0) return undefined
   return protocol === 'https:' || hostname === 'localhost' ? { id: hostname, origin } : undefined
 }

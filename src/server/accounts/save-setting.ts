@@ -1,6 +1,7 @@
 import type { SettingInput } from '../../contract/entities/user-setting.ts'
 import type { Language } from '../../contract/text.ts'
 import { fail } from '../lib/failure.ts'
+import { parseUrl } from '../lib/parse-url.ts'
 import type { Caller } from '../options/core.ts'
 import { readEmail } from './email-address.ts'
 import { type CodeKey, requireCode, spendCode } from './mailed-codes.ts'
@@ -46,7 +47,7 @@ export async function saveSetting(
 
 function requireGoodWebhook({ notify_type, webhook_url = '' }: Setting): void {
   if (webhook_url === '' && notify_type !== 'webhook') return
-  const url = URL.canParse(webhook_url) ? new URL(webhook_url) : undefined
+  const url = parseUrl(webhook_url)
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') fail('webhook_url_invalid')
   // Below stand mail servers and the like, at which nobody makes us knock.
   if (url.port !== '' && Number(url.port) < 1024) fail('webhook_url_invalid')

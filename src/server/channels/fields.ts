@@ -6,6 +6,7 @@ import type { Row, Tables } from '../db/schema.ts'
 import type { Env } from '../env.ts'
 import { fail } from '../lib/failure.ts'
 import { isForbiddenForChannels, literalHost, parseChannelUrl } from '../lib/outgoing-url.ts'
+import { parseUrl } from '../lib/parse-url.ts'
 import { providerById } from '../providers/index.ts'
 import type { Provider } from '../providers/provider.ts'
 import { isHeaderText } from './keys.ts'
@@ -66,7 +67,7 @@ export function requireBaseUrl(provider: Provider, baseUrl: string | undefined):
 /** Where the key of a channel goes: its origin and, when the way there is not encrypted, the proxy that can read along. */
 export function destinationOf(row: Pick<Row<'channels'>, 'type' | 'base_url' | 'setting'>): string {
   const baseUrl = row.base_url || (providerById(row.type)?.baseUrl ?? '')
-  const origin = URL.canParse(baseUrl) ? new URL(baseUrl).origin : baseUrl
+  const origin = parseUrl(baseUrl)?.origin ?? baseUrl
   return origin.startsWith('http:') ? `${origin} ${proxyOf(row.setting)}` : origin
 }
 

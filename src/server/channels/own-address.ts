@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { fail } from '../lib/failure.ts'
 import { innerAddress, literalHost } from '../lib/outgoing-url.ts'
+import { parseUrl } from '../lib/parse-url.ts'
 import { type Resolve, systemResolve } from '../lib/resolve-name.ts'
 import type { Core } from '../options/core.ts'
 
@@ -13,8 +14,8 @@ const resolveName = systemResolve({ deadlineMs: 2000 })
  * `channel_url_invalid`.
  */
 export async function requireOtherSite(core: Core, baseUrl: string | undefined, resolve: Resolve = resolveName): Promise<void> {
-  if (!baseUrl || !URL.canParse(baseUrl)) return
-  const url = new URL(baseUrl)
+  const url = parseUrl(baseUrl ?? '')
+  if (!url) return
   if (isServerAddress(core, url) || (await isThisNode(core, url, resolve))) {
     const reason = {
       zh: '该地址指向本站自身，请求会循环。请填写上游服务的地址',
@@ -25,10 +26,8 @@ export async function requireOtherSite(core: Core, baseUrl: string | undefined, 
 }
 
 function isServerAddress({ options }: Core, url: URL): boolean {
-  const { ServerAddress } = options.current
-  if (!URL.canParse(ServerAddress)) return false
-  const own = new URL(ServerAddress)
-  return own.hostname === url.hostname && portOf(own) === portOf(url)
+  const own = parseUrl(options.current.ServerAddress)
+  return own?.hostname === url.hostname && portOf(own) === portOf(url)
 }
 
 async function isThisNode({ env }: Core, url: URL, resolve: Resolve): Promise<boolean> {

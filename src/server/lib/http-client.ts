@@ -9,6 +9,7 @@ import { type AddressRules, type Connector, guardedConnector } from './guarded-c
 import { hasTooManyHeaders } from './header-limits.ts'
 import { watchConnection } from './kept-connection.ts'
 import { innerAddress, isForbiddenForChannels, isPublicAddress } from './outgoing-url.ts'
+import { parseUrl } from './parse-url.ts'
 import { proxiedConnector } from './proxy-connect.ts'
 import { type Resolve, systemResolve } from './resolve-name.ts'
 
@@ -218,7 +219,7 @@ export async function fetchUntrusted(agents: UpstreamAgents, call: UntrustedCall
       const moved = [301, 302, 303, 307, 308].includes(reply.status) && typeof location === 'string'
       if (!moved || (call.method ?? 'GET') !== 'GET') return reply
 
-      const next = URL.canParse(location, url.href) ? new URL(location, url.href).href : ''
+      const next = parseUrl(location, url.href)?.href ?? ''
       url = readUntrustedUrl(next, rules, allowHttp && url.protocol === 'http:')
       headers = {}
     }
@@ -324,7 +325,7 @@ async function withDeadline<Value>(
 }
 
 function readUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = parseUrl(text)
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') throw new CallFailure('bad_url')
   return url
 }

@@ -2,6 +2,7 @@ import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 import type { Text } from '../../contract/text.ts'
 import { withoutTrailing } from '../../contract/trailing.ts'
 import { fail } from './failure.ts'
+import { parseUrl } from './parse-url.ts'
 
 /**
  * Which addresses the server may connect to. Two answers: what a user or an upstream names must be on the public internet
@@ -66,7 +67,7 @@ export function parseChannelUrl(text: string, { blockPrivate = false }: { blockP
   if (/(\.|%2e){2}/i.test(trimmed)) refuse({ zh: '不能包含“..”', en: 'it contains ".."' })
   if (trimmed.split('/', 3)[2]?.includes('@')) refuse({ zh: '不能包含用户名或密码', en: 'it contains credentials' })
 
-  const url = URL.canParse(trimmed) ? new URL(trimmed) : refuse({ zh: '格式错误', en: 'it is not a URL' })
+  const url = parseUrl(trimmed) ?? refuse({ zh: '格式错误', en: 'it is not a URL' })
   const host = literalHost(url.hostname)
   if (isIP(host) !== 0 && isForbiddenForChannels(host, { blockPrivate }))
     refuse({ zh: '不允许访问该地址', en: 'this address is not allowed' })

@@ -4,6 +4,7 @@ import { buildConnector } from 'undici'
 import { afterAwake } from './awake.ts'
 import { AddressRefused, type AddressRules, type Connector, guardedConnector } from './guarded-connect.ts'
 import { literalHost } from './outgoing-url.ts'
+import { parseUrl } from './parse-url.ts'
 import { requestSocks5 } from './socks5.ts'
 
 /**
@@ -32,8 +33,8 @@ const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:'
 
 /** Whether a text is the URL of a proxy: http, https, socks5 or socks5h, a host, perhaps a login. */
 export function isProxyUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false
-  const url = new URL(text)
+  const url = parseUrl(text)
+  if (!url) return false
   return Object.hasOwn(defaultPorts, url.protocol) && url.hostname !== '' && url.search === '' && /^\/?$/.test(url.pathname)
 }
 

@@ -1,5 +1,6 @@
 import type { OptionKey, OptionValues } from '../../contract/options/index.ts'
 import { fail } from '../lib/failure.ts'
+import { parseUrl } from '../lib/parse-url.ts'
 
 /**
  * The addresses in options that the content policy of the console allows: pages that it frames and the form that it sends payments to.
@@ -40,7 +41,8 @@ export function requirePolicyHosts(options: OptionValues, key: OptionKey): void 
 function sourceOf(option: OptionKey, use: PolicySource['use'], link: string): PolicySource[] {
   const text = link.trim()
   const isWeb = use === 'frame' ? /^https:\/\//i.test(text) : /^https?:\/\//i.test(text)
-  if (!isWeb || !URL.canParse(text)) return []
-  const { origin, hostname } = new URL(text)
+  const url = isWeb ? parseUrl(text) : undefined
+  if (!url) return []
+  const { origin, hostname } = url
   return [{ option, use, origin: /^[a-z0-9.-]+$/.test(hostname) ? origin : undefined }]
 }

@@ -1,4 +1,5 @@
 import { channelColors } from '../../contract/entities/channel-status.ts'
+import { parseUrl } from '../lib/parse-url.ts'
 import { advancedCustom } from './advanced-custom.ts'
 import { aiproxyLibrary } from './aiproxy-library.ts'
 import { ali } from './ali.ts'
@@ -118,7 +119,7 @@ function faultsOf(provider: Provider): string[] {
 }
 
 function isUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:/.test(text)
+  return parseUrl(text) !== undefined && /^https?:/.test(text)
 }
 
 function repeated<T>(values: readonly T[]): T[] {

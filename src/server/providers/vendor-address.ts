@@ -1,3 +1,4 @@
+import { parseUrl } from '../lib/parse-url.ts'
 import { providers } from './index.ts'
 
 const vendorHosts = new Set(providers.flatMap(({ baseUrl }) => (baseUrl === '' ? [] : [new URL(baseUrl).host])))
@@ -15,7 +16,8 @@ const vendorDomains = [
 /** Whether a base URL is an address of a vendor: one that a provider has by default. '' is the address that the protocol fixes. */
 export function isVendorAddress(baseUrl: string): boolean {
   if (baseUrl === '') return true
-  if (!URL.canParse(baseUrl)) return false
-  const { host, hostname } = new URL(baseUrl)
+  const url = parseUrl(baseUrl)
+  if (!url) return false
+  const { host, hostname } = url
   return vendorHosts.has(host) || vendorDomains.some((domain) => hostname.endsWith(domain))
 }

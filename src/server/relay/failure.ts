@@ -1,5 +1,6 @@
 import { AppError } from '../lib/failure.ts'
 import { redact } from '../lib/logger.ts'
+import { parseUrl } from '../lib/parse-url.ts'
 import { type CallerError, ownError, passedError } from '../protocols/error-body.ts'
 import type { ErrorDetails, UpstreamErrorFacts } from '../protocols/wire-format.ts'
 import type { Upstream } from '../providers/provider.ts'
@@ -168,7 +169,6 @@ export function withoutSecrets(text: string, channel: Upstream): string {
 }
 
 function hostsOf(url: string): string[] {
-  if (!URL.canParse(url)) return []
-  const { host, hostname } = new URL(url)
-  return [host, hostname]
+  const parsed = parseUrl(url)
+  return parsed ? [parsed.host, parsed.hostname] : []
 }

@@ -1,4 +1,5 @@
 import type { RunningChannel } from '../channels/model-index.ts'
+import { parseUrl } from '../lib/parse-url.ts'
 import { withoutSecrets } from '../relay/failure.ts'
 
 /** Text of an upstream as it may be stored and shown: nothing of the channel in it, nothing that a database refuses, and not too long. */
@@ -14,8 +15,8 @@ export function storable(text: string): string {
 
 /** A web address as it came, or '' for everything else. */
 export function webAddress(value: unknown): string {
-  if (typeof value !== 'string' || value.length > 2000 || !URL.canParse(value)) return ''
-  return /^https?:$/.test(new URL(value).protocol) ? storable(value) : ''
+  if (typeof value !== 'string' || value.length > 2000) return ''
+  return /^https?:$/.test(parseUrl(value)?.protocol ?? '') ? storable(value) : ''
 }
 
 /** A value as JSON text, '' when it is none or too long. */

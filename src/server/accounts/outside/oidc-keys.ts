@@ -1,5 +1,6 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
 import { fail } from '../../lib/failure.ts'
+import { parseUrl } from '../../lib/parse-url.ts'
 import type { Core } from '../../options/core.ts'
 import type { Peers } from './peers.ts'
 import { type Answered, requireText } from './profile.ts'
@@ -115,5 +116,5 @@ function readSite(answer: Answered, url: string): OidcSite {
 function requireWebAddress(answer: Answered, name: string, asked: string): string {
   const address = requireText(answer, name, 2000)
   const isSafe = /^https:\/\//i.test(address) || (asked.startsWith('http://') && /^http:\/\//i.test(address))
-  return isSafe && URL.canParse(address) ? address : fail('outside_failed', {}, { detail: `${name} is no web address` })
+  return isSafe && parseUrl(address) ? address : fail('outside_failed', {}, { detail: `${name} is no web address` })
 }

@@ -1,5 +1,6 @@
 import { fail } from '../../lib/failure.ts'
 import { CallFailure, callConfigured, type UpstreamAgents } from '../../lib/http-client.ts'
+import { parseUrl } from '../../lib/parse-url.ts'
 import type { Core } from '../../options/core.ts'
 
 /** Where the providers live. Replaceable in tests. */
@@ -98,5 +99,5 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : ''
+  return parseUrl(url)?.host ?? ''
 }

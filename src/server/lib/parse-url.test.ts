@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest'
+import { parseUrl } from './parse-url.ts'
+
+it('reads the same URL of a text with letters of Latin-1 however often it is asked', () => {
+  const text = 'https://BÜCHER.example'
+  for (let round = 0; round < 100_000; round++) {
+    if (parseUrl(text)?.origin !== 'https://xn--bcher-kva.example') expect.unreachable(`round ${round}`)
+  }
+})
+
+it('reads addresses against a base, and no address of what is none', () => {
+  expect(parseUrl('../next?a=1', 'https://first.example/a/b')?.href).toBe('https://first.example/next?a=1')
+  expect(parseUrl('/next')).toBeUndefined()
+  expect(parseUrl('')).toBeUndefined()
+})
