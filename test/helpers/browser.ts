@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { inflate } from '@sparticuz/chromium'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
 const require = createRequire(import.meta.url)
@@ -121,7 +122,6 @@ async function packedChromium(): Promise<{ executablePath: string; env: Record<s
 
 /** Unpacks beside the final place and moves it there as one, so that tests that start together never see half of it. */
 async function unpack(from: string, home: string): Promise<void> {
-  const { inflate } = await import('@sparticuz/chromium')
   const half = await mkdtemp(`${home}-`)
   const before = process.env.TMPDIR
   try {
