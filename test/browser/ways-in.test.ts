@@ -188,6 +188,8 @@ it('Telegram is bound and logs in by its own button, and what it hands over does
   await page.waitForURL('**/token')
   expect(await page.evaluate(() => JSON.parse(localStorage.getItem('user') ?? '{}').username)).toBe('chat')
   await settled(page)
+  // What the page still asks for would be refused without the session.
+  await page.waitForLoadState('networkidle')
 
   // Somebody else's data in a link are worth nothing without the state of this browser.
   await page.context().clearCookies()

@@ -125,6 +125,7 @@ describe('mail', () => {
       threshold: '$2',
       channel: '<img>',
       id: 7,
+      count: 5,
       reason: '$3',
       change: '<img>',
     }
