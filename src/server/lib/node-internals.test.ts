@@ -1,0 +1,130 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { answerHalfClosed, closeConnectionBy, newDetachedRequest, stopAccepting, takeOverChunking } from './node-internals.ts'
+
+/** `test/node-versions.test.ts` runs this file on every supported major version of Node. */
+
+const request = 'GET / HTTP/1.1\r\nhost: here\r\n\r\n'
+const soon = () => new Promise((resolve) => setTimeout(resolve, 50))
+
+async function listen(answer: RequestListener): Promise<{ server: Server; open: () => Promise<Socket> }> {
+  const server = createServer(answer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const open = async () => {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    onTestFinished(() => void socket.destroy())
+    await once(socket, 'connect')
+    return socket
+  }
+  return { server, open }
+}
+
+describe('answerHalfClosed', () => {
+  const late: RequestListener = (_, response) => void soon().then(() => response.end('the whole answer'))
+
+  it('sends the answer to a caller that has ended their side, and closes the connection behind it', async () => {
+    const { server, open } = await listen(late)
+    answerHalfClosed(server)
+    const socket = await open()
+    socket.end(request)
+    expect(await text(socket)).toMatch(/the whole answer/)
+  })
+
+  it('changes what Node does by itself', async () => {
+    const { open } = await listen(late)
+    const socket = await open()
+    socket.end(request)
+    expect(await text(socket)).toBe('')
+  })
+})
+
+describe('stopAccepting', () => {
+  it('refuses new connections, still serves those that are open, and tells when the last one is closed', async () => {
+    const { server, open } = await listen((_, response) => response.end('served'))
+    const kept = await open()
+    let hasEnded = false
+    const ended = new Promise<void>((resolve) =>
+      stopAccepting(server, () => {
+        hasEnded = true
+        resolve()
+      }),
+    )
+    await expect(open()).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+
+    for (let round = 0; round < 2; round++) {
+      kept.write(request)
+      const [bytes] = await once(kept, 'data')
+      expect(String(bytes)).toContain('served')
+      expect(hasEnded).toBe(false)
+    }
+    kept.end()
+    await ended
+  })
+})
+
+describe('closeConnectionBy', () => {
+  it('is what Node calls, once, behind an answer that ends the connection', async () => {
+    const calls: boolean[] = []
+    const { open } = await listen((incoming, response) => {
+      const { socket } = incoming
+      closeConnectionBy(socket, () => {
+        calls.push(response.writableFinished)
+        socket.end()
+      })
+      response.setHeader('connection', 'close')
+      response.end('the end')
+    })
+    const socket = await open()
+    socket.write(request)
+    expect(await text(socket)).toMatch(/the end/)
+    expect(calls).toEqual([true])
+  })
+})
+
+describe('newDetachedRequest', () => {
+  it('gives what is pushed as its body, and takes headers, on a socket that never opens', async () => {
+    const incoming = newDetachedRequest()
+    incoming.headers['content-type'] = 'application/json'
+    incoming.push('{"model":')
+    incoming.push('"m"}')
+    incoming.push(null)
+    expect(await text(incoming)).toBe('{"model":"m"}')
+    expect([incoming.socket.remoteAddress, incoming.readableAborted]).toEqual([undefined, false])
+  })
+})
+
+describe('takeOverChunking', () => {
+  async function answered(head: string, line: string): Promise<{ isTaken: boolean | undefined; raw: string }> {
+    let isTaken: boolean | undefined
+    const { open } = await listen((_, response) => {
+      response.writeHead(200, { connection: 'close' })
+      isTaken = takeOverChunking(response)
+      response.write(isTaken ? '5\r\nhello\r\n' : 'hello')
+      response.end(isTaken ? '0\r\n\r\n' : '')
+    })
+    const socket = await open()
+    socket.write(`${head} / ${line}\r\nhost: here\r\n\r\n`)
+    return { raw: await text(socket), isTaken }
+  }
+
+  it('leaves the frames of an answer to its caller, who announced them', async () => {
+    const { isTaken, raw } = await answered('GET', 'HTTP/1.1')
+    expect(isTaken).toBe(true)
+    expect(raw).toMatch(/\r\ntransfer-encoding: chunked\r\n/i)
+    expect(raw.split('\r\n\r\n').slice(1).join('\r\n\r\n')).toBe('5\r\nhello\r\n0\r\n\r\n')
+  })
+
+  it('says no where an answer has no frames', async () => {
+    const old = await answered('GET', 'HTTP/1.0')
+    expect([old.isTaken, old.raw.split('\r\n\r\n')[1]]).toEqual([false, 'hello'])
+    expect((await answered('HEAD', 'HTTP/1.1')).isTaken).toBe(false)
+  })
+})
