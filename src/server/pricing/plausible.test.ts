@@ -50,6 +50,20 @@ describe('an implausible usage', () => {
     }
   })
 
+  it('is bounded for each other model that worked for the call, by its own limits and number of calls', () => {
+    const other = (more: Partial<Usage>) => ({ model: 'claude-3-haiku', usage: usageOf({ calls: 2, ...more }) })
+    const plausible = usageOf({ input: 5, byOthers: [other({ input: 400_000, output: 8192 })] })
+    expect(plausibleUsage(plausible, bound)).toEqual({ usage: plausible, isImplausible: false })
+    const reported = usageOf({ input: 5, byOthers: [other({ input: 900_000, cacheRead: 100_000, output: 9000 })] })
+    expect(plausibleUsage(reported, bound)).toEqual({
+      usage: usageOf({ input: 5, byOthers: [other({ input: 300_000, cacheRead: 100_000, output: 8192 })] }),
+      isImplausible: true,
+    })
+    expect(plausibleUsage(reported, undefined)).toEqual({ usage: reported, isImplausible: false })
+    const others = [{ price, usage: usageOf({ input: 1000 }) }]
+    expect(costBeyond(price, { usage: usageOf({ input: 5 }), others }, 5)).toBe(1000)
+  })
+
   it('never grows in any bucket or in cost, and fits, whatever was reported', () => {
     const random = randomOf(7)
     const count = () => Math.floor(random() * 10 ** Math.floor(random() * 6))
@@ -76,18 +90,18 @@ describe('an implausible usage', () => {
       expect(isImplausible).toBe(usage !== reported)
       const [charged, cost] = [costOf(price, usage), costOf(price, reported)]
       expect(charged).toBeLessThanOrEqual(cost)
-      expect(costBeyond(price, reported, charged)).toBe(cost - charged)
+      expect(costBeyond(price, { usage: reported }, charged)).toBe(cost - charged)
     }
   })
 })
 
 describe('the cost beyond a charge', () => {
   it('has the cached tokens that nobody read', () => {
-    expect(costBeyond(price, usageOf({ cacheRead: 10, cacheExcess: 30 }), 5)).toBe(15)
+    expect(costBeyond(price, { usage: usageOf({ cacheRead: 10, cacheExcess: 30 }) }, 5)).toBe(15)
   })
 
   it('is bounded for what is too much to be priced', () => {
-    expect(costBeyond({ ...price, modelRatio: 1e9 }, usageOf({ output: 1e9 }), 5)).toBe(1e12)
-    expect(costBeyond(price, usageOf({ output: 2e9 }), 5)).toBe(1e12)
+    expect(costBeyond({ ...price, modelRatio: 1e9 }, { usage: usageOf({ output: 1e9 }) }, 5)).toBe(1e12)
+    expect(costBeyond(price, { usage: usageOf({ output: 2e9 }) }, 5)).toBe(1e12)
   })
 })

@@ -1,6 +1,7 @@
-import type { Usage } from '../../contract/usage.ts'
+import { modelLimitsOf } from '../../contract/model-limits.ts'
+import type { OtherUsage, Usage } from '../../contract/usage.ts'
 import { AppError } from '../lib/failure.ts'
-import { costOf, type Price } from './quote.ts'
+import { costOf, type Price, type PricedUsage } from './quote.ts'
 import type { UsageBound } from './usage-bound.ts'
 
 /**
@@ -30,12 +31,25 @@ const outputBuckets = ['audioOutput', 'imageOutput', 'output'] as const
  */
 export function plausibleUsage(usage: Usage, bound: UsageBound | undefined): { usage: Usage; isImplausible: boolean } {
   const { cacheExcess = 0, ...reported } = usage
-  const cuts = bound
-    ? { ...cut(reported, promptBuckets, bound.promptTokens), ...cut(reported, outputBuckets, bound.outputTokens) }
-    : {}
-  if (cacheExcess === 0 && Object.keys(cuts).length === 0) return { usage, isImplausible: false }
-  const bounded = { ...reported, ...cuts }
-  return { usage: { ...bounded, reasoning: Math.min(bounded.reasoning, bounded.output) }, isImplausible: true }
+  const own = bound ? within(reported, bound) : reported
+  const byOthers = bound && reported.byOthers?.map((other) => ({ ...other, usage: within(other.usage, boundOfOther(other)) }))
+  const isOtherCut = byOthers?.some((other, index) => other.usage !== reported.byOthers?.[index]?.usage)
+  if (cacheExcess === 0 && own === reported && !isOtherCut) return { usage, isImplausible: false }
+  return { usage: isOtherCut && byOthers ? { ...own, byOthers } : own, isImplausible: true }
+}
+
+/** What another model, such as an adviser, can read and write in as many calls as are reported of it. */
+function boundOfOther({ model, usage }: OtherUsage): UsageBound {
+  const { contextTokens, outputTokensMax } = modelLimitsOf(model)
+  return { promptTokens: usage.calls * contextTokens, outputTokens: usage.calls * outputTokensMax }
+}
+
+/** The same object where nothing is cut. */
+function within(usage: Usage, { promptTokens, outputTokens }: UsageBound): Usage {
+  const cuts = { ...cut(usage, promptBuckets, promptTokens), ...cut(usage, outputBuckets, outputTokens) }
+  if (Object.keys(cuts).length === 0) return usage
+  const bounded = { ...usage, ...cuts }
+  return { ...bounded, reasoning: Math.min(bounded.reasoning, bounded.output) }
 }
 
 /** The buckets that become smaller, with what is left of each. */
@@ -51,14 +65,20 @@ function cut(usage: Usage, order: readonly Bucket[], most: number): Partial<Reco
   return cuts
 }
 
+interface Reported {
+  readonly usage: Usage
+  /** What other models did, each at its own price. */
+  readonly others?: readonly PricedUsage[]
+}
+
 /** Sums of such costs stay exact. */
 const unitsMax = 1_000_000_000_000
 
 /** What the upstream bills, by its report, beyond a charge: units, at most 10^12. */
-export function costBeyond(price: Price, reported: Usage, charged: number): number {
-  const { cacheExcess = 0, ...usage } = reported
+export function costBeyond(price: Price, reported: Reported, charged: number): number {
+  const { cacheExcess = 0, ...usage } = reported.usage
   try {
-    const cost = costOf(price, { ...usage, cacheRead: usage.cacheRead + cacheExcess })
+    const cost = costOf(price, { ...usage, cacheRead: usage.cacheRead + cacheExcess }, reported.others)
     return Math.min(unitsMax, Math.max(0, cost - charged))
   } catch (error) {
     // Too much to be priced.

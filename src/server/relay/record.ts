@@ -40,7 +40,7 @@ export function chargeFor(
   const amount = costOf(price, usage, billed.others)
   const tokensIn = promptTokens(usage)
   const tokensOut = completionTokens(usage)
-  const siteCost = ending.reported && beyond(price, billedUsage(work, ending.reported).usage, costOf(price, usage))
+  const siteCost = ending.reported && beyond(price, billedUsage(work, ending.reported), amount)
 
   return {
     amount,
@@ -72,7 +72,7 @@ export function chargeFor(
   }
 }
 
-function beyond(price: Price, reported: Usage, charged: number): SiteCost {
+function beyond(price: Price, reported: BilledUsage, charged: number): SiteCost {
   return { amount: costBeyond(price, reported, charged), reason: 'usage_implausible' }
 }
 
