@@ -338,6 +338,40 @@ describe('Responses over a WebSocket', () => {
     await requireBalancedBooks(server)
   })
 
+  it('gives back the input for a response that is being made, with the reason, and the response goes on', async () => {
+    const upstream = await waiting()
+    const { server, token } = await stage('sqlite', upstream.url)
+    const client = caller(server.url, token.key)
+    await client.opened()
+    client.say(create({ store: false }))
+    const id = idOf(await client.hears('response.created'))
+    const input = [{ type: 'message', role: 'user', content: 'And the rye?' }]
+    const steer = { type: 'response.steer', previous_response_id: id, input }
+    client.say(steer)
+    expect(await client.hears('response.steer.failed')).toEqual({
+      type: 'response.steer.failed',
+      sequence_number: 0,
+      error: { type: 'invalid_request_error', code: 'steering_not_supported', message: expect.stringContaining('next') },
+      steer: { previous_response_id: id, input },
+    })
+    client.say({ type: 'response.inject', response_id: 'resp_of_others', input })
+    expect(await client.hears('response.inject.failed')).toEqual({
+      type: 'response.inject.failed',
+      sequence_number: 0,
+      error: { code: 'response_not_found', message: expect.any(String) },
+      response_id: 'resp_of_others',
+      input,
+    })
+    upstream.asked[0]?.finish()
+    await client.hears('response.completed')
+    client.say(steer)
+    client.say({ type: 'response.inject', response_id: id, input })
+    const codes = [await client.hears('response.steer.failed', 2), await client.hears('response.inject.failed', 2)]
+    expect(codes.map(({ error }) => (error as { code: string }).code)).toEqual(Array(2).fill('response_already_completed'))
+    client.socket.close(1000)
+    expect(await settledCharges(server)).toHaveLength(1)
+  })
+
   it('tells an error of the upstream with its status and without its secrets', async () => {
     const url = await httpUpstream((_request, response) => {
       response.writeHead(400, { 'content-type': 'application/json' })

@@ -21,6 +21,7 @@ import type { Door, Stoppable } from './realtime.ts'
 import type { RelayParts } from './relay-parts.ts'
 import { AnswerNote, RememberedTurns } from './remembered-turns.ts'
 import { SocketPeer } from './socket-peer.ts'
+import { isSteering, SeenResponses, steeringFailed } from './steering.ts'
 
 /**
  * Responses over a WebSocket: each `response.create` is a request like one over HTTP, native or translated, with an id, limits, a hold
@@ -56,6 +57,7 @@ class ResponsesSession implements Stoppable {
   readonly #lanes = new Map<string, Promise<void>>()
   readonly #running = new Set<Call>()
   readonly #remembered = new RememberedTurns()
+  readonly #seen = new SeenResponses()
   #waiting = 0
   #isStopping = false
   #isCut = false
@@ -90,6 +92,7 @@ class ResponsesSession implements Stoppable {
   async #take(text: string): Promise<void> {
     const event = typeof shapeOf(Buffer.from(text), shapeMax) === 'string' ? undefined : readEvent(text)
     const streamId = textAt(event ?? {}, 'stream_id')
+    if (event && isSteering(event)) return void this.#peer.send(JSON.stringify(steeringFailed(event, this.#seen)))
     if (event?.type !== 'response.create' || this.#isStopping || streamId.length > 200) return this.#refuse(event, streamId)
     this.#waiting++
     const before = this.#lanes.get(streamId) ?? Promise.resolve()
@@ -140,6 +143,7 @@ class ResponsesSession implements Stoppable {
     const note = new AnswerNote()
     return new FrameResponse(this.#peer, {
       event: (data) => {
+        this.#seen.note(data)
         const answer = note.take(data)
         // What an upstream keeps is asked for there, where it is warm.
         if (answer && (body.store === false || answer.response.store === false))
