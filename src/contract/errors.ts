@@ -44,6 +44,11 @@ export const errors = {
     onConsole: 'status',
   }),
   route_unknown: kind(404, '无效的地址（{method} {path}）', 'Invalid URL ({method} {path})'),
+  route_misspelled: kind(
+    404,
+    '无效的地址（{method} {path}），是否应为 {meant}？',
+    'Invalid URL ({method} {path}); did you mean {meant}?',
+  ),
   upgrade_required: kind(426, '该地址只接受 WebSocket 连接', 'This URL only takes WebSocket connections'),
   method_not_allowed: kind(405, '该地址不支持 {method} 方法', 'This URL does not support the method {method}'),
   not_implemented: kind(501, '该接口尚未提供', 'This endpoint is not offered', { final: true }),
@@ -352,7 +357,7 @@ export const errors = {
     'Your quota affords about {tokens} output tokens for this request, and at least {least} are needed; top up, shorten the prompt, or set a smaller output limit',
     { type: 'insufficient_quota', final: true },
   ),
-  price_missing: kind(403, '模型 {model} 的价格未设置，请联系管理员', 'Model {model} has no price; ask the admin to set one', {
+  price_missing: kind(400, '模型 {model} 的价格未设置，请联系管理员', 'Model {model} has no price; ask the admin to set one', {
     final: true,
   }),
   tool_unpriced: kind(
@@ -362,6 +367,11 @@ export const errors = {
   ),
   amount_out_of_range: kind(400, '请求的数量超出范围：{field}', 'The requested amount is out of range: {field}'),
   model_required: kind(400, '缺少 model 字段', 'The field model is required'),
+  model_beside_prompt: kind(
+    400,
+    '使用 prompt 时也须填写 model：存储的提示词中的模型只有其供应商知道，本站须据此选择渠道和计费',
+    'Name the model in the field model beside prompt: only the vendor knows the model of a stored prompt, and this server chooses the channel and the price by it',
+  ),
   model_not_found: kind(404, '模型 {model} 不存在', 'The model {model} does not exist'),
   no_channel: kind(503, '分组 {group} 下对于模型 {model} 无可用渠道', 'No available channel for model {model} in group {group}', {
     type: 'server_error',
@@ -382,9 +392,11 @@ export const errors = {
     'The request came back to a site that it had passed: the address of a channel leads to this site, or to one that leads back here. Ask the admin to correct the address',
     { type: 'server_error', final: true },
   ),
-  dialect_unavailable: kind(503, '模型 {model} 没有支持该协议的渠道', 'No channel for model {model} speaks this protocol', {
-    type: 'server_error',
-  }),
+  dialect_unavailable: kind(
+    400,
+    '模型 {model} 的渠道都不支持该协议，请换用其他接口或模型',
+    'No channel for model {model} offers this endpoint; use another endpoint or another model',
+  ),
   untranslatable: kind(
     400,
     '字段 {field} 无法转换到该模型的渠道所用的协议：{reason}',

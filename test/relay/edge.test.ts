@@ -92,8 +92,11 @@ describe('errors of the door, in the dialect of the route', () => {
     // A vendor of embeddings alone holds no conversations, in whatever dialect they are asked for.
     await addChannel(server, { url: 'http://127.0.0.1:9', type: 44, models: 'gpt-3.5-turbo' })
     const answer = await send({ body: { ...body, model: 'gpt-3.5-turbo' } })
-    expect(answer.status).toBe(dialect === 'openai' ? 503 : 529)
+    expect(answer.status).toBe(400)
     shape.body(answer.status, JSON.parse(await answer.text()))
+    const unserved = await send({ body: { ...body, model: 'gpt-4-32k' } })
+    expect(unserved.status).toBe(dialect === 'openai' ? 503 : 529)
+    shape.body(unserved.status, JSON.parse(await unserved.text()))
     expect(await settledCharges(server)).toEqual([])
   })
 

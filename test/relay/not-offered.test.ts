@@ -1,10 +1,12 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findEndpoint } from '../../src/server/relay/endpoints.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
-import { addToken } from '../helpers/seed.ts'
-import { ask } from './stage.ts'
+import { addChannel, addToken } from '../helpers/seed.ts'
+import { ask, claude } from './stage.ts'
 
 let server: TestServer
 let key: string
@@ -16,6 +18,20 @@ afterAll(() => server.stop())
 
 const file = () => toFile(Buffer.from('{}'), 'a.jsonl')
 const blob = new Blob(['{}'], { type: 'application/json' })
+
+/** Every call in the sources of an SDK; what callers put into an address is `x`. */
+function addressesOf(sdk: string): { method: string; path: string }[] {
+  const folder = new URL(`../../node_modules/${sdk}/resources/`, import.meta.url)
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.mjs'))
+  return sources.flatMap((name) =>
+    [...readFileSync(new URL(name, folder), 'utf8').matchAll(sdkCall)].map(([, verb = '', path = '']) => ({
+      method: verb === 'getAPIList' ? 'GET' : verb.toUpperCase(),
+      path: (sdk === 'openai' ? `/v1${path}` : path).replace(/\$\{.*?\}/g, 'x').replace(/\?.*$/, ''),
+    })),
+  )
+}
+
+const sdkCall = /_client\.(get|post|put|patch|delete|getAPIList)\((?:path)?[`'](\/[^`']+)[`']/g
 
 describe('files, batches and whatever else is not offered answer 501 as the vendor tells errors', () => {
   const openai = () => new OpenAI({ apiKey: key, baseURL: `${server.url}/v1`, maxRetries: 0 })
@@ -37,6 +53,11 @@ describe('files, batches and whatever else is not offered answer 501 as the vend
     ['conversations.create', () => openai().conversations.create()],
     ['vectorStores.list', () => openai().vectorStores.list()],
     ['stored completions', () => openai().chat.completions.retrieve('chatcmpl-1')],
+    ['models.delete', () => openai().models.delete('ft:gpt-4o-mini:a')],
+    ['skills.list', () => openai().skills.list()],
+    ['live sessions', () => openai().post('/live/sessions', { body: {} })],
+    ['voices', () => openai().post('/audio/voices', { body: {} })],
+    ['webhook endpoints', () => openai().get('/webhook_endpoints')],
   ])('OpenAI: %s', async (_name, call) => {
     const error = await Promise.resolve(call()).catch((error: unknown) => error)
     expect(error).toBeInstanceOf(OpenAI.APIError)
@@ -51,6 +72,9 @@ describe('files, batches and whatever else is not offered answer 501 as the vend
     ['batches.list', () => anthropic().messages.batches.list()],
     ['batches.results', () => anthropic().messages.batches.retrieve('msgbatch_1')],
     ['batches.cancel', () => anthropic().messages.batches.cancel('msgbatch_1')],
+    ['skills.list', () => anthropic().beta.skills.list()],
+    ['environments', () => anthropic().get('/v1/environments')],
+    ['agents', () => anthropic().get('/v1/agents')],
   ])('Anthropic: %s', async (_name, call) => {
     const error = await Promise.resolve(call()).catch((error: unknown) => error)
     expect(error).toBeInstanceOf(Anthropic.APIError)
@@ -65,10 +89,31 @@ describe('files, batches and whatever else is not offered answer 501 as the vend
     ['batches.list', () => google().batches.list()],
     ['batches.cancel', () => google().batches.cancel({ name: 'batches/a' })],
     ['caches.list', () => google().caches.list()],
+    ['authTokens.create', () => google().authTokens.create({})],
+    ['models.delete', () => google().models.delete({ model: 'tunedModels/a' })],
   ])('Gemini: %s', async (_name, call) => {
     const error = await Promise.resolve(call()).catch((error: unknown) => error)
     expect(error).toMatchObject({ status: 501 })
     expect(JSON.parse((error as Error).message)).toMatchObject({ error: { code: 501, status: 'UNIMPLEMENTED' } })
+  })
+
+  it('a program is told not to repeat the call', async () => {
+    const dialects: Record<string, string>[] = [{}, { 'anthropic-version': '2023-06-01' }, { 'x-goog-api-key': key }]
+    for (const headers of dialects) {
+      const answer = await ask(server, key, {}, '/v1/files', headers)
+      expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([501, 'false'])
+    }
+  })
+
+  it.each(['openai', '@anthropic-ai/sdk'])('every address of the SDK %s is answered, or told as not offered', (sdk) => {
+    const addresses = addressesOf(sdk)
+    expect(addresses.length).toBeGreaterThan(100)
+    const headers = sdk === 'openai' ? {} : { 'anthropic-version': '2023-06-01' }
+    const unknown = addresses.filter(({ method, path }) => {
+      const found = findEndpoint(method, path, headers)
+      return 'kind' in found && found.kind === 'unknown'
+    })
+    expect(unknown).toEqual([])
   })
 
   it('what no vendor has is no route, and near names are not taken for what is not offered', async () => {
@@ -77,4 +122,71 @@ describe('files, batches and whatever else is not offered answer 501 as the vend
       expect([path, answer.status]).toEqual([path, 404])
     }
   })
+})
+
+describe('an address that is almost right', () => {
+  const send = async (method: string, path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(server.url + path, { method, headers: { authorization: `Bearer ${key}`, ...headers } })
+    return { status: response.status, type: response.headers.get('content-type'), json: await response.json() }
+  }
+
+  it.each([
+    ['POST', '/chat/completions', '/v1/chat/completions'],
+    ['POST', '/completions', '/v1/completions'],
+    ['POST', '/embeddings', '/v1/embeddings'],
+    ['POST', '/responses', '/v1/responses'],
+    ['GET', '/responses/resp_1', '/v1/responses/resp_1'],
+    ['GET', '/models', '/v1/models'],
+    ['GET', '/models/gpt-4o', '/v1/models/gpt-4o'],
+    ['GET', '/chat/completions?a=b', '/v1/chat/completions'],
+    ['POST', '/v1/chat/completions/chat/completions', '/v1/chat/completions'],
+    ['POST', '/v1/chat/completions/v1/chat/completions', '/v1/chat/completions'],
+  ])('%s %s is told as OpenAI tells errors, with what was meant', async (method, path, meant) => {
+    const { status, type, json } = await send(method, path)
+    expect([status, type]).toEqual([404, expect.stringContaining('application/json')])
+    const message = `Invalid URL (${method} ${path.split('?')[0]}); did you mean ${meant}? (request id: `
+    expect(json).toEqual({
+      error: { message: expect.stringContaining(message), type: 'invalid_request_error', param: null, code: 'route_misspelled' },
+    })
+  })
+
+  it.each([
+    ['/messages', '/v1/messages'],
+    ['/messages/count_tokens', '/v1/messages/count_tokens'],
+    ['/v1/messages/v1/messages', '/v1/messages'],
+  ])('%s as Anthropic', async (path, meant) => {
+    const { status, json } = await send('POST', path)
+    const error = { type: 'not_found_error', message: expect.stringContaining(`did you mean ${meant}?`) }
+    expect([status, json]).toEqual([404, { type: 'error', error, request_id: expect.any(String) }])
+  })
+
+  it('/models/{model}:generateContent as Google, and the list of models as the caller’s headers say', async () => {
+    const path = '/models/gemini-2.5-flash:generateContent'
+    const { status, json } = await send('POST', path)
+    const error = { code: 404, status: 'NOT_FOUND', message: expect.stringContaining(`did you mean /v1beta${path}?`) }
+    expect([status, json]).toEqual([404, { error }])
+    expect((await send('GET', '/models', { 'anthropic-version': '2023-06-01' })).json).toMatchObject({ type: 'error' })
+  })
+
+  it('a model may bear the name of an address', () => {
+    expect(findEndpoint('GET', '/v1/models/embeddings', {})).toMatchObject({ kind: 'model', model: 'embeddings' })
+  })
+})
+
+it('what no channel of the model can do is the caller’s mistake, not an outage', async () => {
+  await addChannel(server, { url: 'http://127.0.0.1:9', type: 14, models: claude })
+  const answers = [
+    await ask(server, key, { model: claude, input: 'hi' }, '/v1/responses/compact'),
+    await ask(server, key, { model: claude, input: 'hi' }, '/v1/embeddings'),
+  ]
+  for (const { status, text } of answers)
+    expect([status, JSON.parse(text).error]).toEqual([400, expect.objectContaining({ code: 'dialect_unavailable' })])
+})
+
+it('a stored prompt without a model is told to name it', async () => {
+  const { status, text } = await ask(server, key, { prompt: { id: 'pmpt_1' } }, '/v1/responses')
+  expect([status, JSON.parse(text).error]).toEqual([
+    400,
+    expect.objectContaining({ code: 'model_beside_prompt', param: 'model', message: expect.stringContaining('beside prompt') }),
+  ])
 })

@@ -95,7 +95,7 @@ eachDatabase('groups, pins and the playground', (_fresh, kind) => {
     // The pinned channel is asked in its own protocol.
     expect((await ask(server, `${key}-${pinned}`, { ...chat(), max_tokens: 5 }, '/v1/messages')).status).toBe(502)
     const embeddings = await addChannel(server, { url: other.url, type: 44, models: model })
-    expect((await ask(server, `${key}-${embeddings}`, { ...chat(), max_tokens: 5 }, '/v1/messages')).status).toBe(529)
+    expect((await ask(server, `${key}-${embeddings}`, { ...chat(), max_tokens: 5 }, '/v1/messages')).status).toBe(400)
 
     await server.app.db.updateTable('users').set({ role: 1 }).where('id', '=', 1).execute()
     server.app.bus.publish('user', 1)
@@ -131,7 +131,8 @@ eachDatabase('groups, pins and the playground', (_fresh, kind) => {
       ...(await server.call<Record<string, unknown>>(`GET /api/token/${nobody.id}`)),
       group: '',
     })
-    expect(await code(chat({ model: 'unpriced-model' }))).toBe('price_missing')
+    const unpriced = await ask(server, nobody.key, chat({ model: 'unpriced-model' }))
+    expect([unpriced.status, JSON.parse(unpriced.text).error.code]).toEqual([400, 'price_missing'])
     expect(await code(chat())).toBe('insufficient_quota')
     const { message } = JSON.parse((await ask(server, nobody.key, chat())).text).error
     expect(message).toMatch(/\$0\.000002 left, \$0\.\d{6} needed/)

@@ -63,8 +63,10 @@ const unthreaded: ErrorDetails = { error_code: 'thread_unsupported_request' }
 function paramOf({ code, params }: AppError): string | null {
   if (code === 'field_invalid' || code === 'untranslatable') return String(params.field)
   if (code === 'previous_response_unknown') return 'previous_response_id'
-  return code === 'model_not_found' || code === 'model_required' ? 'model' : null
+  return aboutModel.has(code) ? 'model' : null
 }
+
+const aboutModel: ReadonlySet<string> = new Set(['model_not_found', 'model_required', 'model_beside_prompt'])
 
 /** An error of the upstream that is the caller's own mistake: told as the upstream told it. */
 export function passedError(status: number, facts: UpstreamErrorFacts): CallerError {

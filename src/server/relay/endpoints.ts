@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { fail } from '../lib/failure.ts'
 import type { CallerFormat, Dialect } from '../protocols/format.ts'
 import { ArrayFraming } from '../protocols/gemini-generate/array-framing.ts'
 import type { CountFormat } from '../protocols/token-counts.ts'
@@ -35,7 +36,11 @@ export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
   /** A drawing or a piece of music that is ordered, or asked about. */
   | { readonly kind: 'task'; readonly asks: TaskCall }
   | { readonly kind: 'not-offered' }
-  | { readonly kind: 'unknown' }
+  | {
+      readonly kind: 'unknown'
+      /** The address that was probably meant. */
+      readonly meant?: string
+    }
 )
 
 interface WrongMethod {
@@ -97,17 +102,36 @@ const entries = new Map<string, Entry>(
   ].map((entry) => [entry.endpoint.path, entry]),
 )
 
-/** Calls of the vendors that this program does not answer: told plainly, in the dialect. Of OpenAI, then of Anthropic. */
+/** Calls of the vendors that this program does not answer: told plainly, in the dialect. Source: the routes of their official SDKs. */
 const notOfferedNames = [
-  ...['assistants', 'batches', 'chatkit', 'containers', 'conversations', 'edits', 'evals', 'files', 'fine-tunes', 'fine_tuning'],
-  ...['organization', 'realtime', 'threads', 'uploads', 'vector_stores', 'videos'],
-  ...['complete', 'organizations', 'skills'],
+  // OpenAI
+  ...['agents', 'assistants', 'audio/voice_consents', 'audio/voices', 'batches', 'chatkit', 'containers'],
+  ...['content_provenance_checks', 'conversations', 'decisions', 'edits', 'evals', 'files', 'fine-tunes', 'fine_tuning', 'live'],
+  ...['organization', 'projects', 'realtime', 'skills', 'threads', 'uploads', 'vaults', 'vector_stores', 'videos'],
+  ...['webhook_endpoints', 'webhook_event_types'],
+  // Anthropic
+  ...['complete', 'deployment_runs', 'deployments', 'dreams', 'environments', 'experimental', 'memory_stores', 'organizations'],
+  ...['sessions', 'tunnels', 'user_profiles'],
+  // Google, under its version without a suffix
+  ...['auth_tokens', 'cachedContents', 'fileSearchStores', 'interactions', 'operations', 'tunedModels'],
 ]
-const notOffered = new RegExp(`^/v1/(?:(?:${notOfferedNames.join('|')})(?:/|$)|(?:chat/completions|messages|responses)/)`)
+const notOffered = new RegExp(`^/v1/(?:(?:${notOfferedNames.join('|')})(?:[/:]|$)|(?:chat/completions|messages|responses)/)`)
+
+/** The addresses of the table without their version. */
+const unversioned = [...entries.keys()]
+  .filter((path) => /^\/v1\/(?!dashboard)/.test(path))
+  .map((path) => path.slice('/v1/'.length))
+  .join('|')
+const lacksVersion = new RegExp(`^/(?:(?:${unversioned})/?(?:[?]|$)|(?:models|responses)/)`)
+/** The version is missing, or an address stands behind one that a client was given as its base. */
+const misspelled = new RegExp(
+  `^(?:/v1/(?:chat/completions|completions|responses|messages|embeddings)(?:/v1)?/(${unversioned})|/(${unversioned}|(?:models|responses)/.+))$`,
+)
 
 /** Whether a path belongs to the relay rather than to the console. */
 export function isRelayPath(url: string): boolean {
-  return /^\/(v1|pg\/|upload\/v1)/.test(url) || /^(\/v2)?\/rerank\b/.test(url) || isTaskPath(url) || isBillingPath(url)
+  if (/^\/(v1|pg\/|upload\/v1)/.test(url) || /^(\/v2)?\/rerank\b/.test(url)) return true
+  return isTaskPath(url) || isBillingPath(url) || lacksVersion.test(url)
 }
 
 function isBillingPath(url: string): boolean {
@@ -128,23 +152,43 @@ export function findEndpoint(method: string, url: string, headers: IncomingHttpH
   }
 
   if (isTaskPath(path)) return taskEndpoint(method, path)
+  const meant = meantBy(path)
+  if (meant !== undefined) return { path, dialect: dialectOf(meant, headers), kind: 'unknown', meant }
   const kept = keptResponse.exec(path)
   if (kept) return responseEndpoint(method, path, kept)
   const engine = oldEmbeddings.exec(path)?.[1]
   if (engine) return engineEndpoint(method, path, decodePath(engine))
   const gemini =
-    method === 'GET' && !/(generateContent|countTokens|embedContents?|:predict)$/i.test(path) ? undefined : readGeminiPath(path)
+    method !== 'POST' && !/(generateContent|countTokens|embedContents?|:predict)$/i.test(path) ? undefined : readGeminiPath(path)
   if (gemini) return geminiEndpoint(method, url, path, gemini)
-  const dialect: Dialect =
-    path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined
-      ? 'anthropic'
-      : /^(\/upload)?\/v1(beta|alpha)/.test(path)
-        ? 'gemini'
-        : listDialect(path, headers)
+  const dialect = dialectOf(path, headers)
   const model = /^\/v1(?:beta)?\/((?:models|tunedModels)\/.+)$/.exec(path)?.[1]
   if (model && method === 'GET') return { path, dialect, kind: 'model', model: plainModel(decodePath(model)) }
+  if (model && (method === 'DELETE' || method === 'PATCH')) return { path, dialect, kind: 'not-offered' }
   if (dialect === 'gemini' || notOffered.test(path)) return { path, dialect, kind: 'not-offered' }
   return { path, dialect, kind: 'unknown' }
+}
+
+function meantBy(path: string): string | undefined {
+  const [, behindBase, rest = behindBase] = misspelled.exec(path) ?? []
+  if (rest === undefined) return undefined
+  return /^models\/.+(?::|%3a)\w+$/i.test(rest) ? `/v1beta/${rest}` : `/v1/${rest}`
+}
+
+/** Throws what is told of an address that nothing answers: `not_implemented`, `route_misspelled` or `route_unknown`. */
+export function refuseRoute(method: string, found: Endpoint | WrongMethod, url: string): never {
+  if ('kind' in found && found.kind === 'not-offered') fail('not_implemented')
+  const told = { method, path: (url.split('?', 1)[0] ?? '').slice(0, 200) }
+  const meant = 'meant' in found ? found.meant : undefined
+  if (meant === undefined) fail('route_unknown', told)
+  fail('route_misspelled', { ...told, meant: meant.slice(0, 200) })
+}
+
+/** The dialect of an address that the table does not have. */
+function dialectOf(path: string, headers: IncomingHttpHeaders): Dialect {
+  if (path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined) return 'anthropic'
+  if (/^(\/upload)?\/v1(beta|alpha)/.test(path) || headers['x-goog-api-key'] !== undefined) return 'gemini'
+  return listDialect(path, headers)
 }
 
 function taskEndpoint(method: string, path: string): Endpoint | WrongMethod {

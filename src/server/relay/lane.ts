@@ -10,7 +10,7 @@ import { asAppError } from './as-app-error.ts'
 import { handleBilling } from './billing.ts'
 import { Call } from './call.ts'
 import { handleCount } from './count.ts'
-import { type Endpoint, findEndpoint, isRelayPath } from './endpoints.ts'
+import { type Endpoint, findEndpoint, isRelayPath, refuseRoute } from './endpoints.ts'
 import { probeWhenHalfClosed } from './half-closed.ts'
 import { handleRelay } from './handle.ts'
 import { claimKey, type KeyedCall, readIdempotencyKey } from './idempotency.ts'
@@ -158,9 +158,8 @@ function answer(app: RelayParts, endpoint: Exclude<Endpoint, { kind: 'task' }>, 
     case 'model':
       return showModel(app, call, endpoint.model)
     case 'not-offered':
-      return refuse(() => fail('not_implemented'))
     case 'unknown':
-      return refuse(() => fail('route_unknown', { method: call.request.method ?? '', path: endpoint.path.slice(0, 200) }))
+      return refuse(() => refuseRoute(call.request.method ?? '', endpoint, call.request.url ?? ''))
   }
 }
 

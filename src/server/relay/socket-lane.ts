@@ -11,7 +11,7 @@ import { newRequestId } from '../lib/ids.ts'
 import { socketLimits } from '../lib/upstream-socket.ts'
 import { asAppError } from './as-app-error.ts'
 import { Call } from './call.ts'
-import { findSocketEndpoint } from './endpoints.ts'
+import { findEndpoint, findSocketEndpoint, refuseRoute } from './endpoints.ts'
 import { type Door, handleRealtime, type Stoppable } from './realtime.ts'
 import type { RelayParts } from './relay-parts.ts'
 import { handleResponsesSocket } from './responses-socket.ts'
@@ -55,7 +55,7 @@ export function socketLane(app: RelayParts, readClient: ClientReader) {
       requireFewHeaders(request)
       refuseLoop(app, request.headers)
       if (isStopping) fail('server_stopping')
-      if (!endpoint) fail('route_unknown', { method: 'GET', path: (url.split('?', 1)[0] ?? '').slice(0, 200) })
+      if (!endpoint) refuseRoute('GET', findEndpoint('GET', url, request.headers), url)
       requireHandshake(request)
       await (endpoint === 'openai.realtime' ? handleRealtime(app, door) : handleResponsesSocket(app, door))
       if (call.isCommitted) outcome = String(call.response.statusCode)

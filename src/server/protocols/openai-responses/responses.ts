@@ -56,6 +56,7 @@ const outputTypes = /\.delta$|^response\.(output_item\.done|completed|incomplete
 
 function readFacts(body: JsonObject): RequestFacts {
   requireInput(body)
+  if (isObject(body.prompt) && (body.model === undefined || body.model === null)) fail('model_beside_prompt')
   const streamOptions = body.stream_options
   if (streamOptions !== undefined && streamOptions !== null && !isObject(streamOptions)) {
     fail('field_invalid', { field: 'stream_options', reason: 'must be an object' })
