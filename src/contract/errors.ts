@@ -415,6 +415,12 @@ export const errors = {
   ),
   response_running: kind(409, '回复仍在生成，请先取消', 'The response is still being made; cancel it first'),
   previous_response_unknown: kind(404, '上一条回复 {id} 不存在', 'Previous response {id} was not found'),
+  item_unknown: kind(404, '条目 {id} 不存在：{reason}', 'Item {id} was not found: {reason}'),
+  thread_unknown: kind(
+    404,
+    '消息 {id} 所在的对话不存在，请以 thread: {"type": "create"} 发送完整对话',
+    'No conversation was found for message {id}; send all of it with thread: {"type": "create"}',
+  ),
   task_unknown: kind(404, '任务 {id} 不存在', 'Task {id} was not found'),
   task_not_done: kind(400, '任务 {id} 尚未成功，不能继续操作', 'Task {id} has not succeeded yet, so nothing can be done with it'),
   task_action_invalid: kind(400, '无效的操作：{action}', 'Unknown action: {action}'),

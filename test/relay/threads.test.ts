@@ -1,12 +1,16 @@
-import { describe, expect, it } from 'vitest'
-import { httpUpstream, claude as model, stage } from './stage.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startServer } from '../helpers/app.ts'
+import { addChannel, requireBalancedBooks } from '../helpers/seed.ts'
+import { ask as askServer, httpUpstream, claude as model, stage } from './stage.ts'
 
+const path = '/v1/messages'
 const request = {
   model,
   max_tokens: 10,
   messages: [{ role: 'user', content: 'Go on.' }],
-  thread: { type: 'continue', previous_message_id: 'msg_1' },
+  thread: { type: 'continue', previous_message_id: 'msg_2' },
 }
+const opening = { ...request, thread: { type: 'create' } }
 const reply = {
   id: 'msg_2',
   type: 'message',
@@ -18,23 +22,74 @@ const reply = {
   usage: { input_tokens: 9, output_tokens: 2 },
 }
 
+const events = [
+  { type: 'message_start', message: { ...reply, content: [], stop_reason: null } },
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Yes.' } },
+  { type: 'content_block_stop', index: 0 },
+  { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: reply.usage },
+  { type: 'message_stop' },
+]
+  .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+  .join('')
+
 async function upstream(status: number, answer: object) {
   const asked: Record<string, unknown>[] = []
   const url = await httpUpstream(async (incoming, response) => {
     let text = ''
     for await (const chunk of incoming) text += chunk
     asked.push(JSON.parse(text))
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+    const isStreamed = asked.at(-1)?.stream === true
+    response.writeHead(status, { 'content-type': isStreamed ? 'text/event-stream' : 'application/json' })
+    response.end(isStreamed ? events : JSON.stringify(answer))
   })
   return { url, asked }
 }
 
 describe('a conversation that is left with the vendor', () => {
-  it('reaches the vendor itself as it is', async () => {
+  it.each([
+    ['whole', {}],
+    ['streamed', { stream: true }],
+  ])('is continued, %s, at the channel and with the key that keep it, as it is and from every node', async (_, more) => {
+    const { url, asked } = await upstream(200, reply)
+    const other = await upstream(200, reply)
+    const { server, ask, token } = await stage('postgres', url, { channel: { type: 14, models: model } })
+    expect((await ask({ ...opening, ...more }, path)).status).toBe(200)
+    await addChannel(server, { url: other.url, type: 14, models: model, priority: 9 })
+    expect((await ask(request, path)).status).toBe(200)
+    const node = await startServer('postgres', { database: server.database })
+    onTestFinished(() => node.stop())
+    expect((await askServer(node, token.key, request, path)).status).toBe(200)
+    expect([asked, other.asked]).toEqual([[{ ...opening, ...more }, request, request], []])
+    await requireBalancedBooks(server)
+  })
+
+  it('that nobody keeps for the caller is a 404, in the words by which the SDK begins it anew', async () => {
     const { url, asked } = await upstream(200, reply)
     const { ask } = await stage('sqlite', url, { channel: { type: 14, models: model } })
-    expect((await ask(request, '/v1/messages')).status).toBe(200)
-    expect(asked).toEqual([request])
+    const answer = await ask(request, path)
+    expect([answer.status, JSON.parse(answer.text).error]).toMatchObject([
+      404,
+      {
+        type: 'not_found_error',
+        message: expect.stringContaining('send all of it'),
+        details: { error_code: 'thread_not_found' },
+      },
+    ])
+    expect(asked).toEqual([])
+  })
+
+  it('that its vendor has lost is a 404, in the words of the vendor', async () => {
+    const details = { error_code: 'thread_not_found' }
+    const error = { type: 'error', error: { type: 'not_found_error', message: 'Thread expired', details } }
+    const { url } = await upstream(404, error)
+    const made = await upstream(200, reply)
+    const { server, ask, channelId } = await stage('sqlite', made.url, { channel: { type: 14, models: model } })
+    await ask(opening, path)
+    await server.call('PUT /api/channel/', { id: channelId, base_url: url, key: 'another-key-0123456789' })
+    const answer = await ask(request, path)
+    expect([answer.status, JSON.parse(answer.text).error]).toMatchObject([404, { details }])
+    expect(JSON.parse(answer.text).error.message).toContain('Thread expired')
   })
 
   it.each([
@@ -44,7 +99,7 @@ describe('a conversation that is left with the vendor', () => {
   ])('is refused for a channel that is %s, in the words by which the SDK sends all of it', async (_, channel) => {
     const { url, asked } = await upstream(200, reply)
     const { ask } = await stage('sqlite', url, { channel })
-    const answer = await ask(request, '/v1/messages')
+    const answer = await ask(request, path)
     expect(answer.status).toBe(400)
     expect(JSON.parse(answer.text).error).toMatchObject({
       type: 'invalid_request_error',
@@ -58,7 +113,7 @@ describe('a conversation that is left with the vendor', () => {
     const error = { type: 'error', error: { type: 'invalid_request_error', message: 'Not found', details } }
     const { url } = await upstream(400, error)
     const { ask } = await stage('sqlite', url, { channel: { type: 14, models: model } })
-    const answer = await ask(request, '/v1/messages')
+    const answer = await ask(opening, path)
     expect(answer.status).toBe(400)
     expect(JSON.parse(answer.text).error.details).toEqual({ error_code: 'thread_not_found', hint: '…', steps: ['a', 'b'] })
   })

@@ -322,7 +322,7 @@ interface SealedStatesTable {
   expires_at: number
 }
 
-/** Where a response lies that an upstream keeps. Only `relay/kept-responses` reads and writes it. */
+/** Where a response lies that an upstream keeps, one of its items, or a message of a thread. Only `relay/kept-responses` reads and writes it. */
 interface KeptResponsesTable {
   user_id: number
   response_id: string

@@ -32,6 +32,7 @@ const openAiCodes: Readonly<Record<string, string>> = {
   untranslatable: 'unsupported_parameter',
   sensitive_words: 'sensitive_words_detected',
   previous_response_unknown: 'previous_response_not_found',
+  item_unknown: 'item_not_found',
   rate_limit_requests: 'rate_limit_exceeded',
   rate_limit_successes: 'rate_limit_exceeded',
   rate_limit_tokens: 'rate_limit_exceeded',
@@ -53,16 +54,20 @@ export function ownError(error: AppError, more: { retryAfter?: number } = {}): C
     param: paramOf(error),
     retryAfter: more.retryAfter ?? Number(error.params.retryAfter ?? comeAgainSeconds[error.code] ?? 0),
     final: error.kind.final === true,
-    details: error.code === 'untranslatable' && error.params.field === 'thread' ? unthreaded : undefined,
+    details: detailsOf(error),
   }
 }
 
-/** By this the SDK goes on without a thread and sends the whole conversation. */
-const unthreaded: ErrorDetails = { error_code: 'thread_unsupported_request' }
+/** By these the SDK goes on with a new thread, or without one, and sends the whole conversation. */
+function detailsOf({ code, params }: AppError): ErrorDetails | undefined {
+  if (code === 'thread_unknown') return { error_code: 'thread_not_found' }
+  return code === 'untranslatable' && params.field === 'thread' ? { error_code: 'thread_unsupported_request' } : undefined
+}
 
 function paramOf({ code, params }: AppError): string | null {
   if (code === 'field_invalid' || code === 'untranslatable') return String(params.field)
   if (code === 'previous_response_unknown') return 'previous_response_id'
+  if (code === 'item_unknown') return 'input'
   return aboutModel.has(code) ? 'model' : null
 }
 

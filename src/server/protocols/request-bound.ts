@@ -1,6 +1,7 @@
 import { mostTokensOf } from './count-media.ts'
 import { either, eitherObject } from './gemini-generate/members.ts'
 import { type MediaFound, mediaIn } from './media-parts.ts'
+import { referencesIn } from './openai-responses/history.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, type RequestFacts } from './wire-format.ts'
 
 /**
@@ -78,7 +79,7 @@ function unboundedMembers({
     ...unboundedNames.filter((name) => isPresent(body[name])),
     ...(isObject(body.prompt) ? ['prompt'] : []),
     ...(isPresent(either(body, 'cachedContent')) || isPresent(either(google, 'cachedContent')) ? ['cachedContent'] : []),
-    ...(arrayAt(body, 'input').some((item) => isObject(item) && item.type === 'item_reference') ? ['item_reference'] : []),
+    ...(referencesIn(arrayAt(body, 'input')).length > 0 ? ['item_reference'] : []),
     ...(facts.hostedTools ?? []),
     ...(facts.freeTools ?? []),
     ...(facts.otherModels ?? []),

@@ -44,7 +44,7 @@ export class UpstreamFailure extends Error {
 
   /** The caller's own mistake: no other channel would answer it differently, and the channel is not to blame. */
   get isCallersMistake(): boolean {
-    if (this.kind === 'untranslatable') return true
+    if (this.kind === 'untranslatable' || this.isOfLostState) return true
     return this.kind === 'status' && callersMistakes.has(this.status) && !this.isBadChannelKey
   }
 
@@ -52,6 +52,7 @@ export class UpstreamFailure extends Error {
   get isRetryable(): boolean {
     if (this.kind === 'stopped') return false
     if (this.kind !== 'status' || this.status < 400) return true
+    if (this.isOfLostState) return false
     return this.isBadChannelKey || this.status >= 500 || retryable.has(this.status)
   }
 
@@ -64,6 +65,13 @@ export class UpstreamFailure extends Error {
       this.facts.code === 'API_KEY_INVALID' ||
       /API_KEY_INVALID|API key not valid/i.test(this.facts.message)
     )
+  }
+
+  /** The upstream keeps nothing under an id that the caller has named, where it once did. */
+  get isOfLostState(): boolean {
+    if (this.kind !== 'status' || this.status !== 404) return false
+    const { code, details, message } = this.facts
+    return code === 'previous_response_not_found' || details?.error_code === 'thread_not_found' || lostItem.test(message)
   }
 
   /** The account behind the channel's key has nothing left. */
@@ -130,6 +138,8 @@ export function stoppedHere(): UpstreamFailure {
   return new UpstreamFailure('stopped', { own: new AppError('server_stopping') })
 }
 
+/** As OpenAI says it of an item or of a response. */
+const lostItem = /^(Item|Items|Previous response|Response) with id .{1,200} not found/i
 const retryable = new Set([401, 402, 403, 404, 408, 409, 425, 429])
 const callersMistakes = new Set([400, 405, 406, 411, 413, 414, 415, 416, 422, 431])
 

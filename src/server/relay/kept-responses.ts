@@ -14,17 +14,23 @@ export interface KeptResponse {
   readonly model: string
   /** How long the conversation is with it: what the next answer to it reads. */
   readonly tokens: number
+  /** Ids of its items, which a request may refer to one by one. */
+  readonly items?: readonly string[]
 }
+
+/** Where an item lies, or a message that a thread goes on from. No id of a vendor has a space. */
+export const keptItem = (id: string) => `item ${id}`
+export const keptMessage = (id: string) => `message ${id}`
 
 /** As long as the vendor keeps a response. */
 const livesSeconds = 30 * 24 * 60 * 60
-const knownMax = 20_000
+const knownMax = 50_000
 const batchMax = 500
-const idMax = 200
+const isId = /^[\x20-\x7e]{1,200}$/
 
 /**
- * Which channel and key made a response, by user and id: only there can it be read, continued or removed, and only by its user. Rows that
- * come while others are written are written together.
+ * Which channel and key made a response, by user and id: only there can it be read, continued or removed, and only by its user. Its items and
+ * the messages of threads have rows of their own. Rows that come while others are written are written together.
  */
 export class KeptResponses {
   readonly #core: Core
@@ -38,30 +44,38 @@ export class KeptResponses {
   }
 
   /** Resolves when it is durable. */
-  keep(kept: KeptResponse): Promise<void> {
-    if (kept.id === '' || kept.id.length > idMax) return Promise.resolve()
-    const key = keyOf(kept.userId, kept.id)
-    this.#known.set(key, kept)
-    this.#queue.set(key, kept)
+  keep({ items = [], ...kept }: KeptResponse): Promise<void> {
+    const ids = [kept.id, ...items.map(keptItem)].filter((id) => isId.test(id))
+    if (ids.length === 0) return Promise.resolve()
+    for (const id of ids) {
+      const key = keyOf(kept.userId, id)
+      this.#known.set(key, { ...kept, id })
+      this.#queue.set(key, { ...kept, id })
+    }
     this.#next ??= this.#afterThis()
     return this.#next
   }
 
   /** Undefined for an id that this user has none of. */
   async find(userId: number, id: string): Promise<KeptResponse | undefined> {
-    if (id.length > idMax) return undefined
-    const known = this.#known.get(keyOf(userId, id))
-    if (known) return known
-    const row = await this.#core.db
-      .selectFrom('kept_responses')
-      .selectAll()
-      .where('user_id', '=', userId)
-      .where('response_id', '=', id)
-      .where('expires_at', '>', seconds(this.#core.now()))
-      .executeTakeFirst()
-    if (!row) return undefined
-    const { token_id: tokenId, channel_id: channelId, key_id: keyId, model, tokens } = row
-    return { id, userId, tokenId, channelId, keyId, model, tokens }
+    return (await this.findAll(userId, [id])).get(id)
+  }
+
+  /** By their ids. Once some are missing, no others are looked for. */
+  async findAll(userId: number, ids: readonly string[]): Promise<ReadonlyMap<string, KeptResponse>> {
+    const found = new Map<string, KeptResponse>()
+    for (const id of ids) {
+      const known = this.#known.get(keyOf(userId, id))
+      if (known) found.set(id, known)
+    }
+    const unknown = ids.filter((id) => !found.has(id) && isId.test(id))
+    for (let at = 0; at < unknown.length; at += batchMax) {
+      const asked = unknown.slice(at, at + batchMax)
+      const read = await this.#read(userId, asked)
+      for (const kept of read) found.set(kept.id, kept)
+      if (read.length < asked.length) break
+    }
+    return found
   }
 
   async forget({ userId, id }: Pick<KeptResponse, 'userId' | 'id'>): Promise<void> {
@@ -71,6 +85,19 @@ export class KeptResponses {
 
   async purge(): Promise<void> {
     await this.#core.db.deleteFrom('kept_responses').where('expires_at', '<=', seconds(this.#core.now())).execute()
+  }
+
+  async #read(userId: number, ids: readonly string[]): Promise<KeptResponse[]> {
+    const rows = await this.#core.db
+      .selectFrom('kept_responses')
+      .selectAll()
+      .where('user_id', '=', userId)
+      .where('response_id', 'in', ids)
+      .where('expires_at', '>', seconds(this.#core.now()))
+      .execute()
+    return rows.map(({ response_id: id, token_id: tokenId, channel_id: channelId, key_id: keyId, model, tokens }) => {
+      return { id, userId, tokenId, channelId, keyId, model, tokens }
+    })
   }
 
   async #afterThis(): Promise<void> {

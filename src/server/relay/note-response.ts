@@ -6,10 +6,10 @@ import { membersOf, memberValue } from '../lib/splice-json.ts'
 import { eventsIn } from '../lib/sse.ts'
 import { isRunning } from '../protocols/openai-responses/states.ts'
 import type { PaidCall } from '../protocols/paid-calls.ts'
-import { type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../protocols/wire-format.ts'
+import { isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../protocols/wire-format.ts'
 import type { Billed } from './billed.ts'
 import { callerHeaders } from './caller-headers.ts'
-import type { KeptResponse } from './kept-responses.ts'
+import { type KeptResponse, keptMessage } from './kept-responses.ts'
 import { formOf } from './other-form.ts'
 import type { Passage, Tap } from './passage.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
@@ -25,27 +25,32 @@ interface Noting {
 }
 
 /**
- * A passage that takes note of the id under which an upstream keeps its answer, where the caller can go on from it. One that goes on
- * in the background gets its row as soon as its id is seen: then it is charged whatever becomes of the caller and of this process.
+ * A passage that takes note of the ids under which an upstream keeps its answer, where the caller can go on from it: a response and its
+ * items, or a message of a thread. One that goes on in the background gets its row as soon as its id is seen: then it is charged whatever
+ * becomes of the caller and of this process.
  */
 export function notingPassage(noting: Noting, passage: Passage): Passage {
   const { work } = noting
-  const isKept = work.format.format === 'openai.responses' && !work.translation && work.body.json.store !== false
-  if (!isKept) return passage
+  if (work.translation || !isKept(work)) return passage
   return {
     ...passage,
     readWhole(body, contentType) {
       const whole = passage.readWhole(body, contentType)
-      note(noting, responseIn(body))
+      note(noting, answerIn(body))
       return whole
     },
     openTap: () => new NotingTap(passage.openTap(), noting),
     readReplay(body) {
       const replay = passage.readReplay(body)
-      note(noting, responseIn(body))
+      note(noting, answerIn(body))
       return replay
     },
   }
+}
+
+function isKept({ format, body }: Work): boolean {
+  if (format.format === 'anthropic.messages') return isObject(body.json.thread)
+  return format.format === 'openai.responses' && body.json.store !== false
 }
 
 /** Whether the upstream goes on with it when this attempt is over; then it is charged later. Throws when that could not be written down. */
@@ -97,14 +102,17 @@ export function keptOf(
 ): KeptResponse | undefined {
   if (!response) return undefined
   const { userId, tokenId } = caller
-  return { id: response.id, userId, tokenId, channelId: channel.id, keyId: channel.keyId, model: facts.model, tokens }
+  const { id, items } = response
+  return { id, items, userId, tokenId, channelId: channel.id, keyId: channel.keyId, model: facts.model, tokens }
 }
 
-function note({ app, work, channel, upstreamModel }: Noting, response: JsonObject | undefined): void {
-  const id = textAt(response ?? {}, 'id')
-  if (!response || id === '' || work.response?.id === id) return
-  if (work.body.json.background !== true || !isRunning(response)) {
-    work.response = { id }
+function note({ app, work, channel, upstreamModel }: Noting, answer: JsonObject | undefined): void {
+  const name = textAt(answer ?? {}, 'id')
+  const id = name !== '' && work.format.format === 'anthropic.messages' ? keptMessage(name) : name
+  if (!answer || id === '' || work.response?.id === id) return
+  const items = itemIdsIn(answer.output)
+  if (work.body.json.background !== true || !isRunning(answer)) {
+    work.response = { id, items }
     return
   }
   const { call, caller, facts, group, price, attempts, choice, hold, inputTokens } = work
@@ -131,25 +139,44 @@ function note({ app, work, channel, upstreamModel }: Noting, response: JsonObjec
     )
   // Who needs to know that it failed waits for it.
   written.catch(() => {})
-  work.response = { id, written }
+  work.response = { id, items, written }
 }
 
-/** The answer, whole or as the first event that names it. */
-function responseIn(body: Buffer): JsonObject | undefined {
-  if (formOf(body) === 'events') return firstResponse(body.toString('latin1'))
+/** The answer, whole or as the events of its stream tell it. */
+function answerIn(body: Buffer): JsonObject | undefined {
+  if (formOf(body) === 'events') {
+    const events = body.toString('latin1')
+    const answer = firstAnswer(events)
+    return answer && { ...answer, output: itemsDone(events) }
+  }
   const members = membersOf(body)
-  return members && { id: memberValue(body, members, 'id'), status: memberValue(body, members, 'status') }
+  return members && Object.fromEntries(['id', 'status', 'output'].map((key) => [key, memberValue(body, members, key)]))
 }
 
-function firstResponse(block: string): JsonObject | undefined {
+function firstAnswer(block: string): JsonObject | undefined {
   for (const { data } of eventsIn(block)) {
-    const response = objectAt(parse(data) ?? {}, 'response')
-    if (response) return response
+    const event = parse(data) ?? {}
+    const answer = objectAt(event, 'response') ?? objectAt(event, 'message')
+    if (answer) return answer
   }
   return undefined
 }
 
-/** Looks at the first events until one names the response. Who has seen the name of one that runs on is charged for it. */
+/** The items that a piece of a stream completes. */
+function itemsDone(block: string): readonly unknown[] {
+  if (!block.includes(itemDone)) return []
+  return eventsIn(block).flatMap(({ data }) => (data.includes(itemDone) ? [parse(data)?.item] : []))
+}
+
+const itemDone = '"response.output_item.done"'
+
+/** The ids by which a later request may refer to the items of an output. */
+export function itemIdsIn(output: unknown): string[] {
+  const items = Array.isArray(output) ? output.filter(isObject) : []
+  return items.map((item) => textAt(item, 'id')).filter((id) => id !== '')
+}
+
+/** Looks at events until one names the answer, and at those that complete items. Who has seen the name of one that runs on is charged for it. */
 class NotingTap implements Tap {
   readonly #tap: Tap
   readonly #noting: Noting
@@ -203,6 +230,7 @@ class NotingTap implements Tap {
 
   take(block: string): string {
     if (!this.#isNoted) this.#look(block)
+    this.#noting.work.response?.items.push(...itemIdsIn(itemsDone(block)))
     return this.#tap.take(block)
   }
 
@@ -219,10 +247,10 @@ class NotingTap implements Tap {
   }
 
   #look(block: string): void {
-    const response = firstResponse(block)
-    if (!response) return
+    const answer = firstAnswer(block)
+    if (!answer) return
     this.#isNoted = true
-    note(this.#noting, response)
+    note(this.#noting, answer)
     this.#writing = this.#noting.work.response?.written
     const written = () => {
       this.#writing = undefined

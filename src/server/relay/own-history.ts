@@ -1,6 +1,6 @@
 import { fail } from '../lib/failure.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
-import { inputItems } from '../protocols/openai-responses/history.ts'
+import { inputItems, referencesIn, withReferred } from '../protocols/openai-responses/history.ts'
 import { isRunning } from '../protocols/openai-responses/states.ts'
 import { textAt } from '../protocols/wire-format.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
@@ -19,8 +19,8 @@ export interface Expanded {
 export const turnBytesMax = 8 * 1024 * 1024
 
 /**
- * Puts the conversation that this server keeps into the request, so that any channel can answer it; the request as it is when it
- * names none, or one that an upstream keeps. Throws `response_running` or `body_too_large`, and `previous_response_unknown` when a turn
+ * Puts the conversation that this server keeps, and items of it that the request only refers to, into the request, so that any channel can
+ * answer it; the request as it is when it names none, or what an upstream keeps. A turn is kept with its references. Throws `response_running` or `body_too_large`, and `previous_response_unknown` when a turn
  * of the conversation was removed.
  */
 export async function expandHistory(app: RelayParts, caller: RelayCaller, body: Body): Promise<Expanded> {
@@ -31,14 +31,25 @@ export async function expandHistory(app: RelayParts, caller: RelayCaller, body: 
   const isKept = app.ownResponses.isOn && json.store !== false && bytes.length <= turnBytesMax
   const asKept = (thread: string): Pick<Expanded, 'keeps'> =>
     input && isKept ? { keeps: { input, thread, previousId, isBackground: false } } : {}
-  if (!previous || !input) return { body, ...(previousId === '' ? asKept('') : {}) }
-  if (isRunning(previous.response)) fail('response_running')
-  const history = await app.ownResponses.historyOf(previous)
-  if (!history) return fail('previous_response_unknown', { id: previousId.slice(0, 100) })
+  if (!input) return { body }
+  if (previous && isRunning(previous.response)) fail('response_running')
+  const history = previous && (await app.ownResponses.historyOf(previous))
+  if (previous && !history) return fail('previous_response_unknown', { id: previousId.slice(0, 100) })
 
-  const items = [...history.items, ...input]
+  const given = history ? [...history.items, ...input] : input
+  const items = await withKeptItems(app, caller.userId, given)
+  const keeping = history ? asKept(history.thread) : previousId === '' ? asKept('') : {}
+  if (!history && items === given) return { body, ...keeping }
   const { previous_response_id: _, ...rest } = json
-  const whole = spliceMembers(bytes, { previous_response_id: undefined, input: JSON.stringify(items) })
+  const changed = { ...(history ? rest : json), input: items }
+  const removed = history ? { previous_response_id: undefined } : {}
+  const whole = spliceMembers(bytes, { ...removed, input: JSON.stringify(items) })
   if (whole.length > bodyLimitBytes) fail('body_too_large', { limit: bodyLimitBytes })
-  return { body: { ...body, json: { ...rest, input: items }, bytes: whole }, ...asKept(history.thread) }
+  return { body: { ...body, json: changed, bytes: whole }, ...keeping }
+}
+
+/** The items with those that this server keeps in place of references to them; the same list when there are none. */
+export async function withKeptItems(app: RelayParts, userId: number, items: readonly unknown[]): Promise<readonly unknown[]> {
+  const references = referencesIn(items)
+  return references.length === 0 ? items : withReferred(items, await app.ownResponses.itemsOf(userId, references))
 }

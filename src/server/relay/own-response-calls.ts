@@ -2,6 +2,7 @@ import { fail } from '../lib/failure.ts'
 import { listInput } from '../protocols/openai-responses/input-list.ts'
 import { isRunning } from '../protocols/openai-responses/states.ts'
 import type { Call } from './call.ts'
+import { withKeptItems } from './own-history.ts'
 import type { OwnResponse } from './own-responses.ts'
 import { streamOwn } from './own-stream.ts'
 import type { RelayParts } from './relay-parts.ts'
@@ -31,7 +32,8 @@ async function remove(app: RelayParts, call: Call, own: OwnResponse): Promise<vo
 async function list(app: RelayParts, call: Call, own: OwnResponse, query: URLSearchParams): Promise<void> {
   const previous = own.previousId === '' ? undefined : await app.ownResponses.find({ userId: own.userId, id: own.previousId })
   const history = previous && (await app.ownResponses.historyOf(previous))
-  answer(call, listInput([...(history?.items ?? []), ...own.input], query))
+  const items = await withKeptItems(app, own.userId, [...(history?.items ?? []), ...own.input])
+  answer(call, listInput(items, query))
 }
 
 /** Only what runs in the background can be stopped; what has ended stays as it ended. */

@@ -6,7 +6,7 @@ import { background } from '../lib/logger.ts'
 import type { Core } from '../options/core.ts'
 import { outputAsInput } from '../protocols/openai-responses/history.ts'
 import { isRunning } from '../protocols/openai-responses/states.ts'
-import { arrayAt, type JsonObject, textAt } from '../protocols/wire-format.ts'
+import { arrayAt, isObject, type JsonObject, textAt } from '../protocols/wire-format.ts'
 
 /** What was asked in one turn, and what was answered. */
 export interface Content {
@@ -43,6 +43,9 @@ export type Owned = Pick<OwnResponse, 'userId' | 'id'>
 
 /** Made from the id of a request, so that no query is needed for those of upstreams. */
 const ownId = /^resp_\d{17}[0-9A-Za-z]{12}$/
+/** Those of items besides name the response in which they are. */
+const ownItemId = /^[a-z]+_(\d{17}[0-9A-Za-z]{12})_\d+$/
+const readTogether = 16
 const leaseSeconds = 60
 const daySeconds = 24 * 60 * 60
 /** What one user writes before it is looked whether they have too much. */
@@ -154,6 +157,34 @@ export class OwnResponses {
       return [...input, ...outputAsInput(arrayAt(response, 'output'))]
     })
     return { thread, items }
+  }
+
+  /**
+   * The items of kept answers by their ids, as they stand in an input: of one that says nothing there, an empty list. Ids that nothing is
+   * kept of are missing.
+   */
+  async itemsOf(userId: number, itemIds: readonly string[]): Promise<ReadonlyMap<string, readonly unknown[]>> {
+    const found = new Map<string, readonly unknown[]>()
+    const wanted = new Set(itemIds)
+    const responses = [...new Set(itemIds.flatMap((id) => ownItemId.exec(id)?.[1] ?? []))].map((id) => `resp_${id}`)
+    for (let at = 0; at < responses.length && this.isOn; at += readTogether) {
+      const ids = responses.slice(at, at + readTogether)
+      const rows = await this.#core.db
+        .selectFrom('own_responses')
+        .select(['response_id', 'content_sealed'])
+        .where('user_id', '=', userId)
+        .where('response_id', 'in', ids)
+        .where('expires_at', '>', seconds(this.#core.now()))
+        .execute()
+      for (const row of rows) {
+        const { response } = this.#open({ userId, id: row.response_id }, row.content_sealed)
+        for (const item of arrayAt(response, 'output').filter(isObject))
+          if (wanted.has(textAt(item, 'id'))) found.set(textAt(item, 'id'), outputAsInput([item]))
+      }
+      // The request is refused for the first that is missing.
+      if (rows.length < ids.length) break
+    }
+    return found
   }
 
   /** The events of its stream behind a number, as far as they are written down. */

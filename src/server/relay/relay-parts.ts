@@ -134,6 +134,8 @@ export interface Home {
 /** A response that the upstream keeps. */
 export interface NotedResponse {
   readonly id: string
+  /** Ids of its items, as far as they are complete. */
+  readonly items: string[]
   /** Resolves when it is written down that it runs on; absent for one that ends with its answer. */
   readonly written?: Promise<void>
 }

@@ -1,11 +1,14 @@
+import type { Text } from '../../contract/text.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { resolveModel } from '../channels/select.ts'
 import { upstreamFormat } from '../channels/upstream-format.ts'
 import { fail } from '../lib/failure.ts'
 import { groupsToTry } from '../pricing/groups.ts'
 import type { CallerFormat } from '../protocols/format.ts'
-import { isObject, type JsonObject, textAt } from '../protocols/wire-format.ts'
+import { referencesIn } from '../protocols/openai-responses/history.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
+import { type KeptResponse, keptItem, keptMessage } from './kept-responses.ts'
 import type { Home, RelayParts } from './relay-parts.ts'
 
 /** A request that goes on from what an upstream keeps. */
@@ -15,9 +18,15 @@ interface Continued {
   readonly body: JsonObject
 }
 
-/** Whether the request names something that an upstream keeps. */
+/** Whether the request names something that an upstream keeps. What this server keeps itself is in the request by now. */
 export function namesHistory(format: CallerFormat, body: JsonObject): boolean {
-  return mayNameHistory(format) && (textAt(body, 'previous_response_id') !== '' || conversationIn(body) !== '')
+  if (threaded.has(format)) return continuedMessage(body) !== ''
+  return (
+    mayNameHistory(format) &&
+    (textAt(body, 'previous_response_id') !== '' ||
+      conversationIn(body) !== '' ||
+      referencesIn(arrayAt(body, 'input')).length > 0)
+  )
 }
 
 export function mayNameHistory(format: CallerFormat): boolean {
@@ -25,31 +34,100 @@ export function mayNameHistory(format: CallerFormat): boolean {
 }
 
 const continuing: ReadonlySet<CallerFormat> = new Set<CallerFormat>(['openai.responses', 'openai.compact', 'openai.input_tokens'])
+const threaded: ReadonlySet<CallerFormat> = new Set<CallerFormat>(['anthropic.messages', 'anthropic.count_tokens'])
 
 /**
- * The channel and key that keep what a request continues. Nobody continues what another user began: an id that is not the caller's is
- * unknown to them, whatever the upstream would say to it. What this server keeps itself is in the request by now. Throws
- * `previous_response_unknown`, `field_invalid` for a conversation, which nobody can have made through here, `untranslatable` where
- * nobody keeps anything, or `no_channel`.
+ * The channel and key that keep what a request continues or refers to; undefined for a thread that no channel of the model can keep, which
+ * each refuses by name. Nobody continues what another user began: an id that is not the caller's is unknown to them, whatever the upstream
+ * would say to it. Throws `previous_response_unknown`, `item_unknown` or `thread_unknown`, `field_invalid` for a conversation, which
+ * nobody can have made through here, `untranslatable` where nobody keeps anything, or `no_channel`.
  */
-export async function homeOf(app: RelayParts, caller: RelayCaller, asked: Continued): Promise<Home> {
+export async function homeOf(app: RelayParts, caller: RelayCaller, asked: Continued): Promise<Home | undefined> {
   const { body, model } = asked
   if (conversationIn(body) !== '') fail('field_invalid', { field: 'conversation', reason: noConversations })
-  const id = textAt(body, 'previous_response_id')
-  const kept = await app.keptResponses.find(caller.userId, id)
   const groups = groupsToTry(app.options.current, caller)
-  if (!kept) {
-    if (!app.ownResponses.isOn && !servesNatively(app, caller, groups, asked)) refuseKeeping('previous_response_id')
-    return fail('previous_response_unknown', { id: id.slice(0, 100) })
-  }
+  const places = threaded.has(asked.format)
+    ? await threadPlaces(app, caller, groups, asked)
+    : [...(await responsePlaces(app, caller, groups, asked)), ...(await itemPlaces(app, caller, groups, asked))]
+  const [first] = places
+  if (!first) return undefined
 
-  const { channelId, keyId, tokens } = kept
+  const { channelId, keyId } = first
+  const tokens = places.reduce((most, place) => Math.max(most, place.tokens), 0)
+  const [item = ''] = referencesIn(arrayAt(body, 'input'))
+  if (places.some((place) => place.channelId !== channelId || place.keyId !== keyId)) refuseItem(item, liesApart)
   if (caller.pinnedChannel !== 0) return { channelId: caller.pinnedChannel, keyId, tokens, group: groups[0] ?? caller.userGroup }
   const serves = (group: string) =>
     app.channels.current.candidates(group, model).some((tier) => tier.some(({ id }) => id === channelId))
   const group = groups.find(serves)
-  if (group === undefined) return fail('no_channel', { model, group: groups[0] ?? caller.userGroup })
-  return { channelId, keyId, tokens, group }
+  if (group !== undefined) return { channelId, keyId, tokens, group }
+  if (item !== '' && app.channels.current.keysOf(channelId).length > 0) refuseItem(item, notOfModel)
+  return fail('no_channel', { model, group: groups[0] ?? caller.userGroup })
+}
+
+async function responsePlaces(
+  app: RelayParts,
+  caller: RelayCaller,
+  groups: readonly string[],
+  asked: Continued,
+): Promise<readonly KeptResponse[]> {
+  const id = textAt(asked.body, 'previous_response_id')
+  if (id === '') return []
+  const kept = await app.keptResponses.find(caller.userId, id)
+  if (kept) return [kept]
+  if (!app.ownResponses.isOn && !servesNatively(app, caller, groups, asked)) refuseKeeping('previous_response_id')
+  return fail('previous_response_unknown', { id: id.slice(0, 100) })
+}
+
+async function itemPlaces(
+  app: RelayParts,
+  caller: RelayCaller,
+  groups: readonly string[],
+  asked: Continued,
+): Promise<readonly KeptResponse[]> {
+  const ids = referencesIn(arrayAt(asked.body, 'input'))
+  if (ids.length === 0) return []
+  const places = await app.keptResponses.findAll(caller.userId, ids.map(keptItem))
+  return ids.map((id) => {
+    const place = places.get(keptItem(id))
+    if (place) return place
+    return refuseItem(id, app.ownResponses.isOn || servesNatively(app, caller, groups, asked) ? notKept : keepsNothing)
+  })
+}
+
+async function threadPlaces(
+  app: RelayParts,
+  caller: RelayCaller,
+  groups: readonly string[],
+  { model, body }: Continued,
+): Promise<readonly KeptResponse[]> {
+  const id = continuedMessage(body)
+  const kept = await app.keptResponses.find(caller.userId, keptMessage(id))
+  if (kept) return [kept]
+  if (!someChannel(app, caller, groups, model, ({ provider }) => provider.keepsThreads === true)) return []
+  return fail('thread_unknown', { id: id.slice(0, 100) })
+}
+
+/** The message that a thread goes on from. */
+function continuedMessage(body: JsonObject): string {
+  return textAt(objectAt(body, 'thread') ?? {}, 'previous_message_id')
+}
+
+function refuseItem(id: string, reason: Text): never {
+  return fail('item_unknown', { id: id.slice(0, 100), reason })
+}
+
+const notKept = {
+  zh: '没有保存您的任何含有它的回复；store 为 false 的、已删除的和过期的回复都不保存。请发送条目本身，而不是引用',
+  en: 'no answer of yours that is kept has it; those with store: false, removed ones and old ones are not kept. Send the item itself, not a reference to it',
+}
+const liesApart = {
+  zh: '请求所引用的内容不在同一渠道和密钥。请发送条目本身，而不是引用',
+  en: 'not everything that the request refers to lies at one channel. Send the items themselves, not references to them',
+}
+const notOfModel = {
+  zh: '保存它的渠道不提供该模型。请发送条目本身，而不是引用',
+  en: 'the channel that keeps it does not serve this model. Send the item itself, not a reference to it',
 }
 
 const noConversations = {
@@ -78,15 +156,21 @@ export function servesNatively(
   app: RelayParts,
   caller: RelayCaller,
   groups: readonly string[],
-  asked: Pick<Continued, 'model' | 'format'>,
+  { model, format }: Pick<Continued, 'model' | 'format'>,
 ): boolean {
-  const index = app.channels.current
-  if (caller.pinnedChannel !== 0) return index.keysOf(caller.pinnedChannel).some((channel) => isNative(channel, asked))
-  return groups.some((group) =>
-    index.candidates(group, asked.model).some((tier) => tier.some((channel) => isNative(channel, asked))),
-  )
+  const isNative = (channel: RunningChannel) =>
+    upstreamFormat(channel, { format, model: resolveModel(channel, model) }) === format
+  return someChannel(app, caller, groups, model, isNative)
 }
 
-function isNative(channel: RunningChannel, { model, format }: Pick<Continued, 'model' | 'format'>): boolean {
-  return upstreamFormat(channel, { format, model: resolveModel(channel, model) }) === format
+function someChannel(
+  { channels }: RelayParts,
+  caller: RelayCaller,
+  groups: readonly string[],
+  model: string,
+  fits: (channel: RunningChannel) => boolean,
+): boolean {
+  const index = channels.current
+  if (caller.pinnedChannel !== 0) return index.keysOf(caller.pinnedChannel).some(fits)
+  return groups.some((group) => index.candidates(group, model).some((tier) => tier.some(fits)))
 }

@@ -7,6 +7,7 @@ import { wireFormats } from '../protocols/index.ts'
 import { readEnd } from '../protocols/openai-responses/states.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import { UpstreamFailure } from './failure.ts'
+import { itemIdsIn } from './note-response.ts'
 import type { OpenResponse } from './open-responses.ts'
 import { plausibleEnding } from './plausible-ending.ts'
 import { chargeFor, type Ending } from './record.ts'
@@ -42,12 +43,13 @@ export async function settleIfEnded(app: RelayParts, open: OpenResponse, respons
   const end = readEnd(response)
   if (!end) return false
   const { state, usage } = end
-  if (usage) await settle(app, open, { usage, isEstimated: false })
+  const items = itemIdsIn(response.output)
+  if (usage) await settle(app, open, { usage, isEstimated: false }, items)
   else if (state === 'failed') await app.openResponses.close(open.hold.requestId)
   else {
     const output = await countTokens(wireFormats['openai.responses'].replyText(response), open.bill.model)
     const counted = { usage: { ...noUsage, input: open.bill.inputTokens, output }, isEstimated: true }
-    await settle(app, open, state === 'cancelled' ? { ...counted, interrupted: 'client' } : counted)
+    await settle(app, open, state === 'cancelled' ? { ...counted, interrupted: 'client' } : counted, items)
   }
   return true
 }
@@ -85,11 +87,16 @@ async function giveUp(
 
 const lostAfter = 5
 
-async function settle(app: RelayParts, { id, channelId, keyId, hold, bill }: OpenResponse, ending: Ending): Promise<void> {
+async function settle(
+  app: RelayParts,
+  { id, channelId, keyId, hold, bill }: OpenResponse,
+  ending: Ending,
+  items: readonly string[] = [],
+): Promise<void> {
   const charge = chargeFor(app, bill, { id: channelId, keyId }, bill.upstreamModel, plausibleEnding(ending, bill.bound))
   await app.ledger.settle(hold, charge)
   const { userId, tokenId } = bill.caller
-  const kept = { id, userId, tokenId, channelId, keyId, model: bill.model, tokens: charge.rollup.tokens }
+  const kept = { id, items, userId, tokenId, channelId, keyId, model: bill.model, tokens: charge.rollup.tokens }
   await app.keptResponses.keep(kept)
   await app.openResponses.close(hold.requestId)
 }

@@ -83,15 +83,16 @@ export function translated(app: RelayParts, work: Work, channel: RunningChannel,
   }
 }
 
-/** What the writers of the caller's format are told of a reply. */
+/** What the writers of the caller's format are told of a reply. Ids inside of it name the request, by which the kept turn is found. */
 export function writeContextOf({ call, facts, inputTokens, keeps }: Work, dialogue: Dialogue): WriteContext {
+  let ids = 0
   return {
     id: call.id,
     createdAt: seconds(call.startedMs),
     model: facts.model,
     dialogue,
     inputTokensEstimate: inputTokens,
-    newId: (prefix) => `${prefix}${randomId()}`,
+    newId: (prefix) => `${prefix}${call.id}_${ids++}`,
     ...(keeps ? { kept: { previousId: keeps.previousId, isBackground: keeps.isBackground } } : {}),
   }
 }

@@ -1,4 +1,4 @@
-import { isObject, textAt } from '../wire-format.ts'
+import { isObject, type JsonObject, textAt } from '../wire-format.ts'
 
 /**
  * The items of an input, whose short form is the text of the user. Undefined for what is neither.
@@ -16,4 +16,22 @@ export function inputItems(input: unknown): readonly unknown[] | undefined {
  */
 export function outputAsInput(output: readonly unknown[]): readonly unknown[] {
   return output.filter((item) => isObject(item) && (item.type !== 'reasoning' || textAt(item, 'encrypted_content') !== ''))
+}
+
+/** The ids of the items that an input only refers to, each once. */
+export function referencesIn(items: readonly unknown[]): string[] {
+  return [...new Set(items.filter(isReference).map((item) => textAt(item, 'id')))]
+}
+
+/** The items with those that are known in place of the references to them. */
+export function withReferred(items: readonly unknown[], known: ReadonlyMap<string, readonly unknown[]>): readonly unknown[] {
+  return known.size === 0
+    ? items
+    : items.flatMap((item) => (isReference(item) ? known.get(textAt(item, 'id')) : undefined) ?? [item])
+}
+
+/** The vendor takes one without a type, too. */
+function isReference(item: unknown): item is JsonObject {
+  if (!isObject(item) || typeof item.id !== 'string') return false
+  return item.type === 'item_reference' || ((item.type === undefined || item.type === null) && item.role === undefined)
 }
