@@ -129,6 +129,17 @@ export interface Tool {
   /** A tool whose input is free text, with OpenAI's `format` as sent. */
   readonly custom: { readonly format: unknown } | undefined
   readonly cache?: CacheMark
+  /** Where the caller keeps the tool; `name` and `description` say both that and the tool. */
+  readonly namespace?: Namespace
+  /** The caller's own search for further tools, which has calls of its own kind. */
+  readonly isToolSearch?: true
+}
+
+/** A folder of tools, as Responses has it, and one tool as it stands in there. */
+export interface Namespace {
+  readonly name: string
+  readonly description: string | undefined
+  readonly tool: { readonly name: string; readonly description: string | undefined }
 }
 
 export type ToolChoice =

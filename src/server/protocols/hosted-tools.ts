@@ -1,4 +1,5 @@
 import { eitherList, eitherObject } from './gemini-generate/members.ts'
+import { toolLists } from './openai-responses/tool-lists.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, type RequestFacts, textAt } from './wire-format.ts'
 
 /**
@@ -26,12 +27,9 @@ export function chatTools(body: JsonObject): VendorTools {
 
 /** Tools of a request in Responses, those that stand among its items included. */
 export function responsesTools(body: JsonObject): VendorTools {
-  const inItems = arrayAt(body, 'input').flatMap((item) =>
-    isObject(item) && carriers.has(textAt(item, 'type')) ? arrayAt(item, 'tools') : [],
-  )
   const compacts = arrayAt(body, 'context_management').length > 0 ? ['compaction'] : []
   return named(
-    [...arrayAt(body, 'tools'), ...inItems].flatMap((tool) => (isObject(tool) ? responsesTool(tool) : [])),
+    toolLists(body).flatMap(({ tools }) => tools.flatMap((tool) => (isObject(tool) ? responsesTool(tool) : []))),
     {
       free: freeOfResponses,
       more: compacts,
@@ -83,9 +81,6 @@ const searchModel = /-search-api/
 function pluginTool(id: string): string {
   return id === 'web' ? 'web_search' : id
 }
-
-/** Items that bring further tools along. */
-const carriers: ReadonlySet<string> = new Set(['additional_tools', 'tool_search_output'])
 
 function responsesTool(tool: JsonObject): string[] {
   const name = plainType(textAt(tool, 'type'))

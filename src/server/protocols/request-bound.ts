@@ -2,6 +2,7 @@ import { mostTokensOf } from './count-media.ts'
 import { either, eitherObject } from './gemini-generate/members.ts'
 import { type MediaFound, mediaIn } from './media-parts.ts'
 import { referencesIn } from './openai-responses/history.ts'
+import { flatBytes, toolLists } from './openai-responses/tool-lists.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, type RequestFacts } from './wire-format.ts'
 
 /**
@@ -59,10 +60,10 @@ export function readRequestBound({ facts, body, bytes }: Asked): RequestBound {
   }
 }
 
-/** The template of a conversation, instructions how to call tools, and those that Grok gets of its vendor. */
+/** The template of a conversation, instructions how to call tools, their longer names, and what Grok gets of its vendor. */
 function templateTokens(model: string, body: JsonObject): number {
-  const hasTools = arrayAt(body, 'tools').length > 0 || arrayAt(body, 'functions').length > 0
-  return (/grok/i.test(model) ? 1024 : 256) + (hasTools ? 1024 : 0)
+  const hasTools = toolLists(body).some(({ tools }) => tools.length > 0) || arrayAt(body, 'functions').length > 0
+  return (/grok/i.test(model) ? 1024 : 256) + (hasTools ? 1024 : 0) + flatBytes(body)
 }
 
 function unboundedMembers({

@@ -5,17 +5,18 @@ import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { readContent } from './content-read.ts'
 import { readSealed } from './envelope.ts'
 import { mustBeObject, refuse, refuseInvalid, refuseType, unknownValue } from './refusals.ts'
+import { type FlatNames, namesIn } from './tool-lists.ts'
 
 /**
  * Instructions and input items as a head and turns. Items of the model that follow one another are one turn; so are the results of tools.
  * Sealed state goes back to where it stood, by what its envelope says. Throws `untranslatable` for items that only their vendor
  * understands. Source: protocols notes 1.3 and 3.1, edge cases 197, 198 and 200.
  */
-export function readInput(body: JsonObject): { system: TextPart[]; turns: Turn[] } {
+export function readInput(body: JsonObject, names: FlatNames): { system: TextPart[]; turns: Turn[] } {
   const { instructions, input } = body
   if (instructions !== undefined && instructions !== null && typeof instructions !== 'string')
     refuseInvalid('instructions', { zh: '必须是文本', en: 'must be a text' })
-  const reader = new InputReader(typeof instructions === 'string' && instructions !== '' ? [text(instructions)] : [])
+  const reader = new InputReader(typeof instructions === 'string' && instructions !== '' ? [text(instructions)] : [], names)
   if (typeof input === 'string') reader.add('user', [text(input)])
   else for (const [at, item] of arrayAt(body, 'input').entries()) reader.take(item, `input[${at}]`)
   return reader
@@ -25,8 +26,11 @@ class InputReader {
   readonly system: TextPart[]
   readonly turns: { role: Turn['role']; parts: Part[] }[] = []
 
-  constructor(system: TextPart[]) {
+  readonly #names: FlatNames
+
+  constructor(system: TextPart[], names: FlatNames) {
     this.system = system
+    this.#names = names
   }
 
   take(item: unknown, field: string): void {
@@ -38,11 +42,18 @@ class InputReader {
         break
       case 'function_call':
       case 'custom_tool_call':
-        this.add('assistant', [readCall(item, field)])
+        this.add('assistant', [readCall(item, field, this.#names)])
         break
       case 'function_call_output':
       case 'custom_tool_call_output':
         this.#result(readResult(item, field))
+        break
+      case 'tool_search_call':
+      case 'tool_search_output':
+        this.#toolSearch(item)
+        break
+      // Its tools are among those of the request.
+      case 'additional_tools':
         break
       case 'reasoning':
         this.#reasoning(item)
@@ -84,6 +95,20 @@ class InputReader {
     else this.turns.push({ role: 'user', parts: [result] })
   }
 
+  /** A search that the vendor ran has no call that anybody could answer: what it found is among the tools of the request. */
+  #toolSearch(item: JsonObject): void {
+    const callId = textAt(item, 'call_id')
+    if (callId === '') return
+    if (item.type === 'tool_search_call') {
+      const input = inputText(item.arguments)
+      this.add('assistant', [{ kind: 'tool-call', callId, name: this.#names.search, input, isCustom: false }])
+      return
+    }
+    const found = namesIn(arrayAt(item, 'tools'), this.#names)
+    const told = found.length > 0 ? `These tools can be called now: ${found.join(', ')}` : 'No tools were found.'
+    this.#result({ kind: 'tool-result', callId, parts: [text(told)], isError: false, isCustom: false })
+  }
+
   #picture(result: string): void {
     if (result !== '') this.add('assistant', [{ kind: 'media', media: 'image', source: base64Source(result, 'image/png') }])
   }
@@ -110,9 +135,10 @@ class InputReader {
   }
 }
 
-function readCall(item: JsonObject, field: string): ToolCallPart {
+function readCall(item: JsonObject, field: string, names: FlatNames): ToolCallPart {
   const isCustom = item.type === 'custom_tool_call'
-  const name = textAt(item, 'name') || refuseInvalid(`${field}.name`, { zh: '不能为空', en: 'must not be empty' })
+  const plain = textAt(item, 'name') || refuseInvalid(`${field}.name`, { zh: '不能为空', en: 'must not be empty' })
+  const name = names.of(textAt(item, 'namespace'), plain)
   const input = isCustom ? textAt(item, 'input') : inputText(item.arguments)
   return { kind: 'tool-call', callId: textAt(item, 'call_id') || textAt(item, 'id'), name, input, isCustom }
 }

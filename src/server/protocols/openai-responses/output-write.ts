@@ -1,6 +1,7 @@
 import type { WriteContext } from '../codec.ts'
-import type { Opaque } from '../dialogue.ts'
+import type { Opaque, Tool } from '../dialogue.ts'
 import type { Citation, OpenEvent, ReplyEvent } from '../reply-events.ts'
+import { inputObject } from '../tool-input.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { type Sealed, writeSealed } from './envelope.ts'
 
@@ -151,7 +152,7 @@ export class OutputWriter {
         this.#add({ type: 'response.reasoning_summary_text.delta', ...place, summary_index: 0, delta: text })
         break
       case 'tool-call':
-        this.#add({ type: 'response.function_call_arguments.delta', ...place, delta: text })
+        if (!this.#isToolSearch(event.name)) this.#add({ type: 'response.function_call_arguments.delta', ...place, delta: text })
         break
       case 'custom-tool-call':
         this.#add({ type: 'response.custom_tool_call_input.delta', ...place, delta: text })
@@ -220,6 +221,11 @@ export class OutputWriter {
   }
 
   #closeCall({ event, text }: OpenBlock, place: JsonObject): void {
+    if (event.block === 'tool-call' && this.#isToolSearch(event.name)) {
+      const item = { ...newItem(event, this.#context, place.item_id), arguments: inputObject(text) }
+      this.#calls.push({ outputIndex: Number(place.output_index), item })
+      return
+    }
     const isCustom = event.block === 'custom-tool-call'
     const input = isCustom ? text : text || '{}'
     const item = { ...newItem(event, this.#context, place.item_id), [isCustom ? 'input' : 'arguments']: input }
@@ -228,6 +234,10 @@ export class OutputWriter {
     const kind = isCustom ? 'response.custom_tool_call_input' : 'response.function_call_arguments'
     this.#add({ type: `${kind}.done`, ...place, [isCustom ? 'input' : 'arguments']: input })
     this.#calls.push({ outputIndex: Number(place.output_index), item })
+  }
+
+  #isToolSearch(name: string): boolean {
+    return toolOf(name, this.#context)?.isToolSearch === true
   }
 
   /** Closes what is told in full. Only the last of it can have been cut short. */
@@ -264,23 +274,40 @@ function isCall({ block }: OpenEvent): boolean {
 }
 
 /** An item as it begins; undefined for what this format has no item for. */
-function newItem(event: OpenEvent, { newId }: WriteContext, id?: unknown): JsonObject | undefined {
+function newItem(event: OpenEvent, context: WriteContext, id?: unknown): JsonObject | undefined {
+  const { newId } = context
   switch (event.block) {
     case 'reasoning':
       return { id: newId('rs_'), type: 'reasoning', summary: [] }
     case 'tool-call': {
-      const { callId, name } = event
-      return { id: id ?? newId('fc_'), type: 'function_call', status: 'in_progress', call_id: callId, name, arguments: '' }
+      if (toolOf(event.name, context)?.isToolSearch) return toolSearch(event.callId, id ?? newId('tsc_'))
+      const called = { call_id: event.callId, ...calledName(event.name, context) }
+      return { id: id ?? newId('fc_'), type: 'function_call', status: 'in_progress', ...called, arguments: '' }
     }
     case 'custom-tool-call': {
-      const { callId, name } = event
-      return { id: id ?? newId('ctc_'), type: 'custom_tool_call', status: 'in_progress', call_id: callId, name, input: '' }
+      const called = { call_id: event.callId, ...calledName(event.name, context) }
+      return { id: id ?? newId('ctc_'), type: 'custom_tool_call', status: 'in_progress', ...called, input: '' }
     }
     case 'image':
       return { ...picture(newId('ig_')), status: 'in_progress', result: null }
     default:
       return undefined
   }
+}
+
+/** A tool of a namespace bears its name in there. */
+function calledName(name: string, context: WriteContext): JsonObject {
+  const namespace = toolOf(name, context)?.namespace
+  return namespace ? { name: namespace.tool.name, namespace: namespace.name } : { name }
+}
+
+function toolOf(name: string, { dialogue }: WriteContext): Tool | undefined {
+  return dialogue.tools.find((tool) => tool.name === name)
+}
+
+/** A call of the caller's own search for tools. */
+function toolSearch(callId: string, id: unknown): JsonObject {
+  return { id, type: 'tool_search_call', status: 'in_progress', execution: 'client', call_id: callId, arguments: {} }
 }
 
 function picture(id: unknown): JsonObject {

@@ -5,6 +5,7 @@ import { outputTokensLimit, readCount, readFlag, readModel } from '../read-reque
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { readInput } from './input-read.ts'
 import { refuse, refuseInvalid, unknownValue } from './refusals.ts'
+import { flatNames } from './tool-lists.ts'
 import { readToolChoice, readTools } from './tools-read.ts'
 
 /**
@@ -14,15 +15,16 @@ import { readToolChoice, readTools } from './tools-read.ts'
  */
 export const readRequest: Inbound['readRequest'] = (body) => {
   refuseKeptElsewhere(body)
-  const { tools, search } = readTools(body)
+  const names = flatNames(body)
+  const { tools, search } = readTools(body, names)
   const maximum = readCount(body, 'max_output_tokens', { min: 0, max: outputTokensLimit })
 
   return {
     from: 'openai.responses',
     model: readModel(body),
-    ...readInput(body),
+    ...readInput(body, names),
     tools,
-    toolChoice: tools.length === 0 ? undefined : readToolChoice(body.tool_choice),
+    toolChoice: tools.length === 0 ? undefined : readToolChoice(body.tool_choice, tools),
     parallelTools: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : undefined,
     sampling: readSampling(body),
     outputTokensMax: maximum === 0 ? undefined : maximum,

@@ -35,7 +35,7 @@ export function newResponse({ id, createdAt, model, dialogue, kept }: WriteConte
     temperature: sampling.temperature ?? null,
     text: { format: toldFormat(dialogue), verbosity: extra.verbosity ?? 'medium' },
     tool_choice: toldChoice(dialogue),
-    tools: [...dialogue.tools.map(toldTool), ...writeSearch(dialogue)],
+    tools: [...toldTools(dialogue.tools), ...writeSearch(dialogue)],
     top_logprobs: 0,
     top_p: sampling.topP ?? null,
     truncation: extra.truncation ?? 'disabled',
@@ -62,10 +62,31 @@ function toldFormat({ output }: Dialogue): JsonObject {
   }
 }
 
+/** Tools that stand in a namespace are told in it again. */
+function toldTools(tools: readonly Tool[]): JsonObject[] {
+  const folders = new Map<string, JsonObject[]>()
+  return tools.flatMap((tool) => {
+    const { namespace } = tool
+    if (!namespace) return [toldTool(tool)]
+    const told = toldTool({ ...tool, ...namespace.tool })
+    const known = folders.get(namespace.name)
+    known?.push(told)
+    if (known) return []
+    const inside = [told]
+    folders.set(namespace.name, inside)
+    return [{ type: 'namespace', name: namespace.name, description: namespace.description ?? '', tools: inside }]
+  })
+}
+
 function toldTool(tool: Tool): JsonObject {
+  if (tool.isToolSearch) {
+    const { description = null, schema = null } = tool
+    return { type: 'tool_search', execution: 'client', description, parameters: schema }
+  }
   return { ...(tool.custom ? {} : { strict: null }), ...plainTool(tool) }
 }
 
 function toldChoice({ toolChoice, tools }: Dialogue): unknown {
-  return toolChoice ? writeToolChoice(toolChoice, tools, (name) => name, true) : 'auto'
+  const nameOf = (name: string) => tools.find((tool) => tool.name === name)?.namespace?.tool.name ?? name
+  return toolChoice ? writeToolChoice(toolChoice, tools, nameOf, true) : 'auto'
 }

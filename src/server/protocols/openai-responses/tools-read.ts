@@ -1,55 +1,139 @@
 import type { Search, Tool, ToolChoice } from '../dialogue.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { mustBeObject, refuse, refuseInvalid, refuseType, unknownValue } from './refusals.ts'
+import { type FlatNames, isClientSearch, type ToolList, toolLists } from './tool-lists.ts'
 
 /**
- * The tools of a request: functions and free-text tools, and the vendor's web search, which others have too. Throws `untranslatable` for
- * every other tool that the vendor runs, `field_invalid` for one without a name.
+ * The tools of a request, those that items of its input bring along too: functions and free-text tools, by flat names where they stand in
+ * a namespace, and the vendor's web search, which others have too. Throws `untranslatable` for every other tool that the vendor runs,
+ * `field_invalid` for one without a name.
  */
-export function readTools(body: JsonObject): { tools: Tool[]; search: Search | undefined } {
-  const tools: Tool[] = []
-  let search: Search | undefined
-  for (const [at, tool] of arrayAt(body, 'tools').entries()) {
-    const field = `tools[${at}]`
-    if (!isObject(tool)) return refuseInvalid(field, mustBeObject)
-    if (tool.type === 'function') tools.push(readFunction(tool, field))
-    else if (tool.type === 'custom') tools.push(readCustom(tool, field))
-    else if (typeof tool.type === 'string' && searchType.test(tool.type)) search = readSearch(tool, field)
-    else return refuseType(field, tool.type)
+export function readTools(body: JsonObject, names: FlatNames): { tools: Tool[]; search: Search | undefined } {
+  const reader = new ToolsReader(names)
+  const [declared, ...added] = toolLists(body)
+  if (declared) reader.take(declared)
+  for (const list of added) reader.add(list)
+  return { tools: withNamespaces(reader.tools), search: reader.search }
+}
+
+/** The first tool of each namespace also says what the namespace is for. */
+function withNamespaces(tools: readonly Tool[]): Tool[] {
+  const told = new Set<string>()
+  return tools.map((tool) => {
+    const { namespace } = tool
+    if (!namespace || told.has(namespace.name)) return tool
+    told.add(namespace.name)
+    const texts = [namespace.description, tool.description].filter((text) => text !== undefined)
+    return { ...tool, description: texts.join('\n\n') || undefined }
+  })
+}
+
+class ToolsReader {
+  readonly tools: Tool[] = []
+  search: Search | undefined
+  readonly #names: FlatNames
+  readonly #places = new Map<string, number>()
+
+  constructor(names: FlatNames) {
+    this.#names = names
   }
-  return { tools, search }
+
+  /** Of tools at the top all stay: which of two with one name counts is left to the writers. */
+  take(list: ToolList): void {
+    for (const tool of this.#readAll(list)) {
+      if (!this.#places.has(tool.name)) this.#places.set(tool.name, this.tools.length)
+      this.tools.push(tool)
+    }
+  }
+
+  /** A tool that comes later takes the place of one of the same name. */
+  add(list: ToolList): void {
+    for (const tool of this.#readAll(list)) {
+      const place = this.#places.get(tool.name) ?? this.tools.length
+      this.#places.set(tool.name, place)
+      this.tools[place] = tool
+    }
+  }
+
+  #readAll({ tools, field }: ToolList): Tool[] {
+    return tools.flatMap((tool, at) => this.#read(tool, `${field}[${at}]`))
+  }
+
+  #read(tool: unknown, field: string): Tool[] {
+    if (!isObject(tool)) return refuseInvalid(field, mustBeObject)
+    switch (tool.type) {
+      case 'function':
+      case 'custom':
+        return [readTool(tool, field)]
+      case 'namespace':
+        return this.#readNamespace(tool, field)
+      default:
+        if (isClientSearch(tool)) return [{ ...readFunction(tool), name: this.#names.search, isToolSearch: true }]
+        if (typeof tool.type !== 'string' || !searchType.test(tool.type)) return refuseType(field, tool.type)
+        this.search = readSearch(tool, field)
+        return []
+    }
+  }
+
+  #readNamespace(folder: JsonObject, field: string): Tool[] {
+    const name = requireName(folder, field)
+    const description = textAt(folder, 'description') || undefined
+    return arrayAt(folder, 'tools').map((inner, at) => {
+      const place = `${field}.tools[${at}]`
+      if (!isObject(inner)) return refuseInvalid(place, mustBeObject)
+      if (inner.type !== 'function' && inner.type !== 'custom') return refuseType(place, inner.type)
+      const tool = readTool(inner, place)
+      const namespace = { name, description, tool: { name: tool.name, description: tool.description } }
+      return { ...tool, name: this.#names.of(name, tool.name), namespace }
+    })
+  }
 }
 
 const searchType = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/
 
-/** Which tool is to be called. A tool that the vendor runs cannot be demanded: throws `untranslatable`. */
-export function readToolChoice(choice: unknown): ToolChoice | undefined {
+/** Which of the tools is to be called. A tool that the vendor runs cannot be demanded: throws `untranslatable`. */
+export function readToolChoice(choice: unknown, tools: readonly Tool[]): ToolChoice | undefined {
   if (choice === undefined || choice === null) return undefined
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { kind: choice }
   if (!isObject(choice)) return refuseInvalid('tool_choice', unknownValue)
-  if (choice.type === 'function' || choice.type === 'custom') return { kind: 'tool', name: requireName(choice, 'tool_choice') }
-  if (choice.type !== 'allowed_tools') return refuseType('tool_choice', choice.type)
-  const names = arrayAt(choice, 'tools').flatMap((tool) => (isObject(tool) && tool.name ? [textAt(tool, 'name')] : []))
+  if (choice.type === 'allowed_tools') return readAllowed(choice, tools)
+  const [name, ...others] = namesChosen(choice, 'tool_choice', tools)
+  if (name === undefined) return refuseType('tool_choice', choice.type)
+  return others.length === 0 ? { kind: 'tool', name } : { kind: 'allowed', names: [name, ...others], isRequired: true }
+}
+
+function readAllowed(choice: JsonObject, tools: readonly Tool[]): ToolChoice {
+  const names = arrayAt(choice, 'tools').flatMap((entry, at) =>
+    isObject(entry) && entry.name ? namesChosen(entry, `tool_choice.tools[${at}]`, tools) : [],
+  )
   return { kind: 'allowed', names, isRequired: choice.mode === 'required' }
 }
 
-function readFunction(tool: JsonObject, field: string): Tool {
+/** The flat names that a choice means: those of a whole namespace, of a tool in one, or of any tool with that name. */
+function namesChosen(choice: JsonObject, field: string, tools: readonly Tool[]): string[] {
+  const isNamespace = choice.type === 'namespace'
+  if (!isNamespace && choice.type !== 'function' && choice.type !== 'custom') return []
+  const name = requireName(choice, field)
+  const namespace = isNamespace ? name : textAt(choice, 'namespace')
+  const inNamespaces = tools.filter((tool) => tool.namespace && (namespace === '' || tool.namespace.name === namespace))
+  const chosen = isNamespace ? inNamespaces : inNamespaces.filter((tool) => tool.namespace?.tool.name === name)
+  const isFlat = namespace === '' && tools.some((tool) => !tool.namespace && tool.name === name)
+  return isFlat || chosen.length === 0 ? [name] : chosen.map((tool) => tool.name)
+}
+
+function readTool(tool: JsonObject, field: string): Tool {
+  const name = requireName(tool, field)
+  if (tool.type === 'function') return { ...readFunction(tool), name }
+  const description = textAt(tool, 'description') || undefined
+  return { name, description, schema: undefined, strict: undefined, custom: { format: tool.format } }
+}
+
+function readFunction(tool: JsonObject): Omit<Tool, 'name'> {
   return {
-    name: requireName(tool, field),
     description: textAt(tool, 'description') || undefined,
     schema: objectAt(tool, 'parameters'),
     strict: typeof tool.strict === 'boolean' ? tool.strict : undefined,
     custom: undefined,
-  }
-}
-
-function readCustom(tool: JsonObject, field: string): Tool {
-  return {
-    name: requireName(tool, field),
-    description: textAt(tool, 'description') || undefined,
-    schema: undefined,
-    strict: undefined,
-    custom: { format: tool.format },
   }
 }
 

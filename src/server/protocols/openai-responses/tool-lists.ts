@@ -1,0 +1,121 @@
+import { shortHash } from '../call-ids.ts'
+import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
+
+/** A list of tools in a request, and its place. */
+export interface ToolList {
+  readonly tools: readonly unknown[]
+  readonly field: string
+}
+
+/** The lists of tools of a request in their order: the one at the top, then those that items of the input bring along. */
+export function toolLists(body: JsonObject): ToolList[] {
+  const inItems = arrayAt(body, 'input').flatMap((item, at) =>
+    isObject(item) && carriers.has(textAt(item, 'type')) ? [{ tools: arrayAt(item, 'tools'), field: `input[${at}].tools` }] : [],
+  )
+  return [{ tools: arrayAt(body, 'tools'), field: 'tools' }, ...inItems]
+}
+
+/** Items that bring further tools along. */
+const carriers: ReadonlySet<string> = new Set(['additional_tools', 'tool_search_output'])
+
+/** Whether a tool is the search for further tools that the caller runs, which the model calls like a function. */
+export function isClientSearch(tool: JsonObject): boolean {
+  return tool.type === 'tool_search' && tool.execution === 'client'
+}
+
+/** The names of a request's tools in one flat list, each another. */
+export interface FlatNames {
+  /** The name of a tool of a namespace, or of one that stands in none (''). */
+  of(namespace: string, name: string): string
+  /** The search for further tools that the caller runs. */
+  readonly search: string
+}
+
+/**
+ * Names for formats that know no namespaces: `<namespace>__<name>`, ending in a hash of both where another tool of the request would have
+ * the same name. Tools that stand in no namespace keep their names. The length is not limited here.
+ */
+export function flatNames(body: JsonObject): FlatNames {
+  const taken = new Set<string>()
+  const places = new Map<string, Place>()
+  for (const { tools } of toolLists(body)) for (const tool of tools) if (isObject(tool)) note(tool, { taken, places })
+  for (const item of arrayAt(body, 'input')) {
+    if (isObject(item) && calls.has(textAt(item, 'type'))) add(places, textAt(item, 'namespace'), textAt(item, 'name'))
+  }
+
+  const joined = new Map<string, number>()
+  for (const place of places.values()) joined.set(joinedName(place), (joined.get(joinedName(place)) ?? 0) + 1)
+  const isAmbiguous = (place: Place) => taken.has(joinedName(place)) || joined.get(joinedName(place)) !== 1
+  const ambiguous = [...places].filter(([, place]) => isAmbiguous(place))
+  const hashed = new Set(ambiguous.map(([key]) => key))
+  const given = new Map<string, string>()
+  for (const [key, place] of places) if (!hashed.has(key)) given.set(key, joinedName(place))
+  for (const name of given.values()) taken.add(name)
+  for (const [key, place] of ambiguous) given.set(key, freeName(joinedName(place), key, taken))
+
+  const search = taken.has(searchName) ? freeName(searchName, searchName, taken) : searchName
+  return { search, of: (namespace, name) => (namespace === '' ? name : (given.get(keyOf({ namespace, name })) ?? name)) }
+}
+
+/** The flat names of a list's tools. */
+export function namesIn(tools: readonly unknown[], names: FlatNames): string[] {
+  return tools.filter(isObject).flatMap((tool) => {
+    const name = textAt(tool, 'name')
+    if (tool.type !== 'namespace') return name === '' ? [] : [name]
+    return arrayAt(tool, 'tools').flatMap((inner) => (isObject(inner) ? [names.of(name, textAt(inner, 'name'))] : []))
+  })
+}
+
+/**
+ * How many bytes longer the names of a request's tools become by standing in one list: each bears its namespace, which the request names
+ * once.
+ */
+export function flatBytes(body: JsonObject): number {
+  const all = toolLists(body).flatMap(({ tools }) => tools.filter(isObject))
+  return all.reduce((sum, tool) => {
+    if (tool.type !== 'namespace') return sum
+    // What a search has found is listed by name once more.
+    return sum + 2 * arrayAt(tool, 'tools').length * (Math.min(textAt(tool, 'name').length, nameBytesMax) + 2)
+  }, 0)
+}
+
+/** No vendor takes longer names. */
+const nameBytesMax = 128
+
+interface Place {
+  readonly namespace: string
+  readonly name: string
+}
+
+const searchName = 'tool_search'
+const calls: ReadonlySet<string> = new Set(['function_call', 'custom_tool_call'])
+
+function note(tool: JsonObject, { taken, places }: { taken: Set<string>; places: Map<string, Place> }): void {
+  const name = textAt(tool, 'name')
+  if (tool.type !== 'namespace') {
+    if (name !== '') taken.add(name)
+    return
+  }
+  for (const inner of arrayAt(tool, 'tools')) if (isObject(inner)) add(places, name, textAt(inner, 'name'))
+}
+
+function add(places: Map<string, Place>, namespace: string, name: string): void {
+  if (namespace !== '' && name !== '') places.set(keyOf({ namespace, name }), { namespace, name })
+}
+
+function keyOf({ namespace, name }: Place): string {
+  return JSON.stringify([namespace, name])
+}
+
+function joinedName({ namespace, name }: Place): string {
+  return `${namespace}__${name}`
+}
+
+function freeName(name: string, key: string, taken: Set<string>): string {
+  let free = `${name}_${shortHash(key, hashLength)}`
+  for (let round = 2; taken.has(free); round++) free = `${name}_${shortHash(`${key} ${round}`, hashLength)}`
+  taken.add(free)
+  return free
+}
+
+const hashLength = 6
