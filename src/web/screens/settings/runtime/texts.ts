@@ -103,6 +103,6 @@ export const texts = defineTexts({
     last_24_hours: '24 hours',
     last_30_days: '30 days',
     all: 'All time',
-    requestCount: '{count} requests',
+    requestCount: 'Requests: {count}',
   },
 })
