@@ -22,6 +22,8 @@ export interface Billed {
   readonly otherPrices?: readonly Price[]
   /** Members that were taken out of the request because they have no price. */
   readonly leftOut?: readonly string[]
+  /** The same with what the channel's own format could not carry. */
+  readonly dropped?: readonly string[]
   readonly attempts: readonly Attempt[]
   /** Why the channel was chosen. */
   readonly choice?: Choice | undefined

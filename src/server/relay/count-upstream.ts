@@ -3,6 +3,7 @@ import { hasOwnWords, ownMembers } from '../channels/own-body.ts'
 import { resolveModel, selectChannel, selectKey, selectPinned } from '../channels/select.ts'
 import { upstreamFormat } from '../channels/upstream-format.ts'
 import { AppError } from '../lib/failure.ts'
+import { thoughtChanges } from '../protocols/anthropic-messages/past-thinking.ts'
 import { codecs, inbounds } from '../protocols/index.ts'
 import { type CallerCount, type UpstreamCount, upstreamCounts } from '../protocols/token-counts.ts'
 import type { JsonObject, RequestFacts } from '../protocols/wire-format.ts'
@@ -124,6 +125,7 @@ function requestFor(app: RelayParts, { provider }: RunningChannel, { model, coun
   const { facts, body, count } = counted
   const request = count.readRequest(body.json)
   const [codec, inbound] = [codecs[of], inbounds[count.of]]
+  if (of === count.of && of === 'anthropic.messages') return { ...request, ...thoughtChanges(request, model)?.changes }
   if (of === count.of || !codec || !inbound) return request
   const dialogue = inbound.readRequest(request, { model: facts.model, stream: false })
   return codec.writeRequest(dialogue, { model, quirks: provider.quirks, settings: settingsOf(app), lose: () => {} }).body

@@ -1,4 +1,4 @@
-import { fail } from '../lib/failure.ts'
+import { AppError } from '../lib/failure.ts'
 import type { Format } from '../protocols/format.ts'
 import type { Work } from './relay-parts.ts'
 
@@ -17,7 +17,7 @@ export class DroppedFields {
 
   /** Throws `untranslatable` when something was lost and the token allows nothing to be lost. */
   requireAllowed({ caller }: Work): void {
-    if (caller.isStrict && this.#names.size > 0) fail('untranslatable', { field: [...this.#names].join(', '), reason: strictly })
+    if (caller.isStrict && this.#names.size > 0) throw strictlyRefused([...this.#names])
   }
 
   note(work: Work, format: Format): void {
@@ -30,6 +30,11 @@ export class DroppedFields {
 /** Names to the caller what the upstream does not get. */
 export function tellDropped({ call }: Pick<Work, 'call'>, names: readonly string[]): void {
   call.tell('x-sluice-dropped', names.slice(0, shownMax).join(', '))
+}
+
+/** What a token is told that allows nothing to be lost. */
+export function strictlyRefused(names: readonly string[]): AppError {
+  return new AppError('untranslatable', { field: names.join(', '), reason: strictly })
 }
 
 const strictly = {

@@ -6,12 +6,13 @@ import { resolveModel } from '../channels/select.ts'
 import { conversionOf, isRewritten, upstreamFormat } from '../channels/upstream-format.ts'
 import { AppError } from '../lib/failure.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
+import { withoutForeignThoughts } from '../protocols/anthropic-messages/past-thinking.ts'
 import type { Format } from '../protocols/format.ts'
 import type { Provider } from '../providers/provider.ts'
 import { callerHeaders, keyedHeaders } from './caller-headers.ts'
 import { type Converted, convert } from './convert.ts'
 import type { ConvertedTarget } from './converted-exchange.ts'
-import { tellDropped } from './dropped-fields.ts'
+import { strictlyRefused, tellDropped } from './dropped-fields.ts'
 import type { Limits, Target } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
 import { passThrough } from './pass-through.ts'
@@ -45,6 +46,7 @@ export async function prepare(app: RelayParts, work: Work, channel: RunningChann
   const refused = passes ? refusedThread(work, channel.provider) : undefined
   if (refused) return refused
   work.translation = undefined
+  delete work.dropped
   tellDropped(work, work.leftOut ?? [])
   const conversion = passes ? undefined : conversionOf(own, format)
   const written = passes
@@ -67,8 +69,10 @@ export async function prepare(app: RelayParts, work: Work, channel: RunningChann
   }
 }
 
-function passBody(work: Work, channel: RunningChannel, mapped: string): Written {
-  const { format, facts, body } = work
+function passBody(work: Work, channel: RunningChannel, mapped: string): Written | UpstreamFailure {
+  const { format, facts } = work
+  const body = readableBody(work, mapped)
+  if (body instanceof UpstreamFailure) return body
   const { provider, setting } = channel
   const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
   const asksUsage = facts.stream && takesOptions && !facts.wantsUsage && reportsUsageOnRequest.has(format.format)
@@ -96,6 +100,20 @@ function passBody(work: Work, channel: RunningChannel, mapped: string): Written 
       renameTo: upstreamModel === facts.model ? undefined : facts.model,
     }),
   }
+}
+
+/** The body without thoughts of earlier turns that the vendor cannot read. What else that costs is named; a strict token refuses it. */
+function readableBody(work: Work, model: string): Body | UpstreamFailure {
+  const { body, format, leftOut = [], leavesReasoning = false } = work
+  if (format.format !== 'anthropic.messages') return body
+  const cleaned = withoutForeignThoughts(body, model, { all: leavesReasoning })
+  if (!cleaned) return body
+  const { dropped, ...readable } = cleaned
+  if (dropped.length === 0) return readable
+  if (work.caller.isStrict) return new UpstreamFailure('untranslatable', { own: strictlyRefused(dropped) })
+  work.dropped = [...leftOut, ...dropped]
+  tellDropped(work, work.dropped)
+  return readable
 }
 
 /** The caller's bytes, with these members set or (undefined) taken out. Another try starts from the caller's bytes again. */

@@ -86,7 +86,7 @@ function factors(
   const { call, price, facts } = work
   const { reported, siteCost, billed } = ending
   const { usage } = billed
-  const dropped = work.translation?.dropped ?? work.leftOut ?? []
+  const dropped = work.translation?.dropped ?? work.dropped ?? work.leftOut ?? []
   return {
     model_ratio: price.modelRatio,
     completion_ratio: price.completionRatio,

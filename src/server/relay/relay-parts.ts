@@ -111,6 +111,8 @@ export interface Work {
   dialogue?: Dialogue
   /** An upstream has refused the reasoning of earlier turns: it is left out from then on. */
   leavesReasoning?: boolean
+  /** `leftOut` with what the running attempt leaves out of a request in the caller's own format. */
+  dropped?: readonly string[]
   /** Of the running attempt, when it is in another format than the caller's. */
   translation?: Translation | undefined
 }

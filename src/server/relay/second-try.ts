@@ -1,4 +1,5 @@
 import type { RunningChannel } from '../channels/model-index.ts'
+import { hasThoughts } from '../protocols/anthropic-messages/past-thinking.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
 
@@ -19,11 +20,16 @@ export function isWorthSecondTry(app: RelayParts, work: Work, channel: RunningCh
     refusing.add(channel)
     return true
   }
-  if (work.translation && !work.leavesReasoning && staleReasoning.test(facts.message)) {
+  if (!work.leavesReasoning && staleReasoning.test(facts.message) && mayLeaveReasoning(work)) {
     work.leavesReasoning = true
     return true
   }
   return false
+}
+
+/** Of the requests that pass as they are, only those in Messages name the reasoning that they bring back. */
+function mayLeaveReasoning({ translation, format, body }: Work): boolean {
+  return translation !== undefined || (format.format === 'anthropic.messages' && hasThoughts(body.json))
 }
 
 /** A channel that was changed is a new object, and is asked anew. */

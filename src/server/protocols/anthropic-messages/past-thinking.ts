@@ -1,0 +1,164 @@
+import { entriesOf, membersOf, spliceMembers } from '../../lib/splice-json.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { isClaude, type ModelRules, rulesOf } from './models.ts'
+import { openSeal } from './seals.ts'
+
+/** A Messages request, as bytes and as the object that they say. */
+interface Sent {
+  readonly json: JsonObject
+  readonly bytes: Buffer
+}
+
+interface Cleaned extends Sent {
+  /** Members that the upstream does not get. */
+  readonly dropped: readonly string[]
+}
+
+/** As `thoughtChanges`, in the caller's bytes: everything that does not change keeps its own. */
+export function withoutForeignThoughts(sent: Sent, model: string, asked: { readonly all?: boolean } = {}): Cleaned | undefined {
+  const changed = thoughtChanges(sent.json, model, asked)
+  if (!changed) return undefined
+  const { changes, dropped } = changed
+  return { json: { ...sent.json, ...changes }, bytes: spliced(sent, changes), dropped }
+}
+
+/**
+ * The members of a Messages request without the thoughts of earlier turns that its vendor cannot read, because an answer of another vendor was written in
+ * this form: those without a signature, which Claude refuses, and sealed ones of others. `all` takes out every thought. A last turn with calls must begin with its thoughts, or not think: thinking is turned off, and where the model cannot do
+ * without, the calls and their results are told as text. Undefined when nothing has to change. Source: protocols notes 3.7.
+ */
+export function thoughtChanges(
+  json: JsonObject,
+  model: string,
+  { all = false }: { readonly all?: boolean } = {},
+): { readonly changes: JsonObject; readonly dropped: readonly string[] } | undefined {
+  const messages = arrayAt(json, 'messages')
+  const isUnreadable = (block: unknown) => isThought(block) && (all || isForeign(block, model))
+  if (!messages.some((message) => blocksOf(message).some(isUnreadable))) return undefined
+
+  const readable = messages.map((message) => {
+    const blocks = blocksOf(message)
+    const kept = blocks.filter((block) => !isUnreadable(block))
+    return kept.length === blocks.length ? message : { ...(isObject(message) ? message : {}), content: kept }
+  })
+  const last = readable.findLastIndex((message) => isObject(message) && message.role === 'assistant')
+  const blocks = blocksOf(readable[last])
+  const isCut = readable[last] !== messages[last] && blocks.some(isCall) && !blocks.some(isThought)
+  const rules = rulesOf(model)
+  const thinks = isCut && mayThink(json, model, rules)
+  const isText = thinks && rules.thinkingOff !== 'absent' && rules.thinkingOff !== 'disabled'
+  const told = isText ? callsAsText(readable, last) : readable
+  const changes: JsonObject = {
+    messages: told.filter((message) => !isObject(message) || !Array.isArray(message.content) || message.content.length > 0),
+    ...(thinks && !isText ? turnedOff(json, rules) : {}),
+  }
+  return { changes, dropped: thinks && !isText ? ['thinking'] : [] }
+}
+
+export function hasThoughts({ messages }: JsonObject): boolean {
+  return Array.isArray(messages) && messages.some((message) => blocksOf(message).some(isThought))
+}
+
+function blocksOf(message: unknown): readonly unknown[] {
+  return isObject(message) ? arrayAt(message, 'content') : []
+}
+
+function isThought(block: unknown): block is JsonObject {
+  return isObject(block) && (block.type === 'thinking' || block.type === 'redacted_thinking')
+}
+
+function isCall(block: unknown): block is JsonObject {
+  return isObject(block) && block.type === 'tool_use'
+}
+
+/** Other vendors that speak Messages may write thoughts without a signature themselves. */
+function isForeign(thought: JsonObject, model: string): boolean {
+  if (thought.type === 'redacted_thinking') return openSeal(textAt(thought, 'data')).family !== 'anthropic'
+  return textAt(thought, 'signature') === '' && isClaude(model)
+}
+
+/** Whether the request may make the model think: it says so, or says nothing to a model that thinks by itself. */
+function mayThink({ thinking }: JsonObject, model: string, { thinking: kind, thinkingOff }: ModelRules): boolean {
+  if (isObject(thinking)) return thinking.type !== 'disabled'
+  return isClaude(model) && kind !== 'none' && thinkingOff !== 'absent'
+}
+
+/** The request without thinking, and without what is only taken beside it. */
+function turnedOff(json: JsonObject, { thinkingOff }: ModelRules): JsonObject {
+  const management = objectAt(json, 'context_management')
+  const edits = arrayAt(management ?? {}, 'edits')
+  const kept = edits.filter((edit) => !isObject(edit) || !textAt(edit, 'type').startsWith('clear_thinking'))
+  return {
+    thinking: thinkingOff === 'absent' ? undefined : { type: 'disabled' },
+    ...(kept.length < edits.length ? { context_management: kept.length > 0 ? { ...management, edits: kept } : undefined } : {}),
+  }
+}
+
+/** The calls of one message and what was answered to them, in words. */
+function callsAsText(messages: readonly unknown[], at: number): unknown[] {
+  const names = new Map(
+    blocksOf(messages[at])
+      .filter(isCall)
+      .map((call) => [textAt(call, 'id'), textAt(call, 'name')]),
+  )
+  return messages.map((message, index) => {
+    if (index < at || !isObject(message)) return message
+    const content = blocksOf(message).flatMap((block) => {
+      if (index === at && isCall(block)) return [text(`[Called the tool ${textAt(block, 'name')} with ${inputOf(block)}]`, block)]
+      const name = isObject(block) && block.type === 'tool_result' ? names.get(textAt(block, 'tool_use_id')) : undefined
+      return isObject(block) && name !== undefined ? resultAsText(block, name) : [block]
+    })
+    return content.length === 0 ? message : { ...message, content }
+  })
+}
+
+function inputOf({ input }: JsonObject): string {
+  return JSON.stringify(input ?? {})
+}
+
+function resultAsText(result: JsonObject, name: string): JsonObject[] {
+  const said = `[The tool ${name} answered]${result.is_error === true ? ' Error:' : ''}`
+  if (typeof result.content === 'string') return [text(`${said} ${result.content}`, result)]
+  const shown = arrayAt(result, 'content').filter(isObject)
+  const blocks = shown.map((block) =>
+    block.type === 'tool_reference' ? { type: 'text', text: `The tool ${textAt(block, 'tool_name')} is available.` } : block,
+  )
+  return [text(said, {}), ...blocks.slice(0, -1), ...blocks.slice(-1).map((block) => ({ ...block, ...cacheMark(result) }))]
+}
+
+function text(value: string, from: JsonObject): JsonObject {
+  return { type: 'text', text: value, ...cacheMark(from) }
+}
+
+function cacheMark({ cache_control: mark }: JsonObject): JsonObject {
+  return mark === undefined ? {} : { cache_control: mark }
+}
+
+/** The changed members in the caller's bytes. Messages and blocks that are the same keep theirs. */
+function spliced({ json, bytes }: Sent, { messages, ...others }: JsonObject): Buffer {
+  const member = membersOf(bytes)?.findLast(({ key }) => key === 'messages')
+  const before = arrayAt(json, 'messages')
+  const known = new Map<unknown, string>()
+  const places = (member && entriesOf(bytes, member.valueStart)) ?? []
+  for (const [at, message] of before.entries()) {
+    const place = places[at]
+    if (!place) continue
+    const whole = bytes.subarray(place.start, place.end)
+    known.set(message, whole.toString())
+    const content = membersOf(whole)?.findLast(({ key }) => key === 'content')
+    const blocks = (content && entriesOf(whole, content.valueStart)) ?? []
+    for (const [index, block] of blocksOf(message).entries()) {
+      const part = blocks[index]
+      if (part) known.set(block, whole.toString('utf8', part.start, part.end))
+    }
+  }
+  const written = (value: unknown): string => known.get(value) ?? JSON.stringify(value)
+  const entries = (Array.isArray(messages) ? messages : []).map((message: unknown) => {
+    if (known.has(message) || !isObject(message)) return written(message)
+    const { content, ...rest } = message
+    const members = Object.entries(rest).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)
+    return `{${[...members, `"content":[${(Array.isArray(content) ? content : []).map(written).join(',')}]`].join(',')}}`
+  })
+  const values = Object.entries(others).map(([key, value]) => [key, value === undefined ? undefined : JSON.stringify(value)])
+  return spliceMembers(bytes, { ...Object.fromEntries(values), messages: `[${entries.join(',')}]` })
+}
