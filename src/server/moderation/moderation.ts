@@ -1,5 +1,6 @@
 import type { OptionValues } from '../../contract/options/index.ts'
 import { linesOf } from '../../contract/options/lists.ts'
+import { isHeavy, loopTurn } from '../lib/loop-turns.ts'
 import type { Core } from '../options/core.ts'
 import { derived } from '../options/derived.ts'
 import { CheckThread } from './check-thread.ts'
@@ -26,7 +27,7 @@ export class Moderation {
     const { prompts } = this.#checks()
     if (!prompts) return undefined
     const length = texts.reduce((sum, text) => sum + text.length, 0)
-    return length < readHereBelow ? findWord(prompts.words, texts) : this.#findInThread(prompts, texts)
+    return length < readHereBelow ? findWord(prompts.words, texts) : this.#findInThread(prompts, texts, length)
   }
 
   /** How completions are checked; undefined when they are not. */
@@ -38,7 +39,9 @@ export class Moderation {
     return this.#thread.close()
   }
 
-  async #findInThread({ lines, words }: List, texts: readonly string[]): Promise<string | undefined> {
+  async #findInThread({ lines, words }: List, texts: readonly string[], length: number): Promise<string | undefined> {
+    // They are copied on their way to the thread.
+    if (isHeavy(length)) await loopTurn()
     try {
       return await this.#thread.find(lines, texts)
     } catch (error) {

@@ -1,3 +1,4 @@
+import { loopTurn } from '../lib/loop-turns.ts'
 import { newestClaude, unknownTokens } from './count-media.ts'
 import type { RequestFacts } from './wire-format.ts'
 
@@ -117,7 +118,8 @@ async function countWhole(count: Encode, text: string): Promise<number> {
   for (let from = 0, end = 0; from < text.length; from = end) {
     end = endOfStretch(text, from)
     const stretch = text.slice(from, end)
-    total += await inTurn(() => countStretch(stretch))
+    await loopTurn()
+    total += countStretch(stretch)
   }
   return total
 }
@@ -131,15 +133,6 @@ function endOfStretch(text: string, from: number): number {
   if (space > end - wordMax) return space
   const isInsidePair = (text.charCodeAt(end) & 0xfc00) === 0xdc00
   return isInsidePair ? end - 1 : end
-}
-
-let last: Promise<unknown> = Promise.resolve()
-
-/** One stretch at a time for the whole process, and between two of them everything else that waits. */
-function inTurn(work: () => number): Promise<number> {
-  const turn = last.then(() => new Promise((resolve) => setImmediate(resolve))).then(work)
-  last = turn.catch(() => {})
-  return turn
 }
 
 /** Puts a character of another class into every stretch of more than 40 of one class, which would otherwise be merged as one word. */

@@ -3,6 +3,7 @@ import { hasOwnWords, ownMembers } from '../channels/own-body.ts'
 import { resolveModel, selectChannel, selectKey, selectPinned } from '../channels/select.ts'
 import { upstreamFormat } from '../channels/upstream-format.ts'
 import { AppError } from '../lib/failure.ts'
+import { isHeavy, loopTurn } from '../lib/loop-turns.ts'
 import { thoughtChanges } from '../protocols/anthropic-messages/past-thinking.ts'
 import { codecs, inbounds } from '../protocols/index.ts'
 import { type CallerCount, type UpstreamCount, upstreamCounts } from '../protocols/token-counts.ts'
@@ -88,6 +89,7 @@ async function ask(app: RelayParts, channel: RunningChannel, way: Way, counted: 
   const { provider } = channel
   const caller = callerHeaders(counted)
   try {
+    if (isHeavy(counted.body.bytes.length)) await loopTurn()
     const plain = requestFor(app, channel, way, counted)
     const request = { ...plain, ...wordsOf(channel, way, counted, plain) }
     const told = way.count.writeRequest(

@@ -1,3 +1,4 @@
+import { isHeavy, loopTurn } from '../lib/loop-turns.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
 import type { Turn } from '../limits/turn.ts'
 import { wireFormats } from '../protocols/index.ts'
@@ -39,7 +40,9 @@ async function answerCaller(
 ): Promise<void> {
   const isFree = wireFormats[endpoint.format].isFree === true
   await judgeBeforeBody(app, call, { caller: arrived, turn, isFree, groupInBody: endpoint.from === 'session' })
-  const sent = withSaidModel(await call.readBody(), endpoint)
+  const read = await call.readBody()
+  if (isHeavy(read.bytes.length)) await loopTurn()
+  const sent = withSaidModel(read, endpoint)
   const { caller, body } = endpoint.from === 'session' ? readPlayground(app, arrived, sent) : { caller: arrived, body: sent }
 
   const expanded = mayNameHistory(endpoint.format) ? await expandHistory(app, caller, body) : { body }

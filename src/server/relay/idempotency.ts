@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError, fail } from '../lib/failure.ts'
+import { isHeavy, loopTurn } from '../lib/loop-turns.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { Call } from './call.ts'
 import { fingerprintOf } from './fingerprint.ts'
@@ -46,7 +47,9 @@ export async function claimKey(
 ): Promise<KeyedCall | undefined> {
   const { userId, tokenId, pinnedChannel } = await authenticateCall(app, { from }, call)
   const { method = '', url = '' } = call.request
-  const fingerprint = fingerprintOf({ method, url, pinnedChannel, body: await call.readBody() })
+  const body = await call.readBody()
+  if (isHeavy(body.bytes.length)) await loopTurn()
+  const fingerprint = fingerprintOf({ method, url, pinnedChannel, body })
   const request = { userId, tokenId, keyHash: sha256(key), fingerprint, requestId: call.id }
   const name = `${userId} ${tokenId} ${request.keyHash} ${fingerprint}`
   const latestMs = performance.now() + waitMaxMs

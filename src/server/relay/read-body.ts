@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http'
+import { StringDecoder } from 'node:string_decoder'
 import { promisify } from 'node:util'
 import zlib, { type BrotliOptions, brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib'
 import { ByteCollector } from '../lib/byte-collector.ts'
 import { fail } from '../lib/failure.ts'
 import { shapeOf } from '../lib/json-shape.ts'
+import { isHeavy, loopTurn } from '../lib/loop-turns.ts'
 import { withoutRepeatedKeys } from '../lib/splice-json.ts'
 import { isObject, type JsonObject } from '../protocols/wire-format.ts'
 import { isForm, readForm, type SentForm } from './read-form.ts'
@@ -56,22 +58,38 @@ export async function readBody(request: IncomingMessage, limitBytes = bodyLimitB
   const raw = await readBytes(request, limitBytes)
   const inflated = encoding === 'identity' || encoding === '' ? raw : await inflateBytes(raw, encoding, limitBytes)
   const contentType = request.headers['content-type'] ?? ''
+  if (isHeavy(inflated.length)) await loopTurn()
   if (isForm(contentType)) return { bytes: inflated, ...readForm(inflated, contentType) }
 
   const bytes = withoutMark(inflated)
   const shape = shapeOf(bytes, shapeMax)
   if (typeof shape === 'string') fail('bad_json', { reason: shape === 'depth' ? reasons.depth : reasons.parts })
-  const json = parseObject(bytes)
-  const isEachKeyOnce = shape.topMembers === Object.keys(json).length
-  return { json, bytes: isEachKeyOnce ? bytes : withoutRepeatedKeys(bytes) }
+  const json = parseObject(isHeavy(bytes.length) ? await decodeInTurns(bytes) : bytes.toString('utf8'))
+  if (shape.topMembers === Object.keys(json).length) return { json, bytes }
+  if (isHeavy(bytes.length)) await loopTurn()
+  return { json, bytes: withoutRepeatedKeys(bytes) }
 }
 
-function parseObject(bytes: Buffer): JsonObject {
+/** Ends in a turn in which nothing was decoded. UTF-8 beyond ASCII takes longer to decode than to parse. */
+async function decodeInTurns(bytes: Buffer): Promise<string> {
+  const decoder = new StringDecoder('utf8')
+  let text = ''
+  for (let at = 0; at < bytes.length; at += decodedAtOnce) {
+    await loopTurn()
+    text += decoder.write(bytes.subarray(at, at + decodedAtOnce))
+  }
+  await loopTurn()
+  return text + decoder.end()
+}
+
+const decodedAtOnce = 4 * 1024 * 1024
+
+function parseObject(text: string): JsonObject {
   let value: unknown
   try {
-    value = JSON.parse(bytes.toString('utf8'))
+    value = JSON.parse(text)
   } catch (cause) {
-    fail('bad_json', { reason: bytes.length === 0 ? reasons.empty : reasons.unparsed }, { cause })
+    fail('bad_json', { reason: text === '' ? reasons.empty : reasons.unparsed }, { cause })
   }
   if (!isObject(value)) fail('bad_json', { reason: reasons.noObject })
   return value

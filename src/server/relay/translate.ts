@@ -2,6 +2,7 @@ import type { RunningChannel } from '../channels/model-index.ts'
 import { overrideBody } from '../channels/override.ts'
 import { dialogueWithPrompt, promptOf } from '../channels/system-prompt.ts'
 import { AppError } from '../lib/failure.ts'
+import { isHeavy, loopTurn } from '../lib/loop-turns.ts'
 import type { Codec, Inbound, WrittenRequest } from '../protocols/codec.ts'
 import type { Dialogue } from '../protocols/dialogue.ts'
 import type { Format } from '../protocols/format.ts'
@@ -29,10 +30,12 @@ export async function translate(
   const { provider, setting } = channel
   const { codec, inbound } = pairOf(work, to.format)
   const dropped = new DroppedFields(work)
+  const isHeavyBody = isHeavy(work.body.bytes.length)
   let written: WrittenRequest
   let dialogue: Dialogue
   try {
     dialogue = await dialogueFor(app, work, codec, inbound)
+    if (isHeavyBody) await loopTurn()
     const complete = {
       ...dialogueWithPrompt(dialogue, promptOf(setting)),
       stream: dialogue.stream || provider.alwaysStreams === true,
@@ -50,6 +53,7 @@ export async function translate(
   }
 
   dropped.note(work, to.format)
+  if (isHeavyBody) await loopTurn()
   const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
   const limited = { ...written.body, ...limitedMembers(work, provider, { ...to, body: written.body }) }
   const body = takesOptions ? limited : { ...limited, stream_options: undefined }

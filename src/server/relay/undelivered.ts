@@ -1,4 +1,5 @@
 import { AppError } from '../lib/failure.ts'
+import { isHeavy, loopTurn } from '../lib/loop-turns.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { Charge } from '../wallet/ledger.ts'
@@ -71,6 +72,8 @@ export async function deliverKept(app: RelayParts, call: Call, caller: RelayCall
 async function slotOf(call: Call, { userId, tokenId, pinnedChannel }: RelayCaller): Promise<string> {
   const { method = '', url = '', headers } = call.request
   const key = headers['idempotency-key']
-  const fingerprint = fingerprintOf({ method, url, pinnedChannel, body: await call.readBody() })
+  const body = await call.readBody()
+  if (isHeavy(body.bytes.length)) await loopTurn()
+  const fingerprint = fingerprintOf({ method, url, pinnedChannel, body })
   return `${userId} ${tokenId} ${key === undefined ? '' : sha256(String(key))} ${fingerprint}`
 }
