@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest'
+import { isHeavy, loopTurn } from './loop-turns.ts'
+
+/** Keeps the event loop until a timer that is set for a millisecond from now is due. */
+function work() {
+  const until = performance.now() + 3
+  while (performance.now() < until);
+}
+
+/** Notes each time that the event loop comes to its timers, until it is stopped. */
+function noteTimers(seen: string[]): () => void {
+  let timer = setTimeout(function note() {
+    seen.push('timers')
+    timer = setTimeout(note, 1)
+  }, 1)
+  return () => clearTimeout(timer)
+}
+
+it('between two heavy steps the event loop comes to its timers, whoever takes the steps', async () => {
+  const seen: string[] = []
+  const stop = noteTimers(seen)
+  const steps = async (name: string) => {
+    for (const number of [1, 2]) {
+      await loopTurn()
+      seen.push(`${name}${number}`)
+      work()
+    }
+  }
+  await Promise.all([steps('a'), steps('b'), steps('c')])
+  stop()
+  const first = seen.findIndex((what) => what !== 'timers')
+  const order = ['a1', 'b1', 'c1', 'a2', 'b2', 'c2'].flatMap((step) => [step, 'timers']).slice(0, -1)
+  expect(seen.slice(first, first + order.length)).toEqual(order)
+})
+
+it('a step that fails ends its own request, and the next one has its turn', async () => {
+  const failing = loopTurn().then(() => {
+    throw new Error('a bad body')
+  })
+  const next = loopTurn()
+  await expect(failing).rejects.toThrow('a bad body')
+  await next
+  await loopTurn()
+})
+
+it('work on less than half a megabyte never waits', () => {
+  expect([0, 1024, 512 * 1024, 512 * 1024 + 1, 20_000_000].map(isHeavy)).toEqual([false, false, false, true, true])
+})
