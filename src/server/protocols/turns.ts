@@ -25,7 +25,9 @@ export function mergeTurns(turns: readonly Turn[]): Turn[] {
  * Each result learns the name and the kind of its call. Calls in turns of the model right behind one another are made side by side.
  * Source: protocols notes 3.4.
  */
-export function repairToolResults(told: readonly Turn[]): Turn[] {
+export function repairToolResults(told: readonly Turn[]): readonly Turn[] {
+  // Most conversations have none, and some have tens of thousands of turns.
+  if (!told.some(({ parts }) => parts.some(isOfTool))) return told
   const turns = withJoinedCalls(told)
   const callsByTurn = numberedCalls(turns)
   matchResults(turns, callsByTurn)
@@ -115,11 +117,16 @@ function withIds(parts: readonly Part[], calls: readonly Call[]): Part[] {
     .map((part) => (part.kind === 'tool-call' ? { ...part, callId: calls[next++]?.id ?? part.callId } : part))
 }
 
+function isOfTool(part: Part): boolean {
+  return isCall(part) || isResult(part)
+}
+
 function isCall(part: Part): part is ToolCallPart {
   return part.kind === 'tool-call'
 }
 
-function resultsFirst(parts: readonly Part[]): Part[] {
+function resultsFirst(parts: readonly Part[]): readonly Part[] {
+  if (!parts.some(isResult)) return parts
   return [...parts.filter(isResult), ...parts.filter((part) => !isResult(part))]
 }
 
