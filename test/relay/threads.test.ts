@@ -115,6 +115,11 @@ describe('a conversation that is left with the vendor', () => {
     const { ask } = await stage('sqlite', url, { channel: { type: 14, models: model } })
     const answer = await ask(opening, path)
     expect(answer.status).toBe(400)
-    expect(JSON.parse(answer.text).error.details).toEqual({ error_code: 'thread_not_found', hint: '…', steps: ['a', 'b'] })
+    expect(JSON.parse(answer.text).error.details).toEqual({
+      error_code: 'thread_not_found',
+      hint: '…',
+      steps: ['a', 'b'],
+      other: { deep: 1 },
+    })
   })
 })

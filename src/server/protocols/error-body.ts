@@ -1,7 +1,8 @@
 import type { Language, Text } from '../../contract/text.ts'
 import type { AppError } from '../lib/failure.ts'
+import type { ErrorExtra } from './error-extra.ts'
 import type { Dialect } from './format.ts'
-import type { ErrorDetails, UpstreamErrorFacts } from './wire-format.ts'
+import type { JsonObject, UpstreamErrorFacts } from './wire-format.ts'
 
 /** An error as the caller of a dialect expects it: status, body and, in a stream, an event. Source: protocols notes 1.0. */
 export interface CallerError {
@@ -15,8 +16,7 @@ export interface CallerError {
   readonly retryAfter: number
   /** The same request must not be repeated at once. */
   readonly final: boolean
-  /** Anthropic's, for programs. */
-  readonly details?: ErrorDetails | undefined
+  readonly extra?: ErrorExtra | undefined
 }
 
 const openAiCodes: Readonly<Record<string, string>> = {
@@ -54,14 +54,16 @@ export function ownError(error: AppError, more: { retryAfter?: number } = {}): C
     param: paramOf(error),
     retryAfter: more.retryAfter ?? Number(error.params.retryAfter ?? comeAgainSeconds[error.code] ?? 0),
     final: error.kind.final === true,
-    details: detailsOf(error),
+    extra: extraOf(error),
   }
 }
 
 /** By these the SDK goes on with a new thread, or without one, and sends the whole conversation. */
-function detailsOf({ code, params }: AppError): ErrorDetails | undefined {
-  if (code === 'thread_unknown') return { error_code: 'thread_not_found' }
-  return code === 'untranslatable' && params.field === 'thread' ? { error_code: 'thread_unsupported_request' } : undefined
+function extraOf({ code, params }: AppError): ErrorExtra | undefined {
+  const isUnthreaded = code === 'untranslatable' && params.field === 'thread'
+  if (code !== 'thread_unknown' && !isUnthreaded) return undefined
+  const details = { error_code: isUnthreaded ? 'thread_unsupported_request' : 'thread_not_found' }
+  return { dialect: 'anthropic', members: { details } }
 }
 
 function paramOf({ code, params }: AppError): string | null {
@@ -86,7 +88,7 @@ export function passedError(status: number, facts: UpstreamErrorFacts): CallerEr
     param: facts.param,
     retryAfter: 0,
     final: false,
-    details: facts.details,
+    extra: facts.extra,
   }
 }
 
@@ -104,13 +106,22 @@ export function errorBody(dialect: Dialect, error: CallerError, { requestId, lan
   if (dialect === 'anthropic')
     return JSON.stringify({
       type: 'error',
-      error: { type: anthropicType(error), message, ...(error.details ? { details: error.details } : {}) },
+      error: { type: anthropicType(error), message, ...extraFor(dialect, error) },
       request_id: requestId,
     })
-  if (dialect === 'gemini') return JSON.stringify({ error: { code: error.status, message, status: geminiStatus(error.status) } })
+  if (dialect === 'gemini')
+    return JSON.stringify({
+      error: { code: error.status, message, status: geminiStatus(error.status), ...extraFor(dialect, error) },
+    })
   if (dialect === 'drawing') return JSON.stringify({ code: drawingCode(error), description: message, type: error.type })
   if (dialect === 'music') return JSON.stringify({ code: musicCode(error), message, data: null })
-  return JSON.stringify({ error: { message, type: error.type, param: error.param, code: error.code } })
+  return JSON.stringify({
+    error: { message, type: error.type, param: error.param, code: error.code, ...extraFor(dialect, error) },
+  })
+}
+
+function extraFor(dialect: Dialect, { extra }: CallerError): JsonObject {
+  return extra?.dialect === dialect ? extra.members : {}
 }
 
 /** The same error as the last event of a stream that has begun. */

@@ -1,4 +1,5 @@
 import type { Tier, Usage } from '../../contract/usage.ts'
+import type { ErrorExtra } from './error-extra.ts'
 import type { CallerFormat, Dialect } from './format.ts'
 import type { PaidCall } from './paid-calls.ts'
 
@@ -146,11 +147,8 @@ export interface UpstreamErrorFacts {
   readonly param: string | null
   /** Status that the error names for itself, 0 when none. */
   readonly status: number
-  /** Of Anthropic: what programs read, texts and lists of texts. */
-  readonly details?: ErrorDetails | undefined
+  readonly extra?: ErrorExtra | undefined
 }
-
-export type ErrorDetails = Readonly<Record<string, string | readonly string[]>>
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -2,7 +2,8 @@ import { AppError } from '../lib/failure.ts'
 import { redact } from '../lib/logger.ts'
 import { parseUrl } from '../lib/parse-url.ts'
 import { type CallerError, ownError, passedError } from '../protocols/error-body.ts'
-import type { ErrorDetails, UpstreamErrorFacts } from '../protocols/wire-format.ts'
+import { cleanExtra } from '../protocols/error-extra.ts'
+import type { UpstreamErrorFacts } from '../protocols/wire-format.ts'
 import type { Upstream } from '../providers/provider.ts'
 
 /** How an attempt on a channel failed, before anything was sent to the caller or after. */
@@ -109,13 +110,10 @@ export class UpstreamFailure extends Error {
     if (this.isBadChannelKey || this.status === 402 || this.status === 404 || this.status === 503 || this.status === 529) {
       return ownError(new AppError('upstream_unavailable'), { retryAfter: this.retryAfter })
     }
-    return ownError(
-      new AppError('upstream_failed', {
-        reason:
-          this.facts.message ||
-          (this.status > 0 ? `status ${this.status}` : { zh: '没有给出有效的回答', en: 'it sent no valid answer' }),
-      }),
-    )
+    const reason =
+      this.facts.message ||
+      (this.status > 0 ? `status ${this.status}` : { zh: '没有给出有效的回答', en: 'it sent no valid answer' })
+    return { ...ownError(new AppError('upstream_failed', { reason })), extra: this.facts.extra }
   }
 
   /** In a few words, for the log row of admins. */
@@ -159,24 +157,20 @@ export function withCleanFacts(failure: UpstreamFailure, channel: Upstream): Ups
       code: clean(facts.code).slice(0, 100),
       param: facts.param && clean(facts.param).slice(0, 200),
       status: facts.status,
-      ...(facts.details ? { details: cleanDetails(facts.details, clean) } : {}),
+      ...(facts.extra ? { extra: cleanExtra(facts.extra, (text) => withoutSecrets(text, channel, extraTextMax)) } : {}),
     },
   })
 }
 
-function cleanDetails(details: ErrorDetails, clean: (text: string) => string): ErrorDetails {
-  const entries = Object.entries(details).slice(0, 10)
-  return Object.fromEntries(
-    entries.map(([key, value]) => [key, typeof value === 'string' ? clean(value) : value.slice(0, 20).map(clean)]),
-  )
-}
-
 /** Takes the channel's key, host and organisation out of what an upstream says, and everything that looks like a secret. */
-export function withoutSecrets(text: string, channel: Upstream): string {
+export function withoutSecrets(text: string, channel: Upstream, lengthMax = 2000): string {
   const own = [channel.key, ...channel.key.split('|'), channel.organization, ...hostsOf(channel.baseUrl)]
   const secrets = own.filter((secret) => secret.length >= 4)
-  return redact(secrets.reduce((safe, secret) => safe.replaceAll(secret, '…'), text)).slice(0, 2000)
+  return redact(secrets.reduce((safe, secret) => safe.replaceAll(secret, '…'), text)).slice(0, lengthMax)
 }
+
+/** What a model wrote in vain comes back whole. */
+const extraTextMax = 32_000
 
 function hostsOf(url: string): string[] {
   const parsed = parseUrl(url)

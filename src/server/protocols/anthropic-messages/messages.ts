@@ -1,5 +1,6 @@
 import { fail } from '../../lib/failure.ts'
 import { membersOf, spliceMembers } from '../../lib/splice-json.ts'
+import { readExtra } from '../error-extra.ts'
 import { messagesTools } from '../hosted-tools.ts'
 import type { PaidCall } from '../paid-calls.ts'
 import { collectText, outputTokensLimit, readCount, readFlag, readModel, requireArray } from '../read-request.ts'
@@ -89,7 +90,7 @@ export function readAnthropicError(body: JsonObject): UpstreamErrorFacts {
   const type = textAt(error, 'type')
   const named = countAt(error, 'status')
   const status = statusOfType.get(type) ?? (named >= 400 && named <= 599 ? named : 0)
-  return { message: textAt(error, 'message'), type, code: '', param: null, status }
+  return { message: textAt(error, 'message'), type, code: '', param: null, status, ...readExtra('anthropic', error) }
 }
 
 const statusOfType: ReadonlyMap<string, number> = new Map([

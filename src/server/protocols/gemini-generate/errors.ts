@@ -1,3 +1,4 @@
+import { readExtra } from '../error-extra.ts'
 import { arrayAt, isObject, type JsonObject, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
 
 /**
@@ -14,6 +15,7 @@ export function readGeminiError(body: unknown): UpstreamErrorFacts {
     code: readGoogleDetails(body).reason || textAt(error, 'status'),
     param: null,
     status: Number.isInteger(status) && status >= 400 && status <= 599 ? status : 0,
+    ...readExtra('gemini', error),
   }
 }
 

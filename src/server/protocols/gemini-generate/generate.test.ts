@@ -56,7 +56,8 @@ describe('an error of Google', () => {
   it('says its status as a number, its reason, and when a retry is welcome', () => {
     const details = [{ reason: 'RATE_LIMIT_EXCEEDED' }, { retryDelay: '11.2s' }]
     const body = { error: { code: 429, message: 'slow', status: 'RESOURCE_EXHAUSTED', details } }
-    expect(readGeminiError(body)).toEqual({ message: 'slow', type: '', code: 'RATE_LIMIT_EXCEEDED', param: null, status: 429 })
+    const facts = { message: 'slow', type: '', code: 'RATE_LIMIT_EXCEEDED', param: null, status: 429 }
+    expect(readGeminiError(body)).toEqual({ ...facts, extra: { dialect: 'gemini', members: { details } } })
     expect(readGoogleDetails([body])).toEqual({ reason: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 12 })
     expect(readGeminiError([{ error: { code: '503', status: 'UNAVAILABLE' } }])).toMatchObject({
       code: 'UNAVAILABLE',

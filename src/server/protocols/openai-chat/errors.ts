@@ -1,12 +1,5 @@
-import {
-  arrayAt,
-  type ErrorDetails,
-  isObject,
-  type JsonObject,
-  objectAt,
-  textAt,
-  type UpstreamErrorFacts,
-} from '../wire-format.ts'
+import { type ErrorExtra, readExtra } from '../error-extra.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
 
 /**
  * What an OpenAI-style error body says. Vendors put the message into many places; the first that is a text wins.
@@ -31,19 +24,14 @@ export function readOpenAiError(body: unknown): UpstreamErrorFacts {
     code: typeof code === 'string' ? code : typeof code === 'number' ? String(code) : '',
     param: textAt(inner, 'param') || null,
     status: statusIn(code) || statusIn(inner.status),
-    ...readDetails(inner),
+    ...(isObject(outer.error) ? readExtra(dialectOf(outer, outer.error), outer.error) : {}),
   }
 }
 
-/** Anthropic tells programs apart what to do by a code beside the message. Source: `ErrorDetails` of @anthropic-ai/sdk 1.10. */
-function readDetails(error: JsonObject): { details?: ErrorDetails } {
-  const details = objectAt(error, 'details')
-  if (!details || textAt(details, 'error_code') === '') return {}
-  const known = Object.entries(details).flatMap(([key, value]): [string, string | string[]][] => {
-    if (typeof value === 'string') return [[key, value]]
-    return Array.isArray(value) && value.every((entry) => typeof entry === 'string') ? [[key, value]] : []
-  })
-  return { details: Object.fromEntries(known) }
+/** Whose form an error has: of each dialect it is read here, before anybody knows the format of the body. */
+function dialectOf(outer: JsonObject, error: JsonObject): ErrorExtra['dialect'] {
+  if (outer.type === 'error' && !('code' in error)) return 'anthropic'
+  return typeof error.status === 'string' && typeof error.code === 'number' ? 'gemini' : 'openai'
 }
 
 /**

@@ -1,0 +1,40 @@
+import type { Dialect } from './format.ts'
+import { isObject, type JsonObject } from './wire-format.ts'
+
+/**
+ * What an error says beside the members that every error of its dialect has, as Groq's `failed_generation`, OpenRouter's `metadata` and
+ * the `details` of Anthropic and Google. Callers of the same dialect get it.
+ */
+export interface ErrorExtra {
+  readonly dialect: Dialect
+  readonly members: JsonObject
+}
+
+/** The extra members of the object under `error`; undefined when there are none. */
+export function readExtra(dialect: Dialect, error: JsonObject): { extra?: ErrorExtra } {
+  const { message, type, code, param, status, ...members } = error
+  return Object.keys(members).length > 0 ? { extra: { dialect, members } } : {}
+}
+
+/** The same with every text cleaned, the names of accounts taken out, and no larger than an error may be. */
+export function cleanExtra({ dialect, members }: ErrorExtra, clean: (text: string) => string): ErrorExtra {
+  return { dialect, members: cleanMembers(members, clean, 0) }
+}
+
+function cleanMembers(members: JsonObject, clean: (text: string) => string, depth: number): JsonObject {
+  const kept = Object.entries(members).filter(([key]) => !accounts.has(key))
+  return Object.fromEntries(kept.slice(0, entriesMax).map(([key, value]) => [clean(key), cleanValue(value, clean, depth + 1)]))
+}
+
+function cleanValue(value: unknown, clean: (text: string) => string, depth: number): unknown {
+  if (typeof value === 'string') return clean(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= depthMax) return null
+  if (Array.isArray(value)) return value.slice(0, entriesMax).map((entry) => cleanValue(entry, clean, depth + 1))
+  return isObject(value) ? cleanMembers(value, clean, depth) : null
+}
+
+/** Whose account at the vendor it is. */
+const accounts: ReadonlySet<string> = new Set(['consumer', 'organization', 'organization_id', 'project_number', 'user_id'])
+const entriesMax = 50
+const depthMax = 8
