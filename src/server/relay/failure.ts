@@ -3,7 +3,7 @@ import { redact } from '../lib/logger.ts'
 import { parseUrl } from '../lib/parse-url.ts'
 import { type CallerError, ownError, passedError } from '../protocols/error-body.ts'
 import { cleanExtra } from '../protocols/error-extra.ts'
-import type { UpstreamErrorFacts } from '../protocols/wire-format.ts'
+import { isObject, type UpstreamErrorFacts } from '../protocols/wire-format.ts'
 import type { Upstream } from '../providers/provider.ts'
 
 /** How an attempt on a channel failed, before anything was sent to the caller or after. */
@@ -71,8 +71,10 @@ export class UpstreamFailure extends Error {
   /** The upstream keeps nothing under an id that the caller has named, where it once did. */
   get isOfLostState(): boolean {
     if (this.kind !== 'status' || this.status !== 404) return false
-    const { code, details, message } = this.facts
-    return code === 'previous_response_not_found' || details?.error_code === 'thread_not_found' || lostItem.test(message)
+    const { code, extra, message } = this.facts
+    const details = extra?.members.details
+    const isLostThread = isObject(details) && details.error_code === 'thread_not_found'
+    return code === 'previous_response_not_found' || isLostThread || lostItem.test(message)
   }
 
   /** The account behind the channel's key has nothing left. */
