@@ -1,8 +1,7 @@
 import type { Language, Text } from '../../contract/text.ts'
 import type { AppError } from '../lib/failure.ts'
-import type { ErrorExtra } from './error-extra.ts'
 import type { Dialect } from './format.ts'
-import type { JsonObject, UpstreamErrorFacts } from './wire-format.ts'
+import type { ErrorExtra, JsonObject, UpstreamErrorFacts } from './wire-format.ts'
 
 /** An error as the caller of a dialect expects it: status, body and, in a stream, an event. Source: protocols notes 1.0. */
 export interface CallerError {

@@ -1,14 +1,5 @@
 import type { Dialect } from './format.ts'
-import { isObject, type JsonObject } from './wire-format.ts'
-
-/**
- * What an error says beside the members that every error of its dialect has, as Groq's `failed_generation`, OpenRouter's `metadata` and
- * the `details` of Anthropic and Google. Callers of the same dialect get it.
- */
-export interface ErrorExtra {
-  readonly dialect: Dialect
-  readonly members: JsonObject
-}
+import { type ErrorExtra, isObject, type JsonObject } from './wire-format.ts'
 
 /** The extra members of the object under `error`; undefined when there are none. */
 export function readExtra(dialect: Dialect, error: JsonObject): { extra?: ErrorExtra } {

@@ -1,5 +1,4 @@
 import type { Tier, Usage } from '../../contract/usage.ts'
-import type { ErrorExtra } from './error-extra.ts'
 import type { CallerFormat, Dialect } from './format.ts'
 import type { PaidCall } from './paid-calls.ts'
 
@@ -148,6 +147,15 @@ export interface UpstreamErrorFacts {
   /** Status that the error names for itself, 0 when none. */
   readonly status: number
   readonly extra?: ErrorExtra | undefined
+}
+
+/**
+ * What an error says beside the members that every error of its dialect has, as Groq's `failed_generation`, OpenRouter's `metadata` and
+ * the `details` of Anthropic and Google. Callers of the same dialect get it.
+ */
+export interface ErrorExtra {
+  readonly dialect: Dialect
+  readonly members: JsonObject
 }
 
 export function isObject(value: unknown): value is JsonObject {

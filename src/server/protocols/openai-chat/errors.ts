@@ -1,5 +1,5 @@
-import { type ErrorExtra, readExtra } from '../error-extra.ts'
-import { arrayAt, isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
+import { readExtra } from '../error-extra.ts'
+import { arrayAt, type ErrorExtra, isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
 
 /**
  * What an OpenAI-style error body says. Vendors put the message into many places; the first that is a text wins.
