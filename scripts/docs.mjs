@@ -1,7 +1,7 @@
-// `npm run docs`: writes docs/reference from the declarations in the built server. With --check it writes nothing and fails when a file
+// `npm run docs`: writes docs/reference and docs/clients.md from the declarations in the built server. With --check it writes nothing and fails when a file
 // is not what it would write.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { buildWhenStale } from './build.mjs'
 import { installWhenNeeded, requireNode } from './lib/install.mjs'
 import { root } from './lib/process.mjs'
@@ -11,6 +11,7 @@ await installWhenNeeded()
 await buildWhenStale({ only: ['server'] })
 
 const { envSchema, readEnv } = await import('../dist/server/env.js')
+const { clientDialects, clientKinds, clients } = await import('../dist/contract/clients.js')
 const { errors } = await import('../dist/contract/errors.js')
 const { sections } = await import('../dist/contract/options/index.js')
 const { defaults: optionDefaults } = await import('../dist/contract/options/defaults.js')
@@ -21,29 +22,61 @@ const { openApi } = await import('../dist/server/console/openapi.js')
 const version = (await readFile(join(root, 'VERSION'), 'utf8')).trim()
 
 const pages = {
-  'environment.md': environment(),
-  'options.md': options(),
-  'channel-types.md': channelTypes(),
-  'errors.md': errorCodes(),
-  'routes.md': routes(),
-  'openapi.json': `${JSON.stringify(openApi(version), null, 1)}\n`,
+  'clients.md': clientPages(),
+  'reference/environment.md': environment(),
+  'reference/options.md': options(),
+  'reference/channel-types.md': channelTypes(),
+  'reference/errors.md': errorCodes(),
+  'reference/routes.md': routes(),
+  'reference/openapi.json': `${JSON.stringify(openApi(version), null, 1)}\n`,
 }
 
-const folder = join(root, 'docs/reference')
 const stale = []
 for (const [name, text] of Object.entries(pages)) {
-  const path = join(folder, name)
+  const path = join(root, 'docs', name)
   if ((await readFile(path, 'utf8').catch(() => '')) === text) continue
-  stale.push(`docs/reference/${name}`)
+  stale.push(`docs/${name}`)
   if (process.argv.includes('--check')) continue
-  await mkdir(folder, { recursive: true })
+  await mkdir(dirname(path), { recursive: true })
   await writeFile(path, text)
 }
 
 if (process.argv.includes('--check') && stale.length > 0) {
   console.error(`Not what the declarations say: ${stale.join(', ')}. Run: npm run docs`)
   process.exitCode = 1
-} else console.log(stale.length === 0 ? 'docs/reference is up to date.' : `Wrote ${stale.join(', ')}.`)
+} else console.log(stale.length === 0 ? 'Generated documents are up to date.' : `Wrote ${stale.join(', ')}.`)
+
+function clientPages() {
+  const setup = { address: 'https://sluice.example', key: 'sk-…', model: 'MODEL' }
+  const kinds = Object.entries(clientKinds).map(([kind, label]) => {
+    const ofKind = clients.filter((client) => client.kind === kind)
+    return `## ${label.en}\n\n${ofKind.map((client) => clientPart(client, setup)).join('\n')}`
+  })
+  return page(
+    'Clients',
+    'How programs and libraries are set up. The console has the same under Connect, with the address, key and model of a site filled in.',
+    kinds.join('\n'),
+  )
+}
+
+function clientPart({ name, dialect, documentation, tried, extraModels = [], hint, steps }, setup) {
+  const state = tried
+    ? `Run with version ${tried.version} on ${tried.date}.`
+    : 'From the documentation of the client; not run yet.'
+  const parts = steps(setup).map((step) => {
+    if ('text' in step) return `${step.place.en}:\n\n\`\`\`${step.language}\n${step.text}\`\`\`\n`
+    const rows = step.fields.map(({ label, value }) => [label, code(value)])
+    return `${step.place.en}:\n\n${table(['Field', 'Value'], rows)}`
+  })
+  const extra = extraModels.map(({ model, use }) => `\`${model}\` (${use.en})`).join(', ')
+  return [
+    `### ${name}\n`,
+    `Calls ${clientDialects[dialect].name}. ${state} [Documentation](${documentation})\n`,
+    ...parts,
+    ...(hint ? [`${hint.en}\n`] : []),
+    ...(extra ? [`It also asks for ${extra}; map the names on a channel that lacks them.\n`] : []),
+  ].join('\n')
+}
 
 function environment() {
   const defaults = readEnv({})

@@ -25,7 +25,7 @@ describe('the table of screens', () => {
   it('stands in the sidebar in the order of the specification, orders beside the codes', () => {
     const shown = Object.keys(navGroups).flatMap((group) => screens.filter(({ nav }) => nav?.group === group))
     expect(shown.map(({ path }) => path)).toEqual([
-      ...['/playground', '/channel', '/chat', '/token', '/detail'],
+      ...['/playground', '/channel', '/chat', '/token', '/connect', '/detail'],
       ...['/redemption', '/order', '/topup', '/user'],
       ...['/log', '/midjourney', '/task'],
       '/setting',

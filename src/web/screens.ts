@@ -10,6 +10,7 @@ import {
   IconMessages,
   IconMusic,
   IconPhoto,
+  IconPlugConnected,
   IconReceipt,
   IconReceipt2,
   IconServer2,
@@ -126,6 +127,14 @@ export const screens: readonly Screen[] = [
     icon: IconKey,
     nav: { group: 'work' },
     load: () => import('./screens/tokens/index.tsx'),
+  },
+  {
+    path: '/connect',
+    access: 'user',
+    label: { zh: '接入', en: 'Connect' },
+    icon: IconPlugConnected,
+    nav: { group: 'work' },
+    load: () => import('./screens/connect/index.tsx'),
   },
   {
     path: '/detail',

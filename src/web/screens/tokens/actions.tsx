@@ -5,9 +5,11 @@ import {
   IconCopy,
   IconMessageCircle,
   IconPencil,
+  IconPlugConnected,
   IconTerminal2,
   IconTrash,
 } from '@tabler/icons-react'
+import { useNavigate } from '@tanstack/react-router'
 import { type Token, tokenStatus } from '../../../contract/entities/token.ts'
 import { chatUrl, openChat } from '../../lib/chat-link.ts'
 import { fullKey } from '../../lib/full-key.ts'
@@ -31,6 +33,7 @@ export interface ActionsProps {
 
 export function Actions({ token, onEdit, onDeleted }: ActionsProps) {
   const say = useText(texts)
+  const navigate = useNavigate()
   const { chats } = useStatus()
   const { id, name, status } = token
   const use = { token, address: useServerAddress() }
@@ -64,6 +67,11 @@ export function Actions({ token, onEdit, onDeleted }: ActionsProps) {
       onClick: () => void copyText(curlOf(use), say('curlCopied')),
     },
     { label: say('copySdk'), icon: <IconBrandPython {...actIcon} />, onClick: () => void copyText(sdkOf(use), say('sdkCopied')) },
+    {
+      label: say('connect'),
+      icon: <IconPlugConnected {...actIcon} />,
+      onClick: () => void navigate({ to: '/connect', search: { token: id } }),
+    },
     ...chats.flatMap(Object.entries<string>).map(([chatName, link]) => ({
       label: say('chat', { name: chatName }),
       icon: <IconMessageCircle {...actIcon} />,

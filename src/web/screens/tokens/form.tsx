@@ -1,6 +1,7 @@
 import { MultiSelect, Switch, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Token } from '../../../contract/entities/token.ts'
 import { ApiError } from '../../lib/call.ts'
@@ -120,6 +121,7 @@ interface SaveInput {
 
 function useSave({ token, onDone, onRefused }: SaveInput) {
   const say = useText(texts)
+  const navigate = useNavigate()
   const { creation, done } = useCreateTokens()
   const edit = useWrite('PUT /api/token/', {
     invalidates: tokenLists,
@@ -128,8 +130,9 @@ function useSave({ token, onDone, onRefused }: SaveInput) {
     onFailure: onRefused,
   })
 
-  function finish({ made, refusal }: Creation, count: number): void {
-    if (made.length === 0) {
+  async function finish({ made, refusal }: Creation, count: number): Promise<void> {
+    const [first] = made
+    if (!first) {
       if (!onRefused(refusal)) toast.failure(refusal)
       return
     }
@@ -138,12 +141,12 @@ function useSave({ token, onDone, onRefused }: SaveInput) {
       toast.error(say('partly', { done: made.length, count, reason }))
     }
     onDone()
-    showNewKeys(made)
+    if (await showNewKeys(made)) await navigate({ to: '/connect', search: { token: first.id } })
   }
 
   function save(values: TokenValues): void {
     if (token) edit.mutate({ body: { ...bodyOf(values), id: token.id } })
-    else creation.mutate(values, { onSuccess: (result) => finish(result, Number(values.count)) })
+    else creation.mutate(values, { onSuccess: (result) => void finish(result, Number(values.count)) })
   }
 
   const count = Number(creation.variables?.count ?? 1)

@@ -8,10 +8,12 @@ import { showDialog } from '../../ui/dialogs.tsx'
 import { texts } from './texts.ts'
 import styles from './tokens.module.css'
 
-export function showNewKeys(tokens: readonly Token[]): void {
-  void showDialog({
+/** Answers whether a client is to be connected with the first of them. */
+export function showNewKeys(tokens: readonly Token[]): Promise<boolean> {
+  return showDialog({
     title: textOf(texts, 'createdTitle'),
     body: <NewKeys tokens={tokens} />,
+    confirmLabel: textOf(texts, 'connect'),
     cancelLabel: textOf(texts, 'done'),
     wide: true,
   })

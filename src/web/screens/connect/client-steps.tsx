@@ -1,0 +1,99 @@
+import { Anchor, Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { type Client, type ClientSetup, type ClientStep, clientDialects } from '../../../contract/clients.ts'
+import { useLocal, useText } from '../../lib/i18n.ts'
+import { useMay } from '../../lib/session.ts'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { CopyButton } from '../../ui/copy-text.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Panel } from '../../ui/panel.tsx'
+import styles from './connect.module.css'
+import { texts } from './texts.ts'
+
+/** What to paste where, so that a client uses this gateway. */
+export function ClientSteps({ client, setup, models }: { client: Client; setup: ClientSetup; models: readonly string[] }) {
+  const say = useText(texts)
+  const local = useLocal()
+  return (
+    <Panel
+      title={say('steps', { client: client.name })}
+      description={
+        <>
+          {say('interface', { dialect: clientDialects[client.dialect].name })}
+          {' · '}
+          <Anchor href={client.documentation} target="_blank" rel="noreferrer" inherit>
+            {say('documentation')}
+          </Anchor>
+        </>
+      }
+    >
+      <div className={styles.steps}>
+        {client.steps(setup).map((step) => (
+          <section key={step.place.en} aria-label={local(step.place)}>
+            <h3 className={styles.place}>{local(step.place)}</h3>
+            <StepBody step={step} />
+          </section>
+        ))}
+        {client.hint && <p className={styles.hint}>{local(client.hint)}</p>}
+        <p className={styles.hint}>{say('secret')}</p>
+        <ExtraModels client={client} model={setup.model} models={models} />
+        <p className={styles.hint}>{client.tried ? say('tried', { ...client.tried }) : say('notTried')}</p>
+      </div>
+    </Panel>
+  )
+}
+
+function StepBody({ step }: { step: ClientStep }) {
+  if ('text' in step)
+    return (
+      <CodeBlock>
+        <code className={`language-${step.language}`}>{step.text.trimEnd()}</code>
+      </CodeBlock>
+    )
+  return (
+    <dl className={styles.fields}>
+      {step.fields.map(({ label, value }) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>
+            <code>{value}</code>
+            <CopyButton text={value} label={label} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** The models that the client asks for on its own and that are not there, with the mapping that lets the chosen one answer. */
+function ExtraModels({ client, model, models }: { client: Client; model: string; models: readonly string[] }) {
+  const say = useText(texts)
+  const local = useLocal()
+  const isAdmin = useMay('admin')
+  const missing = (client.extraModels ?? []).filter((extra) => !models.includes(extra.model) && extra.model !== model)
+  if (missing.length === 0 || model === '') return null
+  const mapping = JSON.stringify(Object.fromEntries(missing.map((extra) => [extra.model, model])), null, 2)
+  return (
+    <Notice
+      kind="warn"
+      title={say('extra')}
+      action={
+        isAdmin && (
+          <Button component={Link} to="/channel" variant="default" size="xs">
+            {say('channels')}
+          </Button>
+        )
+      }
+    >
+      <p className={styles.hint}>{say(isAdmin ? 'extraHint' : 'extraOwnHint')}</p>
+      <ul className={styles.extra}>
+        {missing.map((extra) => (
+          <li key={extra.model}>{say('extraModel', { model: extra.model, use: local(extra.use) })}</li>
+        ))}
+      </ul>
+      <CodeBlock>
+        <code className="language-json">{mapping}</code>
+      </CodeBlock>
+    </Notice>
+  )
+}

@@ -1,0 +1,74 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { addChannel, addToken } from '../helpers/seed.ts'
+import { go, openStage, readMessage, type Stage } from './stage.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+  await addChannel(stage.server, { url: stage.upstream.url, models: 'gpt-test,claude-test', type: 43 })
+  const prices = JSON.stringify({ 'gpt-test': 1, 'claude-test': 1 })
+  await stage.server.call('PUT /api/option/', { key: 'ModelRatio', value: prices })
+})
+afterAll(() => stage.stop())
+
+it('a new token leads to the settings of a client, and its first call to a row of the log', async () => {
+  const { page, problems } = await stage.open('root', { language: 'en' })
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await go(page, '/connect')
+  await page.getByText('There is no token to use yet').waitFor()
+  await page.getByRole('link', { name: 'Create a token' }).click()
+  await page.waitForURL('**/token')
+  await page.getByRole('button', { name: 'Create token', exact: true }).first().click()
+  await page.getByRole('textbox', { name: 'Name' }).fill('laptop')
+  await page.getByRole('dialog').getByRole('button', { name: 'Submit' }).click()
+  await page.getByRole('button', { name: 'Connect a client' }).click()
+  await page.waitForURL('**/connect?token=*')
+
+  const settings = page.getByRole('region', { name: 'Settings of Claude Code' })
+  const [{ key } = { key: '' }] = await stage.server.call<{ key: string }[]>('GET /api/token/')
+  const shown = (await settings.locator('pre').first().textContent()) ?? ''
+  expect(shown.split('\n')).toEqual([
+    `export ANTHROPIC_BASE_URL=${stage.server.url}`,
+    `export ANTHROPIC_AUTH_TOKEN=sk-${key}`,
+    'export ANTHROPIC_MODEL=claude-test',
+    'export ANTHROPIC_DEFAULT_HAIKU_MODEL=claude-test',
+    'claude',
+  ])
+  await settings.getByText('"claude-haiku-4-5": "claude-test"').waitFor()
+  await settings.getByRole('button', { name: 'Copy' }).first().click()
+  await readMessage(page, 'en', 'Copied')
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(shown)
+
+  for (const [client, model] of [
+    ['Claude Code', 'claude-test'],
+    ['Gemini CLI', 'claude-test'],
+    ['Codex', 'gpt-test'],
+    ['Cline', 'gpt-test'],
+  ] as const) {
+    await choose(page, page.getByRole('combobox', { name: 'Client' }), client)
+    await choose(page, page.getByRole('combobox', { name: 'Model' }), model)
+    await page.getByRole('region', { name: `Settings of ${client}` }).waitFor()
+    const call = page.getByRole('region', { name: 'First call' })
+    await call.getByRole('button', { name: 'Send a request' }).click()
+    await call.getByText('Say hello').waitFor()
+    await call.getByText(model).waitFor()
+  }
+  await page.getByRole('link', { name: 'Show in the log' }).click()
+  await page.waitForURL('**/log?request_id=*')
+  await page.getByRole('row').filter({ hasText: 'gpt-test' }).first().waitFor()
+  expect(problems).toEqual([])
+})
+
+it('a call that is refused says why, on a phone and in Chinese', async () => {
+  const { page } = await stage.open('root', { language: 'zh', width: 390 })
+  const { id } = await addToken(stage.server, { name: 'empty', unlimited_quota: false, remain_quota: 1 })
+  await go(page, `/connect?client=cline&token=${id}`)
+  await page.getByRole('button', { name: '发送请求' }).click()
+  await page.getByText('请求失败').waitFor()
+})
+
+async function choose(page: Page, select: Locator, option: string): Promise<void> {
+  await select.click()
+  await page.getByRole('option', { name: option, exact: true }).click()
+}
