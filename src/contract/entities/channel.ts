@@ -59,6 +59,17 @@ export const statusCodeMapping = z.record(
   z.union([z.string().regex(statusText).transform(Number), z.int().min(100).max(599)]),
 )
 
+/** Headers of the caller that an operator may pass on or keep back. `x-codex-turn-state` also goes back. */
+export const passableHeaders = [
+  'openai-organization',
+  'openai-project',
+  'anthropic-workspace-id',
+  'anthropic-user-profile-id',
+  'session_id',
+  'x-codex-turn-state',
+] as const
+export type PassableHeader = (typeof passableHeaders)[number]
+
 /** What `setting` may hold. Deadlines are in milliseconds; what is absent takes the default of the gateway. */
 export const channelSetting = z
   .object({
@@ -85,8 +96,8 @@ export const channelSetting = z
     /** In front of the caller's own instructions, or only where there are none. */
     system_prompt_mode: z.enum(['prepend', 'fill']),
     thinking_to_content: z.boolean(),
-    /** Passes the caller's `OpenAI-Organization` and `OpenAI-Project` on to OpenAI itself, where they decide who pays. */
-    pass_account_headers: z.boolean(),
+    /** Those of the caller that go upstream; absent for all that cannot change there who pays. */
+    passed_headers: z.array(z.enum(passableHeaders)).max(passableHeaders.length),
     connect_timeout_ms: z.int().min(100).max(600_000),
     headers_timeout_ms: z.int().min(100).max(3_600_000),
     idle_timeout_ms: z.int().min(100).max(3_600_000),

@@ -4,6 +4,7 @@ import { fail } from '../lib/failure.ts'
 import type { CallerFormat, Format } from '../protocols/format.ts'
 import { addressPiece } from './address-piece.ts'
 import { bearer, defineProvider, messagesHeaders, openaiPaths, pathOf } from './openai-compatible.ts'
+import { passedHeaders } from './passed-headers.ts'
 import type { CallerHeaders, Provider, Upstream } from './provider.ts'
 
 /**
@@ -43,7 +44,11 @@ function forChannel({ other }: Upstream): Provider {
     modelsPath,
     url: (channel, format, model, stream) => withKey(channel.baseUrl + filledPath(speaks, format, model, stream), channel.key),
     modelsUrl: (channel) => (modelsPath === null ? null : withKey(channel.baseUrl + modelsPath, channel.key)),
-    headers: (channel, format, caller) => ({ ...headersFor(format, caller), ...headers, ...keyHeader(auth, channel.key) }),
+    headers: (channel, format, caller) => ({
+      ...headersFor(channel, format, caller),
+      ...headers,
+      ...keyHeader(auth, channel.key),
+    }),
     framing: (format, stream) => (format === 'ollama.chat' && stream ? 'ndjson' : 'sse'),
     prefers: (format) => converters[format],
     testable: Object.keys(speaks).some((format) => testableFormats.includes(format)),
@@ -59,8 +64,9 @@ function filledPath(speaks: Provider['speaks'], format: Format, model: string, s
     .replaceAll('{method}', method)
 }
 
-function headersFor(format: Format, caller: CallerHeaders): Record<string, string> {
-  return format === 'anthropic.messages' ? messagesHeaders(caller) : {}
+function headersFor(channel: Upstream, format: Format, caller: CallerHeaders): Record<string, string> {
+  if (format === 'anthropic.messages') return { ...messagesHeaders(caller), ...passedHeaders('anthropic', channel, caller) }
+  return format.startsWith('openai.') ? passedHeaders('openai', channel, caller) : {}
 }
 
 function keyHeader(auth: Configuration['auth'], key: string): Record<string, string> {

@@ -1,5 +1,6 @@
 import { models } from './models.ts'
 import { defineProvider, messagesHeaders, same } from './openai-compatible.ts'
+import { passedHeaders } from './passed-headers.ts'
 
 export const anthropic = defineProvider({
   id: 14,
@@ -11,5 +12,9 @@ export const anthropic = defineProvider({
   models: models.anthropic,
   speaks: { 'anthropic.messages': '/v1/messages', 'anthropic.count_tokens': '/v1/messages/count_tokens' },
   keepsThreads: true,
-  headers: (channel, _format, caller) => ({ 'x-api-key': channel.key, ...messagesHeaders(caller) }),
+  headers: (channel, _format, caller) => ({
+    'x-api-key': channel.key,
+    ...messagesHeaders(caller),
+    ...passedHeaders('anthropic', channel, caller),
+  }),
 })

@@ -2,6 +2,7 @@ import { addressPiece } from './address-piece.ts'
 import { models } from './models.ts'
 import { adjustForOpenai } from './openai.ts'
 import { allPaths, defineProvider, pathOf, same, withModel } from './openai-compatible.ts'
+import { passedHeaders } from './passed-headers.ts'
 import type { Provider } from './provider.ts'
 import { prefersResponses } from './responses.ts'
 
@@ -39,7 +40,7 @@ export const azure: Provider = defineProvider({
     const deployments = channel.baseUrl.startsWith('https://gateway.ai.cloudflare.com') ? '' : '/openai/deployments'
     return `${channel.baseUrl}${deployments}/${deployment}${path}?api-version=${version}`
   },
-  headers: (channel) => ({ 'api-key': channel.key }),
+  headers: (channel, _format, caller) => ({ 'api-key': channel.key, ...passedHeaders('openai', channel, caller) }),
   prefers: prefersResponses,
   adjustBody: adjustForOpenai,
   forChannel: ({ baseUrl }) => (baseUrl.endsWith('/openai/v1') ? azure : deployed),

@@ -1,7 +1,7 @@
 import { addressPiece } from './address-piece.ts'
 import { openAiBilling } from './balances.ts'
 import { bearer, defineProvider } from './openai-compatible.ts'
-import { passedToOpenai } from './passed-headers.ts'
+import { passedHeaders } from './passed-headers.ts'
 
 /** Any upstream with one path: the address is the complete URL of the call, with `{model}` where the model belongs. */
 export const custom = defineProvider({
@@ -12,7 +12,7 @@ export const custom = defineProvider({
   needsBaseUrl: true,
   speaks: { 'openai.chat': '', 'openai.completions': '', 'openai.embeddings': '' },
   url: (channel, _format, model) => channel.baseUrl.replaceAll('{model}', () => addressPiece(model)),
-  headers: (channel, _format, caller) => ({ ...bearer(channel.key), ...passedToOpenai(channel, caller) }),
+  headers: (channel, _format, caller) => ({ ...bearer(channel.key), ...passedHeaders('openai', channel, caller) }),
   modelsPath: null,
   balance: (channel, replies, nowMs) => openAiBilling({ ...channel, baseUrl: new URL(channel.baseUrl).origin }, replies, nowMs),
 })

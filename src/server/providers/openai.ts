@@ -14,7 +14,7 @@ import {
   same,
   withModel,
 } from './openai-compatible.ts'
-import { passedToOpenai } from './passed-headers.ts'
+import { passedHeaders } from './passed-headers.ts'
 import type { Provider } from './provider.ts'
 import { adjustResponses, prefersResponses } from './responses.ts'
 
@@ -40,7 +40,7 @@ export const openai = defineProvider({
   },
   headers: (channel, _format, caller) => ({
     ...bearer(channel.key),
-    ...passedToOpenai(channel, caller),
+    ...passedHeaders('openai', channel, caller),
     ...(channel.organization === '' ? {} : { 'openai-organization': channel.organization }),
   }),
   prefers: prefersResponses,
@@ -69,7 +69,7 @@ const reseller = (id: number, key: string, name: string, baseUrl: string, balanc
     models: models.openai,
     speaks: { ...openaiPaths, ...mediaPaths },
     offered: false,
-    headers: (channel, _format, caller) => ({ ...bearer(channel.key), ...passedToOpenai(channel, caller) }),
+    headers: (channel, _format, caller) => ({ ...bearer(channel.key), ...passedHeaders('openai', channel, caller) }),
     ...(balance ? { balance } : {}),
   })
 

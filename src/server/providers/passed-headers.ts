@@ -1,25 +1,58 @@
+import type { PassableHeader } from '../../contract/entities/channel.ts'
 import type { CallerHeaders, Upstream } from './provider.ts'
 
+/** Headers of the caller that a family of vendors reads, and which of its hosts they tell who pays. */
+interface Family {
+  readonly plain: readonly PassableHeader[]
+  readonly account: readonly PassableHeader[]
+  /** The vendor itself, or a gateway that only passes on to it. */
+  readonly vendor: RegExp
+}
+
+const families = {
+  openai: {
+    plain: ['session_id', 'x-codex-turn-state'],
+    account: ['openai-organization', 'openai-project'],
+    vendor: /^https?:\/\/([\w-]+\.)*(openai\.com|openai\.azure\.com|gateway\.ai\.cloudflare\.com)(:\d+)?(\/|$)/i,
+  },
+  anthropic: {
+    plain: ['session_id'],
+    account: ['anthropic-workspace-id', 'anthropic-user-profile-id'],
+    vendor: /^https?:\/\/([\w-]+\.)*(anthropic\.com|gateway\.ai\.cloudflare\.com)(:\d+)?(\/|$)/i,
+  },
+} as const satisfies Record<string, Family>
+
+/** Headers that every vendor may get. The key is not the caller's own. */
+const always = ['openai-beta', 'idempotency-key', 'x-client-request-id'] as const
+
 /**
- * Headers of the caller that OpenAI's interface knows. The organization and the project decide who pays at OpenAI itself, so that they only pass
- * there when the channel allows it.
+ * Of the caller's headers those that the vendor reads. What decides at the vendor itself who pays only passes there when the channel lists
+ * it; everything else does unless the channel lists others.
  */
-export function passedToOpenai({ baseUrl, setting }: Upstream, caller: CallerHeaders): Record<string, string> {
-  const names = setting.pass_account_headers || !isOpenai(baseUrl) ? [...plainNames, ...accountNames] : plainNames
+export function passedHeaders(family: keyof typeof families, upstream: Upstream, caller: CallerHeaders): Record<string, string> {
+  const { plain, account }: Family = families[family]
   const passed: Record<string, string> = {}
-  for (const name of names) {
+  for (const name of [...always, ...plain, ...account]) {
     const value = caller[name]
-    if (value !== undefined && isVisible.test(value)) passed[name] = value
+    if (value === undefined || !isVisible.test(value)) continue
+    if (isAlways(name) || passesHeader(family, upstream, name)) passed[name] = value
   }
   return passed
 }
 
-const plainNames = ['idempotency-key', 'x-client-request-id'] as const
-const accountNames = ['openai-organization', 'openai-project'] as const
-
-const isVisible = /^[\x21-\x7e]{1,512}$/
-
-/** OpenAI, or a gateway that only passes on to a vendor. */
-function isOpenai(baseUrl: string): boolean {
-  return /^https?:\/\/([\w-]+\.)*(openai\.com|openai\.azure\.com|gateway\.ai\.cloudflare\.com)(:\d+)?(\/|$)/i.test(baseUrl)
+/** Whether a channel lets a header pass, there and back. */
+export function passesHeader(
+  family: keyof typeof families,
+  { baseUrl, setting }: Pick<Upstream, 'baseUrl' | 'setting'>,
+  name: PassableHeader,
+): boolean {
+  const { account, vendor }: Family = families[family]
+  return setting.passed_headers?.includes(name) ?? !(account.includes(name) && vendor.test(baseUrl))
 }
+
+function isAlways(name: string): name is (typeof always)[number] {
+  return (always as readonly string[]).includes(name)
+}
+
+/** What may stand in a header that passes. */
+export const isVisible = /^[\x20-\x7e]{1,4096}$/

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { PassableHeader } from '../../contract/entities/channel.ts'
 import { AppError } from '../lib/failure.ts'
 import type { Format } from '../protocols/format.ts'
 import { builtInModels, checkProviders, providerById, providers } from './index.ts'
@@ -310,6 +311,9 @@ describe('the address of a call', () => {
   })
 })
 
+const openAiAccount = { 'openai-organization': 'org-of-caller', 'openai-project': 'proj-of-caller' }
+const anthropicAccount = { 'anthropic-workspace-id': 'wrkspc_1', 'anthropic-user-profile-id': 'up_1' }
+
 describe('the headers of a call', () => {
   const caller = {
     authorization: 'Bearer sk-caller',
@@ -341,24 +345,49 @@ describe('the headers of a call', () => {
     }
   })
 
-  it('pass on what OpenAI knows; organization and project to OpenAI itself only where the channel allows it', () => {
-    const known = { 'idempotency-key': 'k1', 'x-client-request-id': 'c1' }
-    const account = { 'openai-organization': 'org-of-caller', 'openai-project': 'proj-of-caller' }
+  const known = {
+    'openai-beta': 'responses=experimental, other=1',
+    'idempotency-key': 'k1',
+    'x-client-request-id': 'c1',
+  }
+
+  it.each<[number, Format, string, Record<string, string>, Record<string, string>]>([
+    [1, responses, 'https://api.openai.com', { session_id: 's', 'x-codex-turn-state': 't' }, openAiAccount],
+    [3, responses, 'https://mine.openai.azure.com', { session_id: 's', 'x-codex-turn-state': 't' }, openAiAccount],
+    [8, chat, 'https://eu.api.openai.com/v1/chat/completions', { session_id: 's', 'x-codex-turn-state': 't' }, openAiAccount],
+    [14, messages, 'https://api.anthropic.com', { session_id: 's' }, anthropicAccount],
+  ])(
+    'of type %i for %s pass on what the vendor reads, what decides who pays only where the channel lists it',
+    (type, format, baseUrl, plain, account) => {
+      const all = { ...known, ...plain, ...account, 'x-other': 'o' }
+      const headers = (more: Partial<Upstream>) => {
+        const {
+          authorization: _,
+          'x-api-key': __,
+          'api-key': ___,
+          'anthropic-version': ____,
+          ...rest
+        } = provider(type).headers({ ...channel(type), baseUrl, ...more }, format, all)
+        return rest
+      }
+      expect(headers({})).toEqual({ ...known, ...plain })
+      expect(headers({ baseUrl: 'https://gateway.example' })).toEqual({ ...known, ...plain, ...account })
+      const [listed = ''] = Object.keys(account)
+      expect(headers({ setting: { passed_headers: [listed as PassableHeader] } })).toEqual({
+        ...known,
+        [listed]: account[listed],
+      })
+      expect(headers({ setting: { passed_headers: [] }, baseUrl: 'https://gateway.example' })).toEqual(known)
+    },
+  )
+
+  it("hold the channel's own organization in place of the caller's, and nothing for vendors that read nothing", () => {
+    const setting = { passed_headers: ['openai-organization' as const] }
     const headers = (type: number, more: Partial<Upstream>) =>
-      provider(type).headers({ ...channel(type), ...more }, chat, { ...caller, ...known, ...account })
-    const key = { authorization: 'Bearer k' }
-    const setting = { pass_account_headers: true }
-    expect(headers(1, {})).toEqual({ ...key, ...known })
-    expect(headers(1, { setting })).toEqual({ ...key, ...known, ...account })
-    expect(headers(1, { setting, organization: 'org-1' })).toEqual({
-      ...key,
-      ...known,
-      ...account,
-      'openai-organization': 'org-1',
-    })
-    expect(headers(1, { baseUrl: 'https://gateway.example' })).toEqual({ ...key, ...known, ...account })
-    expect(headers(8, { baseUrl: 'https://eu.api.openai.com/v1/chat/completions' })).toEqual({ ...key, ...known })
-    expect(headers(43, {})).toEqual(key)
+      provider(type).headers({ ...channel(type), ...more }, chat, { ...known, ...openAiAccount })
+    expect(headers(1, { setting, organization: 'org-1' })).toMatchObject({ 'openai-organization': 'org-1' })
+    expect(headers(43, {})).toEqual({ authorization: 'Bearer k' })
+    expect(provider(1).headers(channel(1), chat, { 'openai-beta': 'a\r\nb' })).toEqual({ authorization: 'Bearer k' })
   })
 
   it('name the first stable Messages version when the caller names none', () => {

@@ -7,6 +7,8 @@ import type { UpstreamErrorFacts } from '../protocols/wire-format.ts'
  * form (`translate.ts`).
  */
 export interface Passage {
+  /** Sees the headers of the answer before anything of it goes on. */
+  readonly readHeaders?: (headers: ReplyHeaders) => void
   /** Reads a whole answer, and makes the caller's of it. Throws an UpstreamFailure when it is none. */
   readWhole(body: Buffer, contentType: string): Whole
   /** Reads what has come of a whole answer that broke off, as far as it is charged for; absent where no part of an answer is. */
@@ -18,6 +20,8 @@ export interface Passage {
   /** Keeps a caller's connection alive while nothing comes. */
   readonly heartbeat: string
 }
+
+export type ReplyHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 export interface Whole {
   readonly contentType: string

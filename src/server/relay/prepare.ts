@@ -9,6 +9,7 @@ import { isHeavy, loopTurn } from '../lib/loop-turns.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
 import { withoutForeignThoughts } from '../protocols/anthropic-messages/past-thinking.ts'
 import type { Format } from '../protocols/format.ts'
+import { isVisible, passesHeader } from '../providers/passed-headers.ts'
 import type { Provider } from '../providers/provider.ts'
 import { callerHeaders, keyedHeaders } from './caller-headers.ts'
 import { type Converted, convert } from './convert.ts'
@@ -48,6 +49,7 @@ export async function prepare(app: RelayParts, work: Work, channel: RunningChann
   const refused = passes ? refusedThread(work, channel.provider) : undefined
   if (refused) return refused
   work.translation = undefined
+  work.call.tell(turnState, '')
   delete work.dropped
   tellDropped(work, work.leftOut ?? [])
   const conversion = passes ? undefined : conversionOf(own, format)
@@ -97,12 +99,24 @@ function passBody(work: Work, channel: RunningChannel, mapped: string): Written 
     upstreamModel,
     stream: facts.stream,
     ...changedBody(body, changes),
-    passage: passThrough(work, {
-      hideUsage: asksUsage,
-      renameTo: upstreamModel === facts.model ? undefined : facts.model,
-    }),
+    passage: {
+      ...passThrough(work, { hideUsage: asksUsage, renameTo: upstreamModel === facts.model ? undefined : facts.model }),
+      ...passingBack(work, channel),
+    },
   }
 }
+
+/** Codex sends the state of its turn back with the next request. */
+function passingBack({ call, format }: Work, channel: RunningChannel): Pick<Passage, 'readHeaders'> {
+  if (format.format !== 'openai.responses' || !passesHeader('openai', channel, turnState)) return {}
+  return {
+    readHeaders({ [turnState]: state }) {
+      if (typeof state === 'string' && isVisible.test(state)) call.tell(turnState, state)
+    },
+  }
+}
+
+const turnState = 'x-codex-turn-state'
 
 /** The body without thoughts of earlier turns that the vendor cannot read. What else that costs is named; a strict token refuses it. */
 function readableBody(work: Work, model: string): Body | UpstreamFailure {

@@ -40,6 +40,7 @@ export class StreamReply implements Receiver {
 
   begin(headers: Readonly<Record<string, string | string[] | undefined>>): void {
     this.#type = String(headers['content-type'] ?? '')
+    this.#facts.passage.readHeaders?.(headers)
   }
 
   data(chunk: Buffer): void {

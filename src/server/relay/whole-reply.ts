@@ -21,6 +21,7 @@ export class WholeReply implements Receiver {
 
   begin(headers: Readonly<Record<string, string | string[] | undefined>>): void {
     this.#contentType = String(headers['content-type'] ?? '')
+    this.#passage.readHeaders?.(headers)
   }
 
   data(chunk: Buffer): void {

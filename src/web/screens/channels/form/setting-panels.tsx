@@ -41,7 +41,7 @@ const panels: readonly SettingPanel[] = [
       'proxy',
       'force_format',
       'thinking_to_content',
-      'pass_account_headers',
+      'passed_headers',
       'connect_timeout_ms',
       'headers_timeout_ms',
       'idle_timeout_ms',

@@ -1,10 +1,11 @@
 import { TextInput } from '@mantine/core'
+import { passableHeaders } from '../../../../../contract/entities/channel.ts'
 import { useText } from '../../../../lib/i18n.ts'
 import { JsonInput } from '../../../../ui/json-input.tsx'
 import styles from '../form.module.css'
 import type { ChannelFormState } from '../form-values.ts'
 import type { Setting } from '../setting.ts'
-import { SettingNumber, SettingSwitch, textInputProps } from './setting-inputs.tsx'
+import { SettingChoices, SettingNumber, SettingSwitch, textInputProps } from './setting-inputs.tsx'
 import { texts } from './texts.ts'
 
 const deadlines = [
@@ -43,11 +44,12 @@ export function ConnectionPanel({ form, setting }: { form: ChannelFormState; set
       </div>
       <SettingSwitch setting={setting} name="thinking_to_content" label={say('thinking')} description={say('thinkingHelp')} />
       <SettingSwitch setting={setting} name="force_format" label={say('forceFormat')} description={say('forceFormatHelp')} />
-      <SettingSwitch
+      <SettingChoices
         setting={setting}
-        name="pass_account_headers"
-        label={say('accountHeaders')}
-        description={say('accountHeadersHelp')}
+        name="passed_headers"
+        label={say('passedHeaders')}
+        description={say('passedHeadersHelp')}
+        data={passableHeaders}
       />
       <JsonInput
         label={say('statusMapping')}

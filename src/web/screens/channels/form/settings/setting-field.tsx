@@ -13,7 +13,7 @@ const known = {
   proxy: 'socks5://user:password@host:1080',
   force_format: true,
   thinking_to_content: true,
-  pass_account_headers: true,
+  passed_headers: ['session_id', 'x-codex-turn-state'],
   key_mode: 'round-robin',
   connect_timeout_ms: 10_000,
   headers_timeout_ms: 120_000,

@@ -1,4 +1,4 @@
-import { NumberInput, type NumberInputProps, Switch } from '@mantine/core'
+import { MultiSelect, NumberInput, type NumberInputProps, Switch } from '@mantine/core'
 import { useState } from 'react'
 import type { Setting, SettingName } from '../setting.ts'
 
@@ -55,6 +55,21 @@ export function SettingSwitch({ setting, name, ...rest }: SettingInputProps) {
       checked={setting.members[name] === true}
       error={setting.errorOf(name)}
       onChange={(event) => setting.set(name, event.currentTarget.checked || undefined)}
+    />
+  )
+}
+
+/** A choice of several among the settings; none takes it out. */
+export function SettingChoices({ setting, name, data, ...rest }: SettingInputProps & { readonly data: readonly string[] }) {
+  const saved = setting.members[name]
+  return (
+    <MultiSelect
+      {...rest}
+      data={[...data]}
+      value={Array.isArray(saved) ? saved.filter((value) => typeof value === 'string') : []}
+      error={setting.errorOf(name)}
+      onChange={(values) => setting.set(name, values.length > 0 ? values : undefined)}
+      hidePickedOptions
     />
   )
 }

@@ -78,8 +78,9 @@ export const texts = defineTexts({
     thinkingHelp: '供不会显示思考内容的客户端使用。',
     forceFormat: '整理回答格式',
     forceFormatHelp: '把上游的回答整理成标准格式。',
-    accountHeaders: '转发组织与项目请求头',
-    accountHeadersHelp: '把用户的 OpenAI-Organization 与 OpenAI-Project 转发给 OpenAI，它们决定由谁付费。其他主机总会收到。',
+    passedHeaders: '转发用户的请求头',
+    passedHeadersHelp:
+      '留空则转发不会改变由谁付费的请求头；在 OpenAI 与 Anthropic 官方地址，组织、项目、工作区与用户档案须在此选择。',
     statusMapping: '状态码复写',
     statusMappingHelp: '把上游的状态码当作另一个来判断（重试、自动禁用）。',
 
@@ -165,9 +166,9 @@ export const texts = defineTexts({
     thinkingHelp: 'For clients that do not show thinking.',
     forceFormat: 'Tidy the answers',
     forceFormatHelp: 'Puts answers of the upstream into the standard form.',
-    accountHeaders: 'Pass organization and project headers',
-    accountHeadersHelp:
-      'Passes OpenAI-Organization and OpenAI-Project of the caller to OpenAI, where they decide who pays. Other hosts always get them.',
+    passedHeaders: 'Headers of the caller to pass on',
+    passedHeadersHelp:
+      'Empty: those that cannot change who pays. At OpenAI and Anthropic themselves, organization, project, workspace and user profile pass only when they are chosen here.',
     statusMapping: 'Status code rewrite',
     statusMappingHelp: 'Judges a status of the upstream as another one, for retries and automatic disabling.',
 
