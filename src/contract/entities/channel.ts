@@ -96,6 +96,8 @@ export const channelSetting = z
     /** In front of the caller's own instructions, or only where there are none. */
     system_prompt_mode: z.enum(['prepend', 'fill']),
     thinking_to_content: z.boolean(),
+    /** Refuses requests with hosted tools that its models lack, instead of leaving those out. */
+    refuse_hosted_tools: z.boolean(),
     /** Those of the caller that go upstream; absent for all that cannot change there who pays. */
     passed_headers: z.array(z.enum(passableHeaders)).max(passableHeaders.length),
     connect_timeout_ms: z.int().min(100).max(600_000),

@@ -40,6 +40,8 @@ export const token = z.object({
   limit_concurrency: z.int(),
   /** Requests are refused where the protocol of the channel cannot carry all of them. */
   strict_translation: z.boolean(),
+  /** Requests are refused where the model lacks a hosted tool, instead of leaving it out. */
+  refuse_hosted_tools: z.boolean(),
   /** Deleted ones are not shown. */
   DeletedAt: z.null(),
 })
@@ -82,5 +84,6 @@ export const tokenInput = z.object({
   limit_tokens: limit,
   limit_concurrency: limit,
   strict_translation: z.boolean().optional(),
+  refuse_hosted_tools: z.boolean().optional(),
 })
 export type TokenInput = z.output<typeof tokenInput>

@@ -175,6 +175,7 @@ interface TokensTable {
   limit_tokens: Generated<number>
   limit_concurrency: Generated<number>
   strict_translation: Generated<number>
+  refuse_hosted_tools: Generated<number>
   deleted_at: number | null
 }
 

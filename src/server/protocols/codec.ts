@@ -102,6 +102,8 @@ export interface TranslationSettings {
   readonly claudeThinkingShare: number | undefined
   /** Threshold by safety category, with `default`. */
   readonly geminiSafety: Readonly<Record<string, string>>
+  /** Tools that the model has not are left out as long as others remain, instead of refusing the request. */
+  readonly dropsHostedTools?: boolean
 }
 
 /**

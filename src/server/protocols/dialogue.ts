@@ -1,3 +1,4 @@
+import type { Text } from '../../contract/text.ts'
 import type { Format } from './format.ts'
 
 /**
@@ -22,6 +23,8 @@ export interface Dialogue {
   readonly reasoning: Reasoning | undefined
   readonly output: OutputForm | undefined
   readonly search: Search | undefined
+  /** Tools that only models of the caller's vendor have; absent for none. */
+  readonly vendorOnly?: readonly VendorOnlyTool[]
   readonly stream: boolean
   /** A Chat caller who asked for usage at the end of the stream; true for formats that always give it. */
   readonly wantsUsage: boolean
@@ -140,6 +143,16 @@ export interface Namespace {
   readonly name: string
   readonly description: string | undefined
   readonly tool: { readonly name: string; readonly description: string | undefined }
+}
+
+/** A tool that no other format has a word for. */
+export interface VendorOnlyTool {
+  /** Its place in the request, for a refusal. */
+  readonly field: string
+  /** What is named when it is left out: `tools.file_search`. */
+  readonly name: string
+  /** Why it cannot be carried. */
+  readonly reason: Text
 }
 
 export type ToolChoice =

@@ -1,3 +1,4 @@
+import type { Format } from './format.ts'
 import { eitherList, eitherObject } from './gemini-generate/members.ts'
 import { toolLists } from './openai-responses/tool-lists.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, type RequestFacts, textAt } from './wire-format.ts'
@@ -59,6 +60,20 @@ export function geminiTools(body: JsonObject): VendorTools {
       Object.entries(group).flatMap(([member, value]) => (isObject(value) || value === true ? geminiTool(member, value) : [])),
     )
   return named(names, { free: freeOfGemini })
+}
+
+/** The billed tools that a request still asks for in the format of the upstream, by the names under which it asked for them before. */
+export function carriedTools(asked: readonly string[], format: Format, body: JsonObject): string[] {
+  if (asked.length === 0) return []
+  const { hostedTools: sent = [] } = readers[format]?.(body) ?? {}
+  return asked.filter((name) => sent.includes(name) || (isWebSearch(name) && sent.some(isWebSearch)))
+}
+
+const readers: Readonly<Partial<Record<Format, (body: JsonObject) => VendorTools>>> = {
+  'openai.chat': chatTools,
+  'openai.responses': responsesTools,
+  'anthropic.messages': messagesTools,
+  'gemini.generate': geminiTools,
 }
 
 /** Whether the name is one that searches of the web are billed under. */

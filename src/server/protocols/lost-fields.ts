@@ -1,7 +1,7 @@
 import type { Text } from '../../contract/text.ts'
 import { fail } from '../lib/failure.ts'
 import type { RequestContext } from './codec.ts'
-import type { Dialogue, Part } from './dialogue.ts'
+import type { Dialogue, Part, Search, VendorOnlyTool } from './dialogue.ts'
 import type { Format } from './format.ts'
 
 /** What a conversation may ask for besides its turns, as far as formats differ in having a word for it. */
@@ -28,17 +28,51 @@ export type Field =
 /**
  * Names everything that the caller asked for and the format cannot say: what is not in `carried`. What asks for nothing, such as an
  * empty list, is not missed. Members that only mean something to the caller's own family are always named. Throws `untranslatable` for
- * what would be another request without its field: a search of the vendor, and a call that is to answer nothing.
+ * what would be another request without its field: a search where no tool remains, and a call that is to answer nothing.
  */
 export function loseAllBut(dialogue: Dialogue, context: RequestContext, carried: readonly Field[]): void {
-  if (dialogue.search && !carried.includes('search'))
-    refuse(dialogue, 'search', { zh: '该协议没有网页搜索', en: 'that protocol has no web search' })
+  searchUnless(carried.includes('search') ? undefined : noSearch, dialogue, context)
   if (dialogue.outputTokensMax === 0) {
     refuse(dialogue, 'outputTokensMax', { zh: '该协议必须产生输出', en: 'that protocol cannot ask for no output' })
   }
   for (const field of askedFields(dialogue)) if (!carried.includes(field)) lose(dialogue, context, field)
   for (const [member, value] of Object.entries(dialogue.extra)) if (asksForSomething(value)) context.lose(member)
 }
+
+/**
+ * Leaves out the tools that only the caller's vendor has, and names them: clients offer them with every request. Throws `untranslatable`
+ * where no other tool remains, where one of them has to be called, and where nothing may be left out. See
+ * docs/decisions/0027-hosted-tools-that-a-model-lacks.md.
+ */
+export function leaveOutVendorTools(dialogue: Dialogue, context: RequestContext): void {
+  requireOtherTools(dialogue)
+  for (const tool of dialogue.vendorOnly ?? []) leaveOut(tool, context, true)
+}
+
+/** Throws `untranslatable` for tools that only the caller's vendor has where no model of another could be without them. */
+export function requireOtherTools({ tools, search, toolChoice, vendorOnly = [] }: Dialogue): void {
+  const left = new Set(vendorOnly.map(({ name }) => name))
+  const chosen = toolChoice?.kind === 'tool' ? [toolChoice.name] : toolChoice?.kind === 'allowed' ? toolChoice.names : []
+  const isDemanded = chosen.length > 0 && chosen.every((name) => left.has(`tools.${name}`))
+  const remains = tools.length > 0 || search !== undefined
+  const [first] = vendorOnly
+  if (first && (!remains || isDemanded)) fail('untranslatable', { field: first.field, reason: first.reason })
+}
+
+/** The search of the request; undefined when there is none, or when it is left out because of `obstacle`. Throws `untranslatable`. */
+export function searchUnless(obstacle: Text | undefined, dialogue: Dialogue, context: RequestContext): Search | undefined {
+  if (!dialogue.search || !obstacle) return dialogue.search
+  const name = wordFor(dialogue.from, 'search')
+  leaveOut({ field: name, name, reason: obstacle }, context, dialogue.tools.length > 0)
+  return undefined
+}
+
+function leaveOut({ field, name, reason }: VendorOnlyTool, context: RequestContext, mayGo: boolean): void {
+  if (!mayGo || !context.settings.dropsHostedTools) fail('untranslatable', { field, reason })
+  context.lose(name)
+}
+
+const noSearch: Text = { zh: '该协议没有网页搜索', en: 'that protocol has no web search' }
 
 /** Names one field by the caller's word for it. */
 export function lose(dialogue: Dialogue, context: RequestContext, field: Field): void {

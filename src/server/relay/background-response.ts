@@ -1,6 +1,7 @@
 import { fail } from '../lib/failure.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
 import { inbounds } from '../protocols/index.ts'
+import { requireOtherTools } from '../protocols/lost-fields.ts'
 import { beginBackground } from '../protocols/openai-responses/background.ts'
 import { textAt } from '../protocols/wire-format.ts'
 import { admit } from './admit.ts'
@@ -77,6 +78,7 @@ interface Run {
 async function openRun(app: RelayParts, opened: Work): Promise<Run> {
   const dialogue = inbounds[opened.format.format]?.readRequest(opened.body.json, { model: opened.facts.model, stream: true })
   if (!dialogue) throw new Error(`${opened.format.format} has no neutral form`)
+  requireOtherTools(dialogue)
   const begun = beginBackground(writeContextOf(opened, dialogue))
   const own = ownOf(opened, begun.response)
   await app.ownResponses.keep(own).catch((cause: unknown) => fail('database_unavailable', {}, { cause }))

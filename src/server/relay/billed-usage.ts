@@ -21,10 +21,10 @@ type Asking = Pick<Billed, 'facts' | 'format' | 'price' | 'translation' | 'other
  * the names that have a price, and once a request where the upstream's format does not count them; and the work of other models. Pure.
  */
 export function billedUsage(work: Asking, reported: Usage): BilledUsage {
-  const { requestedTier, hostedTools } = work.facts
+  const { requestedTier } = work.facts
   const { tier: served, toolCalls: told, byOthers, ...rest } = reported
   const tier = requestedTier || served ? chargedTier(work.price, requestedTier, served) : undefined
-  const tools = told || hostedTools ? billedTools(work, reported) : undefined
+  const tools = told || hostedToolsOf(work).length > 0 ? billedTools(work, reported) : undefined
   return {
     usage: { ...rest, ...tools, ...(tier ? { tier } : {}) },
     others: (byOthers ?? []).map((other) => {
@@ -43,7 +43,7 @@ function priceOfOther({ otherPrices = [], price }: Asking, model: string): Price
 }
 
 function billedTools(work: Asking, reported: Usage): Pick<Usage, 'searches'> & Partial<Pick<Usage, 'toolCalls' | 'imageOutput'>> {
-  const { hostedTools: asked = [] } = work.facts
+  const asked = hostedToolsOf(work)
   const { toolUsd } = work.price
   const calls = new Map<string, number>()
   for (const [name, count] of Object.entries({ ...reported.toolCalls, web_search: reported.searches })) {
@@ -66,12 +66,20 @@ function billedTools(work: Asking, reported: Usage): Pick<Usage, 'searches'> & P
  * The name under which calls are billed that the reply counts under another: the reply does not tell which search was asked for, nor how
  * large a container. Of several the dearest counts.
  */
-function pricedName({ facts: { hostedTools = [] }, price: { toolUsd, searchUsd } }: Asking, name: string): string {
+function pricedName(work: Asking, name: string): string {
+  const { toolUsd, searchUsd } = work.price
   const usd = (tool: string) => numberIn(toolUsd, tool) ?? (tool === 'web_search' ? searchUsd : 0)
   const isSame = (tool: string) => (name === 'web_search' ? isWebSearch(tool) : tool === name || tool.startsWith(`${name}_`))
-  const [dearest] = hostedTools.filter(isSame).sort((left, right) => usd(right) - usd(left))
+  const [dearest] = hostedToolsOf(work)
+    .filter(isSame)
+    .sort((left, right) => usd(right) - usd(left))
   if (dearest !== undefined) return dearest
   return isPicture(name) && numberIn(toolUsd, name) === undefined ? 'image_generation' : name
+}
+
+/** A translated request orders the tools that it still carries. */
+function hostedToolsOf({ facts, translation }: Asking): readonly string[] {
+  return (translation ? translation.hostedTools : facts.hostedTools) ?? []
 }
 
 function isPicture(name: string): boolean {

@@ -51,4 +51,6 @@ export interface Translation {
   readonly format: Format
   /** Fields of the request that it cannot carry. */
   readonly dropped: readonly string[]
+  /** Billed tools of the request that it does carry. */
+  readonly hostedTools: readonly string[]
 }

@@ -54,7 +54,7 @@ export async function convert(
     return new UpstreamFailure('untranslatable', { own: error })
   }
 
-  dropped.note(work, conversion.to)
+  dropped.note(work, conversion.to, work.facts.hostedTools ?? [])
   const passage = passageFor(work, plan)
   const write = (request: DirectRequest) => writtenOf(work, channel, { request, conversion, model, passage })
   if (isHeavy(work.body.bytes.length)) await loopTurn()

@@ -6,6 +6,7 @@ import { AppError } from '../lib/failure.ts'
 import { isHeavy, loopTurn } from '../lib/loop-turns.ts'
 import { thoughtChanges } from '../protocols/anthropic-messages/past-thinking.ts'
 import { codecs, inbounds } from '../protocols/index.ts'
+import { leaveOutVendorTools } from '../protocols/lost-fields.ts'
 import { type CallerCount, type UpstreamCount, upstreamCounts } from '../protocols/token-counts.ts'
 import type { JsonObject, RequestFacts } from '../protocols/wire-format.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
@@ -123,14 +124,17 @@ function wordsOf({ setting }: RunningChannel, { model, count: { of } }: Way, { f
 }
 
 /** The request for an answer, in the format of the upstream. Media behind addresses stay there. */
-function requestFor(app: RelayParts, { provider }: RunningChannel, { model, count: { of } }: Way, counted: Counted): JsonObject {
-  const { facts, body, count } = counted
+function requestFor(app: RelayParts, channel: RunningChannel, { model, count: { of } }: Way, counted: Counted): JsonObject {
+  const { caller, facts, body, count } = counted
   const request = count.readRequest(body.json)
   const [codec, inbound] = [codecs[of], inbounds[count.of]]
   if (of === count.of && of === 'anthropic.messages') return { ...request, ...thoughtChanges(request, model)?.changes }
   if (of === count.of || !codec || !inbound) return request
   const dialogue = inbound.readRequest(request, { model: facts.model, stream: false })
-  return codec.writeRequest(dialogue, { model, quirks: provider.quirks, settings: settingsOf(app), lose: () => {} }).body
+  const { quirks } = channel.provider
+  const context = { model, quirks, settings: settingsOf(app, caller, channel), lose: () => {} }
+  leaveOutVendorTools(dialogue, context)
+  return codec.writeRequest(dialogue, context).body
 }
 
 /** Whether the upstream would say the same of every prompt: it has no such call, or not for this model. */

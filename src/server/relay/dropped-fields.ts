@@ -20,9 +20,9 @@ export class DroppedFields {
     if (caller.isStrict && this.#names.size > 0) throw strictlyRefused([...this.#names])
   }
 
-  note(work: Work, format: Format): void {
+  note(work: Work, format: Format, hostedTools: readonly string[]): void {
     const dropped = [...this.#names].sort().slice(0, keptMax)
-    work.translation = { format, dropped }
+    work.translation = { format, dropped, hostedTools }
     tellDropped(work, dropped)
   }
 }

@@ -68,6 +68,7 @@ export const noToken = {
   expiresAt: -1,
   limits: null,
   isStrict: false,
+  refusesHostedTools: false,
   pinnedChannel: 0,
   hadBalance: true,
 } as const

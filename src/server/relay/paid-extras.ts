@@ -5,18 +5,20 @@ import { spliceMembers } from '../lib/splice-json.ts'
 import { costOf, type Price } from '../pricing/quote.ts'
 import { unpricedMembers } from '../pricing/tiers.ts'
 import type { JsonObject, RequestFacts } from '../protocols/wire-format.ts'
+import { UpstreamFailure } from './failure.ts'
 import type { Body } from './read-body.ts'
-import type { RelayParts, Work } from './relay-parts.ts'
+import type { RelayParts, Unpriced, Work } from './relay-parts.ts'
 
-/** A request of which everything that raises the vendor's bill has a price. */
-export interface PaidExtras extends Pick<Work, 'leftOut' | 'otherPrices'> {
+/** A request of which everything that raises the vendor's bill has a price, or must not be ordered. */
+export interface PaidExtras extends Pick<Work, 'leftOut' | 'otherPrices' | 'unpriced'> {
   readonly body: Body
   readonly facts: RequestFacts
 }
 
 /**
- * Looks at what a request asks for beside tokens, before anything is held: a tier without a factor is taken out of it, a tool or another
- * model without a price refuses it. Throws `tool_unpriced`, and `untranslatable` where the token allows nothing to be left out.
+ * Looks at what a request asks for beside tokens, before anything is held: a tier without a factor is taken out of it; a tool or another
+ * model without a price is noted, for `unpricedOf` to refuse where a channel would order it. Throws `untranslatable` where the token
+ * allows nothing to be left out.
  */
 export function priceExtras(
   app: Pick<RelayParts, 'catalog'>,
@@ -26,9 +28,26 @@ export function priceExtras(
   if (!requestedTier && !hostedTools && !otherModels) return { body, facts }
   if (isFree) return { body, facts: plain }
 
-  for (const tool of hostedTools ?? []) requirePrice(price, tool)
-  const otherPrices = otherModels?.map((model) => priceOfOther(app, { caller, model, group: price.group }))
-  return { ...withPricedTier({ caller, body, facts, price }), ...(otherPrices ? { otherPrices } : {}) }
+  const unpriced: Unpriced[] = (hostedTools ?? [])
+    .filter((tool) => !hasPrice(price, tool))
+    .map((tool) => ({ tool, refusal: new AppError('tool_unpriced', { tool, option: 'ToolPrice' }) }))
+  const otherPrices: Price[] = []
+  for (const model of otherModels ?? []) {
+    const other = priceOfOther(app, { caller, model, group: price.group })
+    if (other instanceof AppError) unpriced.push({ tool: `advisor/fallback ${model}`, refusal: other })
+    else otherPrices.push(other)
+  }
+  return {
+    ...withPricedTier({ caller, body, facts, price }),
+    ...(otherPrices.length > 0 ? { otherPrices } : {}),
+    ...(unpriced.length > 0 ? { unpriced } : {}),
+  }
+}
+
+/** Why a channel is not asked: what has no price is among the tools that go to it. Without `sent` everything goes. */
+export function unpricedOf({ unpriced = [] }: Pick<Work, 'unpriced'>, sent?: readonly string[]): UpstreamFailure | undefined {
+  const ordered = unpriced.find(({ tool }) => sent === undefined || sent.includes(tool))
+  return ordered && new UpstreamFailure('untranslatable', { own: ordered.refusal })
 }
 
 /** The price to hold a call at that several models may work for: the one that is the dearest for equal parts of input and output. */
@@ -39,21 +58,20 @@ export function dearestPrice(prices: readonly [Price, ...Price[]]): Price {
 
 const equalParts = { ...noUsage, input: 1_000_000, output: 1_000_000 }
 
-function requirePrice({ toolUsd }: Price, tool: string): void {
-  const hasPrice = tool === 'web_search' || numberIn(toolUsd, tool) !== undefined
-  if (!hasPrice) fail('tool_unpriced', { tool, option: 'ToolPrice' })
+function hasPrice({ toolUsd }: Price, tool: string): boolean {
+  return tool === 'web_search' || numberIn(toolUsd, tool) !== undefined
 }
 
 /** In the group of the request: the helper works for the same caller. */
 function priceOfOther(
   { catalog }: Pick<RelayParts, 'catalog'>,
   { caller, model, group }: Pick<Work, 'caller' | 'group'> & { readonly model: string },
-): Price {
+): Price | AppError {
   try {
     return catalog.priceOf({ model, group, acceptsUnpriced: caller.acceptsUnpriced })
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'price_missing') throw error
-    return fail('tool_unpriced', { tool: `advisor/fallback ${model}`, option: 'ModelRatio' })
+    return new AppError('tool_unpriced', { tool: `advisor/fallback ${model}`, option: 'ModelRatio' })
   }
 }
 

@@ -17,6 +17,7 @@ import type { ConvertedTarget } from './converted-exchange.ts'
 import { strictlyRefused, tellDropped } from './dropped-fields.ts'
 import type { Limits, Target } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
+import { unpricedOf } from './paid-extras.ts'
 import { passThrough } from './pass-through.ts'
 import type { Passage, Written } from './passage.ts'
 import type { Body } from './read-body.ts'
@@ -46,13 +47,14 @@ export async function prepare(app: RelayParts, work: Work, channel: RunningChann
   if (!format) return new UpstreamFailure('unreachable', { facts: { message: 'the channel does not speak this protocol' } })
 
   const passes = format === own && !isRewritten(channel, format)
-  const refused = passes ? refusedThread(work, channel.provider) : undefined
+  const conversion = passes ? undefined : conversionOf(own, format)
+  const refused =
+    (passes ? refusedThread(work, channel.provider) : undefined) ?? (passes || conversion ? unpricedOf(work) : undefined)
   if (refused) return refused
   work.translation = undefined
   work.call.tell(turnState, '')
   delete work.dropped
   tellDropped(work, work.leftOut ?? [])
-  const conversion = passes ? undefined : conversionOf(own, format)
   const written = passes
     ? passBody(work, channel, mapped)
     : conversion

@@ -5,6 +5,7 @@ import type { Spending } from '../channels/spending.ts'
 import type { Traffic } from '../channels/traffic.ts'
 import type { ByteBudget } from '../lib/byte-budget.ts'
 import type { CallerLog } from '../lib/caller-log.ts'
+import type { AppError } from '../lib/failure.ts'
 import type { UpstreamAgents } from '../lib/http-client.ts'
 import type { Snapshot } from '../lib/snapshot.ts'
 import type { Deadlines } from '../lib/timer-wheel.ts'
@@ -79,6 +80,8 @@ export interface Work {
   readonly price: Price
   /** The prices of other models that may work for the call. */
   readonly otherPrices?: readonly Price[]
+  /** What a channel must not be asked for, because it has no price. */
+  readonly unpriced?: readonly Unpriced[]
   /** Members that were taken out of the request because they have no price. */
   readonly leftOut?: readonly string[]
   /** Estimated length of the prompt in tokens. */
@@ -115,6 +118,12 @@ export interface Work {
   dropped?: readonly string[]
   /** Of the running attempt, when it is in another format than the caller's. */
   translation?: Translation | undefined
+}
+
+/** Something of a request that has no price, and what the caller is told where it would be ordered. */
+export interface Unpriced {
+  readonly tool: string
+  readonly refusal: AppError
 }
 
 export interface LostAnswer {

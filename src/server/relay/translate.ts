@@ -3,15 +3,19 @@ import { overrideBody } from '../channels/override.ts'
 import { dialogueWithPrompt, promptOf } from '../channels/system-prompt.ts'
 import { AppError } from '../lib/failure.ts'
 import { isHeavy, loopTurn } from '../lib/loop-turns.ts'
-import type { Codec, Inbound, WrittenRequest } from '../protocols/codec.ts'
+import type { Codec, Inbound, TranslationSettings, WrittenRequest } from '../protocols/codec.ts'
 import type { Dialogue } from '../protocols/dialogue.ts'
 import type { Format } from '../protocols/format.ts'
+import { carriedTools, isWebSearch } from '../protocols/hosted-tools.ts'
 import { codecs, inbounds } from '../protocols/index.ts'
+import { leaveOutVendorTools } from '../protocols/lost-fields.ts'
 import { readOutputLimit } from '../protocols/output-limit.ts'
+import type { RelayCaller } from '../tokens/authenticate.ts'
 import { callerHeaders } from './caller-headers.ts'
 import { DroppedFields } from './dropped-fields.ts'
 import { UpstreamFailure } from './failure.ts'
 import { inlineMedia } from './inline-media.ts'
+import { unpricedOf } from './paid-extras.ts'
 import type { Written } from './passage.ts'
 import { limitedMembers, type RelayParts, type Work } from './relay-parts.ts'
 import { refusesStreamOptions } from './second-try.ts'
@@ -41,7 +45,13 @@ export async function translate(
       stream: dialogue.stream || provider.alwaysStreams === true,
       wantsUsage: true,
     }
-    const context = { model: to.model, quirks: provider.quirks, settings: settingsOf(app), lose: dropped.lose }
+    const context = {
+      model: to.model,
+      quirks: provider.quirks,
+      settings: settingsOf(app, work.caller, channel),
+      lose: dropped.lose,
+    }
+    leaveOutVendorTools(complete, context)
     written = codec.writeRequest(complete, context)
     // A budget for thinking is to be made for the limit that the balance affords.
     if (work.outputLimit !== undefined && (readOutputLimit(to.format, written.body, context) ?? 0) > work.outputLimit)
@@ -52,7 +62,10 @@ export async function translate(
     return new UpstreamFailure('untranslatable', { own: error })
   }
 
-  dropped.note(work, to.format)
+  const hostedTools = carriedTools(work.facts.hostedTools ?? [], to.format, written.body)
+  const unpriced = unpricedOf(work, hostedTools)
+  if (unpriced) return unpriced
+  dropped.note(work, to.format, hostedTools)
   if (isHeavyBody) await loopTurn()
   const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
   const limited = { ...written.body, ...limitedMembers(work, provider, { ...to, body: written.body }) }
@@ -66,8 +79,13 @@ export async function translate(
     contentType: 'application/json',
     upstreamModel: typeof model === 'string' ? model : to.model,
     stream,
-    passage: translated(app, work, channel, { codec, inbound, dialogue, written }),
+    passage: translated(app, work, channel, { codec, inbound, dialogue: withoutLostSearch(dialogue, hostedTools), written }),
   }
+}
+
+/** Answers repeat what the model was offered. */
+function withoutLostSearch(dialogue: Dialogue, hostedTools: readonly string[]): Dialogue {
+  return dialogue.search && !hostedTools.some(isWebSearch) ? { ...dialogue, search: undefined } : dialogue
 }
 
 /** Selection only picks channels for which there is a pair. */
@@ -92,13 +110,17 @@ function withoutReasoning(dialogue: Dialogue): Dialogue {
   return { ...dialogue, turns: turns.filter((turn) => turn.parts.length > 0) }
 }
 
-export function settingsOf({ options }: RelayParts) {
+/** What the site, the channel and the token of the caller have set for translated requests. */
+export function settingsOf({ options }: RelayParts, caller: RelayCaller, { setting }: RunningChannel): TranslationSettings {
   const { current } = options
+  const refusesHostedTools =
+    current['translation.refuse_hosted_tools'] || setting.refuse_hosted_tools === true || caller.refusesHostedTools
   return {
     claudeDefaultMaxTokens: current['claude.default_max_tokens'],
     claudeThinkingShare: current['claude.thinking_adapter_enabled']
       ? current['claude.thinking_adapter_budget_tokens_percentage']
       : undefined,
     geminiSafety: current['gemini.safety_settings'],
+    dropsHostedTools: !refusesHostedTools,
   }
 }

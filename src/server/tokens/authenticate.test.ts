@@ -77,6 +77,7 @@ eachDatabase('authenticate', (fresh, kind) => {
       expiresAt: nowSeconds + 60,
       limits: null,
       isStrict: false,
+      refusesHostedTools: false,
       hadBalance: false,
       pinnedChannel: 0,
     })

@@ -35,6 +35,8 @@ export interface RelayCaller {
   readonly limits: RequestLimit | null
   /** Nothing of a request may be lost on the way to the upstream. */
   readonly isStrict: boolean
+  /** No hosted tool that a model lacks may be left out of a request. */
+  readonly refusesHostedTools: boolean
   /** Channel that an admin asked for with `sk-<key>-<id>`; 0 for none. */
   readonly pinnedChannel: number
   /** Whether the user had a balance above zero when they were last read: true where that is not known. */
@@ -194,6 +196,7 @@ async function loadToken(core: Core, hash: string): Promise<Known | null> {
       expiresAt: row.expired_time,
       limits: readLimits(row),
       isStrict: row.strict_translation === 1,
+      refusesHostedTools: row.refuse_hosted_tools === 1,
       pinnedChannel: 0,
       hadBalance: row.quota > 0,
     }),

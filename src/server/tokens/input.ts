@@ -36,12 +36,14 @@ export function readInput(input: TokenInput) {
 }
 
 /** Fields that consoles of this family do not know: those that they leave out are no part of the change. */
-function laterFields({ limit_seconds, limit_requests, limit_tokens, limit_concurrency, strict_translation }: TokenInput) {
+function laterFields(input: TokenInput) {
+  const { limit_seconds, limit_requests, limit_tokens, limit_concurrency, strict_translation, refuse_hosted_tools } = input
   return {
     ...(limit_seconds === undefined ? {} : { limit_seconds }),
     ...(limit_requests === undefined ? {} : { limit_requests }),
     ...(limit_tokens === undefined ? {} : { limit_tokens }),
     ...(limit_concurrency === undefined ? {} : { limit_concurrency }),
     ...(strict_translation === undefined ? {} : { strict_translation: Number(strict_translation) }),
+    ...(refuse_hosted_tools === undefined ? {} : { refuse_hosted_tools: Number(refuse_hosted_tools) }),
   }
 }

@@ -196,8 +196,8 @@ eachDatabase('tokens', (fresh) => {
     expect(await edit(id, { ...limits, limit_tokens: 0 })).toMatchObject({ ...limits, limit_tokens: 0 })
     // A console that does not know them leaves them out, and must not lift them.
     expect(await edit(id, { name: 'other' })).toMatchObject({ ...limits, limit_tokens: 0, name: 'other' })
-    const strict = await make({ strict_translation: true })
-    expect(await edit(strict.id, {})).toMatchObject({ strict_translation: true })
+    const strict = await make({ strict_translation: true, refuse_hosted_tools: true })
+    expect(await edit(strict.id, {})).toMatchObject({ strict_translation: true, refuse_hosted_tools: true })
     for (const wrong of [{ limit_seconds: 0 }, { limit_seconds: 1e9 }, { limit_requests: -1 }, { limit_tokens: 0.5 }])
       expect(() => input(wrong)).toThrow()
   })

@@ -211,6 +211,7 @@ function presentToken(core: Core, row: TokenRow): Token {
     unlimited_quota: row.unlimited_quota === 1,
     model_limits_enabled: row.model_limits_enabled === 1,
     strict_translation: row.strict_translation === 1,
+    refuse_hosted_tools: row.refuse_hosted_tools === 1,
     DeletedAt: null,
   }
 }

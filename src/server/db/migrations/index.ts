@@ -22,6 +22,7 @@ import { chargedTasks } from './0021-charged-tasks.ts'
 import { idempotentRequests } from './0023-idempotent-requests.ts'
 import { siteCosts } from './0024-site-costs.ts'
 import { passedHeaders } from './0025-passed-headers.ts'
+import { hostedTools } from './0026-hosted-tools.ts'
 
 /** All migrations in order. Forward only: a landed one is never edited. */
 export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dialect: Dialect) => Promise<void> }[] = [
@@ -47,4 +48,5 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0024-site-costs', up: siteCosts },
   { name: '0023-idempotent-requests', up: idempotentRequests },
   { name: '0025-passed-headers', up: passedHeaders },
+  { name: '0026-hosted-tools', up: hostedTools },
 ]

@@ -1,23 +1,31 @@
+import type { Text } from '../../../contract/text.ts'
 import { fail } from '../../lib/failure.ts'
-import type { CacheMark, Dialogue, Search, Tool } from '../dialogue.ts'
+import type { CacheMark, Dialogue, Search, Tool, VendorOnlyTool } from '../dialogue.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { usesBySize } from './write-tools.ts'
 
 /**
- * Tools of a Messages request. The vendor's web search becomes a wish for any vendor's; its other tools exist nowhere else, so they are
- * refused by name. Throws `untranslatable` for those. Source: protocols notes 3.3 and 3.9.
+ * Tools of a Messages request. The vendor's web search becomes a wish for any vendor's; its other tools exist nowhere else, nor does a
+ * search of some sites only. Throws `field_invalid` for what is no tool. Source: protocols notes 3.3 and 3.9.
  */
-export function readTools(body: JsonObject): Pick<Dialogue, 'tools' | 'search'> {
+export function readTools(body: JsonObject): Pick<Dialogue, 'tools' | 'search' | 'vendorOnly'> {
   const tools: Tool[] = []
+  const vendorOnly: VendorOnlyTool[] = []
   let search: Search | undefined
   for (const [at, tool] of arrayAt(body, 'tools').entries()) {
     const field = `tools[${at}]`
     if (!isObject(tool)) fail('field_invalid', { field, reason: { zh: '必须是对象', en: 'must be an object' } })
-    if (!isServerTool(tool)) tools.push(readTool(tool, field))
-    else if (textAt(tool, 'type').startsWith('web_search_')) search = readSearch(tool, field)
-    else refuseTool(tool, field)
+    if (!isServerTool(tool)) {
+      tools.push(readTool(tool, field))
+      continue
+    }
+    const isSearch = textAt(tool, 'type').startsWith('web_search_')
+    const limit = isSearch ? limitOfSites(tool) : undefined
+    if (limit) vendorOnly.push({ field: `${field}.${limit}`, name: 'tools.web_search', reason: noSites })
+    else if (isSearch) search = readSearch(tool)
+    else vendorOnly.push({ field, name: `tools.${nameOf(tool)}`, reason: onlyAnthropic(nameOf(tool)) })
   }
-  return { tools, search }
+  return { tools, search, ...(vendorOnly.length > 0 ? { vendorOnly } : {}) }
 }
 
 /** The choice among tools, and whether several may be called; nothing when there are none to choose. Throws for a choice of none. */
@@ -28,7 +36,7 @@ export function readToolChoice(
   const choice = objectAt(body, 'tool_choice')
   const name = textAt(choice ?? {}, 'name')
   if (choice?.type === 'tool' && arrayAt(body, 'tools').some((tool) => isServerTool(tool) && tool.name === name)) {
-    refuseTool(choice, 'tool_choice')
+    fail('untranslatable', { field: 'tool_choice', reason: onlyAnthropic(name) })
   }
   if (!choice || !hasTools) return { toolChoice: undefined, parallelTools: undefined }
   const parallelTools = typeof choice.disable_parallel_tool_use === 'boolean' ? !choice.disable_parallel_tool_use : undefined
@@ -64,13 +72,15 @@ function readTool(tool: JsonObject, field: string): Tool {
   }
 }
 
-/** Which pages may be read is part of the question; how often it is searched is only told by its size elsewhere. */
-function readSearch(tool: JsonObject, field: string): Search {
-  for (const limit of ['allowed_domains', 'blocked_domains']) {
-    if (arrayAt(tool, limit).length === 0) continue
-    const reason = { zh: '其他协议不能限定网站', en: 'other protocols cannot be held to sites' }
-    fail('untranslatable', { field: `${field}.${limit}`, reason })
-  }
+/** Which pages may be read is part of the question. */
+function limitOfSites(tool: JsonObject): string | undefined {
+  return ['allowed_domains', 'blocked_domains'].find((limit) => arrayAt(tool, limit).length > 0)
+}
+
+const noSites: Text = { zh: '其他协议不能限定网站', en: 'other protocols cannot be held to sites' }
+
+/** How often it is searched is only told by its size elsewhere. */
+function readSearch(tool: JsonObject): Search {
   const uses = tool.max_uses
   const { type: _, ...location } = objectAt(tool, 'user_location') ?? {}
   return {
@@ -88,10 +98,10 @@ function isServerTool(tool: unknown): tool is JsonObject {
   return isObject(tool) && typeof tool.type === 'string' && tool.type !== 'custom'
 }
 
-function refuseTool(tool: JsonObject, field: string): never {
-  const name = textAt(tool, 'name') || textAt(tool, 'type')
-  fail('untranslatable', {
-    field,
-    reason: { zh: `工具 ${name} 只有 Anthropic 的模型提供`, en: `only models of Anthropic have the tool ${name}` },
-  })
+function nameOf(tool: JsonObject): string {
+  return textAt(tool, 'name') || textAt(tool, 'type')
+}
+
+function onlyAnthropic(name: string): Text {
+  return { zh: `工具 ${name} 只有 Anthropic 的模型提供`, en: `only models of Anthropic have the tool ${name}` }
 }

@@ -178,7 +178,7 @@ describe('a Messages request', () => {
     )
   })
 
-  it('[106] makes the search of the web a wish, and refuses every other tool of the vendor by name', () => {
+  it('[106] makes the search of the web a wish, and keeps every other tool of the vendor apart by name', () => {
     const search = {
       type: 'web_search_20260209',
       name: 'web_search',
@@ -186,7 +186,10 @@ describe('a Messages request', () => {
       user_location: { type: 'approximate', city: 'Rye' },
     }
     expect(read({ tools: [search] })).toMatchObject({ tools: [], search: { contextSize: 'medium', location: { city: 'Rye' } } })
-    expect(() => read({ tools: [{ ...search, allowed_domains: ['a.test'] }] })).toThrow('allowed_domains')
+    expect(read({ tools: [{ ...search, allowed_domains: ['a.test'] }] })).toMatchObject({
+      search: undefined,
+      vendorOnly: [{ field: 'tools[0].allowed_domains', name: 'tools.web_search' }],
+    })
     for (const type of [
       'bash_20250124',
       'code_execution_20260521',
@@ -194,7 +197,11 @@ describe('a Messages request', () => {
       'memory_20250818',
       'computer_20250124',
     ]) {
-      expect(() => read({ tools: [{ type, name: type.replace(/_\d+$/, '') }] })).toThrow(type.replace(/_\d+$/, ''))
+      const name = type.replace(/_\d+$/, '')
+      expect(read({ tools: [{ type, name }] })).toMatchObject({
+        tools: [],
+        vendorOnly: [{ field: 'tools[0]', name: `tools.${name}`, reason: { en: expect.stringContaining(name) } }],
+      })
     }
     expect(() => read({ tools: [search], tool_choice: { type: 'tool', name: 'web_search' } })).toThrow('web_search')
   })

@@ -14,7 +14,7 @@ import { readToolChoice, readTools } from './read-tools.ts'
 export const readRequest: Inbound['readRequest'] = (body) => {
   refuseServerState(body)
   const { head, turns } = readMessages(requireArray(body, 'messages'))
-  const { tools, search } = readTools(body)
+  const { tools, ...others } = readTools(body)
 
   return {
     from: 'anthropic.messages',
@@ -28,7 +28,7 @@ export const readRequest: Inbound['readRequest'] = (body) => {
     stop: readStop(body),
     reasoning: readReasoning(body),
     output: readOutput(body),
-    search,
+    ...others,
     stream: readFlag(body, 'stream'),
     wantsUsage: true,
     usesFunctions: false,

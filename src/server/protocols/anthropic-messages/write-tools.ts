@@ -1,7 +1,8 @@
+import type { Text } from '../../../contract/text.ts'
 import { fail } from '../../lib/failure.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, Search, Tool } from '../dialogue.ts'
-import { lose, wordFor } from '../lost-fields.ts'
+import { lose, searchUnless, wordFor } from '../lost-fields.ts'
 import { nameTools } from '../tool-names.ts'
 import { isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { type Block, cacheControl } from './cache-marks.ts'
@@ -27,11 +28,12 @@ interface Facts {
 
 /**
  * The tools and the choice among them. A free-text tool is a function with the text `input`; a choice of some tools leaves the others
- * out. Throws `untranslatable` when two tools have one name, or the web is to be searched by a model that cannot.
+ * out. Throws `untranslatable` when two tools have one name, or the web is to be searched by a model that cannot and has no other tool.
  * Source: protocols notes 3.3 and 3.9.
  */
 export function writeTools(dialogue: Dialogue, context: RequestContext, facts: Facts): WrittenTools {
   const { output, rules } = facts
+  const search = searchUnless(searchObstacle(dialogue, rules), dialogue, context)
   const offered = offeredTools(dialogue)
   const names = nameTools([...(output.answerTool ? [output.answerTool.name] : []), ...allNames(dialogue)], nameRule)
   const isStrict = strictness(dialogue, context, rules)
@@ -40,7 +42,7 @@ export function writeTools(dialogue: Dialogue, context: RequestContext, facts: F
     ...toolMembers(dialogue, context, tool, isStrict),
   }))
   if (output.answerTool) tools.push({ ...output.answerTool, description: 'Gives the answer.' })
-  if (dialogue.search) tools.push(searchTool(dialogue, dialogue.search, rules))
+  if (search) tools.push(writeSearch(search, rules))
 
   return {
     tools,
@@ -67,12 +69,12 @@ function allNames({ tools, toolChoice, turns }: Dialogue): string[] {
   return [...tools.map(({ name }) => name), ...(toolChoice?.kind === 'tool' ? [toolChoice.name] : []), ...called]
 }
 
-function offeredTools({ from, tools, toolChoice, search }: Dialogue): Tool[] {
+function offeredTools({ from, tools, toolChoice }: Dialogue): Tool[] {
   const byName = new Map<string, Tool>()
   for (const tool of tools) {
     const before = byName.get(tool.name)
     const isOther = before !== undefined && JSON.stringify(before) !== JSON.stringify(tool)
-    if (isOther || (search && tool.name === searchName)) {
+    if (isOther) {
       const reason = { zh: `两个工具同名：${tool.name}`, en: `two tools have the name ${tool.name}` }
       fail('untranslatable', { field: wordFor(from, 'tools'), reason })
     }
@@ -121,11 +123,14 @@ function strictness({ from }: Dialogue, context: RequestContext, rules: ModelRul
   }
 }
 
-function searchTool({ from }: Dialogue, { contextSize, location }: Search, { searchTool }: ModelRules): Block {
-  if (searchTool === undefined) {
-    const reason = { zh: '该模型不能搜索网络', en: 'this model cannot search the web' }
-    fail('untranslatable', { field: wordFor(from, 'search'), reason })
-  }
+/** Why the model cannot be given its own search. */
+function searchObstacle({ tools }: Dialogue, { searchTool }: ModelRules): Text | undefined {
+  if (searchTool === undefined) return { zh: '该模型不能搜索网络', en: 'this model cannot search the web' }
+  if (!tools.some(({ name }) => name === searchName)) return undefined
+  return { zh: `两个工具同名：${searchName}`, en: `two tools have the name ${searchName}` }
+}
+
+function writeSearch({ contextSize, location }: Search, { searchTool }: ModelRules): Block {
   const place = Object.fromEntries(
     ['city', 'region', 'country', 'timezone']
       .map((key) => [key, textAt(location ?? {}, key)])

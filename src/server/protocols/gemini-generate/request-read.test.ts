@@ -179,8 +179,6 @@ describe('a generateContent request', () => {
   it('[177] refuses parts and members that only Gemini can read', () => {
     refused({ contents: [{ role: 'user', parts: [{ toolCall: {} }] }] }, 'contents[0].parts[0]')
     refused({ cachedContent: 'cachedContents/x' }, 'cachedContent')
-    refused({ tools: [{ codeExecution: {} }] }, 'tools.codeExecution')
-    refused({ tools: [{ url_context: {} }] }, 'tools.urlContext')
     refused({ generationConfig: { candidateCount: 2 } }, 'generationConfig.candidateCount')
     refused({ generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } }, 'generationConfig.responseModalities')
     refused({ generationConfig: { speechConfig: {} } }, 'generationConfig.speechConfig')
@@ -188,6 +186,13 @@ describe('a generateContent request', () => {
     refused({ generationConfig: { responseMimeType: 'text/x.enum' } }, 'generationConfig.responseMimeType')
     refused({ systemInstruction: { parts: [{ inlineData: {} }] } }, 'systemInstruction')
     expect(() => read({ contents: [{ role: 'robot', parts: [] }] })).toThrow(code('field_invalid', { field: 'contents[0].role' }))
+  })
+
+  it('keeps tools that only Gemini has apart by name', () => {
+    expect(read({ tools: [{ codeExecution: {} }, { url_context: {} }] }).vendorOnly).toMatchObject([
+      { field: 'tools.codeExecution', name: 'tools.codeExecution' },
+      { field: 'tools.urlContext', name: 'tools.urlContext' },
+    ])
   })
 
   it('takes defaults for nothing', () => {

@@ -1,5 +1,5 @@
 import { fail } from '../../lib/failure.ts'
-import type { Dialogue, OutputForm, Sampling, Search, TextPart, Tool, ToolChoice } from '../dialogue.ts'
+import type { Dialogue, OutputForm, Sampling, Search, TextPart, Tool, ToolChoice, VendorOnlyTool } from '../dialogue.ts'
 import { requireArray } from '../read-request.ts'
 import { definedMembers, isObject, type JsonObject, type PathFacts } from '../wire-format.ts'
 import { camelCase, either, eitherList, eitherObject, eitherText } from './members.ts'
@@ -14,7 +14,7 @@ import { readThinking } from './thinking.ts'
 export function readGenerateRequest(body: JsonObject, path: PathFacts): Dialogue {
   const contents = requireArray(body, 'contents')
   const config = eitherObject(body, 'generationConfig') ?? {}
-  const { tools, search } = readTools(eitherList(body, 'tools'))
+  const { tools, ...others } = readTools(eitherList(body, 'tools'))
   const thinking = eitherObject(config, 'thinkingConfig')
   refuseGooglesOwn(body, ['cachedContent', 'continuationToken'], '')
   refuseGooglesOwn(config, ['speechConfig', 'imageConfig', 'responseLogprobs'], 'generationConfig.')
@@ -39,7 +39,7 @@ export function readGenerateRequest(body: JsonObject, path: PathFacts): Dialogue
         )
       : undefined,
     output: readOutput(config),
-    search,
+    ...others,
     stream: path.stream ?? false,
     wantsUsage: true,
     usesFunctions: false,
@@ -62,8 +62,9 @@ function readSystem(instruction: unknown): TextPart[] {
 const onlyText = { zh: '系统指令只能是文本', en: 'system instructions must be text' }
 
 /** Functions are declared in groups, beside Google's own tools, of which only the search has a word elsewhere. */
-function readTools(groups: readonly unknown[]): { tools: Tool[]; search: Search | undefined } {
+function readTools(groups: readonly unknown[]): Pick<Dialogue, 'tools' | 'search' | 'vendorOnly'> {
   const tools: Tool[] = []
+  const vendorOnly: VendorOnlyTool[] = []
   let search: Search | undefined
   for (const group of groups.filter(isObject)) {
     for (const [member, value] of Object.entries(group)) {
@@ -71,10 +72,13 @@ function readTools(groups: readonly unknown[]): { tools: Tool[]; search: Search 
       if (kind === 'functionDeclarations') tools.push(...eitherList(group, kind).filter(isObject).map(readTool))
       else if (kind === 'googleSearch' || kind === 'googleSearchRetrieval')
         search = { contextSize: undefined, location: undefined }
-      else if (value !== undefined && value !== null) refuse(`tools.${kind}`, untold)
+      else if (value !== undefined && value !== null) {
+        const name = `tools.${kind}`
+        vendorOnly.push({ field: name, name, reason: untold })
+      }
     }
   }
-  return { tools, search }
+  return { tools, search, ...(vendorOnly.length > 0 ? { vendorOnly } : {}) }
 }
 
 function readTool(declared: JsonObject): Tool {

@@ -1,7 +1,7 @@
 import { fail } from '../../lib/failure.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, Tool, ToolChoice } from '../dialogue.ts'
-import { wordFor } from '../lost-fields.ts'
+import { searchUnless, wordFor } from '../lost-fields.ts'
 import { nameTools, type ToolNames } from '../tool-names.ts'
 import type { JsonObject } from '../wire-format.ts'
 import type { GeminiModel } from './models.ts'
@@ -22,8 +22,8 @@ export function nameAllTools({ tools, toolChoice, turns }: Dialogue): ToolNames 
 }
 
 /**
- * The functions in one tool, the search in another, and which of them may be called. Throws `untranslatable` for both together, which
- * Gemini refuses or answers in parts that no other format can give back, and for a choice of what is not declared.
+ * The functions in one tool, or the search, and which of them may be called. Both together Gemini refuses or answers in parts that no
+ * other format can give back: the search is left out. Throws `untranslatable` where it may not be, and for a choice of what is not declared.
  * Source: protocols notes 3.3 and 3.9.
  */
 export function writeTools(dialogue: Dialogue, context: RequestContext, { model, isOpenApi, names }: Facts) {
@@ -36,9 +36,12 @@ export function writeTools(dialogue: Dialogue, context: RequestContext, { model,
     ...(tool.description ? { description: tool.description.toWellFormed() } : {}),
     ...writeParameters(tool, isOpenApi),
   }))
-  const search = dialogue.search ? [searchTool(dialogue, context, model, declarations.length > 0)] : []
+  const search = searchUnless(declarations.length > 0 ? oneOrTheOther : undefined, dialogue, context)
   return {
-    tools: [...(declarations.length > 0 ? [{ functionDeclarations: declarations }] : []), ...search],
+    tools: [
+      ...(declarations.length > 0 ? [{ functionDeclarations: declarations }] : []),
+      ...(search ? [searchTool(dialogue, context, model)] : []),
+    ],
     toolConfig: offered.length === 0 ? {} : writeChoice(dialogue, offered, model, names),
     customTools: new Set(custom.map(({ name }) => names.toUpstream(name))),
   }
@@ -94,12 +97,10 @@ function chosenNames(choice: ToolChoice | undefined): readonly string[] {
   return choice?.kind === 'allowed' ? choice.names : []
 }
 
-function searchTool(dialogue: Dialogue, context: RequestContext, { isOld }: GeminiModel, hasFunctions: boolean): JsonObject {
+const oneOrTheOther = { zh: '该模型不能同时搜索和调用工具', en: 'this model cannot search and call tools in one request' }
+
+function searchTool(dialogue: Dialogue, context: RequestContext, { isOld }: GeminiModel): JsonObject {
   const word = wordFor(dialogue.from, 'search')
-  if (hasFunctions) {
-    const reason = { zh: '该模型不能同时搜索和调用工具', en: 'this model cannot search and call tools in one request' }
-    fail('untranslatable', { field: word, reason })
-  }
   if (dialogue.search?.contextSize) context.lose(`${word}.search_context_size`)
   if (dialogue.search?.location) context.lose(`${word}.user_location`)
   return isOld ? { googleSearchRetrieval: {} } : { googleSearch: {} }

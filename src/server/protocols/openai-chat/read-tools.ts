@@ -1,12 +1,29 @@
+import type { Text } from '../../../contract/text.ts'
 import { fail } from '../../lib/failure.ts'
-import type { CacheMark, Tool, ToolChoice } from '../dialogue.ts'
+import type { CacheMark, Dialogue, Tool, ToolChoice, VendorOnlyTool } from '../dialogue.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
-/** The tools of a Chat request, those of the older `functions` too. Throws when one has no name or is of a type that nobody else has. */
-export function readTools(body: JsonObject): Tool[] {
-  const tools = arrayAt(body, 'tools').map((tool, at) => readTool(tool, `tools[${at}]`))
-  if (tools.length > 0) return tools
-  return arrayAt(body, 'functions').map((declared, at) => readFunction(declared, `functions[${at}]`))
+/** The tools of a Chat request, those of the older `functions` too, and those that only their vendor has. Throws when one has no name. */
+export function readTools(body: JsonObject): Pick<Dialogue, 'tools' | 'vendorOnly'> {
+  const tools: Tool[] = []
+  const vendorOnly: VendorOnlyTool[] = []
+  for (const [at, tool] of arrayAt(body, 'tools').entries()) {
+    const field = `tools[${at}]`
+    if (!isObject(tool)) return refuseTool(field)
+    const isOwn = objectAt(tool, 'custom') || tool.type === 'function' || (tool.type === undefined && isObject(tool.function))
+    if (isOwn) tools.push(readTool(tool, field))
+    else vendorOnly.push({ field: `${field}.type`, name: `tools.${nameOf(tool)}`, reason: onlyItsVendor })
+  }
+  if (vendorOnly.length > 0) return { tools, vendorOnly }
+  if (tools.length > 0) return { tools }
+  return { tools: arrayAt(body, 'functions').map((declared, at) => readFunction(declared, `functions[${at}]`)) }
+}
+
+const onlyItsVendor: Text = { zh: '只有该厂商提供此类工具', en: 'only its vendor has tools of this type' }
+
+/** Some vendors name their own tools as functions are named. */
+function nameOf(tool: JsonObject): string {
+  return textAt(objectAt(tool, 'function') ?? {}, 'name') || textAt(tool, 'type') || '?'
 }
 
 /** Which tool is to be called; undefined when the request does not say. Throws `field_invalid` for what is no choice. */
@@ -26,20 +43,12 @@ export function readCacheMark(part: JsonObject): { cache?: CacheMark } {
   return mark ? { cache: { ttl: mark.ttl === '1h' || mark.ttl === '12h' ? '1h' : '5m' } } : {}
 }
 
-function readTool(tool: unknown, field: string): Tool {
-  if (!isObject(tool)) return refuseTool(field)
+function readTool(tool: JsonObject, field: string): Tool {
   const custom = objectAt(tool, 'custom')
   if (custom) {
     const name = requireName(custom, `${field}.custom`)
     const description = textAt(custom, 'description') || undefined
     return { name, description, schema: undefined, strict: undefined, custom: { format: custom.format }, ...readCacheMark(tool) }
-  }
-  const isFunction = tool.type === 'function' || (tool.type === undefined && isObject(tool.function))
-  if (!isFunction) {
-    fail('untranslatable', {
-      field: `${field}.type`,
-      reason: { zh: '只有该厂商提供此类工具', en: 'only its vendor has tools of this type' },
-    })
   }
   return { ...readFunction(objectAt(tool, 'function') ?? tool, field), ...readCacheMark(tool) }
 }

@@ -382,13 +382,19 @@ describe('what else a Chat request asks', () => {
     expect(read({ web_search_options: {} }).search).toEqual({ contextSize: undefined, location: undefined })
   })
 
+  it('keeps tools that only their vendor has apart by name', () => {
+    expect(read({ tools: [{ type: 'web_search' }] })).toMatchObject({
+      tools: [],
+      vendorOnly: [{ field: 'tools[0].type', name: 'tools.web_search' }],
+    })
+  })
+
   it.each([
     ['n', { n: 2 }],
     ['logprobs', { logprobs: true }],
     ['top_logprobs', { top_logprobs: 3 }],
     ['modalities', { modalities: ['text', 'audio'] }],
     ['response_format.type', { response_format: { type: 'grammar' } }],
-    ['tools[0].type', { tools: [{ type: 'web_search' }] }],
     ['messages[0].audio', { messages: [{ role: 'assistant', audio: { id: 'a' } }] }],
   ])('cannot be carried with %s', (field, body) => expect(failure(body)).toEqual({ code: 'untranslatable', field }))
 

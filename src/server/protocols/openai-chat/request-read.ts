@@ -18,7 +18,7 @@ export const readRequest: Inbound['readRequest'] = (body) => {
   refuseUntranslatable(body)
   const usesFunctions = arrayAt(body, 'tools').length === 0 && arrayAt(body, 'functions').length > 0
   const { system, turns } = readMessages(requireArray(body, 'messages'))
-  const tools = readTools(body)
+  const { tools, vendorOnly } = readTools(body)
 
   return {
     ...readCommonMembers(body, 'openai.chat', knownMembers),
@@ -32,6 +32,7 @@ export const readRequest: Inbound['readRequest'] = (body) => {
     reasoning: readReasoning(body),
     output: readOutput(objectAt(body, 'response_format')),
     search: readSearch(body.web_search_options),
+    ...(vendorOnly ? { vendorOnly } : {}),
     usesFunctions,
   }
 }

@@ -1,8 +1,8 @@
 import { fail } from '../../lib/failure.ts'
 import { shortHash } from '../call-ids.ts'
-import type { Codec } from '../codec.ts'
+import type { Codec, RequestContext } from '../codec.ts'
 import type { Dialogue } from '../dialogue.ts'
-import { type Field, wordFor } from '../lost-fields.ts'
+import { type Field, searchUnless, wordFor } from '../lost-fields.ts'
 import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { adjustForModel, outputLimitMember } from './models.ts'
 import { writeMessages } from './write-messages.ts'
@@ -28,7 +28,7 @@ export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
     ...output.members,
     ...writeSampling(writing),
     ...writeReasoning(writing),
-    ...writeSearch(writing),
+    ...writeSearch(writing, context),
     ...writeIdentity(writing),
     ...writeExtra(writing),
     stream: dialogue.stream || undefined,
@@ -67,16 +67,15 @@ function writeSampling({ dialogue, model, quirks, isOwn, loseField }: Writing): 
 const stopsMax = 4
 
 /** Only models that search themselves take the member. Nothing else stands for a search, so that the caller is told. */
-function writeSearch({ dialogue: { search, from }, rules, isOwn }: Writing): JsonObject {
+function writeSearch({ dialogue, rules, isOwn }: Writing, context: RequestContext): JsonObject {
+  const search = searchUnless(rules.searches || isOwn ? undefined : noSearch, dialogue, context)
   if (!search) return {}
-  if (!rules.searches && !isOwn) {
-    const reason = { zh: '该模型没有网页搜索', en: 'the model has no web search' }
-    fail('untranslatable', { field: wordFor(from, 'search'), reason })
-  }
   const { contextSize, location } = search
   const place = location && { type: 'approximate', approximate: location }
   return { web_search_options: compact({ search_context_size: contextSize, user_location: place }) }
 }
+
+const noSearch = { zh: '该模型没有网页搜索', en: 'the model has no web search' }
 
 /** Whom the request is for, in at most 64 characters. OpenAI's caches work better for requests that bear one key. */
 function writeIdentity({ dialogue: { user, cacheKey }, rules, isOwn }: Writing): JsonObject {

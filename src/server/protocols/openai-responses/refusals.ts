@@ -1,5 +1,7 @@
 import type { Text } from '../../../contract/text.ts'
 import { fail } from '../../lib/failure.ts'
+import type { VendorOnlyTool } from '../dialogue.ts'
+import type { JsonObject } from '../wire-format.ts'
 
 /** Refuses what no other protocol can carry, by the caller's word for it. Throws `untranslatable`. */
 export function refuse(field: string, reason: Text): never {
@@ -11,13 +13,23 @@ export function refuseInvalid(field: string, reason: Text): never {
   return fail('field_invalid', { field, reason })
 }
 
-/** Items and tools that only their vendor runs or knows. Throws `untranslatable`. */
+/** Items and choices that only their vendor runs or knows. Throws `untranslatable`. */
 export function refuseType(field: string, type: unknown): never {
-  const name = typeof type === 'string' && type !== '' ? type.slice(0, 60) : '?'
-  return refuse(`${field}.type`, {
-    zh: `只有原厂商提供 ${name} 类型`,
-    en: `the type ${name} only exists at its vendor`,
-  })
+  return refuse(`${field}.type`, onlyAtVendor(shortType(type)))
+}
+
+/** A tool that only its vendor runs or knows. */
+export function vendorOnlyTool({ type }: JsonObject, field: string): VendorOnlyTool {
+  const name = shortType(type)
+  return { field: `${field}.type`, name: `tools.${name}`, reason: onlyAtVendor(name) }
+}
+
+function shortType(type: unknown): string {
+  return typeof type === 'string' && type !== '' ? type.slice(0, 60) : '?'
+}
+
+function onlyAtVendor(name: string): Text {
+  return { zh: `只有原厂商提供 ${name} 类型`, en: `the type ${name} only exists at its vendor` }
 }
 
 export const mustBeObject: Text = { zh: '必须是对象', en: 'must be an object' }

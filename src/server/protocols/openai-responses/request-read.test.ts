@@ -130,6 +130,21 @@ describe('a request in Responses', () => {
     expect(items(user, made, { type: 'web_search_call', id: 'ws_1' }).turns[1]?.parts).toMatchObject([{ media: 'image' }])
   })
 
+  it('keeps tools that only their vendor has apart by name, and their places for a refusal', () => {
+    const sites = { type: 'web_search', filters: { allowed_domains: ['a.test'] } }
+    const folder = { type: 'namespace', name: 'n', tools: [{ type: 'mcp' }] }
+    const tools = [{ type: 'function', name: 'f' }, { type: 'file_search', vector_store_ids: [] }, sites, folder]
+    expect(read({ tools })).toMatchObject({
+      tools: [{ name: 'f' }],
+      search: undefined,
+      vendorOnly: [
+        { field: 'tools[1].type', name: 'tools.file_search' },
+        { field: 'tools[2].filters', name: 'tools.web_search' },
+        { field: 'tools[3].tools[0].type', name: 'tools.mcp' },
+      ],
+    })
+  })
+
   it('[195] refuses what only works where replies are kept, by its name', () => {
     const cases: [JsonObject, string][] = [
       [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
@@ -140,9 +155,6 @@ describe('a request in Responses', () => {
       [{ context_management: [{ type: 'compaction' }] }, 'context_management'],
       [{ top_logprobs: 2 }, 'top_logprobs'],
       [{ include: ['message.output_text.logprobs'] }, 'include'],
-      [{ tools: [{ type: 'file_search', vector_store_ids: [] }] }, 'tools[0].type'],
-      [{ tools: [{ type: 'function', name: 'f' }, { type: 'mcp' }] }, 'tools[1].type'],
-      [{ tools: [{ type: 'web_search', filters: { allowed_domains: ['a.test'] } }] }, 'tools[0].filters'],
       [{ tools: [{ type: 'function', name: 'f' }], tool_choice: { type: 'file_search' } }, 'tool_choice.type'],
       [{ text: { format: { type: 'grammar' } } }, 'text.format.type'],
       [{ input: [{ role: 'system', content: [{ type: 'input_image', file_id: 'f' }] }] }, 'input[0].content'],

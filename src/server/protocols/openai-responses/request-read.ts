@@ -16,7 +16,7 @@ import { readToolChoice, readTools } from './tools-read.ts'
 export const readRequest: Inbound['readRequest'] = (body) => {
   refuseKeptElsewhere(body)
   const names = flatNames(body)
-  const { tools, search } = readTools(body, names)
+  const { tools, ...others } = readTools(body, names)
   const maximum = readCount(body, 'max_output_tokens', { min: 0, max: outputTokensLimit })
 
   return {
@@ -31,7 +31,7 @@ export const readRequest: Inbound['readRequest'] = (body) => {
     stop: [],
     reasoning: readReasoning(body.reasoning),
     output: readOutput(objectAt(objectAt(body, 'text') ?? {}, 'format')),
-    search,
+    ...others,
     stream: readFlag(body, 'stream'),
     wantsUsage: true,
     usesFunctions: false,

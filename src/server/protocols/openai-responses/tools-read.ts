@@ -1,19 +1,21 @@
-import type { Search, Tool, ToolChoice } from '../dialogue.ts'
+import type { Text } from '../../../contract/text.ts'
+import type { Dialogue, Search, Tool, ToolChoice, VendorOnlyTool } from '../dialogue.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
-import { mustBeObject, refuse, refuseInvalid, refuseType, unknownValue } from './refusals.ts'
+import { mustBeObject, refuseInvalid, refuseType, unknownValue, vendorOnlyTool } from './refusals.ts'
 import { type FlatNames, isClientSearch, type ToolList, toolLists } from './tool-lists.ts'
 
 /**
  * The tools of a request, those that items of its input bring along too: functions and free-text tools, by flat names where they stand in
- * a namespace, and the vendor's web search, which others have too. Throws `untranslatable` for every other tool that the vendor runs,
- * `field_invalid` for one without a name.
+ * a namespace, and the vendor's web search, which others have too; every other tool is its vendor's own. Throws `field_invalid` for one
+ * without a name.
  */
-export function readTools(body: JsonObject, names: FlatNames): { tools: Tool[]; search: Search | undefined } {
+export function readTools(body: JsonObject, names: FlatNames): Pick<Dialogue, 'tools' | 'search' | 'vendorOnly'> {
   const reader = new ToolsReader(names)
   const [declared, ...added] = toolLists(body)
   if (declared) reader.take(declared)
   for (const list of added) reader.add(list)
-  return { tools: withNamespaces(reader.tools), search: reader.search }
+  const { tools, search, vendorOnly } = reader
+  return { tools: withNamespaces(tools), search, ...(vendorOnly.length > 0 ? { vendorOnly } : {}) }
 }
 
 /** The first tool of each namespace also says what the namespace is for. */
@@ -30,6 +32,7 @@ function withNamespaces(tools: readonly Tool[]): Tool[] {
 
 class ToolsReader {
   readonly tools: Tool[] = []
+  readonly vendorOnly: VendorOnlyTool[] = []
   search: Search | undefined
   readonly #names: FlatNames
   readonly #places = new Map<string, number>()
@@ -69,26 +72,37 @@ class ToolsReader {
         return this.#readNamespace(tool, field)
       default:
         if (isClientSearch(tool)) return [{ ...readFunction(tool), name: this.#names.search, isToolSearch: true }]
-        if (typeof tool.type !== 'string' || !searchType.test(tool.type)) return refuseType(field, tool.type)
-        this.search = readSearch(tool, field)
+        if (typeof tool.type === 'string' && searchType.test(tool.type)) this.#search(tool, field)
+        else this.vendorOnly.push(vendorOnlyTool(tool, field))
         return []
     }
+  }
+
+  /** Where only some sites may be searched, an answer out of others would not be what was asked for. */
+  #search(tool: JsonObject, field: string): void {
+    const isLimited = arrayAt(objectAt(tool, 'filters') ?? {}, 'allowed_domains').length > 0
+    if (isLimited) this.vendorOnly.push({ field: `${field}.filters`, name: 'tools.web_search', reason: noSites })
+    else this.search = readSearch(tool)
   }
 
   #readNamespace(folder: JsonObject, field: string): Tool[] {
     const name = requireName(folder, field)
     const description = textAt(folder, 'description') || undefined
-    return arrayAt(folder, 'tools').map((inner, at) => {
+    return arrayAt(folder, 'tools').flatMap((inner, at) => {
       const place = `${field}.tools[${at}]`
       if (!isObject(inner)) return refuseInvalid(place, mustBeObject)
-      if (inner.type !== 'function' && inner.type !== 'custom') return refuseType(place, inner.type)
+      if (inner.type !== 'function' && inner.type !== 'custom') {
+        this.vendorOnly.push(vendorOnlyTool(inner, place))
+        return []
+      }
       const tool = readTool(inner, place)
       const namespace = { name, description, tool: { name: tool.name, description: tool.description } }
-      return { ...tool, name: this.#names.of(name, tool.name), namespace }
+      return [{ ...tool, name: this.#names.of(name, tool.name), namespace }]
     })
   }
 }
 
+const noSites: Text = { zh: '无法限制搜索的网站', en: 'the sites of a search cannot be limited' }
 const searchType = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/
 
 /** Which of the tools is to be called. A tool that the vendor runs cannot be demanded: throws `untranslatable`. */
@@ -106,6 +120,8 @@ function readAllowed(choice: JsonObject, tools: readonly Tool[]): ToolChoice {
   const names = arrayAt(choice, 'tools').flatMap((entry, at) =>
     isObject(entry) && entry.name ? namesChosen(entry, `tool_choice.tools[${at}]`, tools) : [],
   )
+  const [first] = arrayAt(choice, 'tools').filter(isObject)
+  if (names.length === 0 && first) return refuseType('tool_choice.tools[0]', first.type)
   return { kind: 'allowed', names, isRequired: choice.mode === 'required' }
 }
 
@@ -137,10 +153,7 @@ function readFunction(tool: JsonObject): Omit<Tool, 'name'> {
   }
 }
 
-/** Where only some sites may be searched, an answer out of others would not be what was asked for. */
-function readSearch(tool: JsonObject, field: string): Search {
-  if (arrayAt(objectAt(tool, 'filters') ?? {}, 'allowed_domains').length > 0)
-    refuse(`${field}.filters`, { zh: '无法限制搜索的网站', en: 'the sites of a search cannot be limited' })
+function readSearch(tool: JsonObject): Search {
   const size = tool.search_context_size
   return {
     contextSize: size === 'low' || size === 'medium' || size === 'high' ? size : undefined,

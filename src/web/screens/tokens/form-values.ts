@@ -29,6 +29,7 @@ export interface TokenValues {
   limit_tokens: number | string
   limit_concurrency: number | string
   strict_translation: boolean
+  refuse_hosted_tools: boolean
 }
 
 /** What the parts of the form need of it. */
@@ -58,14 +59,15 @@ export const newToken: TokenValues = {
   limit_tokens: 0,
   limit_concurrency: 0,
   strict_translation: false,
+  refuse_hosted_tools: false,
 }
 
 export function valuesOf(token: Token): TokenValues {
   const { name, expired_time, remain_quota, unlimited_quota, allow_ips, model_limits_enabled, model_limits, group } = token
-  const { limit_seconds, limit_requests, limit_tokens, limit_concurrency, strict_translation } = token
+  const { limit_seconds, limit_requests, limit_tokens, limit_concurrency, strict_translation, refuse_hosted_tools } = token
   return {
     ...{ name, remain_quota, unlimited_quota, allow_ips, model_limits_enabled, group },
-    ...{ limit_seconds, limit_requests, limit_tokens, limit_concurrency, strict_translation },
+    ...{ limit_seconds, limit_requests, limit_tokens, limit_concurrency, strict_translation, refuse_hosted_tools },
     limited: limit_requests + limit_tokens + limit_concurrency > 0,
     expired_time: expired_time === neverExpires ? undefined : expired_time,
     model_limits: model_limits.split(',').filter((model) => model !== ''),

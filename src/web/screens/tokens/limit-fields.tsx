@@ -32,6 +32,11 @@ export function LimitFields({ form }: { form: TokenFormState }) {
         description={say('strictHelp')}
         {...form.getInputProps('strict_translation', { type: 'checkbox' })}
       />
+      <Switch
+        label={say('hostedTools')}
+        description={say('hostedToolsHelp')}
+        {...form.getInputProps('refuse_hosted_tools', { type: 'checkbox' })}
+      />
     </>
   )
 }

@@ -14,6 +14,8 @@ export const limitTexts = defineTexts({
     empty: '请至少填写一项限制',
     strict: '严格转换',
     strictHelp: '若渠道的协议无法完整表达请求，则拒绝请求，而不是丢弃其中的字段。',
+    hostedTools: '模型没有厂商工具时拒绝请求',
+    hostedToolsHelp: '拒绝带有模型没有的厂商工具（如网页搜索）的请求，而不是去掉这些工具。',
   },
   en: {
     toggle: 'Limit the rate',
@@ -27,5 +29,8 @@ export const limitTexts = defineTexts({
     empty: 'Fill in at least one limit',
     strict: 'Strict translation',
     strictHelp: 'Refuses a request that the protocol of a channel cannot carry whole, instead of leaving fields out.',
+    hostedTools: 'Refuse hosted tools that a model lacks',
+    hostedToolsHelp:
+      'Refuses a request with hosted tools, such as web search, that the model lacks, instead of leaving them out.',
   },
 })

@@ -41,6 +41,7 @@ const panels: readonly SettingPanel[] = [
       'proxy',
       'force_format',
       'thinking_to_content',
+      'refuse_hosted_tools',
       'passed_headers',
       'connect_timeout_ms',
       'headers_timeout_ms',

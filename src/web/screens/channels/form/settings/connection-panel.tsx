@@ -44,6 +44,12 @@ export function ConnectionPanel({ form, setting }: { form: ChannelFormState; set
       </div>
       <SettingSwitch setting={setting} name="thinking_to_content" label={say('thinking')} description={say('thinkingHelp')} />
       <SettingSwitch setting={setting} name="force_format" label={say('forceFormat')} description={say('forceFormatHelp')} />
+      <SettingSwitch
+        setting={setting}
+        name="refuse_hosted_tools"
+        label={say('hostedTools')}
+        description={say('hostedToolsHelp')}
+      />
       <SettingChoices
         setting={setting}
         name="passed_headers"

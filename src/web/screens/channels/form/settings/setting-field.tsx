@@ -13,6 +13,7 @@ const known = {
   proxy: 'socks5://user:password@host:1080',
   force_format: true,
   thinking_to_content: true,
+  refuse_hosted_tools: true,
   passed_headers: ['session_id', 'x-codex-turn-state'],
   key_mode: 'round-robin',
   connect_timeout_ms: 10_000,

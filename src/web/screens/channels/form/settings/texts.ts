@@ -78,6 +78,8 @@ export const texts = defineTexts({
     thinkingHelp: '供不会显示思考内容的客户端使用。',
     forceFormat: '整理回答格式',
     forceFormatHelp: '把上游的回答整理成标准格式。',
+    hostedTools: '模型没有厂商工具时拒绝请求',
+    hostedToolsHelp: '该渠道的模型没有请求中的厂商工具（如网页搜索）时，拒绝请求，而不是去掉这些工具。',
     passedHeaders: '转发用户的请求头',
     passedHeadersHelp:
       '留空则转发不会改变由谁付费的请求头；在 OpenAI 与 Anthropic 官方地址，组织、项目、工作区与用户档案须在此选择。',
@@ -166,6 +168,9 @@ export const texts = defineTexts({
     thinkingHelp: 'For clients that do not show thinking.',
     forceFormat: 'Tidy the answers',
     forceFormatHelp: 'Puts answers of the upstream into the standard form.',
+    hostedTools: 'Refuse hosted tools that a model lacks',
+    hostedToolsHelp:
+      'Requests with hosted tools, such as web search, that models of this channel lack are refused, instead of leaving those out.',
     passedHeaders: 'Headers of the caller to pass on',
     passedHeadersHelp:
       'Empty: those that cannot change who pays. At OpenAI and Anthropic themselves, organization, project, workspace and user profile pass only when they are chosen here.',
