@@ -385,6 +385,12 @@ export const errors = {
   upstream_failed: kind(502, '上游服务出错：{reason}', 'The upstream failed: {reason}', { type: 'upstream_error' }),
   upstream_unreachable: kind(502, '无法连接上游服务', 'The upstream could not be reached', { type: 'upstream_error' }),
   upstream_unavailable: kind(503, '上游服务暂时不可用', 'The upstream is unavailable', { type: 'upstream_error' }),
+  upstream_quota_exhausted: kind(
+    503,
+    '该模型的上游账户额度已用尽，请联系管理员',
+    'The upstream account of this model has no quota left; ask the admin',
+    { type: 'upstream_error', final: true },
+  ),
   upstream_timeout: kind(504, '上游服务响应超时', 'The upstream did not answer in time', { type: 'timeout' }),
   loop_detected: kind(
     508,

@@ -437,7 +437,7 @@ describe('the way an upstream answers', () => {
     })
     const { server, ask } = await stage('sqlite', url)
     const answer = await ask(chat({ messages: [{ role: 'user', content: 'x'.repeat(8_000_000) }] }))
-    expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([413, 'context_length_exceeded'])
+    expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([400, 'context_length_exceeded'])
     await requireBalancedBooks(server)
   })
 

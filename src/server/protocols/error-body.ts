@@ -1,6 +1,7 @@
 import type { Language, Text } from '../../contract/text.ts'
 import type { AppError } from '../lib/failure.ts'
 import type { Dialect } from './format.ts'
+import type { KnownError } from './known-errors.ts'
 import type { ErrorExtra, JsonObject, UpstreamErrorFacts } from './wire-format.ts'
 
 /** An error as the caller of a dialect expects it: status, body and, in a stream, an event. Source: protocols notes 1.0. */
@@ -16,6 +17,8 @@ export interface CallerError {
   /** The same request must not be repeated at once. */
   readonly final: boolean
   readonly extra?: ErrorExtra | undefined
+  /** Set for an error of the upstream that is told in the words of the caller's vendor. */
+  readonly known?: KnownError | undefined
 }
 
 const openAiCodes: Readonly<Record<string, string>> = {

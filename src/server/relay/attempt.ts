@@ -76,7 +76,7 @@ function notingRepeats({ app, work, channel }: Try, target: AnyTarget): AnyTarge
 
 /** An answer of bytes: what it costs is known from the request, so that it passes as it comes, all but its last piece. */
 async function attemptBytes(running: Try, target: AnyTarget): Promise<Result> {
-  const { app, work, channel } = running
+  const { app, work } = running
   const { call } = work
   let exchange: Running | undefined
   let reply: BytesReply | undefined
@@ -100,7 +100,7 @@ async function attemptBytes(running: Try, target: AnyTarget): Promise<Result> {
     reply?.close()
     return 'answered'
   }
-  const failure = withCleanFacts(outcome, channel)
+  const failure = cleanFailure(running, outcome)
   if (!call.isCommitted) return failure
   work.brokeOff = failure
   await settle(running, await endingOf(work, noReply, brokenOffBy(failure)))
@@ -126,7 +126,7 @@ async function attemptWhole(running: Try, target: AnyTarget, passage: Passage): 
   if (outcome instanceof UpstreamFailure) {
     const came = reply?.isBrokenOff ? reply.part() : undefined
     if (came) work.lost = { channel, upstreamModel, translation: work.translation, came }
-    return withCleanFacts(outcome, channel)
+    return cleanFailure(running, outcome)
   }
 
   if (await runsOn(work).catch((error: unknown) => disown(running, error))) {
@@ -178,14 +178,14 @@ async function attemptStream(running: Try, target: AnyTarget, passage: Passage):
   if (outcome === 'complete') return completeStream(running, exchange, reply, reply.tap)
   if (!(outcome instanceof UpstreamFailure)) return completeStream(running, exchange, reply, whole(outcome), outcome.write)
 
-  const failure = withCleanFacts(outcome, channel)
+  const failure = cleanFailure(running, outcome)
   if (!reply.tap.hasOutput) {
     await withdrawResponse(running)
     return failure
   }
   work.brokeOff = failure
   if (!(await isLeftOpen(running))) await settle(running, await endingOf(work, reply.tap, brokenOffBy(failure)))
-  call.sendError(failure.forCaller(), (told) => reply.tap.writeError?.(told))
+  call.sendError(failure.forCaller(work.inputTokens), (told) => reply.tap.writeError?.(told))
   app.callerLog.of(call.client).warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a stream was cut off')
   return 'answered'
 }
@@ -225,6 +225,11 @@ async function settleGone(running: Try, exchange: Running | undefined, came: Cam
   if (exchange?.wasSent) await settle(running, await endingOf(work, came, 'client'))
   else await app.ledger.release(work.hold)
   return 'answered'
+}
+
+/** A failure without the channel's secrets, that knows under which names the model goes. */
+function cleanFailure({ work, channel, upstreamModel }: Try, failure: UpstreamFailure): UpstreamFailure {
+  return withCleanFacts(failure, channel, { upstream: upstreamModel, asked: work.facts.model })
 }
 
 /** Starts an exchange, unless the call is over; when it is, the exchange is broken off, and `over` is told what that means for the attempt. */

@@ -1,8 +1,10 @@
+import { knownModelLimits } from '../../contract/model-limits.ts'
 import { AppError } from '../lib/failure.ts'
 import { redact } from '../lib/logger.ts'
 import { parseUrl } from '../lib/parse-url.ts'
 import { type CallerError, ownError, passedError } from '../protocols/error-body.ts'
 import { cleanExtra } from '../protocols/error-extra.ts'
+import { type KnownError, recognise } from '../protocols/known-errors.ts'
 import { isObject, type UpstreamErrorFacts } from '../protocols/wire-format.ts'
 import type { Upstream } from '../providers/provider.ts'
 
@@ -16,6 +18,10 @@ export class UpstreamFailure extends Error {
   readonly retryAfter: number
   /** What the caller is told instead, when it is not the upstream that failed. */
   readonly own: AppError | undefined
+  /** The model as the upstream names it and as the caller does, where they were known. */
+  readonly names: ModelNames | undefined
+  /** What the error is, where every vendor has it in words of its own. */
+  readonly known: KnownError | undefined
 
   constructor(
     kind: UpstreamFailure['kind'],
@@ -25,6 +31,7 @@ export class UpstreamFailure extends Error {
       facts?: Partial<UpstreamErrorFacts>
       retryAfter?: number
       own?: AppError
+      names?: ModelNames | undefined
       cause?: unknown
     } = {},
   ) {
@@ -36,6 +43,8 @@ export class UpstreamFailure extends Error {
     this.facts = { message: '', type: '', code: '', param: null, status: 0, ...more.facts }
     this.retryAfter = more.retryAfter ?? 0
     this.own = more.own
+    this.names = more.names
+    this.known = kind === 'status' && !this.isMapped ? recognise(this.facts, this.status) : undefined
   }
 
   /** The channel leads back to this site: its address is wrong, and nothing else of it can be judged. */
@@ -46,6 +55,7 @@ export class UpstreamFailure extends Error {
   /** The caller's own mistake: no other channel would answer it differently, and the channel is not to blame. */
   get isCallersMistake(): boolean {
     if (this.kind === 'untranslatable' || this.isOfLostState) return true
+    if (this.known) return isAboutRequest(this.known)
     return this.kind === 'status' && callersMistakes.has(this.status) && !this.isBadChannelKey
   }
 
@@ -54,11 +64,13 @@ export class UpstreamFailure extends Error {
     if (this.kind === 'stopped') return false
     if (this.kind !== 'status' || this.status < 400) return true
     if (this.isOfLostState) return false
+    if (this.known) return !isAboutRequest(this.known)
     return this.isBadChannelKey || this.status >= 500 || retryable.has(this.status)
   }
 
   /** Gemini says 400 for a key that it does not know. */
   get isBadChannelKey(): boolean {
+    if (this.known && isAboutRequest(this.known)) return false
     return (
       this.status === 401 ||
       this.status === 403 ||
@@ -79,7 +91,7 @@ export class UpstreamFailure extends Error {
 
   /** The account behind the channel's key has nothing left. */
   get isOutOfCredit(): boolean {
-    return this.facts.type === 'insufficient_quota' || this.facts.code === 'insufficient_quota'
+    return this.known?.kind === 'quota-exhausted'
   }
 
   /** The key, or the account behind it: another key of the same channel may do better. */
@@ -94,17 +106,27 @@ export class UpstreamFailure extends Error {
 
   /** The upstream itself: it could not be reached, broke off, or failed. */
   get isFaultOfUpstream(): boolean {
-    if (this.kind === 'untranslatable' || this.kind === 'stopped' || this.isLoop) return false
+    if (this.kind === 'untranslatable' || this.kind === 'stopped' || this.isLoop || this.known) return false
     return this.kind !== 'status' || this.status >= 500 || this.status === 408
   }
 
-  /** What the caller is told when no channel is left. The channel's own troubles never look like the caller's. */
-  forCaller(): CallerError {
+  /**
+   * What the caller is told when no channel is left. The channel's own troubles never look like the caller's. `promptTokens` is what
+   * the prompt was counted as here, 0 where it was not.
+   */
+  forCaller(promptTokens = 0): CallerError {
     if (this.own) return ownError(this.own)
     if (this.isLoop) return ownError(new AppError('loop_detected'))
-    if (this.isMapped && this.kind === 'status') return passedError(this.status, this.facts)
-    if (this.isCallersMistake) return passedError(this.status === 422 ? 400 : this.status, this.facts)
-    if (this.isOutOfCredit) return ownError(new AppError('upstream_unavailable'))
+    const facts = this.#factsForCaller()
+    if (this.isMapped && this.kind === 'status') return passedError(this.status, facts)
+    if (this.known && isAboutRequest(this.known)) {
+      return { ...passedError(400, facts), known: withNumbers(this.known, { promptTokens, names: this.names }) }
+    }
+    if (this.isCallersMistake) return passedError(this.status === 422 ? 400 : this.status, facts)
+    if (this.isOutOfCredit) return ownError(new AppError('upstream_quota_exhausted'))
+    if (this.known?.kind === 'model-unknown' && this.names) {
+      return ownError(new AppError('model_not_found', { model: this.names.asked }))
+    }
     if (this.status === 429) return ownError(new AppError('upstream_saturated'), { retryAfter: this.retryAfter })
     if (this.kind === 'timeout' || this.status === 504 || this.status === 524 || this.status === 408)
       return ownError(new AppError('upstream_timeout'))
@@ -113,9 +135,17 @@ export class UpstreamFailure extends Error {
       return ownError(new AppError('upstream_unavailable'), { retryAfter: this.retryAfter })
     }
     const reason =
-      this.facts.message ||
-      (this.status > 0 ? `status ${this.status}` : { zh: '没有给出有效的回答', en: 'it sent no valid answer' })
-    return { ...ownError(new AppError('upstream_failed', { reason })), extra: this.facts.extra }
+      facts.message || (this.status > 0 ? `status ${this.status}` : { zh: '没有给出有效的回答', en: 'it sent no valid answer' })
+    return { ...ownError(new AppError('upstream_failed', { reason })), extra: facts.extra }
+  }
+
+  /** The model of the channel stays hidden behind the name that the caller has used. */
+  #factsForCaller(): UpstreamErrorFacts {
+    const { facts, names } = this
+    if (!names || names.asked === names.upstream || names.upstream.length < nameLeast) return facts
+    const renamed = (text: string) => withAskedName(text, names)
+    const extra = facts.extra && cleanExtra(facts.extra, renamed)
+    return { ...facts, message: renamed(facts.message), extra }
   }
 
   /** In a few words, for the log row of admins. */
@@ -133,6 +163,46 @@ export class UpstreamFailure extends Error {
   }
 }
 
+/** A model has one name at the upstream, and maybe another one for callers. */
+export interface ModelNames {
+  readonly upstream: string
+  readonly asked: string
+}
+
+/** A shorter name may be any word. */
+const nameLeast = 2
+
+/** Puts the caller's name in place of the upstream's, where that stands as a word of its own. */
+function withAskedName(text: string, { upstream, asked }: ModelNames): string {
+  return text.split(upstream).reduce((before, behind) => {
+    const isWord = !/[\w-]$/.test(before.slice(-1)) && !/^[\w-]/.test(behind)
+    return before + (isWord ? asked : upstream) + behind
+  })
+}
+
+/** It is about this request, which no other key or channel would answer differently. */
+function isAboutRequest({ kind }: KnownError): boolean {
+  return kind === 'context-too-long' || kind === 'content-filtered'
+}
+
+/**
+ * The numbers of a conversation that is too long. Where the upstream does not say them, they are what is known here of the model and of the
+ * prompt; of a prompt that was counted as less than the limit it is only known that it has more.
+ */
+function withNumbers(
+  known: KnownError,
+  { promptTokens, names }: { promptTokens: number; names: ModelNames | undefined },
+): KnownError {
+  if (known.kind !== 'context-too-long') return known
+  const { excess = 0 } = known
+  const byExcess = excess > 0 && promptTokens > excess ? promptTokens - excess : undefined
+  const limit =
+    known.limit ?? byExcess ?? (names && (knownModelLimits(names.upstream) ?? knownModelLimits(names.asked))?.contextTokens)
+  if (limit === undefined) return known
+  const tokens = Math.max(known.tokens ?? promptTokens, limit + Math.max(1, excess))
+  return { ...known, limit, tokens }
+}
+
 /** This server stops, and breaks off what runs. No channel is to blame. */
 export function stoppedHere(): UpstreamFailure {
   return new UpstreamFailure('stopped', { own: new AppError('server_stopping') })
@@ -144,7 +214,7 @@ const retryable = new Set([401, 402, 403, 404, 408, 409, 425, 429])
 const callersMistakes = new Set([400, 405, 406, 411, 413, 414, 415, 416, 422, 431])
 
 /** The same failure with nothing in it of the channel's secrets. */
-export function withCleanFacts(failure: UpstreamFailure, channel: Upstream): UpstreamFailure {
+export function withCleanFacts(failure: UpstreamFailure, channel: Upstream, names?: ModelNames): UpstreamFailure {
   const { kind, status, isMapped, facts, retryAfter, own, cause } = failure
   const clean = (text: string) => (text === '' ? '' : withoutSecrets(text, channel))
   return new UpstreamFailure(kind, {
@@ -152,6 +222,7 @@ export function withCleanFacts(failure: UpstreamFailure, channel: Upstream): Ups
     isMapped,
     retryAfter,
     cause,
+    names,
     ...(own ? { own } : {}),
     facts: {
       message: clean(facts.message),

@@ -1,5 +1,9 @@
+import { seconds } from '../lib/clock.ts'
 import { AppError, fail } from '../lib/failure.ts'
-import { ownError } from '../protocols/error-body.ts'
+import { toByteText } from '../lib/sse.ts'
+import { type CallerError, ownError } from '../protocols/error-body.ts'
+import { inWordsOf } from '../protocols/error-words.ts'
+import { failedStream } from '../protocols/openai-responses/failed-stream.ts'
 import { settleLost } from './attempt.ts'
 import type { UpstreamFailure } from './failure.ts'
 import { noteFailure } from './note-failure.ts'
@@ -66,8 +70,30 @@ async function attemptUntilAnswered(app: RelayParts, work: Work): Promise<void> 
     return
   }
   // Who has been tried for on several channels must not multiply that by tries of their own.
-  const told = last.forCaller()
+  const told = last.forCaller(work.inputTokens)
+  if (isToldInStream(work, told)) return failInStream(work, told)
   call.sendError(attempts.length > 1 ? { ...told, final: true } : told, work.format.stream?.errorEvent)
+}
+
+/** Clients of Responses compact a conversation that is too long when a stream says so, and not when a status does. */
+function isToldInStream({ format, facts, keeps }: Work, { known }: CallerError): boolean {
+  const isForeground = keeps?.isBackground !== true
+  return known?.kind === 'context-too-long' && format.format === 'openai.responses' && facts.stream && isForeground
+}
+
+function failInStream(work: Work, told: CallerError): void {
+  const { call, body, facts } = work
+  const { message, ...error } = inWordsOf('openai', told)
+  const quoted = `${message.en} (request id: ${call.id})`
+  const context = {
+    id: call.id,
+    createdAt: seconds(call.startedMs),
+    model: facts.model,
+    newId: (prefix: string) => prefix + call.id,
+  }
+  if (!call.isCommitted)
+    call.begin({ 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache, no-transform' })
+  call.end(toByteText(failedStream(body.json, { ...error, message: quoted, code: error.code ?? '' }, context)))
 }
 
 /** Ends the hold without a charge. What cannot be written now stays queued; the caller is told what went wrong before. */

@@ -68,7 +68,7 @@ export const anthropicMessages: WireFormat = {
         ? textAt(objectAt(data, 'content_block') ?? {}, 'name')
         : blockText(objectAt(data, 'delta') ?? {}),
     paidCall: (data) => (data.type === 'content_block_start' ? paidCallOf(objectAt(data, 'content_block') ?? {}) : undefined),
-    readError: (data) => (data.type === 'error' ? readAnthropicError(data) : undefined),
+    readError: (data) => (data.type === 'error' || isObject(data.error) ? readAnthropicError(data) : undefined),
     replay: replayMessage,
     gather: gatherMessage,
     renameModel: renameStartModel,

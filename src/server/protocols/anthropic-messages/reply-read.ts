@@ -43,6 +43,11 @@ class MessageReader {
 
   read(event: JsonObject): ReplyEvent[] {
     if (this.#isOver) return []
+    // Hosts that speak several formats leave the type out.
+    if (event.type === 'error' || objectAt(event, 'error')) {
+      this.#isOver = true
+      return [{ type: 'error', error: readAnthropicError(event) }]
+    }
     switch (event.type) {
       case 'message_start':
         return this.#begun(this.#readUsage(objectAt(event, 'message') ?? {}))
@@ -57,9 +62,6 @@ class MessageReader {
         return this.#begun(this.#readUsage(event))
       case 'message_stop':
         return this.#end()
-      case 'error':
-        this.#isOver = true
-        return [{ type: 'error', error: readAnthropicError(event) }]
       default:
         return []
     }

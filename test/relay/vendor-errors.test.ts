@@ -1,0 +1,200 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { serverOfTest } from '../helpers/app.ts'
+import { awsException } from '../helpers/aws-event-stream.ts'
+import { addChannel, addToken, books } from '../helpers/seed.ts'
+import { upstreamOfTest } from '../helpers/upstream.ts'
+import { chat, event, httpUpstream, model, settledCharges, upstreamKey } from './stage.ts'
+
+/**
+ * What every vendor says of a conversation that is too long, of refused content, of an account without quota and of a model that there is
+ * not, through every door, in the words of the caller's vendor. The fixtures are as the vendors write them; `hidden-upstream-model` is the
+ * model that the channel asks for in place of the caller's.
+ */
+interface Said {
+  readonly status: number
+  readonly body: Record<string, unknown>
+  /** The numbers that can be read in it, for a conversation that is too long. */
+  readonly tokens?: number
+  readonly limit?: number
+  readonly excess?: number
+  /** The event of a stream, where that is not the error itself. */
+  readonly event?: Record<string, unknown>
+  /** How Bedrock names it in a stream. */
+  readonly exception?: string
+}
+
+interface Vendor {
+  readonly type: number
+  readonly key?: string
+  readonly contextTooLong: Said
+  readonly contentFiltered?: Said
+  readonly modelUnknown: Said
+  readonly quotaExhausted?: Said
+}
+
+const folder = new URL('./vendor-errors/', import.meta.url)
+const vendors = readdirSync(folder).map((file): [string, Vendor] => [
+  file.replace('.json', ''),
+  JSON.parse(readFileSync(new URL(file, folder), 'utf8')),
+])
+
+const prompt = 'one two three'
+const doors = {
+  chat: { path: () => '/v1/chat/completions', body: (stream: boolean) => chat({ stream }) },
+  responses: { path: () => '/v1/responses', body: (stream: boolean) => ({ model, input: prompt, stream }) },
+  messages: {
+    path: () => '/v1/messages',
+    body: (stream: boolean) => ({ model, max_tokens: 5, messages: [{ role: 'user', content: prompt }], stream }),
+  },
+  gemini: {
+    path: (stream: boolean) => `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    body: () => ({ contents: [{ role: 'user', parts: [{ text: prompt }] }] }),
+  },
+} as const
+type Door = keyof typeof doors
+const allDoors = Object.keys(doors) as Door[]
+
+/** Says an error with its status, or in a stream that has begun with success. */
+async function stageOf({ type, key = upstreamKey }: Vendor, said: Said) {
+  let inStream = false
+  let asked = 0
+  const url = await httpUpstream((request, response) => {
+    request.resume()
+    asked++
+    if (inStream) sayInStream(response, type, said)
+    else response.writeHead(said.status, { 'content-type': 'application/json' }).end(JSON.stringify(said.body))
+  })
+  const server = await serverOfTest('sqlite')
+  const mapping = JSON.stringify({ [model]: 'hidden-upstream-model' })
+  await addChannel(server, { type, url, key, models: model, model_mapping: mapping, auto_ban: 0 })
+  const token = await addToken(server)
+  const send = async (door: Door, how: 'whole' | 'streamed' | 'in the stream') => {
+    inStream = how === 'in the stream'
+    const stream = how !== 'whole'
+    const { path, body } = doors[door]
+    const response = await fetch(server.url + path(stream), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body(stream)),
+    })
+    const text = await response.text()
+    for (const secret of ['hidden-upstream-model', key, new URL(url).host]) expect(text).not.toContain(secret)
+    return { status: response.status, headers: response.headers, text }
+  }
+  return { server, token, send, times: () => asked }
+}
+
+function sayInStream(
+  response: Parameters<Parameters<typeof httpUpstream>[0]>[1],
+  type: number,
+  { exception, body, event: said }: Said,
+): void {
+  if (exception !== undefined) {
+    response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' }).end(awsException(exception, body))
+    return
+  }
+  const isLines = type === 4
+  response.writeHead(200, { 'content-type': isLines ? 'application/x-ndjson' : 'text/event-stream' })
+  if (isLines) response.end(`${JSON.stringify(body)}\n`)
+  else
+    response.end((type === 14 ? 'event: error\n' : '') + event(said ?? ('error' in body ? body : { type: 'error', error: body })))
+}
+
+/** The error of an answer: of its body, or of the event that ends its stream. */
+function errorIn(text: string): Record<string, unknown> {
+  if (!text.includes('data: ')) return JSON.parse(text).error
+  const last = JSON.parse(text.slice(text.lastIndexOf('data: ') + 'data: '.length))
+  return last.response?.error ?? last.error
+}
+
+const contextOf = 128_000
+
+/** In the words of each vendor, with the numbers that it said; those that it did not say are known of the model or of the prompt. */
+function tooLong(door: Door, said: Said): RegExp {
+  const { tokens, limit = contextOf, excess = 1 } = said
+  const numbers = { tokens: tokens ?? limit + excess, limit }
+  if (door === 'messages') return new RegExp(`^prompt is too long: ${numbers.tokens} tokens > ${numbers.limit} maximum `)
+  if (door === 'gemini')
+    return new RegExp(
+      `input token count \\(${numbers.tokens}\\) exceeds the maximum number of tokens allowed \\(${numbers.limit}\\)`,
+    )
+  return new RegExp(`maximum context length is ${numbers.limit} tokens. However, .*${numbers.tokens} `)
+}
+
+describe.each(vendors)('a conversation that is too long for %s', (name, vendor) => {
+  it.each(allDoors)('is told to callers of %s in their own words, whole and streamed', async (door) => {
+    const said = vendor.contextTooLong
+    const { server, send } = await stageOf(vendor, said)
+    for (const how of ['whole', 'streamed', 'in the stream'] as const) {
+      const { status, text } = await send(door, how)
+      const isStream = door === 'responses' && how !== 'whole'
+      const error = errorIn(text)
+      expect([how, status, error.message]).toEqual([how, isStream ? 200 : 400, expect.any(String)])
+      if (door === 'messages' && name === 'bedrock')
+        expect(error.message).toMatch(/prompt is too long: 227255 tokens > 200000 maximum/)
+      else expect(error.message).toMatch(tooLong(door, said))
+      if (door === 'messages') expect(error.type).toBe('invalid_request_error')
+      else if (door === 'gemini') expect([error.code, error.status]).toEqual([400, 'INVALID_ARGUMENT'])
+      else expect(error.code).toBe('context_length_exceeded')
+      if (isStream) expect(eventTypes(text)).toEqual(['response.created', 'response.in_progress', 'response.failed'])
+    }
+    expect(await settledCharges(server)).toEqual([])
+    expect((await books(server)).channels.every(({ status }) => status === 1)).toBe(true)
+  })
+})
+
+const eventTypes = (text: string) => [...text.matchAll(/^event: (.+)$/gm)].map(([, type]) => type)
+
+const filtering = vendors.filter(([, { contentFiltered }]) => contentFiltered)
+describe.each(filtering)('content that %s refuses', (_name, vendor) => {
+  it('is the caller’s 400 in their own words, and no other channel is asked', async () => {
+    const { server, send, times } = await stageOf(vendor, vendor.contentFiltered as Said)
+    const other = await upstreamOfTest()
+    await addChannel(server, { url: other.url, models: model, priority: -1 })
+    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '3' })
+    for (const door of allDoors) {
+      const { status, text } = await send(door, 'whole')
+      const error = errorIn(text)
+      expect([door, status]).toEqual([door, 400])
+      if (door === 'messages')
+        expect(error).toMatchObject({ message: expect.stringMatching(/^Output blocked by content filtering policy/) })
+      else if (door === 'gemini') expect(error).toMatchObject({ code: 400, status: 'INVALID_ARGUMENT' })
+      else expect(error).toMatchObject({ type: 'invalid_request_error', code: 'content_filter' })
+    }
+    expect([times(), other.journal.length]).toEqual([allDoors.length, 0])
+  })
+})
+
+describe.each(vendors)('a model that %s does not have', (_name, vendor) => {
+  it('is the caller’s 404 under the name that they used, unless another channel has it', async () => {
+    const { server, send } = await stageOf(vendor, vendor.modelUnknown)
+    for (const door of allDoors) {
+      const { status, text } = await send(door, 'whole')
+      const error = errorIn(text)
+      expect([door, status, error.message]).toEqual([door, 404, expect.stringContaining(`The model ${model} does not exist`)])
+      if (door === 'messages') expect(error.type).toBe('not_found_error')
+      else expect(error).toMatchObject(door === 'gemini' ? { status: 'NOT_FOUND' } : { code: 'model_not_found', param: 'model' })
+    }
+    const other = await upstreamOfTest()
+    await addChannel(server, { url: other.url, models: model, priority: -1 })
+    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    expect((await send('chat', 'whole')).status).toBe(200)
+  })
+})
+
+const billing = vendors.filter(([, { quotaExhausted }]) => quotaExhausted)
+describe.each(billing)('an account without quota at %s', (_name, vendor) => {
+  it('is not the caller’s: they are told not to repeat the call, and another channel answers', async () => {
+    const { server, send } = await stageOf(vendor, vendor.quotaExhausted as Said)
+    for (const door of allDoors) {
+      const { status, headers, text } = await send(door, 'whole')
+      expect([door, status, headers.get('x-should-retry')]).toEqual([door, door === 'messages' ? 529 : 503, 'false'])
+      expect(errorIn(text).message).toContain('no quota left; ask the admin')
+    }
+    const other = await upstreamOfTest()
+    await addChannel(server, { url: other.url, models: model, priority: -1 })
+    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    expect((await send('chat', 'whole')).status).toBe(200)
+  })
+})
