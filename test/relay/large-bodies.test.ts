@@ -62,12 +62,12 @@ eachDatabase('large bodies', (_fresh, kind) => {
 
     let answered = 0
     const statuses = begun.map(({ finish }) => finish())
-    // The first large body goes upstream when all twenty have taken most of their steps.
-    while (arrived.length === 0) {
+    while (arrived.length < begun.length) {
       expect((await fetch(`${server.url}/api/status`)).status).toBe(200)
       answered++
     }
-    expect([answered >= 20, answered]).toEqual([true, answered])
+    // Each of the twenty takes nine turns; a small call needs two or three iterations.
+    expect([answered >= 50, answered]).toEqual([true, answered])
     expect(await Promise.all(statuses)).toEqual(Array(20).fill(200))
     expect(new Set(arrived)).toEqual(new Set([hash(body)]))
     const charges = await settledCharges(server)

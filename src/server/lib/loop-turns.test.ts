@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isHeavy, loopTurn } from './loop-turns.ts'
+import { furtherTurn, isHeavy, loopTurn } from './loop-turns.ts'
 
 /** Keeps the event loop until a timer that is set for a millisecond from now is due. */
 function work() {
@@ -31,6 +31,20 @@ it('between two heavy steps the event loop comes to its timers, whoever takes th
   const first = seen.findIndex((what) => what !== 'timers')
   const order = ['a1', 'b1', 'c1', 'a2', 'b2', 'c2'].flatMap((step) => [step, 'timers']).slice(0, -1)
   expect(seen.slice(first, first + order.length)).toEqual(order)
+})
+
+it('work that has begun takes its further steps in front of work that has not', async () => {
+  const seen: string[] = []
+  const take = async (name: string) => {
+    await loopTurn()
+    seen.push(`${name}1`)
+    for (const number of [2, 3]) {
+      await furtherTurn()
+      seen.push(`${name}${number}`)
+    }
+  }
+  await Promise.all([take('a'), take('b')])
+  expect(seen).toEqual(['a1', 'a2', 'a3', 'b1', 'b2', 'b3'])
 })
 
 it('a step that fails ends its own request, and the next one has its turn', async () => {

@@ -13,18 +13,37 @@ export function isHeavy(bytes: number): boolean {
  * awaits something else: a second heavy step takes a second turn.
  */
 export function loopTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    waiting.push(resolve)
-    if (waiting.length === 1) setImmediate(beginNext)
-  })
+  return turnIn(waiting)
+}
+
+/**
+ * A turn for a further step of work that has begun, in front of those of `loopTurn`: what is nearly done frees its memory before the next
+ * begins. Only for work of a few steps, which keeps nobody waiting for long.
+ */
+export function furtherTurn(): Promise<void> {
+  return turnIn(waitingFurther)
 }
 
 const heavyAbove = 512 * 1024
-const waiting: (() => void)[] = []
+
+type Waiting = (() => void)[]
+const waiting: Waiting = []
+const waitingFurther: Waiting = []
+
+function turnIn(queue: Waiting): Promise<void> {
+  return new Promise((resolve) => {
+    if (!isAnyoneWaiting()) setImmediate(beginNext)
+    queue.push(resolve)
+  })
+}
 
 function beginNext(): void {
-  const begin = waiting.shift()
+  const begin = waitingFurther.shift() ?? waiting.shift()
   // What is set here runs in the next iteration, behind its timers and connections.
-  if (waiting.length > 0) setImmediate(beginNext)
+  if (isAnyoneWaiting()) setImmediate(beginNext)
   begin?.()
+}
+
+function isAnyoneWaiting(): boolean {
+  return waiting.length + waitingFurther.length > 0
 }

@@ -2,7 +2,7 @@ import type { RunningChannel } from '../channels/model-index.ts'
 import { overrideBody } from '../channels/override.ts'
 import { seconds } from '../lib/clock.ts'
 import { AppError } from '../lib/failure.ts'
-import { isHeavy, loopTurn } from '../lib/loop-turns.ts'
+import { furtherTurn, isHeavy } from '../lib/loop-turns.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
 import type { DirectAnswer, DirectConversion, DirectPlan, DirectRequest } from '../protocols/direct/conversion.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
@@ -57,7 +57,7 @@ export async function convert(
   dropped.note(work, conversion.to, work.facts.hostedTools ?? [])
   const passage = passageFor(work, plan)
   const write = (request: DirectRequest) => writtenOf(work, channel, { request, conversion, model, passage })
-  if (isHeavy(work.body.bytes.length)) await loopTurn()
+  if (isHeavy(work.body.bytes.length)) await furtherTurn()
   const requests = eachOnce(plan.requests, write)
   return {
     requests,

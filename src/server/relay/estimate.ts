@@ -1,5 +1,5 @@
 import { promptTokens } from '../../contract/usage.ts'
-import { isHeavy, loopTurn } from '../lib/loop-turns.ts'
+import { furtherTurn, isHeavy } from '../lib/loop-turns.ts'
 import { countAround } from '../protocols/count-around.ts'
 import { countMedia } from '../protocols/count-media.ts'
 import { countTokens, estimateInput } from '../protocols/count-tokens.ts'
@@ -36,7 +36,7 @@ export function estimatePrompt(
 /** The number for a charge: what was learnt of the model where it is enough, else a count of everything in the prompt. */
 export async function countPrompt({ format, facts, body, estimate }: Work): Promise<number> {
   if (estimate?.isLearnt) return estimate.tokens
-  if (isHeavy(body.bytes.length)) await loopTurn()
+  if (isHeavy(body.bytes.length)) await furtherTurn()
   const text = format.promptText(body.json).join('\n')
   return (await countTokens(text, facts.model)) + countAround(body.json) + countMedia(body.json, facts)
 }

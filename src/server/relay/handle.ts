@@ -1,4 +1,4 @@
-import { isHeavy, loopTurn } from '../lib/loop-turns.ts'
+import { furtherTurn, isHeavy } from '../lib/loop-turns.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
 import type { Turn } from '../limits/turn.ts'
 import { wireFormats } from '../protocols/index.ts'
@@ -41,7 +41,7 @@ async function answerCaller(
   const isFree = wireFormats[endpoint.format].isFree === true
   await judgeBeforeBody(app, call, { caller: arrived, turn, isFree, groupInBody: endpoint.from === 'session' })
   const read = await call.readBody()
-  if (isHeavy(read.bytes.length)) await loopTurn()
+  if (isHeavy(read.bytes.length)) await furtherTurn()
   const sent = withSaidModel(read, endpoint)
   const { caller, body } = endpoint.from === 'session' ? readPlayground(app, arrived, sent) : { caller: arrived, body: sent }
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError, fail } from '../lib/failure.ts'
-import { isHeavy, loopTurn } from '../lib/loop-turns.ts'
+import { furtherTurn, isHeavy } from '../lib/loop-turns.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { Call } from './call.ts'
 import { fingerprintOf } from './fingerprint.ts'
@@ -48,7 +48,7 @@ export async function claimKey(
   const { userId, tokenId, pinnedChannel } = await authenticateCall(app, { from }, call)
   const { method = '', url = '' } = call.request
   const body = await call.readBody()
-  if (isHeavy(body.bytes.length)) await loopTurn()
+  if (isHeavy(body.bytes.length)) await furtherTurn()
   const fingerprint = fingerprintOf({ method, url, pinnedChannel, body })
   const request = { userId, tokenId, keyHash: sha256(key), fingerprint, requestId: call.id }
   const name = `${userId} ${tokenId} ${request.keyHash} ${fingerprint}`

@@ -1,4 +1,4 @@
-import { isHeavy, loopTurn } from '../lib/loop-turns.ts'
+import { furtherTurn, isHeavy } from '../lib/loop-turns.ts'
 import { freePrice } from '../pricing/quote.ts'
 import { wireFormats } from '../protocols/index.ts'
 import { admit } from './admit.ts'
@@ -21,14 +21,14 @@ export async function openWork(app: RelayParts, endpoint: RelayEndpoint, asked: 
   const { call, caller, body, turn, keeps } = asked
   const format = wireFormats[endpoint.format]
   const isHeavyBody = isHeavy(body.bytes.length)
-  if (isHeavyBody) await loopTurn()
+  if (isHeavyBody) await furtherTurn()
   const facts = format.readRequest(body.json, endpoint.said, body.form?.files)
   const asksFor = { model: facts.model, format: endpoint.format, body: body.json }
   const admitted = admit(app, caller, asksFor)
   const home = namesHistory(endpoint.format, body.json) ? await homeOf(app, caller, asksFor) : undefined
   const group = home?.group ?? admitted
   const prompt = format.promptText(body.json)
-  if (isHeavyBody) await loopTurn()
+  if (isHeavyBody) await furtherTurn()
   const estimate = estimatePrompt(app, { facts, body: body.json, prompt, keptTokens: home?.tokens ?? 0 })
   const inputTokens = estimate.tokens
   const outputTokens = facts.outputTokensMax ?? app.options.current.PreConsumedQuota

@@ -5,7 +5,7 @@ import { hasOwnWords, ownMembers } from '../channels/own-body.ts'
 import { resolveModel } from '../channels/select.ts'
 import { conversionOf, isRewritten, upstreamFormat } from '../channels/upstream-format.ts'
 import { AppError } from '../lib/failure.ts'
-import { isHeavy, loopTurn } from '../lib/loop-turns.ts'
+import { furtherTurn, isHeavy } from '../lib/loop-turns.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
 import { withoutForeignThoughts } from '../protocols/anthropic-messages/past-thinking.ts'
 import type { Format } from '../protocols/format.ts'
@@ -40,7 +40,7 @@ export interface Prepared {
  * must be; else it is written anew from the neutral form. A failure means that this channel cannot be asked.
  */
 export async function prepare(app: RelayParts, work: Work, channel: RunningChannel): Promise<Prepared | UpstreamFailure> {
-  if (isHeavy(work.body.bytes.length)) await loopTurn()
+  if (isHeavy(work.body.bytes.length)) await furtherTurn()
   const mapped = resolveModel(channel, work.facts.model)
   const own = work.format.format
   const format = upstreamFormat(channel, { format: own, model: mapped, body: work.body.json })
@@ -196,7 +196,7 @@ async function targetOf(
     },
     callerHeaders(work),
   )
-  if (provider.sign && isHeavy(body.length)) await loopTurn()
+  if (provider.sign && isHeavy(body.length)) await furtherTurn()
   const signature = provider.sign ? await provider.sign(keyed, { method: 'POST', url, headers, body }, app.now()) : undefined
 
   return {

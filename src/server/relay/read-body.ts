@@ -5,7 +5,7 @@ import zlib, { type BrotliOptions, brotliDecompress, gunzip, inflate, type ZlibO
 import { ByteCollector } from '../lib/byte-collector.ts'
 import { fail } from '../lib/failure.ts'
 import { shapeOf } from '../lib/json-shape.ts'
-import { isHeavy, loopTurn } from '../lib/loop-turns.ts'
+import { furtherTurn, isHeavy, loopTurn } from '../lib/loop-turns.ts'
 import { withoutRepeatedKeys } from '../lib/splice-json.ts'
 import { isObject, type JsonObject } from '../protocols/wire-format.ts'
 import { isForm, readForm, type SentForm } from './read-form.ts'
@@ -66,7 +66,7 @@ export async function readBody(request: IncomingMessage, limitBytes = bodyLimitB
   if (typeof shape === 'string') fail('bad_json', { reason: shape === 'depth' ? reasons.depth : reasons.parts })
   const json = parseObject(isHeavy(bytes.length) ? await decodeInTurns(bytes) : bytes.toString('utf8'))
   if (shape.topMembers === Object.keys(json).length) return { json, bytes }
-  if (isHeavy(bytes.length)) await loopTurn()
+  if (isHeavy(bytes.length)) await furtherTurn()
   return { json, bytes: withoutRepeatedKeys(bytes) }
 }
 
@@ -75,10 +75,10 @@ async function decodeInTurns(bytes: Buffer): Promise<string> {
   const decoder = new StringDecoder('utf8')
   let text = ''
   for (let at = 0; at < bytes.length; at += decodedAtOnce) {
-    await loopTurn()
+    await furtherTurn()
     text += decoder.write(bytes.subarray(at, at + decodedAtOnce))
   }
-  await loopTurn()
+  await furtherTurn()
   return text + decoder.end()
 }
 

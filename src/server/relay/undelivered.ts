@@ -1,5 +1,5 @@
 import { AppError } from '../lib/failure.ts'
-import { isHeavy, loopTurn } from '../lib/loop-turns.ts'
+import { furtherTurn, isHeavy } from '../lib/loop-turns.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { Charge } from '../wallet/ledger.ts'
@@ -73,7 +73,7 @@ async function slotOf(call: Call, { userId, tokenId, pinnedChannel }: RelayCalle
   const { method = '', url = '', headers } = call.request
   const key = headers['idempotency-key']
   const body = await call.readBody()
-  if (isHeavy(body.bytes.length)) await loopTurn()
+  if (isHeavy(body.bytes.length)) await furtherTurn()
   const fingerprint = fingerprintOf({ method, url, pinnedChannel, body })
   return `${userId} ${tokenId} ${key === undefined ? '' : sha256(String(key))} ${fingerprint}`
 }
