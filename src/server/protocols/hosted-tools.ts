@@ -1,3 +1,4 @@
+import { definedTools } from './anthropic-messages/tools-in-effect.ts'
 import type { Format } from './format.ts'
 import { eitherList, eitherObject } from './gemini-generate/members.ts'
 import { toolLists } from './openai-responses/tool-lists.ts'
@@ -38,9 +39,9 @@ export function responsesTools(body: JsonObject): VendorTools {
   )
 }
 
-/** Tools of a Messages request, and the models that advise or step in. */
+/** Tools of a Messages request, those that its messages add too, and the models that advise or step in. */
 export function messagesTools(body: JsonObject): VendorTools {
-  const tools = arrayAt(body, 'tools').filter(isObject)
+  const tools = definedTools(body).filter(isObject)
   const types = tools.map((tool) => textAt(tool, 'type')).filter((type) => type !== '' && type !== 'custom')
   // Code that only filters what a search or a fetch found runs free of charge.
   const filters = types.some((type) => filteringTool.test(type) && dateOf(type) >= '20260209')

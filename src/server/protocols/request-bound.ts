@@ -1,3 +1,4 @@
+import { definedTools } from './anthropic-messages/tools-in-effect.ts'
 import { mostTokensOf } from './count-media.ts'
 import { either, eitherObject } from './gemini-generate/members.ts'
 import { type MediaFound, mediaIn } from './media-parts.ts'
@@ -62,7 +63,10 @@ export function readRequestBound({ facts, body, bytes }: Asked): RequestBound {
 
 /** The template of a conversation, instructions how to call tools, their longer names, and what Grok gets of its vendor. */
 function templateTokens(model: string, body: JsonObject): number {
-  const hasTools = toolLists(body).some(({ tools }) => tools.length > 0) || arrayAt(body, 'functions').length > 0
+  const hasTools =
+    definedTools(body).length > 0 ||
+    toolLists(body).some(({ tools }) => tools.length > 0) ||
+    arrayAt(body, 'functions').length > 0
   return (/grok/i.test(model) ? 1024 : 256) + (hasTools ? 1024 : 0) + flatBytes(body)
 }
 

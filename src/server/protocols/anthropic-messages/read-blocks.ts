@@ -75,7 +75,7 @@ function readResult(block: JsonObject, field: string): ToolResultPart {
 
 function readResultBlock(block: unknown, field: string): (TextPart | MediaPart)[] {
   if (!isObject(block)) return invalid(field, { zh: '必须是对象', en: 'must be an object' })
-  // All tools of the request are offered at once here, so one that was found is there already.
+  // One that was found is among the tools of the request.
   if (block.type === 'tool_reference') return [{ kind: 'text', text: `The tool ${textAt(block, 'tool_name')} is available.` }]
   return readShown(block, field)
 }

@@ -9,7 +9,8 @@ import { readCacheMark } from './read-tools.ts'
  * Throws `field_invalid` for what is no message, `untranslatable` for blocks that nobody else understands.
  */
 export function readMessages(messages: readonly unknown[]): { head: TextPart[]; turns: Turn[] } {
-  const all = messages.map(readMessage)
+  // A message that only changes the tools says nothing.
+  const all = messages.map(readMessage).filter(({ role, parts }) => role !== 'system' || parts.length > 0)
   const begin = all.findIndex(({ role }) => role !== 'system')
   const leading = begin < 0 ? all : all.slice(0, begin)
   return { head: leading.flatMap(({ parts }) => parts.filter(isText)), turns: all.slice(leading.length) }

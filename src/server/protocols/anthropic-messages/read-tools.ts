@@ -2,21 +2,21 @@ import type { Text } from '../../../contract/text.ts'
 import { fail } from '../../lib/failure.ts'
 import type { CacheMark, Dialogue, Search, Tool, VendorOnlyTool } from '../dialogue.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { toolsInEffect } from './tools-in-effect.ts'
 import { usesBySize } from './write-tools.ts'
 
 /**
- * Tools of a Messages request. The vendor's web search becomes a wish for any vendor's; its other tools exist nowhere else, nor does a
+ * Tools of a Messages request, as its system messages have changed them. The vendor's web search becomes a wish for any vendor's; its other tools exist nowhere else, nor does a
  * search of some sites only. Throws `field_invalid` for what is no tool. Source: protocols notes 3.3 and 3.9.
  */
 export function readTools(body: JsonObject): Pick<Dialogue, 'tools' | 'search' | 'vendorOnly'> {
   const tools: Tool[] = []
   const vendorOnly: VendorOnlyTool[] = []
   let search: Search | undefined
-  for (const [at, tool] of arrayAt(body, 'tools').entries()) {
-    const field = `tools[${at}]`
+  for (const { tool, field, addedBy } of toolsInEffect(body)) {
     if (!isObject(tool)) fail('field_invalid', { field, reason: { zh: '必须是对象', en: 'must be an object' } })
     if (!isServerTool(tool)) {
-      tools.push(readTool(tool, field))
+      tools.push({ ...readTool(tool, field), ...readCacheMark(addedBy ?? tool) })
       continue
     }
     const isSearch = textAt(tool, 'type').startsWith('web_search_')
@@ -68,7 +68,6 @@ function readTool(tool: JsonObject, field: string): Tool {
     schema: objectAt(tool, 'input_schema'),
     strict: typeof tool.strict === 'boolean' ? tool.strict : undefined,
     custom: undefined,
-    ...readCacheMark(tool),
   }
 }
 

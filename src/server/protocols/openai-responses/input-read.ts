@@ -86,7 +86,7 @@ class InputReader {
     const texts = parts.filter((part) => part.kind === 'text')
     if (texts.length < parts.length) refuse(`${field}.content`, { zh: '指令只能是文本', en: 'instructions can only be text' })
     if (this.turns.length === 0) this.system.push(...texts)
-    else this.add('system', texts)
+    else if (texts.length > 0) this.add('system', texts)
   }
 
   #result(result: ToolResultPart): void {

@@ -12,7 +12,7 @@ import { type FlatNames, isClientSearch, type ToolList, toolLists } from './tool
 export function readTools(body: JsonObject, names: FlatNames): Pick<Dialogue, 'tools' | 'search' | 'vendorOnly'> {
   const reader = new ToolsReader(names)
   const [declared, ...added] = toolLists(body)
-  if (declared) reader.take(declared)
+  if (declared) reader.take({ ...declared, tools: withoutDeferred(declared.tools) })
   for (const list of added) reader.add(list)
   const { tools, search, vendorOnly } = reader
   return { tools: withNamespaces(tools), search, ...(vendorOnly.length > 0 ? { vendorOnly } : {}) }
@@ -27,6 +27,17 @@ function withNamespaces(tools: readonly Tool[]): Tool[] {
     told.add(namespace.name)
     const texts = [namespace.description, tool.description].filter((text) => text !== undefined)
     return { ...tool, description: texts.join('\n\n') || undefined }
+  })
+}
+
+/** Deferred tools come with what the caller's search finds. The vendor's search no other model has: then all are there from the start. */
+function withoutDeferred(tools: readonly unknown[]): readonly unknown[] {
+  const searches = tools.filter(isObject).filter(({ type }) => type === 'tool_search')
+  if (searches.length === 0 || !searches.every(isClientSearch)) return tools
+  const isDeferred = (tool: unknown) => isObject(tool) && tool.defer_loading === true
+  return tools.flatMap((tool) => {
+    if (!isObject(tool) || tool.type !== 'namespace') return isDeferred(tool) ? [] : [tool]
+    return [{ ...tool, tools: arrayAt(tool, 'tools').filter((inner) => !isDeferred(inner)) }]
   })
 }
 
