@@ -16,6 +16,7 @@ const words = {
     seconds: '统计周期（秒）',
     save: '提交',
     empty: '请至少填写一项限制',
+    hostedTools: '模型没有厂商工具时拒绝请求',
   },
   en: {
     edit: 'Edit',
@@ -24,6 +25,7 @@ const words = {
     seconds: 'Period in seconds',
     save: 'Submit',
     empty: 'Fill in at least one limit',
+    hostedTools: 'Refuse hosted tools that a model lacks',
   },
 } as const
 
@@ -54,10 +56,12 @@ it.each(['zh', 'en'] as const)(
     await expectFit(page, language)
     await page.getByRole('textbox', { name: say.requests }).fill('5')
     await page.getByRole('textbox', { name: say.seconds }).fill('3600')
-    expect(await saved()).toMatchObject({ limit_seconds: 3600, limit_requests: 5, limit_tokens: 0, limit_concurrency: 0 })
+    await page.getByRole('switch', { name: say.hostedTools }).check({ force: true })
+    const limits = { limit_seconds: 3600, limit_requests: 5, limit_tokens: 0, limit_concurrency: 0 }
+    expect(await saved()).toMatchObject({ ...limits, refuse_hosted_tools: true })
 
     await (await open()).uncheck({ force: true })
-    expect(await saved()).toMatchObject({ limit_requests: 0 })
+    expect(await saved()).toMatchObject({ limit_requests: 0, refuse_hosted_tools: true })
     expect(problems).toEqual([])
   },
 )

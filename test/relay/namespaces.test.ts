@@ -100,6 +100,20 @@ eachDatabase('tools in namespaces', (_fresh, kind) => {
     })
   }
 
+  it('are called the same in a conversation that this server keeps', async () => {
+    const { asked, ask, model } = await foreignStage(kind, 'Gemini', ({ tools: offered }, turn) =>
+      turn === 1 ? { calls: [{ name: offered[3] ?? '', input: {} }] } : { text: 'Done.' },
+    )
+    const first = JSON.parse((await ask({ model, input: 'hi', tools }, '/v1/responses')).text)
+    const [call] = first.output.filter(({ type }: Event) => type === 'function_call')
+    expect(call).toMatchObject({ namespace: 'agents', name: 'wait' })
+    const input = [{ type: 'function_call_output', call_id: call.call_id, output: 'done' }]
+    // Its tools have changed since: what was called keeps its name.
+    const later = { model, previous_response_id: first.id, input, tools: [fn('shell')] }
+    expect((await ask(later, '/v1/responses')).status).toBe(200)
+    expect(JSON.stringify(asked[1]?.body.contents)).toContain('"name":"agents__wait"')
+  })
+
   it('may be chosen by name, and a whole namespace may be allowed', async () => {
     const { asked, ask, model } = await foreignStage(kind, 'Anthropic', () => ({ text: 'ok' }))
     const choose = (tool_choice: unknown) => ask({ model, input: 'hi', tools, tool_choice }, '/v1/responses')

@@ -4,9 +4,9 @@ import type { Dialogue } from './dialogue.ts'
 import type { Format } from './format.ts'
 import { type Field, loseAllBut, wordFor } from './lost-fields.ts'
 
-function lost(dialogue: Partial<Dialogue>, carried: readonly Field[] = []): string[] {
+function lost(dialogue: Partial<Dialogue>, carried: readonly Field[] = [], dropsHostedTools = false): string[] {
   const named: string[] = []
-  const settings = { claudeDefaultMaxTokens: {}, claudeThinkingShare: undefined, geminiSafety: {} }
+  const settings = { claudeDefaultMaxTokens: {}, claudeThinkingShare: undefined, geminiSafety: {}, dropsHostedTools }
   loseAllBut(dialogueOf(dialogue), { model: 'm', quirks: {}, settings, lose: (field) => named.push(field) }, carried)
   return named.sort()
 }
@@ -38,6 +38,23 @@ describe('what cannot be carried', () => {
     const cache = { ttl: '5m' as const }
     expect(lost({ system: [{ kind: 'text', text: 'x', cache }] })).toEqual(['cache_control'])
     expect(lost({ tools: [{ ...tideTool, cache }] }, ['tools'])).toEqual(['cache_control'])
+  })
+
+  it('is a search where another tool remains that is carried; else the request is refused', () => {
+    const search = { contextSize: undefined, location: undefined }
+    const both = { search, tools: [tideTool] }
+    expect(lost(both, ['tools'], true)).toContain('web_search_options')
+    expect(() => lost(both, ['tools'])).toThrow('web_search_options')
+    expect(() => lost(both, [], true)).toThrow('web_search_options')
+    expect(() => lost({ search }, ['tools'], true)).toThrow('web_search_options')
+    expect(lost(both, ['tools', 'search'])).toEqual([])
+  })
+
+  it('is a tool that only its vendor has, never where no tool is carried', () => {
+    const reason = { zh: '没有', en: 'nobody else has it' }
+    const vendorOnly = [{ field: 'tools[1].type', name: 'tools.telescope', reason }]
+    expect(lost({ vendorOnly, tools: [tideTool] }, ['tools'], true)).toEqual([])
+    expect(() => lost({ vendorOnly, tools: [tideTool] }, [], true)).toThrow('nobody else has it')
   })
 
   it('has a word for every field in every dialect', () => {

@@ -31,7 +31,10 @@ export type Field =
  * what would be another request without its field: a search where no tool remains, and a call that is to answer nothing.
  */
 export function loseAllBut(dialogue: Dialogue, context: RequestContext, carried: readonly Field[]): void {
-  searchUnless(carried.includes('search') ? undefined : noSearch, dialogue, context)
+  // Where no tool can be carried none remains.
+  const toolless = carried.includes('tools') ? dialogue : { ...dialogue, tools: [] }
+  searchUnless(carried.includes('search') ? undefined : noSearch, toolless, context)
+  if (!carried.includes('tools')) requireOtherTools({ ...toolless, search: undefined })
   if (dialogue.outputTokensMax === 0) {
     refuse(dialogue, 'outputTokensMax', { zh: '该协议必须产生输出', en: 'that protocol cannot ask for no output' })
   }
