@@ -400,8 +400,8 @@ export const errors = {
   ),
   dialect_unavailable: kind(
     400,
-    '模型 {model} 的渠道都不支持该协议，请换用其他接口或模型',
-    'No channel for model {model} offers this endpoint; use another endpoint or another model',
+    '模型 {model} 的渠道都不提供 {endpoint} 接口，请换用其他接口或模型',
+    'No channel for model {model} offers {endpoint}; use another endpoint or another model',
   ),
   untranslatable: kind(
     400,

@@ -7,6 +7,7 @@ import { createRoot } from './accounts/root.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { Bus } from './bus/bus.ts'
 import { connectBus } from './bus/connect.ts'
+import { EndpointMisses } from './channels/lacking.ts'
 import { openChannels } from './channels/model-index.ts'
 import { Spending } from './channels/spending.ts'
 import { Traffic, usdPerCall } from './channels/traffic.ts'
@@ -140,6 +141,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     authenticator,
     ledger,
     emptyBalances: new EmptyBalances(),
+    endpointMisses: new EndpointMisses(),
     catalog,
     counters,
     limits,

@@ -3,6 +3,10 @@ import { nameText } from '../name-text.ts'
 import { bodyRules, headerOverrides } from './channel-overrides.ts'
 import { channelPriorityMin, channelStatus } from './channel-status.ts'
 
+/** Endpoints that an upstream may lack although the type of its channel has them. */
+export const lackableEndpoints = ['responses', 'completions', 'embeddings'] as const
+export type LackableEndpoint = (typeof lackableEndpoints)[number]
+
 /** A channel as admins see it: its key is never part of it. Texts named `…mapping`, `setting`, `other_info` hold JSON. */
 export const channel = z.object({
   id: z.int(),
@@ -34,6 +38,8 @@ export const channel = z.object({
   /** How many keys it has, and how many of them are in use. */
   keys_total: z.int(),
   keys_enabled: z.int(),
+  /** Endpoints that its upstream was found to lack, and when; calls to them are translated. */
+  lacking: z.array(z.object({ endpoint: z.enum(lackableEndpoints), since: z.int() })),
 })
 export type Channel = z.output<typeof channel>
 
@@ -100,6 +106,8 @@ export const channelSetting = z
     refuse_hosted_tools: z.boolean(),
     /** Those of the caller that go upstream; absent for all that cannot change there who pays. */
     passed_headers: z.array(z.enum(passableHeaders)).max(passableHeaders.length),
+    /** Endpoints that the upstream does not have. */
+    lacks_endpoints: z.array(z.enum(lackableEndpoints)).max(lackableEndpoints.length),
     connect_timeout_ms: z.int().min(100).max(600_000),
     headers_timeout_ms: z.int().min(100).max(3_600_000),
     idle_timeout_ms: z.int().min(100).max(3_600_000),

@@ -74,6 +74,7 @@ eachDatabase('channels', (fresh) => {
         used_quota: 0,
         keys_total: 1,
         keys_enabled: 1,
+        lacking: [],
       })
       expect(published).toEqual([0])
       expect(await lastAudit()).toMatchObject({ actor_id: 1, action: 'channel.add', target: `channel:${id}` })

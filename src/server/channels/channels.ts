@@ -72,7 +72,7 @@ export async function editChannel(core: Core, { caller, patch }: Act & { patch: 
     if (!keys && Object.keys(fields).length === 0) return { before, after: before }
 
     // The column of the version before must not keep a key that was replaced.
-    const changes = { ...fields, ...(keys ? { key_sealed: '' } : {}) }
+    const changes = { ...fields, lacking: '', ...(keys ? { key_sealed: '' } : {}) }
     await within.updateTable('channels').set(changes).where('id', '=', id).execute()
     if (keys) await followKeys(core, within, id, () => replaceKeys(core, within, { id, keys, isForAll: multi_key }))
     if (fields.status === channelStatus.enabled) await reviveKeys(within, [id])
@@ -94,7 +94,8 @@ export async function copyChannel(core: Core, { caller, id, suffix }: Act & { id
   const copy = await core.db.transaction().execute(async (within) => {
     const row = await findRow(within, id)
     const { id: _id, key_sealed: _sealed, test_time: _tested, response_time: _took, balance: _balance, ...more } = row
-    const { balance_updated_time: _updated, used_quota: _used, other_info: _info, created_time: _created, ...fields } = more
+    const { balance_updated_time: _updated, used_quota: _used, other_info: _info, lacking: _lacking, ...rest } = more
+    const { created_time: _created, ...fields } = rest
     const name = cut(row.name, nameLengthMax - suffix.length) + suffix
     const keys = await within.selectFrom('channel_keys').selectAll().where('channel_id', '=', id).orderBy('id').execute()
     const opened = keys.map((key) => openKey(core, key))
@@ -124,7 +125,7 @@ export async function setChannelStatus(
   const changed = await core.db.transaction().execute(async (within) => {
     const rows = await within
       .updateTable('channels')
-      .set({ status, other_info: '' })
+      .set({ status, other_info: '', lacking: '' })
       .where('id', 'in', lockedIds(core, within).where('id', 'in', ids).where('status', '<>', status))
       .returning('id')
       .execute()

@@ -8,6 +8,7 @@ import { checkProviders, providerById } from '../providers/index.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
 import { findRow } from './find-channels.ts'
 import { openKey } from './keys.ts'
+import { readLacking, withoutEndpoints } from './lacking.ts'
 import { isPattern, matchesName } from './match-name.ts'
 import { siteIdFor } from './site-hops.ts'
 import { readModelMapping, readNames, readSetting, readStatusCodeMapping } from './values.ts'
@@ -121,7 +122,7 @@ function readUsable(core: Core, row: Row<'channels'>, keys: readonly KeyRow[]): 
     return []
   }
   try {
-    const channel = readRow(row)
+    const channel = readRow(row, core.now())
     if (keys.length === 0) throw new Error('It has no key')
     return keys.flatMap((key) => {
       try {
@@ -137,12 +138,12 @@ function readUsable(core: Core, row: Row<'channels'>, keys: readonly KeyRow[]): 
 
 /** A row with everything in it parsed, and one of its keys opened. Throws when something in it is broken. */
 export function readChannel(core: Core, row: Row<'channels'>, key: KeyRow): RunningChannel {
-  return withKey(core, readRow(row), key)
+  return withKey(core, readRow(row, core.now()), key)
 }
 
 type ChannelRow = ReturnType<typeof readRow>
 
-function readRow(row: Row<'channels'>) {
+function readRow(row: Row<'channels'>, nowMs: number) {
   const provider = providerById(row.type)
   if (!provider) throw new Error(`Unknown channel type ${row.type}`)
 
@@ -165,13 +166,16 @@ function readRow(row: Row<'channels'>) {
     tag: row.tag,
     testModel: row.test_model,
     maxInputTokens: row.max_input_tokens,
+    lacking: readLacking(row.lacking, nowMs).map(({ endpoint }) => endpoint),
   }
 }
 
 function withKey(core: Core, channel: ChannelRow, row: KeyRow): RunningChannel {
   const siteId = siteIdFor(core, channel.baseUrl)
-  const keyed = { ...channel, siteId, key: openKey(core, row), keyId: row.id, keySealed: row.key_sealed }
-  return { ...keyed, provider: channel.provider.forChannel?.(keyed) ?? channel.provider }
+  const { lacking, ...shared } = channel
+  const keyed = { ...shared, siteId, key: openKey(core, row), keyId: row.id, keySealed: row.key_sealed }
+  const provider = channel.provider.forChannel?.(keyed) ?? channel.provider
+  return { ...keyed, provider: withoutEndpoints(provider, [...lacking, ...(channel.setting.lacks_endpoints ?? [])]) }
 }
 
 type Tiers = RunningChannel[][]

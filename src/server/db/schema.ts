@@ -207,6 +207,8 @@ interface ChannelsTable {
   other_info: Generated<string>
   tag: Generated<string>
   setting: Generated<string>
+  /** Endpoints that its upstream was found to lack, as JSON: when each was. */
+  lacking: Generated<string>
 }
 
 /** Keys of channels. A channel that is enabled has at least one that is. */

@@ -1,5 +1,6 @@
 import { checkUpstreamModels } from './check-models.ts'
 import { expireHolds } from './expire-holds.ts'
+import { forgetLackingEndpoints } from './forget-lacking.ts'
 import { noteNode } from './note-node.ts'
 import { pollUpstreamTasks } from './poll-tasks.ts'
 import { purgeIdempotentRequests } from './purge-idempotent-requests.ts'
@@ -38,4 +39,5 @@ export const jobs: readonly Job[] = [
   tellOfImplausibleUsage,
   refreshBalances,
   checkUpstreamModels,
+  forgetLackingEndpoints,
 ]

@@ -20,17 +20,22 @@ export function admit(app: RelayParts, caller: RelayCaller, asked: { model: stri
   if (caller.pinnedChannel !== 0) {
     const pinned = index.byId.get(caller.pinnedChannel)
     if (!pinned) fail('channel_disabled')
-    if (!canAnswer(pinned, asked)) fail('dialect_unavailable', { model: asked.model })
+    if (!canAnswer(pinned, asked)) failUnavailable(asked)
     return own
   }
 
   const group = groups.find((candidate) => hasChannel(index, candidate, asked))
   if (group !== undefined) return group
   const isServed = groups.some((candidate) => index.candidates(candidate, asked.model).length > 0)
-  if (isServed) fail('dialect_unavailable', { model: asked.model })
+  if (isServed) failUnavailable(asked)
   // A model that has a price exists, even while no channel serves it.
   const isKnown = app.catalog.modelPriceOf(asked.model) !== undefined
   fail(isKnown ? 'no_channel' : 'model_not_found', { model: asked.model, group: own })
+}
+
+/** The endpoint by its name: `embeddings` of `openai.embeddings`. */
+function failUnavailable({ model, format }: { model: string; format: AskedFormat }): never {
+  fail('dialect_unavailable', { model, endpoint: format.slice(format.indexOf('.') + 1) })
 }
 
 function hasChannel(index: ChannelIndex, group: string, asked: { model: string; format: AskedFormat }): boolean {

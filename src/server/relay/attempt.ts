@@ -1,4 +1,5 @@
 import { noUsage, type Usage } from '../../contract/usage.ts'
+import { withoutEndpoint } from '../channels/lacking.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { background } from '../lib/logger.ts'
 import type { Charge } from '../wallet/ledger.ts'
@@ -18,7 +19,7 @@ import { plausibleEnding } from './plausible-ending.ts'
 import { prepare } from './prepare.ts'
 import { chargeFor, type Ending } from './record.ts'
 import { type LostAnswer, type RelayParts, repliesIn, type Work } from './relay-parts.ts'
-import { isWorthSecondTry } from './second-try.ts'
+import { isWorthSecondTry, missingEndpoint } from './second-try.ts'
 import { SocketExchange } from './socket-exchange.ts'
 import { type StreamOutcome, StreamReply } from './stream-reply.ts'
 import { isSettled } from './undelivered.ts'
@@ -41,6 +42,8 @@ type AnyTarget = Target | ConvertedTarget
  */
 export async function attempt(app: RelayParts, work: Work, channel: RunningChannel): Promise<Result> {
   const result = await attemptOnce(app, work, channel)
+  const missing = missingEndpoint(app, work, channel, result)
+  if (missing) return attemptOnce(app, work, withoutEndpoint(channel, missing))
   if (result === 'answered' || !isWorthSecondTry(app, work, channel, result)) return result
   return attemptOnce(app, work, channel)
 }

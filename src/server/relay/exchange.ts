@@ -258,7 +258,8 @@ export class Exchange implements Running, Dispatcher.DispatchHandler {
   }
 
   #statusFailure(): UpstreamFailure {
-    const body = parse(Buffer.concat(this.#errorBody))
+    const text = Buffer.concat(this.#errorBody).toString('utf8')
+    const body = parse(text)
     const facts = readOpenAiError(body)
     const { reason, retryAfterSeconds } = readGoogleDetails(body)
     const mapped = this.#target.statusCodeMapping.get(this.#errorStatus)
@@ -267,6 +268,7 @@ export class Exchange implements Running, Dispatcher.DispatchHandler {
       isMapped: mapped !== undefined,
       facts: reason === '' ? facts : { ...facts, code: reason },
       retryAfter: readRetryAfter(this.#errorHeaders, Date.now()) || retryAfterSeconds,
+      ...(isOfNoRoute(this.#errorStatus, text, this.#target.url.pathname) ? { noRoute: text } : {}),
     })
   }
 }
@@ -285,8 +287,17 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map([
   ['br', () => createBrotliDecompress()],
 ])
 
-function parse(bytes: Buffer): unknown {
-  const text = bytes.toString('utf8')
+/** Whether an upstream says that there is nothing at the path: it has no words of its own for it, or names the path. */
+function isOfNoRoute(status: number, text: string, path: string): boolean {
+  if (status !== 404 && status !== 405 && status !== 501) return false
+  const said = text.trim()
+  return said === '' || isHtml(said) || said.includes(path) || wordsOfFrameworks.test(said)
+}
+
+/** What HTTP frameworks answer where no program does. */
+const wordsOfFrameworks = /^(?:\{"detail": ?")?(?:404 page not found|not found|method not allowed|not implemented)(?:"\})?$/i
+
+function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

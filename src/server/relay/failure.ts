@@ -20,6 +20,8 @@ export class UpstreamFailure extends Error {
   readonly own: AppError | undefined
   /** The model as the upstream names it and as the caller does, where they were known. */
   readonly names: ModelNames | undefined
+  /** What the upstream said of a path that it seems not to have. */
+  readonly noRoute: string | undefined
   /** What the error is, where every vendor has it in words of its own. */
   readonly known: KnownError | undefined
 
@@ -32,6 +34,7 @@ export class UpstreamFailure extends Error {
       retryAfter?: number
       own?: AppError
       names?: ModelNames | undefined
+      noRoute?: string | undefined
       cause?: unknown
     } = {},
   ) {
@@ -44,6 +47,7 @@ export class UpstreamFailure extends Error {
     this.retryAfter = more.retryAfter ?? 0
     this.own = more.own
     this.names = more.names
+    this.noRoute = more.noRoute
     this.known = kind === 'status' && !this.isMapped ? recognise(this.facts, this.status) : undefined
   }
 
@@ -87,6 +91,12 @@ export class UpstreamFailure extends Error {
     const details = extra?.members.details
     const isLostThread = isObject(details) && details.error_code === 'thread_not_found'
     return code === 'previous_response_not_found' || isLostThread || lostItem.test(message)
+  }
+
+  /** The upstream does not have the endpoint that was asked. What names the model is about that. */
+  get isOfMissingEndpoint(): boolean {
+    if (this.noRoute === undefined || this.known || this.isOfLostState) return false
+    return this.names === undefined || !this.noRoute.includes(this.names.upstream)
   }
 
   /** The account behind the channel's key has nothing left. */
@@ -215,7 +225,7 @@ const callersMistakes = new Set([400, 405, 406, 411, 413, 414, 415, 416, 422, 43
 
 /** The same failure with nothing in it of the channel's secrets. */
 export function withCleanFacts(failure: UpstreamFailure, channel: Upstream, names?: ModelNames): UpstreamFailure {
-  const { kind, status, isMapped, facts, retryAfter, own, cause } = failure
+  const { kind, status, isMapped, facts, retryAfter, own, noRoute, cause } = failure
   const clean = (text: string) => (text === '' ? '' : withoutSecrets(text, channel))
   return new UpstreamFailure(kind, {
     status,
@@ -223,6 +233,7 @@ export function withCleanFacts(failure: UpstreamFailure, channel: Upstream, name
     retryAfter,
     cause,
     names,
+    noRoute,
     ...(own ? { own } : {}),
     facts: {
       message: clean(facts.message),

@@ -1,4 +1,5 @@
 import type { Sessions } from '../accounts/sessions.ts'
+import type { EndpointMisses } from '../channels/lacking.ts'
 import type { ChannelIndex, RunningChannel } from '../channels/model-index.ts'
 import type { Choice } from '../channels/select.ts'
 import type { Spending } from '../channels/spending.ts'
@@ -47,6 +48,7 @@ export interface RelayParts extends Core {
   readonly authenticator: Authenticator
   readonly ledger: Ledger
   readonly emptyBalances: EmptyBalances
+  readonly endpointMisses: EndpointMisses
   readonly catalog: Catalog
   readonly limits: RequestLimits
   readonly moderation: Moderation

@@ -1,4 +1,9 @@
+import type { LackableEndpoint } from '../../contract/entities/channel.ts'
+import { lackableEndpoint, learnLacking, withoutEndpoint } from '../channels/lacking.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
+import { resolveModel } from '../channels/select.ts'
+import { upstreamFormat } from '../channels/upstream-format.ts'
+import { background } from '../lib/logger.ts'
 import { hasThoughts } from '../protocols/anthropic-messages/past-thinking.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
@@ -25,6 +30,33 @@ export function isWorthSecondTry(app: RelayParts, work: Work, channel: RunningCh
     return true
   }
   return false
+}
+
+/**
+ * The endpoint that the upstream of a channel was found to lack by this attempt, when the call can be translated to one that it has. Twice
+ * in a row, the channel is known to lack it.
+ */
+export function missingEndpoint(
+  app: RelayParts,
+  { format, facts, body, call, home }: Work,
+  channel: RunningChannel,
+  result: 'answered' | UpstreamFailure,
+): LackableEndpoint | undefined {
+  const isMissing = result !== 'answered' && result.isOfMissingEndpoint
+  if (!isMissing && !app.endpointMisses.any) return undefined
+  const asked = { format: format.format, model: resolveModel(channel, facts.model), body: body.json }
+  const endpoint = lackableEndpoint(upstreamFormat(channel, asked) ?? format.format)
+  if (!endpoint) return undefined
+  if (!isMissing) {
+    app.endpointMisses.found(channel, endpoint)
+    return undefined
+  }
+  if (app.endpointMisses.missed(channel, endpoint)) {
+    background(app.logger, 'note an endpoint that a channel lacks', learnLacking(app, channel, endpoint))
+  }
+  const isTranslatable = upstreamFormat(withoutEndpoint(channel, endpoint), asked) !== undefined
+  // What an upstream keeps of a conversation is nowhere else.
+  return isTranslatable && !home && !call.isCommitted && !call.isOver ? endpoint : undefined
 }
 
 /** Of the requests that pass as they are, only those in Messages name the reasoning that they bring back. */

@@ -23,6 +23,7 @@ import { idempotentRequests } from './0023-idempotent-requests.ts'
 import { siteCosts } from './0024-site-costs.ts'
 import { passedHeaders } from './0025-passed-headers.ts'
 import { hostedTools } from './0026-hosted-tools.ts'
+import { lackingEndpoints } from './0027-lacking-endpoints.ts'
 
 /** All migrations in order. Forward only: a landed one is never edited. */
 export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dialect: Dialect) => Promise<void> }[] = [
@@ -49,4 +50,5 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0023-idempotent-requests', up: idempotentRequests },
   { name: '0025-passed-headers', up: passedHeaders },
   { name: '0026-hosted-tools', up: hostedTools },
+  { name: '0027-lacking-endpoints', up: lackingEndpoints },
 ]

@@ -162,7 +162,25 @@ function Status({ channel }: { channel: Channel }) {
       {disabled.at > 0 && <div>{say('disabledTime', { time: formatTime(disabled.at) })}</div>}
     </>
   )
-  return <StatusTag state={channelStatusLabels[channel.status]} hint={hint} />
+  return (
+    <>
+      <StatusTag state={channelStatusLabels[channel.status]} hint={hint} />
+      {channel.lacking.length > 0 && <Lacking channel={channel} />}
+    </>
+  )
+}
+
+/** What its upstream was found not to have, and since when. */
+function Lacking({ channel: { lacking } }: { channel: Channel }) {
+  const say = useText(texts)
+  const hint = lacking.map(({ endpoint, since }) => (
+    <div key={endpoint}>{say('lacksSince', { endpoint: `/v1/${endpoint}`, time: formatTime(since) })}</div>
+  ))
+  return (
+    <HintTag hint={hint} color="yellow">
+      {say('lacks', { endpoints: lacking.map(({ endpoint }) => `/v1/${endpoint}`).join(', ') })}
+    </HintTag>
+  )
 }
 
 function ResponseTime({ channel }: { channel: Channel }) {

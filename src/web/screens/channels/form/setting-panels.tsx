@@ -43,6 +43,7 @@ const panels: readonly SettingPanel[] = [
       'thinking_to_content',
       'refuse_hosted_tools',
       'passed_headers',
+      'lacks_endpoints',
       'connect_timeout_ms',
       'headers_timeout_ms',
       'idle_timeout_ms',

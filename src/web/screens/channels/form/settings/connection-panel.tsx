@@ -1,5 +1,5 @@
 import { TextInput } from '@mantine/core'
-import { passableHeaders } from '../../../../../contract/entities/channel.ts'
+import { lackableEndpoints, passableHeaders } from '../../../../../contract/entities/channel.ts'
 import { useText } from '../../../../lib/i18n.ts'
 import { JsonInput } from '../../../../ui/json-input.tsx'
 import styles from '../form.module.css'
@@ -56,6 +56,13 @@ export function ConnectionPanel({ form, setting }: { form: ChannelFormState; set
         label={say('passedHeaders')}
         description={say('passedHeadersHelp')}
         data={passableHeaders}
+      />
+      <SettingChoices
+        setting={setting}
+        name="lacks_endpoints"
+        label={say('lacks')}
+        description={say('lacksHelp')}
+        data={lackableEndpoints}
       />
       <JsonInput
         label={say('statusMapping')}

@@ -14,6 +14,7 @@ const known = {
   force_format: true,
   thinking_to_content: true,
   refuse_hosted_tools: true,
+  lacks_endpoints: ['responses'],
   passed_headers: ['session_id', 'x-codex-turn-state'],
   key_mode: 'round-robin',
   connect_timeout_ms: 10_000,

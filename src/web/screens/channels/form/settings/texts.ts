@@ -83,6 +83,8 @@ export const texts = defineTexts({
     passedHeaders: '转发用户的请求头',
     passedHeadersHelp:
       '留空则转发不会改变由谁付费的请求头；在 OpenAI 与 Anthropic 官方地址，组织、项目、工作区与用户档案须在此选择。',
+    lacks: '上游没有的接口',
+    lacksHelp: '对这些接口的请求会转换为上游支持的接口；未填写的由网关在上游连续两次表示没有该接口后自行记录，一天后重试。',
     statusMapping: '状态码复写',
     statusMappingHelp: '把上游的状态码当作另一个来判断（重试、自动禁用）。',
 
@@ -174,6 +176,9 @@ export const texts = defineTexts({
     passedHeaders: 'Headers of the caller to pass on',
     passedHeadersHelp:
       'Empty: those that cannot change who pays. At OpenAI and Anthropic themselves, organization, project, workspace and user profile pass only when they are chosen here.',
+    lacks: 'Endpoints that the upstream lacks',
+    lacksHelp:
+      'Calls to these are translated to what the upstream has. Others are noted when the upstream says twice in a row that it lacks them, and tried again after a day.',
     statusMapping: 'Status code rewrite',
     statusMappingHelp: 'Judges a status of the upstream as another one, for retries and automatic disabling.',
 

@@ -1,0 +1,136 @@
+import type { LackableEndpoint } from '../../contract/entities/channel.ts'
+import { seconds } from '../lib/clock.ts'
+import type { Core } from '../options/core.ts'
+import type { Format } from '../protocols/format.ts'
+import type { Provider, Upstream } from '../providers/provider.ts'
+import { lockChannel } from './locks.ts'
+
+/**
+ * Endpoints that the upstream of a channel does not have, although its type has them: most hosts that are compatible with OpenAI have no
+ * Responses. An operator may say so by hand; else it is learnt from refusals, kept on the channel, and forgotten when the channel changes
+ * or after a day. Calls are then translated to what the upstream has.
+ */
+const formatsOf: Readonly<Record<LackableEndpoint, readonly Format[]>> = {
+  responses: ['openai.responses', 'openai.compact', 'openai.input_tokens'],
+  completions: ['openai.completions'],
+  embeddings: ['openai.embeddings'],
+}
+
+/** The endpoint of a format, where an upstream may lack that. One that has no `compact` may have Responses all the same. */
+export function lackableEndpoint(format: Format): LackableEndpoint | undefined {
+  return endpoints.find((endpoint) => formatsOf[endpoint][0] === format)
+}
+
+const endpoints: readonly LackableEndpoint[] = ['responses', 'completions', 'embeddings']
+
+/** What was learnt of an upstream: the endpoint, and when. */
+export interface Lacking {
+  readonly endpoint: LackableEndpoint
+  /** Unix seconds. */
+  readonly since: number
+}
+
+const learntForSeconds = 24 * 3600
+
+/** Reads the column; what is older than a day is forgotten. */
+export function readLacking(column: string, nowMs: number): Lacking[] {
+  const known: Partial<Record<string, number>> = column === '' ? {} : JSON.parse(column)
+  return endpoints.flatMap((endpoint) => {
+    const since = known[endpoint]
+    return since !== undefined && since > seconds(nowMs) - learntForSeconds ? [{ endpoint, since }] : []
+  })
+}
+
+/** The provider without these endpoints; the same one for none. */
+export function withoutEndpoints(provider: Provider, lacking: readonly LackableEndpoint[]): Provider {
+  const gone = new Set(
+    lacking.flatMap((endpoint) => formatsOf[endpoint]).filter((format) => provider.speaks[format] !== undefined),
+  )
+  if (gone.size === 0) return provider
+  const { prefers } = provider
+  return {
+    ...provider,
+    speaks: Object.fromEntries(Object.entries(provider.speaks).filter(([format]) => !gone.has(format as Format))),
+    ...(prefers
+      ? {
+          prefers: (...asked) => {
+            const preferred = prefers(...asked)
+            return preferred !== undefined && gone.has(preferred) ? undefined : preferred
+          },
+        }
+      : {}),
+  }
+}
+
+/** The channel as it is without an endpoint, for a call that has just found out. */
+export function withoutEndpoint<Channel extends { readonly provider: Provider }>(
+  channel: Channel,
+  endpoint: LackableEndpoint,
+): Channel {
+  return { ...channel, provider: withoutEndpoints(channel.provider, [endpoint]) }
+}
+
+/** Counts how often in a row a channel answered that it lacks an endpoint, on this node. */
+export class EndpointMisses {
+  readonly #counts = new Map<string, number>()
+
+  /** Whether this is the miss by which it is learnt. */
+  missed({ id }: { readonly id: number }, endpoint: LackableEndpoint): boolean {
+    const key = `${id} ${endpoint}`
+    const count = (this.#counts.get(key) ?? 0) + 1
+    if (count < missesUntilLearnt) this.#counts.set(key, count)
+    else this.#counts.delete(key)
+    return count >= missesUntilLearnt
+  }
+
+  /** Whether some channel has missed one. */
+  get any(): boolean {
+    return this.#counts.size > 0
+  }
+
+  /** It answered something else. */
+  found({ id }: { readonly id: number }, endpoint: LackableEndpoint): void {
+    this.#counts.delete(`${id} ${endpoint}`)
+  }
+}
+
+const missesUntilLearnt = 2
+
+/** Writes down what was learnt of a channel. One that has changed since stays as it is. */
+export async function learnLacking(
+  core: Core,
+  channel: Pick<Upstream, 'id' | 'baseUrl'>,
+  endpoint: LackableEndpoint,
+): Promise<void> {
+  const written = await core.db.transaction().execute(async (within) => {
+    const row = await lockChannel(core, within, channel.id)
+    if (row.base_url !== '' && row.base_url !== channel.baseUrl) return false
+    const known = readLacking(row.lacking, core.now())
+    const lacking = Object.fromEntries(
+      [...known, { endpoint, since: seconds(core.now()) }].map((each) => [each.endpoint, each.since]),
+    )
+    await within
+      .updateTable('channels')
+      .set({ lacking: JSON.stringify(lacking) })
+      .where('id', '=', channel.id)
+      .execute()
+    return true
+  })
+  if (written) core.bus.publish('channels', channel.id)
+}
+
+/** Forgets what was learnt more than a day ago. Answers of how many channels. */
+export async function forgetLacking(core: Core): Promise<number> {
+  const rows = await core.db.selectFrom('channels').select(['id', 'lacking']).where('lacking', '<>', '').execute()
+  let forgotten = 0
+  for (const { id, lacking } of rows) {
+    const known = readLacking(lacking, core.now())
+    const kept =
+      known.length === 0 ? '' : JSON.stringify(Object.fromEntries(known.map(({ endpoint, since }) => [endpoint, since])))
+    if (kept === lacking) continue
+    await core.db.updateTable('channels').set({ lacking: kept }).where('id', '=', id).where('lacking', '=', lacking).execute()
+    core.bus.publish('channels', id)
+    forgotten++
+  }
+  return forgotten
+}

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest'
+import type { Channel } from '../../src/contract/entities/channel.ts'
+import { forgetLacking } from '../../src/server/channels/lacking.ts'
+import { serverOfTest, type TestServer } from '../helpers/app.ts'
+import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
+import { ask as askAt, completion, event, eventually, httpUpstream, model, piece, settledCharges, stage } from './stage.ts'
+
+/** Upstreams that lack endpoints which the type of their channel has. */
+
+const embedding = 'text-embedding-3-small'
+
+/** A host that has nothing but Chat; how it says so of other paths is up to the test. */
+async function chatHost(missing: { status: number; type?: string; text: (path: string) => string }) {
+  const asked: string[] = []
+  const state = { missing }
+  const url = await httpUpstream(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    const path = request.url ?? ''
+    asked.push(path)
+    if (!path.endsWith('/chat/completions')) {
+      const { status, type = 'text/html', text } = state.missing
+      response.writeHead(status, { 'content-type': type }).end(text(path))
+    } else if (JSON.parse(body).stream) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(piece('four five six') + piece('', 'stop') + event('[DONE]'))
+    } else {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(completion())
+    }
+  })
+  return { url, asked, state }
+}
+
+const html = { status: 404, text: () => '<html><body>404 Not Found</body></html>' }
+const responses = '/v1/responses'
+const question = { model, input: 'one two three' }
+
+async function shown(server: TestServer, id: number): Promise<Channel> {
+  return server.call<Channel>(`GET /api/channel/${id}`)
+}
+
+async function learnt(server: TestServer, id: number) {
+  await eventually('it is learnt', async () => (await shown(server, id)).lacking.length > 0)
+}
+
+describe('an endpoint that the upstream of a channel lacks', () => {
+  it.each<[string, Parameters<typeof chatHost>[0]]>([
+    ['a page of HTML', html],
+    ['nothing', { status: 404, text: () => '' }],
+    ['405 with nothing', { status: 405, text: () => '' }],
+    [
+      '501 with the path',
+      { status: 501, type: 'application/json', text: (path) => `{"error":{"message":"No route for ${path}"}}` },
+    ],
+    ['the path', { status: 404, type: 'application/json', text: (path) => `{"error":{"message":"Invalid URL (POST ${path})"}}` }],
+    ['the words of a framework', { status: 404, type: 'application/json', text: () => '{"detail":"Not Found"}' }],
+  ])('answered with %s, is translated, learnt after two in a row and shown with its date', async (_name, missing) => {
+    const host = await chatHost(missing)
+    const { server, ask, channelId } = await stage('sqlite', host.url)
+    const answers = []
+    for (let time = 0; time < 2; time++) answers.push(await ask(question, responses))
+    await learnt(server, channelId)
+    answers.push(await ask({ ...question, stream: true }, responses))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(JSON.parse(answers[0]?.text ?? '').output[0].content[0].text).toBe('four five six')
+    expect(answers[2]?.text).toContain('event: response.completed')
+    const chat = '/v1/chat/completions'
+    expect(host.asked).toEqual([responses, chat, responses, chat, chat])
+    const now = Date.now() / 1000
+    const { lacking } = await shown(server, channelId)
+    expect(lacking).toEqual([{ endpoint: 'responses', since: expect.any(Number) }])
+    expect(Math.abs((lacking[0]?.since ?? 0) - now)).toBeLessThan(60)
+    expect(await settledCharges(server)).toHaveLength(3)
+    await requireBalancedBooks(server)
+  })
+
+  it.each<[string, Parameters<typeof chatHost>[0]]>([
+    [
+      'names a model',
+      { status: 404, type: 'application/json', text: (path) => `{"error":{"message":"${path}: no model ${model}"}}` },
+    ],
+    ['names nothing', { status: 404, type: 'application/json', text: () => '{"error":{"message":"The resource is gone"}}' }],
+    ['is another status', { status: 400, text: () => '<html></html>' }],
+  ])('is not taken for missing by an answer that %s', async (_name, missing) => {
+    const host = await chatHost(missing)
+    const { server, ask, channelId } = await stage('sqlite', host.url, { channel: { auto_ban: 0 } })
+    for (let time = 0; time < 3; time++) expect((await ask(question, responses)).status).toBeGreaterThanOrEqual(400)
+    expect(new Set(host.asked)).toEqual(new Set([responses]))
+    expect((await shown(server, channelId)).lacking).toEqual([])
+  })
+
+  it('is not learnt of two that are not in a row', async () => {
+    const host = await chatHost(html)
+    const { server, ask, channelId } = await stage('sqlite', host.url, { channel: { auto_ban: 0 } })
+    await ask(question, responses)
+    host.state.missing = { status: 400, type: 'application/json', text: () => '{"error":{"message":"no"}}' }
+    await ask(question, responses)
+    host.state.missing = html
+    await ask(question, responses)
+    expect(host.asked.filter((path) => path === responses)).toHaveLength(3)
+    expect((await shown(server, channelId)).lacking).toEqual([])
+  })
+
+  it('is forgotten when the channel changes, and after a day', async () => {
+    const host = await chatHost(html)
+    const { server, ask, channelId } = await stage('sqlite', host.url)
+    for (let time = 0; time < 2; time++) await ask(question, responses)
+    await learnt(server, channelId)
+    await server.call('PUT /api/channel/', { id: channelId, name: 'another name' })
+    expect((await shown(server, channelId)).lacking).toEqual([])
+    host.asked.length = 0
+    for (let time = 0; time < 2; time++) await ask(question, responses)
+    expect(host.asked[0]).toBe(responses)
+    await learnt(server, channelId)
+
+    const dayAgo = JSON.stringify({ responses: Math.floor(Date.now() / 1000) - 24 * 3600 })
+    await server.app.db.updateTable('channels').set({ lacking: dayAgo }).where('id', '=', channelId).execute()
+    expect(await forgetLacking(server.app)).toBe(1)
+    await server.app.channels.refresh()
+    expect((await shown(server, channelId)).lacking).toEqual([])
+    host.asked.length = 0
+    await ask(question, responses)
+    expect(host.asked[0]).toBe(responses)
+  })
+
+  it('may be said by hand, and is then never asked for', async () => {
+    const host = await chatHost(html)
+    const setting = JSON.stringify({ lacks_endpoints: ['responses', 'completions'] })
+    const { ask } = await stage('sqlite', host.url, { channel: { setting } })
+    expect((await ask(question, responses)).status).toBe(200)
+    expect((await ask({ model, prompt: 'one two' }, '/v1/completions')).status).toBe(200)
+    expect(new Set(host.asked)).toEqual(new Set(['/v1/chat/completions']))
+  })
+
+  it('has no other way for embeddings: the next channel is asked, and without one it is refused by name once it is known', async () => {
+    const host = await chatHost(html)
+    const { server, ask, channelId } = await stage('sqlite', host.url, {
+      channel: { models: `${model},${embedding}`, auto_ban: 0 },
+    })
+    const body = { model: embedding, input: 'one' }
+    for (let time = 0; time < 2; time++) expect((await ask(body, '/v1/embeddings')).status).toBe(503)
+    await learnt(server, channelId)
+    const { status, text } = await ask(body, '/v1/embeddings')
+    expect([status, JSON.parse(text).error.message]).toEqual([400, expect.stringContaining('offers embeddings')])
+  })
+})
+
+describe('a custom channel whose address is that of Chat', () => {
+  it('gets chat bodies only: completions are translated, embeddings refused by name', async () => {
+    const host = await chatHost(html)
+    const server = await serverOfTest('sqlite')
+    await addChannel(server, { type: 8, url: `${host.url}/api/chat/completions`, models: `${model},${embedding}` })
+    const { key } = await addToken(server)
+    const chat = await askAt(server, key, { model, messages: [{ role: 'user', content: 'one' }] })
+    const legacy = await askAt(server, key, { model, prompt: 'one two' }, '/v1/completions')
+    expect([chat.status, legacy.status]).toEqual([200, 200])
+    expect(JSON.parse(legacy.text)).toMatchObject({ object: 'text_completion', choices: [{ text: 'four five six' }] })
+    const { status, text } = await askAt(server, key, { model: embedding, input: 'one' }, '/v1/embeddings')
+    expect([status, JSON.parse(text).error.message]).toEqual([400, expect.stringContaining('offers embeddings')])
+    expect(host.asked).toEqual(['/api/chat/completions', '/api/chat/completions'])
+  })
+})
