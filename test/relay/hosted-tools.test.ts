@@ -117,6 +117,20 @@ eachDatabase('hosted tools that the model behind lacks', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
+  it('go along where the request is only written anew in the format of its vendor, and need a price there', async () => {
+    const tidy = { setting: JSON.stringify({ force_format: true }) }
+    const { server, asked, ask, model } = await foreignStage(kind, 'Chat alone', () => ({ text: 'ok' }), tidy)
+    const hosted = { type: 'telescope', telescope: { lens: 'wide' } }
+    const request = { model, messages: [{ role: 'user', content: 'hi' }], tools: [hosted] }
+    expect((await ask(request)).text).toContain('ToolPrice')
+    await server.call('PUT /api/option/', { key: 'ToolPrice', value: JSON.stringify({ telescope: 0.01 }) })
+    const answer = await ask(request)
+    expect([answer.status, answer.headers.get('x-sluice-dropped')]).toEqual([200, null])
+    expect(asked.map(({ body }) => body.tools)).toEqual([[hosted]])
+    expect(JSON.parse((await books(server)).logs.at(-1)?.other ?? '{}').tool_calls).toEqual({ telescope: 1 })
+    await requireBalancedBooks(server)
+  })
+
   it('of Messages, Gemini and Chat callers are left out too', async () => {
     const { ask, model, asked } = await foreignStage(kind, 'Chat alone', () => ({ text: 'ok' }))
     const messages = {

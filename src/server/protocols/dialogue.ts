@@ -1,5 +1,6 @@
 import type { Text } from '../../contract/text.ts'
 import type { Format } from './format.ts'
+import type { JsonObject } from './wire-format.ts'
 
 /**
  * The neutral form of a conversation request, between a format that is read and another that is written. It is no wire format of any
@@ -153,6 +154,8 @@ export interface VendorOnlyTool {
   readonly name: string
   /** Why it cannot be carried. */
   readonly reason: Text
+  /** As it was sent, where a request can be written anew in its own format. */
+  readonly sent?: JsonObject
 }
 
 export type ToolChoice =

@@ -51,7 +51,7 @@ export async function translate(
       settings: settingsOf(app, work.caller, channel),
       lose: dropped.lose,
     }
-    leaveOutVendorTools(complete, context)
+    if (complete.from !== to.format) leaveOutVendorTools(complete, context)
     written = codec.writeRequest(complete, context)
     // A budget for thinking is to be made for the limit that the balance affords.
     if (work.outputLimit !== undefined && (readOutputLimit(to.format, written.body, context) ?? 0) > work.outputLimit)

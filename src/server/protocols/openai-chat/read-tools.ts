@@ -12,7 +12,7 @@ export function readTools(body: JsonObject): Pick<Dialogue, 'tools' | 'vendorOnl
     if (!isObject(tool)) return refuseTool(field)
     const isOwn = objectAt(tool, 'custom') || tool.type === 'function' || (tool.type === undefined && isObject(tool.function))
     if (isOwn) tools.push(readTool(tool, field))
-    else vendorOnly.push({ field: `${field}.type`, name: `tools.${nameOf(tool)}`, reason: onlyItsVendor })
+    else vendorOnly.push({ field: `${field}.type`, name: `tools.${nameOf(tool)}`, reason: onlyItsVendor, sent: tool })
   }
   if (vendorOnly.length > 0) return { tools, vendorOnly }
   if (tools.length > 0) return { tools }

@@ -25,9 +25,11 @@ export function writeTools(writing: Writing): WrittenTools {
   const { toolChoice, parallelTools } = dialogue
   const narrows = toolChoice?.kind === 'allowed' && !rules.takesCustomTools
   const offered = dialogue.tools.filter(({ name }) => !narrows || toolChoice.names.includes(name))
-  if (offered.length === 0) return { members: {}, keepsCustom, customTools }
+  const own = writing.isOwn ? (dialogue.vendorOnly ?? []).flatMap(({ sent }) => (sent ? [sent] : [])) : []
+  if (offered.length + own.length === 0) return { members: {}, keepsCustom, customTools }
 
-  const tools = offered.map((tool) => (tool.custom && keepsCustom ? writeCustom(tool, writing) : writeFunction(tool, writing)))
+  const written = offered.map((tool) => (tool.custom && keepsCustom ? writeCustom(tool, writing) : writeFunction(tool, writing)))
+  const tools = [...written, ...own]
   return {
     members: { tools, tool_choice: toolChoice && writeChoice(toolChoice, writing), parallel_tool_calls: parallelTools },
     keepsCustom,
