@@ -23,7 +23,7 @@ export class BedrockEvents {
   }
 
   #tell({ headers, payload }: AwsMessage): string {
-    const kind = headers.get(':message-type')
+    const kind = kindOf(headers)
     if (kind === 'event') {
       const name = headers.get(':event-type') ?? ''
       const told = name === 'chunk' ? nativeEvent(payload) : eventText(name, payload.toString('latin1'))
@@ -34,6 +34,14 @@ export class BedrockEvents {
     if (kind === 'exception') return errorText(headers.get(':exception-type') ?? '', messageIn(payload))
     return errorText(headers.get(':error-code') ?? '', headers.get(':error-message') ?? '')
   }
+}
+
+/** Some gateways leave the kind out; then the name of what is told says it. */
+function kindOf(headers: AwsMessage['headers']): string | undefined {
+  const told = headers.get(':message-type')
+  if (told !== undefined) return told
+  if (headers.has(':exception-type')) return 'exception'
+  return headers.has(':event-type') ? 'event' : undefined
 }
 
 /** Statuses that the exceptions stand for. */

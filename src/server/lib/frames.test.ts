@@ -136,6 +136,14 @@ describe('an AWS event stream', () => {
     expectSame('aws-event-stream', bytes, { events: [{ name: 'error', data }], failure: '' })
   })
 
+  it('knows an event and an exception by their names where a gateway leaves out the kind', () => {
+    const event = awsMessage({ ':event-type': 'messageStop' }, '{"stopReason":"end_turn"}')
+    const exception = awsMessage({ ':exception-type': 'throttlingException' }, '{"message":"Slow down"}')
+    const { events } = read('aws-event-stream', [event, exception])
+    expect(events.map(({ name }) => name)).toEqual(['messageStop', 'error'])
+    expect(JSON.parse(events[1]?.data ?? '').error).toMatchObject({ message: 'Slow down', status: 429 })
+  })
+
   it('tells an error of the service by its code', () => {
     const bytes = awsMessage({ ':message-type': 'error', ':error-code': 'InternalError', ':error-message': 'Broken' }, '')
     const data = '{"type":"error","error":{"type":"InternalError","message":"Broken","status":0}}'

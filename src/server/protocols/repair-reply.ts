@@ -1,6 +1,6 @@
 import type { WrittenRequest } from './codec.ts'
 import type { OpenEvent, ReplyEvent } from './reply-events.ts'
-import { isObject } from './wire-format.ts'
+import { cutInputObject } from './tool-input.ts'
 
 /**
  * Undoes in the reply what writing the request had to change: tools get the caller's names back, the input of a free-text tool leaves its
@@ -96,14 +96,8 @@ export function needsRepair({ toolNames, answerTool, customTools }: WrittenReque
   return (toolNames?.size ?? 0) > 0 || answerTool !== undefined || (customTools?.size ?? 0) > 0
 }
 
-/** The member `input` of a tool call's JSON, or the JSON itself when it has none. */
+/** The member `input` of a tool call's JSON, which may have broken off; the JSON itself when it has none. */
 function freeText(json: string): string {
-  if (json === '') return ''
-  try {
-    const value: unknown = JSON.parse(json)
-    if (isObject(value) && typeof value.input === 'string') return value.input
-  } catch {
-    // What is no JSON was meant as the text itself.
-  }
-  return json
+  const { input } = json === '' ? { input: '' } : cutInputObject(json)
+  return typeof input === 'string' ? input : json
 }

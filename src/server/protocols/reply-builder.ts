@@ -17,9 +17,9 @@ export class ReplyBuilder {
   #calls = 0
   #open: { readonly index: number; readonly block: SaidBlock } | undefined
   readonly #openCalls = new Map<string, number>()
-  #finish:
-    | { readonly reason: FinishReason | 'unknown'; readonly explanation?: string; readonly stopSequence?: string }
-    | undefined
+  /** Sources that came while no text was open. */
+  #citations: Citation[] = []
+  #finish: { readonly reason: FinishReason | 'untold'; readonly explanation?: string; readonly stopSequence?: string } | undefined
 
   get isOver(): boolean {
     return this.#isOver
@@ -79,9 +79,10 @@ export class ReplyBuilder {
     this.#add({ type: 'close', index })
   }
 
-  /** A source of the text that is open; nothing when none is. */
+  /** A source of the text that is open; else of the next one. */
   cite(citation: Citation): void {
     if (this.#open?.block === 'text') this.#add({ type: 'cite', index: this.#open.index, citation })
+    else if (!this.#isOver) this.#citations.push(citation)
   }
 
   openCall(key: string, call: { readonly callId: string; readonly name: string; readonly isCustom?: boolean }): void {
@@ -106,11 +107,11 @@ export class ReplyBuilder {
     if (index !== undefined) this.#add({ type: 'opaque', index, opaque })
   }
 
-  closeCall(key: string): void {
+  closeCall(key: string, { isCut = false } = {}): void {
     const index = this.#openCalls.get(key)
     if (index === undefined) return
     this.#openCalls.delete(key)
-    this.#add({ type: 'close', index })
+    this.#add({ type: 'close', index, ...(isCut ? { isCut } : {}) })
   }
 
   /** A call that came whole. */
@@ -126,9 +127,9 @@ export class ReplyBuilder {
     this.#add({ type: 'usage', usage })
   }
 
-  /** Why the reply stops. The first reason that is known stands. */
-  stop(reason: FinishReason | 'unknown', explanation?: string, stopSequence?: string): void {
-    if (this.#finish === undefined || this.#finish.reason === 'unknown') {
+  /** Why the reply stops, as far as the upstream tells. The first reason that is known stands. */
+  stop(reason: FinishReason | 'untold', explanation?: string, stopSequence?: string): void {
+    if (this.#finish === undefined || (isUnclear(this.#finish.reason) && reason !== 'untold')) {
       this.#finish = { reason, ...(explanation ? { explanation } : {}), ...(stopSequence ? { stopSequence } : {}) }
     }
   }
@@ -139,13 +140,14 @@ export class ReplyBuilder {
     this.#isOver = true
   }
 
-  /** The upstream has said that the reply is complete. An unknown reason is a stop when anything was said, else an error. */
+  /** The upstream has said that the reply is over. Without a reason that is known it is an error when nothing was said. */
   end(): void {
     if (this.#isOver) return
-    if (this.#finish?.reason === 'unknown' && !this.hasOutput) {
+    if (this.#finish && isUnclear(this.#finish.reason) && !this.hasOutput) {
       this.fail(errorFacts('the upstream gave no answer'))
       return
     }
+    this.#citeWaiting()
     this.#closeAll()
     if (this.#finish) this.#add({ type: 'finish', ...this.#finish, reason: this.#settledReason(this.#finish.reason) })
     this.#add({ type: 'end' })
@@ -160,14 +162,23 @@ export class ReplyBuilder {
   }
 
   /** Protocols notes 3.10: a reply with calls stops for them, unless it was cut short; one without never does. */
-  #settledReason(reason: FinishReason | 'unknown'): FinishReason {
-    if (reason === 'unknown' || reason === 'stop' || reason === 'tool-calls') return this.#calls > 0 ? 'tool-calls' : 'stop'
+  #settledReason(reason: FinishReason | 'untold'): FinishReason {
+    if (reason === 'untold' || reason === 'stop' || reason === 'tool-calls') return this.#calls > 0 ? 'tool-calls' : 'stop'
     return reason
   }
 
   #say(block: SaidBlock, text: string): void {
     if (text === '' || this.#isOver) return
     this.#add({ type: 'delta', index: this.#openSaid(block), text })
+    if (block === 'text') this.#citeWaiting()
+  }
+
+  /** What no text came for stands in one that says nothing. */
+  #citeWaiting(): void {
+    if (this.#citations.length === 0) return
+    const index = this.#openSaid('text')
+    for (const citation of this.#citations) this.#add({ type: 'cite', index, citation })
+    this.#citations = []
   }
 
   #openSaid(block: SaidBlock): number {
@@ -200,6 +211,10 @@ export class ReplyBuilder {
     this.#hasStarted = true
     this.#made.push(event)
   }
+}
+
+function isUnclear(reason: FinishReason | 'untold'): boolean {
+  return reason === 'untold' || reason === 'other'
 }
 
 type SaidBlock = 'text' | 'reasoning' | 'refusal'

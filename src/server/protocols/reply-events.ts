@@ -18,7 +18,8 @@ export type ReplyEvent =
   | { readonly type: 'delta'; readonly index: number; readonly text: string }
   | { readonly type: 'opaque'; readonly index: number; readonly opaque: Opaque }
   | { readonly type: 'cite'; readonly index: number; readonly citation: Citation }
-  | { readonly type: 'close'; readonly index: number }
+  /** `isCut`: the input of a call broke off at the output limit. */
+  | { readonly type: 'close'; readonly index: number; readonly isCut?: boolean }
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string; readonly explanation?: string }
   | { readonly type: 'error'; readonly error: UpstreamErrorFacts }
@@ -43,5 +44,16 @@ export interface Citation {
   readonly end: number
 }
 
-/** `content-filter`: refused by a classifier. `pause`: the vendor wants to go on in another request. */
-export type FinishReason = 'stop' | 'stop-sequence' | 'length' | 'context-full' | 'tool-calls' | 'content-filter' | 'pause'
+/**
+ * `content-filter`: refused by a classifier. `pause`: the vendor wants to go on in another request. `other`: for a reason that is not known
+ * here. Of these only `stop`, `stop-sequence` and `tool-calls` end a complete answer.
+ */
+export type FinishReason =
+  | 'stop'
+  | 'stop-sequence'
+  | 'length'
+  | 'context-full'
+  | 'tool-calls'
+  | 'content-filter'
+  | 'pause'
+  | 'other'

@@ -54,6 +54,13 @@ function openAiWord(value: string): string {
   return value.toLowerCase() === 'fast' ? 'priority' : value
 }
 
+/** Whether OpenAI knows the tier: it refuses the words of other vendors. */
+export function isOpenAiTier(value: unknown): boolean {
+  return openAiTiers.has(value)
+}
+
+const openAiTiers: ReadonlySet<unknown> = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])
+
 const trafficTiers: Readonly<Record<string, string>> = {
   ON_DEMAND: 'standard',
   ON_DEMAND_PRIORITY: 'priority',

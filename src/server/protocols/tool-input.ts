@@ -1,3 +1,4 @@
+import { closeJson } from '../lib/close-json.ts'
 import { isObject, type JsonObject } from './wire-format.ts'
 
 /**
@@ -12,6 +13,13 @@ export function inputObject(text: string): JsonObject {
   if (isObject(value)) return value
   const inner = typeof value === 'string' ? parsed(value) : undefined
   return isObject(inner) ? inner : { value }
+}
+
+/** The same for input that may have broken off at the output limit: what came of an object is read as far as it came. */
+export function cutInputObject(text: string): JsonObject {
+  const begun = parsed(text) === undefined ? closeJson(text) : undefined
+  const value = begun === undefined ? undefined : parsed(begun)
+  return isObject(value) ? value : inputObject(text)
 }
 
 /** The input of a tool call as JSON text, as Chat wants it: objects written as text, nothing as an empty object, texts unchanged. */

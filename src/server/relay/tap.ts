@@ -38,7 +38,8 @@ export class StreamTap implements Tap {
     if (this.#terminal || this.error) return ''
     this.#keep(block)
     if (this.#format.endsWithBody) return this.#passButEnd(block)
-    const needsAll = this.#renameTo !== undefined || (!this.#format.hasNamedEvents && mayHaveEmpty.test(block))
+    const mayHaveEmpty = this.#format.hasNamedEvents ? emptyNamed : emptyOrNamed
+    const needsAll = this.#renameTo !== undefined || mayHaveEmpty.test(block)
     return this.#edit(block, needsAll ? eventsIn(block) : this.#eventsThatMatter(block))
   }
 
@@ -171,7 +172,7 @@ export class StreamTap implements Tap {
 
   /** Some hosts send events of nothing to stay awake, which clients of these formats would read as JSON. */
   #isEmpty({ data }: EventText): boolean {
-    return data === '' && !this.#format.hasNamedEvents
+    return data === ''
   }
 
   #replacement(event: EventText, data: JsonObject): string | undefined {
@@ -206,7 +207,8 @@ export class StreamTap implements Tap {
 }
 
 const namedEvent = /^event:[^\n]*\ndata:[^\n]*\n\r?\n$/
-const mayHaveEmpty = /(?:^|\n)(?:event:|data: ?\r?\n)/
+const emptyOrNamed = /(?:^|\n)(?:event:|data: ?\r?\n)/
+const emptyNamed = /(?:^|\n)(?:data: ?\r?\n|event:[^\n]*\n\r?\n)/
 const oneLineEvent = /^data:[^\n]*\n\r?\n$/
 const keptBytesMax = 32 * 1024
 

@@ -7,7 +7,9 @@ import { sealFor } from './seals.ts'
 interface Waiting {
   readonly opened: OpenEvent
   text: string
+  readonly citations: Citation[]
   isClosed: boolean
+  isCut: boolean
 }
 
 /**
@@ -17,15 +19,17 @@ interface Waiting {
  */
 export class BlockQueue {
   readonly #waiting = new Map<number, Waiting>()
+  /** Sources that wait for a text. */
+  readonly #citations: Citation[] = []
   #current: OpenBlock | undefined
   #next = 0
 
   open(opened: OpenEvent): JsonObject[] {
     if (this.#current) {
-      this.#waiting.set(opened.index, { opened, text: '', isClosed: false })
+      this.#waiting.set(opened.index, { opened, text: '', citations: [], isClosed: false, isCut: false })
       return []
     }
-    this.#current = new OpenBlock(opened, () => this.#next++)
+    this.#current = new OpenBlock(opened, () => this.#next++, this.#citations)
     return this.#current.begin()
   }
 
@@ -42,27 +46,31 @@ export class BlockQueue {
   }
 
   cite(index: number, citation: Citation): JsonObject[] {
-    return this.#current?.index === index ? this.#current.cite(citation) : []
+    if (this.#current?.index === index) return this.#current.cite(citation)
+    this.#waiting.get(index)?.citations.push(citation)
+    return []
   }
 
-  close(index: number): JsonObject[] {
+  /** `isCut`: the input of a call broke off, and is not to look whole. */
+  close(index: number, isCut: boolean): JsonObject[] {
     const waiting = this.#waiting.get(index)
     if (waiting) {
       waiting.isClosed = true
+      waiting.isCut = isCut
       return []
     }
     if (this.#current?.index !== index) return []
-    const events = this.#current.end()
+    const events = this.#current.end(isCut)
     this.#current = undefined
-    for (const [at, { opened, text, isClosed }] of this.#waiting) {
+    for (const [at, { opened, text, citations, isClosed, isCut: isWaitingCut }] of this.#waiting) {
       this.#waiting.delete(at)
-      const block = new OpenBlock(opened, () => this.#next++)
-      events.push(...block.begin(), ...block.say(text))
+      const block = new OpenBlock(opened, () => this.#next++, this.#citations)
+      events.push(...block.begin(), ...block.say(text), ...citations.flatMap((citation) => block.cite(citation)))
       if (!isClosed) {
         this.#current = block
         break
       }
-      events.push(...block.end())
+      events.push(...block.end(isWaitingCut))
     }
     return events
   }
@@ -77,10 +85,12 @@ class OpenBlock {
   readonly #number: () => number
   #told: { readonly index: number; readonly kind: 'text' | 'thinking' | 'tool_use' } | undefined
   #hasSpoken = false
+  readonly #citations: Citation[]
 
-  constructor(opened: OpenEvent, number: () => number) {
+  constructor(opened: OpenEvent, number: () => number, citations: Citation[]) {
     this.#opened = opened
     this.#number = number
+    this.#citations = citations
   }
 
   get index(): number {
@@ -132,14 +142,22 @@ class OpenBlock {
     return [...stopped, { type: 'content_block_start', index, content_block: block }, { type: 'content_block_stop', index }]
   }
 
-  cite({ url, title }: Citation): JsonObject[] {
-    if (this.#told?.kind !== 'text') return []
-    const citation = { type: 'web_search_result_location', cited_text: '', url, title, encrypted_index: '' }
-    return [this.#delta({ type: 'citations_delta', citation })]
+  cite(citation: Citation): JsonObject[] {
+    if (this.#opened.block !== 'text') return []
+    this.#citations.push(citation)
+    return this.#told ? this.#citeWaiting() : []
+  }
+
+  #citeWaiting(): JsonObject[] {
+    return this.#citations.splice(0).map(({ url, title }) => {
+      const citation = { type: 'web_search_result_location', cited_text: '', url, title, encrypted_index: '' }
+      return this.#delta({ type: 'citations_delta', citation })
+    })
   }
 
   /** A call has at least one piece of input: clients read it from nowhere else. */
-  end(): JsonObject[] {
+  end(isCut: boolean): JsonObject[] {
+    if (isCut) return this.#stop()
     const isCustom = this.#opened.block === 'custom-tool-call'
     const rest = isCustom ? (this.#hasSpoken ? '"}' : '{"input":""}') : this.#hasSpoken ? '' : '{}'
     const last = this.#told?.kind === 'tool_use' && rest !== '' ? [this.#json(rest)] : []
@@ -148,7 +166,7 @@ class OpenBlock {
 
   #text(text: string): JsonObject[] {
     const started = this.#told ? [] : this.#start('text', { type: 'text', text: '' })
-    return [...started, this.#delta({ type: 'text_delta', text })]
+    return [...started, this.#delta({ type: 'text_delta', text }), ...this.#citeWaiting()]
   }
 
   #startThinking(): JsonObject[] {

@@ -1,4 +1,4 @@
-import { inputObject } from '../tool-input.ts'
+import { cutInputObject, inputObject } from '../tool-input.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
 /** A Messages reply in its two forms: whole, and as the events of a stream, the last one left out. */
@@ -74,7 +74,8 @@ export function gatherMessage(events: readonly JsonObject[]): JsonObject {
       }
     }
   }
-  return { ...message, content: [...blocks.values()].map(closedBlock) }
+  const isCut = message.stop_reason === 'max_tokens' || message.stop_reason === 'model_context_window_exceeded'
+  return { ...message, content: [...blocks.values()].map((block) => closedBlock(block, isCut)) }
 }
 
 function addDelta(block: Record<string, unknown>, delta: JsonObject): void {
@@ -84,6 +85,8 @@ function addDelta(block: Record<string, unknown>, delta: JsonObject): void {
   if (delta.citation) block.citations = [...arrayAt(block, 'citations'), delta.citation]
 }
 
-function closedBlock({ partial_json, ...block }: JsonObject): JsonObject {
-  return typeof partial_json === 'string' && partial_json !== '' ? { ...block, input: inputObject(partial_json) } : block
+/** An input that broke off at the limit is read as far as it came. */
+function closedBlock({ partial_json, ...block }: JsonObject, isCut: boolean): JsonObject {
+  if (typeof partial_json !== 'string' || partial_json === '') return block
+  return { ...block, input: isCut ? cutInputObject(partial_json) : inputObject(partial_json) }
 }

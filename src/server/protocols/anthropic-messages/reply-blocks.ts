@@ -23,6 +23,8 @@ export class ReplyBlocks {
   readonly #newCallId: () => string
   readonly #told = new Map<unknown, Block>()
   readonly #open = new Set<Block>()
+  /** Sources of texts that say nothing: they wait for the next one. */
+  #citations: JsonObject[] = []
   #next = 0
   #calls = 0
 
@@ -100,6 +102,18 @@ export class ReplyBlocks {
     return [...this.#told.keys()].flatMap((key) => this.stop(key))
   }
 
+  /** Sources that no text came for, in one that says nothing. */
+  citeRest(): ReplyEvent[] {
+    const cites = citationsOf(this.#citations, 0)
+    if (cites.length === 0) return []
+    const index = this.#next++
+    return [
+      { type: 'open', index, block: 'text' },
+      ...cites.map((citation) => ({ type: 'cite' as const, index, citation })),
+      { type: 'close', index },
+    ]
+  }
+
   #begin(key: unknown, kind: Kind): Block {
     const block: Block = { kind, index: undefined, length: 0, signature: '', citations: [], input: undefined }
     this.#told.set(key, block)
@@ -146,13 +160,16 @@ export class ReplyBlocks {
   #close(block: Block): ReplyEvent[] {
     const opened = block.signature !== '' ? this.#show(block) : []
     const { index } = block
+    if (index === undefined && block.kind === 'text') this.#citations.push(...block.citations)
     if (index === undefined || !this.#open.delete(block)) return opened
     const events: ReplyEvent[] = [...opened]
     if (block.kind === 'reasoning' && block.signature !== '') {
       events.push({ type: 'opaque', index, opaque: { family: 'anthropic', kind: 'signature', value: block.signature } })
     }
     if (block.kind === 'text') {
-      for (const citation of citationsOf(block)) events.push({ type: 'cite', index, citation })
+      const citations = [...this.#citations, ...block.citations]
+      this.#citations = []
+      for (const citation of citationsOf(citations, block.length)) events.push({ type: 'cite', index, citation })
     }
     if (block.kind === 'tool-call' && block.length === 0) {
       events.push({ type: 'delta', index, text: JSON.stringify(block.input ?? {}) })
@@ -163,7 +180,7 @@ export class ReplyBlocks {
 }
 
 /** Sources on the web, each of the whole block. Places in documents of the request have no address. */
-function citationsOf({ citations, length }: Block): Citation[] {
+function citationsOf(citations: readonly JsonObject[], length: number): Citation[] {
   return citations.flatMap((citation) => {
     const url = textAt(citation, 'url') || webAddress(textAt(citation, 'source'))
     return url === '' ? [] : [{ url, title: textAt(citation, 'title'), start: 0, end: length }]

@@ -140,7 +140,12 @@ describe('a stream of Messages', () => {
     const call = [open({ type: 'tool_use', id: 't', name: 'f', input: {} }), close()]
     expect(summary(streamed(begin(), ...call, stop('end_turn'), end)).finish).toBe('tool-calls')
     expect(summary(streamed(begin(), stop('tool_use'), end)).finish).toBe('stop')
-    expect(summary(streamed(begin(), stop('something_new'), end)).finish).toBe('stop')
+    expect(summary(streamed(begin(), stop('something_new'), end)).finish).toBe('other')
+  })
+
+  it('is an error when a second message begins in it, whatever was open', () => {
+    const call = open({ type: 'tool_use', id: 't', name: 'f', input: {} })
+    expect(summary(streamed(begin(), call, begin(), stop('end_turn'), end)).error).toMatchObject({ status: 502 })
   })
 
   it.each([

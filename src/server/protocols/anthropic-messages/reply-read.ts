@@ -33,6 +33,7 @@ export const readEvents = (context: ReadContext): EventReader => {
 class MessageReader {
   readonly #blocks: ReplyBlocks
   #hasStarted = false
+  #hasHead = false
   #isOver = false
   #usage: Usage | undefined
   #finish: { readonly reason: FinishReason; readonly stopSequence?: string; readonly explanation?: string } | undefined
@@ -50,6 +51,8 @@ class MessageReader {
     }
     switch (event.type) {
       case 'message_start':
+        if (this.#hasHead) return this.#beganAgain()
+        this.#hasHead = true
         return this.#begun(this.#readUsage(objectAt(event, 'message') ?? {}))
       case 'content_block_start':
         return this.#begun(this.#blocks.start(event.index, objectAt(event, 'content_block') ?? {}))
@@ -67,6 +70,12 @@ class MessageReader {
     }
   }
 
+  /** What came so far is no part of what comes now. */
+  #beganAgain(): ReplyEvent[] {
+    this.#isOver = true
+    return [{ type: 'error', error: errorFacts('the upstream began a second message in one reply', { status: 502 }) }]
+  }
+
   /** A stream is complete without its last event when it has said why it stops. */
   finish(): ReplyEvent[] {
     if (this.#isOver) return []
@@ -76,7 +85,7 @@ class MessageReader {
   }
 
   #end(): ReplyEvent[] {
-    const events = this.#begun(this.#blocks.stopAll())
+    const events = this.#begun([...this.#blocks.stopAll(), ...this.#blocks.citeRest()])
     const finish = { type: 'finish' as const, ...this.#finish, reason: this.#settledReason() }
     this.#isOver = true
     return [...events, finish, { type: 'end' }]
@@ -115,14 +124,14 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['compaction', 'pause'],
 ])
 
-/** Undefined while the reply goes on. An unknown reason is a stop. */
+/** Undefined while the reply goes on. */
 function readFinish(delta: JsonObject): { reason: FinishReason; stopSequence?: string; explanation?: string } | undefined {
   const told = textAt(delta, 'stop_reason')
   if (told === '') return undefined
   const stopSequence = textAt(delta, 'stop_sequence')
   const explanation = textAt(objectAt(delta, 'stop_details') ?? {}, 'explanation')
   return {
-    reason: reasons.get(told) ?? 'stop',
+    reason: reasons.get(told) ?? 'other',
     ...(stopSequence === '' ? {} : { stopSequence }),
     ...(explanation === '' ? {} : { explanation }),
   }

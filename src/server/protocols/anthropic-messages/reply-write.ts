@@ -66,7 +66,7 @@ class MessageWriter {
       case 'cite':
         return this.#blocks.cite(event.index, event.citation)
       case 'close':
-        return this.#blocks.close(event.index)
+        return this.#blocks.close(event.index, event.isCut === true)
       case 'finish':
         this.#finish = event
         return []
@@ -122,4 +122,5 @@ const stopReasons: Readonly<Record<FinishReason, string>> = {
   'tool-calls': 'tool_use',
   'content-filter': 'refusal',
   pause: 'pause_turn',
+  other: 'max_tokens',
 }

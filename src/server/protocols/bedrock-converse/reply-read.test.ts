@@ -118,7 +118,7 @@ describe('a stream of Converse', () => {
     ['guardrail_intervened', 'content-filter'],
     ['content_filtered', 'content-filter'],
     ['tool_use', 'stop'],
-    ['something_new', 'stop'],
+    ['something_new', 'other'],
   ])('that stops with %s after text finishes with %s', (reason, finish) => {
     expect(summary(readSse(bedrockConverse, delta(0, { text: 'x' }) + stop(0) + end(reason))).finish).toBe(finish)
   })

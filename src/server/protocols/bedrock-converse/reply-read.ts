@@ -146,7 +146,7 @@ function readStop(builder: ReplyBuilder, stopped: JsonObject): void {
   }
   const own = objectAt(stopped, 'additionalModelResponseFields') ?? {}
   const sequence = textAt(own, 'stop_sequence') || textAt(objectAt(own, 'delta') ?? {}, 'stop_sequence')
-  builder.stop(reasons.get(reason) ?? 'unknown', undefined, sequence)
+  builder.stop(reasons.get(reason) ?? 'other', undefined, sequence)
 }
 
 const reasons: ReadonlyMap<string, FinishReason> = new Map([

@@ -94,9 +94,9 @@ describe('a reply of Cohere', () => {
     expect(error).toMatchObject({ message: 'worker died', status })
   })
 
-  it('stops for an unknown reason when it said something, and is an error when it did not', () => {
+  it('is no complete answer when its reason is unknown, and an error when it said nothing', () => {
     const text = event({ type: 'content-delta', delta: { message: { content: { text: 'x' } } } })
-    expect(summary(readSse(cohereChat, text + end('NEW'))).finish).toBe('stop')
+    expect(summary(readSse(cohereChat, text + end('NEW'))).finish).toBe('other')
     expect(summary(readSse(cohereChat, end('NEW'))).error).toBeDefined()
   })
 

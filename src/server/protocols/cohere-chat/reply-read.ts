@@ -81,7 +81,7 @@ function readEnd(builder: ReplyBuilder, end: JsonObject): void {
     const message = textAt(end, 'error') || `the upstream stopped: ${reason}`
     builder.fail(errorFacts(message, { code: reason, status: reason === 'TIMEOUT' ? 504 : 0 }))
   }
-  builder.stop(reasons.get(reason) ?? 'unknown')
+  builder.stop(reasons.get(reason) ?? 'other')
   builder.end()
 }
 

@@ -30,11 +30,14 @@ function readPiece(builder: ReplyBuilder, piece: JsonObject, { newCallId }: Read
     builder.usage({ ...noUsage, input: countAt(usage, 'prompt_tokens'), output: countAt(usage, 'completion_tokens') })
   }
   if (piece.is_end !== true) return
-  builder.stop(piece.is_truncated === true ? 'length' : (reasons.get(textAt(piece, 'finish_reason')) ?? 'stop'))
+  builder.stop(piece.is_truncated === true ? 'length' : (reasons.get(textAt(piece, 'finish_reason')) ?? 'other'))
   builder.end()
 }
 
 const reasons: ReadonlyMap<string, FinishReason> = new Map([
+  ['', 'stop'],
+  ['normal', 'stop'],
+  ['stop', 'stop'],
   ['length', 'length'],
   ['content_filter', 'content-filter'],
   ['function_call', 'tool-calls'],

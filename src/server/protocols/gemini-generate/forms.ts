@@ -1,4 +1,5 @@
-import { arrayAt, isObject, type JsonObject, objectAt } from '../wire-format.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { PartialArgs } from './partial-args.ts'
 
 /** One reply out of the chunks of a stream: each is a reply of its own, whose parts follow on those before. */
 export function gatherGenerate(chunks: readonly JsonObject[]): JsonObject {
@@ -17,7 +18,7 @@ export function gatherGenerate(chunks: readonly JsonObject[]): JsonObject {
 
   const ordered = [...candidates].sort(([a], [b]) => a - b)
   const gathered = ordered.map(([index, { candidate, parts }]) => ({
-    content: { parts, role: 'model' },
+    content: { parts: withWholeCalls(parts), role: 'model' },
     ...candidate,
     index,
   }))
@@ -33,6 +34,30 @@ export function joinParts(parts: JsonObject[], more: readonly JsonObject[]): voi
       parts[parts.length - 1] = { ...last, ...part, text: `${last.text}${part.text}` }
     } else parts.push(part)
   }
+}
+
+/** Calls whose arguments come in pieces are one part each, as a whole reply has them. */
+function withWholeCalls(parts: readonly JsonObject[]): JsonObject[] {
+  const whole: JsonObject[] = []
+  let open: { readonly part: JsonObject; readonly args: PartialArgs } | undefined
+  const close = () => {
+    if (!open) return
+    const { partialArgs: _, willContinue: __, ...call } = objectAt(open.part, 'functionCall') ?? {}
+    whole.push({ ...open.part, functionCall: { ...call, args: JSON.parse(open.args.json) } })
+    open = undefined
+  }
+  for (const part of parts) {
+    const call = objectAt(part, 'functionCall')
+    const pieces = arrayAt(call ?? {}, 'partialArgs')
+    if (!call || textAt(call, 'name') !== '') close()
+    if (call && (open || pieces.length > 0 || call.willContinue === true)) {
+      open ??= { part, args: new PartialArgs(objectAt(call, 'args')) }
+      open.args.add(pieces)
+      if (call.willContinue !== true) close()
+    } else whole.push(part)
+  }
+  close()
+  return whole
 }
 
 /** What carries a signature ends there. */

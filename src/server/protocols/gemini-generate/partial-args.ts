@@ -5,7 +5,12 @@ import { isObject, type JsonObject } from '../wire-format.ts'
  * JSON. Places that cannot be meant are passed over. Source: types of the official SDK 2.32, `PartialArg`.
  */
 export class PartialArgs {
-  readonly #root: Record<string, unknown> = Object.create(null)
+  readonly #root: Record<string, unknown>
+
+  /** Begins with what was told whole. */
+  constructor(whole: JsonObject = {}) {
+    this.#root = Object.assign(Object.create(null), structuredClone(whole))
+  }
 
   add(pieces: readonly unknown[]): void {
     for (const piece of pieces) if (isObject(piece)) this.#put(piece)

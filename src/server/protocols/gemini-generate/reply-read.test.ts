@@ -177,8 +177,12 @@ describe('a stream of Gemini', () => {
     ['SPII', 'content-filter'],
     ['IMAGE_SAFETY', 'content-filter'],
     ['CONTINUATION', 'pause'],
-    ['LANGUAGE', 'stop'],
-    ['SOMETHING_NEW', 'stop'],
+    ['MODEL_ARMOR', 'content-filter'],
+    ['ESCALATION', 'content-filter'],
+    ['PUP_LIMITED_DISABLED', 'content-filter'],
+    ['LANGUAGE', 'other'],
+    ['OTHER', 'other'],
+    ['SOMETHING_NEW', 'other'],
   ])('ends by %s as %s', (word, reason) => {
     expect(summary(chunks(chunk([{ text: 'a' }]), ended(word))).finish).toBe(reason)
   })

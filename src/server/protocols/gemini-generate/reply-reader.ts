@@ -18,6 +18,7 @@ export class ReplyReader {
   #blocks = 0
   #calls = 0
   #hasStarted = false
+  #hasText = false
   #isOver = false
   /** The block of text or reasoning that is open, with what it says so far. */
   #open: { readonly index: number; readonly kind: 'text' | 'reasoning'; text: string } | undefined
@@ -58,6 +59,7 @@ export class ReplyReader {
     if (reason === 'error') return this.#fail(brokenReply(this.#word, this.#explanation))
     this.#closePartial(reason === 'length')
     this.#closeText()
+    this.#citeRest()
     this.#isOver = true
     if (reason === undefined) return this.#flush()
     const explanation = this.#explanation === '' ? {} : { explanation: this.#explanation }
@@ -79,10 +81,10 @@ export class ReplyReader {
 
   /** A whole reply that says nothing of its end is complete all the same, if it says anything. */
   #reason(): FinishReason | 'error' | undefined {
-    const outcome = this.#outcome ?? (this.#isWhole ? 'unclear' : undefined)
+    const outcome = this.#outcome ?? (this.#isWhole ? 'untold' : undefined)
     if (outcome === 'broken') return 'error'
-    if (outcome === 'unclear' && this.#blocks === 0) return 'error'
-    if (outcome === 'unclear' || outcome === 'stop') return this.#calls > 0 ? 'tool-calls' : 'stop'
+    if ((outcome === 'untold' || outcome === 'other') && this.#blocks === 0) return 'error'
+    if (outcome === 'untold' || outcome === 'stop') return this.#calls > 0 ? 'tool-calls' : 'stop'
     return outcome
   }
 
@@ -120,6 +122,7 @@ export class ReplyReader {
     if (text !== '' && this.#open?.kind !== kind) {
       this.#closeAll()
       this.#open = { index: this.#blocks++, kind, text: '' }
+      this.#hasText ||= kind === 'text'
       this.#made.push({ type: 'open', index: this.#open.index, block: kind })
     }
     if (!this.#open) return
@@ -138,9 +141,9 @@ export class ReplyReader {
     else if (name !== '') {
       this.#closeAll()
       const index = this.#openCall(name, textAt(call, 'id'))
-      const args = new PartialArgs()
+      const args = new PartialArgs(objectAt(call, 'args'))
       args.add(arrayAt(call, 'partialArgs'))
-      if (goesOn || call.partialArgs !== undefined) this.#partial = { index, args }
+      if (goesOn || arrayAt(call, 'partialArgs').length > 0) this.#partial = { index, args }
       else this.#made.push({ type: 'delta', index, text: inputText(call.args) })
       if (signature !== '') this.#seal(index, signature)
       if (!this.#partial) this.#made.push({ type: 'close', index })
@@ -201,6 +204,16 @@ export class ReplyReader {
     })
   }
 
+  /** The sources of an answer without any text, a picture say, stand in one that says nothing. */
+  #citeRest(): void {
+    if (this.#hasText || this.#supports.length === 0) return
+    const index = this.#blocks++
+    this.#made.push({ type: 'open', index, block: 'text' })
+    for (const { url, title } of this.#supports)
+      this.#made.push({ type: 'cite', index, citation: { url, title, start: 0, end: 0 } })
+    this.#made.push({ type: 'close', index })
+  }
+
   #closeAll(): void {
     this.#closePartial(false)
     this.#closeText()
@@ -217,7 +230,8 @@ export class ReplyReader {
   #closePartial(isCut: boolean): void {
     if (!this.#partial) return
     const { index, args } = this.#partial
-    this.#made.push({ type: 'delta', index, text: isCut ? args.json.slice(0, -1) : args.json }, { type: 'close', index })
+    this.#made.push({ type: 'delta', index, text: isCut ? args.json.slice(0, -1) : args.json })
+    this.#made.push({ type: 'close', index, ...(isCut ? { isCut } : {}) })
     this.#partial = undefined
   }
 }

@@ -38,6 +38,6 @@ function readEnd(reply: ReplyBuilder, line: JsonObject): void {
   if (line.prompt_eval_count !== undefined && line.eval_count !== undefined) {
     reply.usage({ ...noUsage, input: countAt(line, 'prompt_eval_count'), output: countAt(line, 'eval_count') })
   }
-  reply.stop(reason === 'length' ? 'length' : 'stop')
+  reply.stop(reason === 'length' || reason === 'stop' ? reason : reason === '' ? 'stop' : 'other')
   reply.end()
 }

@@ -27,6 +27,10 @@ export class ChatReply {
   #blockStart = 0
   #isCut = false
   #isCited = false
+  #hasContent = false
+  /** What was transcribed before any text, and how much of it a text has repeated since. */
+  #transcript = ''
+  #repeated = ''
 
   constructor({ newCallId, quirks }: ReadContext) {
     this.#calls = new ChatCalls(this.#reply, newCallId)
@@ -105,7 +109,7 @@ export class ChatReply {
       this.#reply.fail(errorFacts(`the upstream gave up: ${text}`, { code: text, status: 503 }))
       return
     }
-    const reason = finishWords.get(text) ?? 'unknown'
+    const reason = finishWords.get(text.toLowerCase()) ?? 'other'
     this.#isCut ||= reason === 'length' || reason === 'context-full'
     this.#reply.stop(reason)
   }
@@ -116,7 +120,7 @@ export class ChatReply {
 
   end(): void {
     this.#settle()
-    this.#reply.stop('unknown')
+    this.#reply.stop('untold')
     this.#reply.end()
   }
 
@@ -151,7 +155,7 @@ export class ChatReply {
     const isThought = objectAt(objectAt(delta, 'extra_content') ?? {}, 'google')?.thought === true
     if (typeof content === 'string') {
       if (isThought) this.#think(content.replace(/^<thought>|<\/thought>$/g, ''))
-      else this.#tagged(content)
+      else this.#tagged(this.#spoken(content))
       return
     }
     if (Array.isArray(content)) for (const part of content) this.#part(part)
@@ -162,7 +166,7 @@ export class ChatReply {
     if (part.type === 'thinking') this.#think(textAt(part, 'thinking') || arrayAt(part, 'thinking').map(textOf).join(''))
     else if (part.type === 'refusal') this.#refuse(textAt(part, 'refusal'))
     else if (part.type === 'image_url') this.#image(part)
-    else this.#tagged(textAt(part, 'text'))
+    else this.#tagged(this.#spoken(textAt(part, 'text')))
   }
 
   #tagged(text: string): void {
@@ -212,12 +216,31 @@ export class ChatReply {
     if (source.kind === 'base64') this.#inTurn(() => this.#reply.media('image', source.mediaType, source.data))
   }
 
-  /** The words of speech are text at once; its sound comes in pieces that are no blocks of base64, and is given at the end. */
+  /** The words of speech are text at once, unless they are also told as such; its sound comes in pieces that are no blocks of base64, and is given at the end. */
   #audio(audio: JsonObject | undefined): void {
     if (!audio) return
-    this.#say(textAt(audio, 'transcript'))
+    if (!this.#hasContent) this.#transcribe(textAt(audio, 'transcript'))
     const data = textAt(audio, 'data')
     if (data !== '') this.#recording.push(Buffer.from(data, 'base64'))
+  }
+
+  #transcribe(words: string): void {
+    this.#transcript += words
+    this.#say(words)
+  }
+
+  /** A text that only repeats what was transcribed before it says nothing. */
+  #spoken(text: string): string {
+    if (text !== '') this.#hasContent = true
+    if (this.#transcript === '') return text
+    const repeated = this.#repeated + text
+    if (this.#transcript.startsWith(repeated)) {
+      this.#repeated = repeated
+      return ''
+    }
+    const told = repeated.startsWith(this.#transcript) ? this.#transcript.length : 0
+    this.#transcript = ''
+    return repeated.slice(told)
   }
 
   #cite(annotation: unknown): void {
@@ -243,8 +266,18 @@ export class ChatReply {
   }
 }
 
+/** OpenAI's words, and those of hosts that tell how their model ended. */
 const finishWords: ReadonlyMap<string, FinishReason> = new Map([
   ['stop', 'stop'],
+  ['eos', 'stop'],
+  ['eos_token', 'stop'],
+  ['end', 'stop'],
+  ['end_turn', 'stop'],
+  ['complete', 'stop'],
+  ['completed', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['tool_call', 'tool-calls'],
+  ['tool_use', 'tool-calls'],
   ['length', 'length'],
   ['max_tokens', 'length'],
   ['model_length', 'length'],

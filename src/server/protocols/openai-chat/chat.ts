@@ -27,7 +27,7 @@ import {
   type WireFormat,
 } from '../wire-format.ts'
 import { readOpenAiError } from './errors.ts'
-import { gatherChat, replayChat } from './forms.ts'
+import { gatherChat, replayChat, reportedUsage } from './forms.ts'
 
 /** OpenAI Chat Completions. Source: types of the official SDK 7.55 and protocols notes 1.1, read 2026-11. */
 export const openAiChat: WireFormat = {
@@ -149,9 +149,9 @@ export function partsOf(tokens: number, details: JsonObject | undefined): { text
   return { text: tokens - audio - image, audio, image }
 }
 
-/** Usage wherever a vendor puts it in a reply or a piece of one: at the top, in Groq's member, in a choice. With the tier beside it. */
+/** Usage wherever a vendor puts it, with the tier beside it. */
 export function readReportedUsage(data: JsonObject): Usage | undefined {
-  const usage = readChatUsage(objectAt(data, 'usage') ?? objectAt(objectAt(data, 'x_groq') ?? {}, 'usage') ?? choiceUsage(data))
+  const usage = readChatUsage(reportedUsage(data))
   return usage && { ...usage, ...tierServed(data) }
 }
 
@@ -180,13 +180,6 @@ function hasContent({ role, ...delta }: JsonObject): boolean {
   return Object.values(delta).some((value) =>
     typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value),
   )
-}
-
-/** Moonshot's older form puts the usage into the last choice. */
-function choiceUsage(data: JsonObject): JsonObject | undefined {
-  return choicesOf(data)
-    .map((choice) => objectAt(choice, 'usage'))
-    .find((usage) => usage !== undefined)
 }
 
 function messageText(message: JsonObject): string {

@@ -41,9 +41,10 @@ export function gatherChat(chunks: readonly JsonObject[]): JsonObject {
   let head: JsonObject = {}
   let usage: unknown
 
-  for (const { choices: pieces, usage: reported, ...rest } of chunks) {
+  for (const chunk of chunks) {
+    const { choices: pieces, usage: _, ...rest } = chunk
     head = { ...rest, ...head }
-    usage = reported ?? usage
+    usage = reportedUsage(chunk) ?? usage
     for (const piece of Array.isArray(pieces) ? pieces.filter(isObject) : []) {
       const index = numberOr(piece.index, 0)
       const choice = choices.get(index) ?? { message: { role: 'assistant', content: null }, finish_reason: null }
@@ -60,6 +61,8 @@ function addDelta(message: Record<string, unknown>, delta: JsonObject): void {
   for (const [key, value] of Object.entries(delta)) {
     if (key === 'tool_calls') message[key] = withCalls(arrayAt(message, key), arrayAt(delta, key).filter(isObject))
     else if (typeof value === 'string' && key !== 'role') message[key] = textAt(message, key) + value
+    else if (Array.isArray(value)) message[key] = [...arrayAt(message, key), ...value]
+    else if (isObject(value) && key === 'audio') message[key] = joinedAudio(objectAt(message, key) ?? {}, value)
     else if (value !== null && key !== '__proto__') message[key] = value
   }
 }
@@ -74,6 +77,12 @@ function withCalls(before: readonly unknown[], pieces: readonly JsonObject[]): u
   return calls
 }
 
+/** The sound in pieces of base64 and the words of it. */
+function joinedAudio(audio: JsonObject, piece: JsonObject): JsonObject {
+  const texts = ['data', 'transcript'].filter((key) => key in audio || key in piece)
+  return { ...audio, ...piece, ...Object.fromEntries(texts.map((key) => [key, textAt(audio, key) + textAt(piece, key)])) }
+}
+
 /** Id and name come once, the arguments in pieces. */
 function joinedCall(call: JsonObject, piece: JsonObject): JsonObject {
   const kind = isObject(call.custom) ? 'custom' : 'function'
@@ -85,4 +94,14 @@ function joinedCall(call: JsonObject, piece: JsonObject): JsonObject {
 
 function numberOr(value: unknown, otherwise: number): number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : otherwise
+}
+
+/** Where vendors put the usage into a reply or a piece of one: at the top, in Groq's member, or in a choice, as Moonshot's older form does. */
+export function reportedUsage(data: JsonObject): JsonObject | undefined {
+  const inChoice = () =>
+    arrayAt(data, 'choices')
+      .filter(isObject)
+      .map((choice) => objectAt(choice, 'usage'))
+      .find((usage) => usage !== undefined)
+  return objectAt(data, 'usage') ?? objectAt(objectAt(data, 'x_groq') ?? {}, 'usage') ?? inChoice()
 }

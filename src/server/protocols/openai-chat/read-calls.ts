@@ -65,7 +65,7 @@ export class ChatCalls {
       if (!isEmpty) this.#send(call)
       else if (!call.isCustom && !isCut) this.#reply.callInput(call.key, '{}')
       if (call.opaque) this.#reply.sealCall(call.key, call.opaque)
-      this.#reply.closeCall(call.key)
+      this.#reply.closeCall(call.key, { isCut: isCut && (isEmpty || call === this.#calls.at(-1)) })
     }
     this.#calls.length = 0
   }

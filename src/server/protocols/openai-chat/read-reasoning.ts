@@ -22,12 +22,11 @@ export function readReasoning(body: JsonObject): Reasoning | undefined {
 type Mode = Reasoning['mode']
 
 function readEffort(effort: unknown): Mode | undefined {
-  if (effort === undefined || effort === null) return undefined
+  if (effort === undefined || effort === null || effort === 'default') return undefined
   switch (effort) {
     case 'none':
       return 'off'
     case 'auto':
-    case 'default':
       return 'auto'
     default:
       if (isEffort(effort)) return { effort }

@@ -195,7 +195,8 @@ describe('a stream to a client of Chat', () => {
     ['context-full', 'length'],
     ['tool-calls', 'tool_calls'],
     ['content-filter', 'content_filter'],
-    ['pause', 'stop'],
+    ['pause', 'length'],
+    ['other', 'length'],
   ] as const)('[146] ends by %s as %s', (reason, word) => {
     expect(choiceOf(chunks([finish(reason)], quiet).at(-1) ?? {}).finish_reason).toBe(word)
   })

@@ -45,7 +45,7 @@ export class ChatDeltas {
         return { annotations: [writeCitation(event.citation, block.start)] }
       case 'close':
         this.#blocks.delete(event.index)
-        return this.#close(block)
+        return this.#close(block, event.isCut === true)
       default:
         return undefined
     }
@@ -89,9 +89,9 @@ export class ChatDeltas {
     }
   }
 
-  #close(block: Block): JsonObject | undefined {
+  #close(block: Block, isCut: boolean): JsonObject | undefined {
     const { open, text, isEmpty } = block
-    if (open.block === 'tool-call' && isEmpty) return this.#call(block, '{}')
+    if (open.block === 'tool-call' && isEmpty && !isCut) return this.#call(block, '{}')
     if (block.seals.length > 0) return { thinking_blocks: block.seals.map((seal) => writeThinkingBlock(text, seal)) }
     if (open.block !== 'image' || isEmpty) return undefined
     return { images: [{ type: 'image_url', image_url: { url: `data:${open.mediaType};base64,${text}` } }] }
@@ -139,5 +139,6 @@ const finishWords: Readonly<Record<FinishReason, string>> = {
   'context-full': 'length',
   'tool-calls': 'tool_calls',
   'content-filter': 'content_filter',
-  pause: 'stop',
+  pause: 'length',
+  other: 'length',
 }

@@ -14,8 +14,10 @@ export type BlockKind =
 export class Blocks {
   #made: ReplyEvent[] = []
   #next = 0
-  /** The open block that is no call. */
-  #single: { readonly key: string; readonly index: number } | undefined
+  /** The open block that is no call, and whether it has said something. */
+  #single: { readonly key: string; readonly index: number; says: boolean } | undefined
+  /** Sources that came before their text. */
+  #citations: Citation[] = []
   readonly #calls = new Map<string, number>()
   #waiting: (() => void)[] = []
 
@@ -32,11 +34,20 @@ export class Blocks {
 
   /** More text of a block that is no call; opens it when it is not open. */
   say(key: string, kind: BlockKind, text: string): void {
-    if (text !== '') this.#inBlock(key, kind, (index) => this.add({ type: 'delta', index, text }))
+    if (text === '') return
+    this.#inBlock(key, kind, (index) => {
+      this.add({ type: 'delta', index, text })
+      if (this.#single) this.#single.says = true
+      if (kind.block === 'text') this.#citeWaiting(index)
+    })
   }
 
-  cite(key: string, kind: BlockKind, citation: Citation): void {
-    this.#inBlock(key, kind, (index) => this.add({ type: 'cite', index, citation }))
+  /** A source of a text that has begun; else of the next one. */
+  cite(key: string, citation: Citation): void {
+    this.#whenNoCall(() => {
+      if (this.#single?.key === key && this.#single.says) this.add({ type: 'cite', index: this.#single.index, citation })
+      else this.#citations.push(citation)
+    })
   }
 
   seal(key: string, kind: BlockKind, opaque: Opaque): void {
@@ -72,14 +83,20 @@ export class Blocks {
 
   closeAll(): void {
     for (const key of [...this.#calls.keys()]) this.closeCall(key)
+    if (this.#citations.length > 0) this.#inBlock('sources', { block: 'text' }, (index) => this.#citeWaiting(index))
     this.#closeSingle()
+  }
+
+  #citeWaiting(index: number): void {
+    for (const citation of this.#citations) this.add({ type: 'cite', index, citation })
+    this.#citations = []
   }
 
   #inBlock(key: string, kind: BlockKind, step: (index: number) => void): void {
     this.#whenNoCall(() => {
       if (this.#single?.key !== key) {
         this.#closeSingle()
-        this.#single = { key, index: this.#open(kind) }
+        this.#single = { key, index: this.#open(kind), says: false }
       }
       step(this.#single.index)
     })

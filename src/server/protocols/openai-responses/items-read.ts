@@ -139,6 +139,10 @@ export class Items {
   }
 
   #finishPart(item: Item, part: string, told: JsonObject): void {
+    if (told.type === 'reasoning_text') {
+      this.#thinkRest(item, `c${part}`, textAt(told, 'text'))
+      return
+    }
     if (told.type === 'refusal') this.#sayRest(item, part, refusalBlock, textAt(told, 'refusal'))
     else this.#sayRest(item, part, textBlock, textAt(told, 'text'))
     const annotations = arrayAt(told, 'annotations')
@@ -184,7 +188,7 @@ export class Items {
     const url = annotation?.type === 'url_citation' ? textAt(annotation, 'url') : ''
     if (!annotation || url === '') return
     const [start, end] = [countAt(annotation, 'start_index'), countAt(annotation, 'end_index')]
-    this.#blocks.cite(`${item.key} ${part}`, textBlock, { url, title: textAt(annotation, 'title'), start, end })
+    this.#blocks.cite(`${item.key} ${part}`, { url, title: textAt(annotation, 'title'), start, end })
   }
 
   /** A call opens once its name is known. The id that counts is the call's, never the item's. */

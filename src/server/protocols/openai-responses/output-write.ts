@@ -72,7 +72,7 @@ export class OutputWriter {
         break
       case 'close':
         this.#open.delete(event.index)
-        this.#close(block)
+        this.#close(block, event.isCut)
         break
     }
   }
@@ -168,7 +168,7 @@ export class OutputWriter {
     this.#add({ type: 'response.output_text.annotation.added', ...place, annotation_index: at, annotation })
   }
 
-  #close(block: OpenBlock): void {
+  #close(block: OpenBlock, isCut = false): void {
     const { event, sealed } = block
     if (!block.place && sealed.length === 0) return
     const place = this.#placeOf(block)
@@ -183,7 +183,7 @@ export class OutputWriter {
         break
       case 'tool-call':
       case 'custom-tool-call':
-        this.#closeCall(block, place)
+        this.#closeCall(block, place, isCut)
         this.#toSeal.push(...sealed.map((opaque) => ({ opaque, place: { callId: event.callId } })))
         break
       case 'image': {
@@ -220,17 +220,17 @@ export class OutputWriter {
     for (const other of more) this.#sealItem({ opaque: other, place: 'here' })
   }
 
-  #closeCall({ event, text }: OpenBlock, place: JsonObject): void {
+  #closeCall({ event, text }: OpenBlock, place: JsonObject, isCut: boolean): void {
     if (event.block === 'tool-call' && this.#isToolSearch(event.name)) {
       const item = { ...newItem(event, this.#context, place.item_id), arguments: inputObject(text) }
       this.#calls.push({ outputIndex: Number(place.output_index), item })
       return
     }
     const isCustom = event.block === 'custom-tool-call'
-    const input = isCustom ? text : text || '{}'
+    const input = isCustom || isCut ? text : text || '{}'
     const item = { ...newItem(event, this.#context, place.item_id), [isCustom ? 'input' : 'arguments']: input }
     // A call without arguments is told by a piece of its own, which some clients wait for.
-    if (text === '' && !isCustom) this.#add({ type: 'response.function_call_arguments.delta', ...place, delta: input })
+    if (text === '' && !isCustom && !isCut) this.#add({ type: 'response.function_call_arguments.delta', ...place, delta: input })
     const kind = isCustom ? 'response.custom_tool_call_input' : 'response.function_call_arguments'
     this.#add({ type: `${kind}.done`, ...place, [isCustom ? 'input' : 'arguments']: input })
     this.#calls.push({ outputIndex: Number(place.output_index), item })

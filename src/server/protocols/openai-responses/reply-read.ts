@@ -21,7 +21,7 @@ export const readEvents: Codec['readEvents'] = (context) => new ResponsesReader(
 const noReply = errorFacts('the upstream sent no valid answer')
 
 function terminalOf({ status }: JsonObject): string {
-  if (status === undefined || status === 'completed') return 'response.completed'
+  if (status === undefined || status === 'completed' || status === 'complete') return 'response.completed'
   return status === 'incomplete' ? 'response.incomplete' : 'response.failed'
 }
 
@@ -75,7 +75,8 @@ class ResponsesReader implements EventReader {
     if (type === 'response.completed') return this.#items.calls > 0 ? 'tool-calls' : 'stop'
     const reason = textAt(objectAt(response, 'incomplete_details') ?? {}, 'reason')
     if (reason === 'content_filter') return 'content-filter'
-    return reason === '' || reason === 'max_output_tokens' ? 'length' : 'pause'
+    if (reason === '' || reason === 'max_output_tokens') return 'length'
+    return reason === 'steered' ? 'pause' : 'other'
   }
 
   #usage(response: JsonObject): void {

@@ -253,7 +253,8 @@ describe('a stream for callers of Responses', () => {
     ['length', 'max_output_tokens'],
     ['context-full', 'max_output_tokens'],
     ['content-filter', 'content_filter'],
-    ['pause', 'steered'],
+    ['pause', 'max_output_tokens'],
+    ['other', 'max_output_tokens'],
   ])('[205] is incomplete for %s, and so is its last item', (reason, told_reason) => {
     const last = told(reply(text(0, 'The har'), reason)).at(-1)
     expect(last).toMatchObject({

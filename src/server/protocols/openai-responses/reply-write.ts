@@ -104,12 +104,13 @@ class ResponseWriter {
   }
 }
 
-/** Why a reply is incomplete; those that are complete have no row. Source: protocols notes 3.10. */
+/** Why a reply is incomplete, in the words that the vendor has over HTTP; those that are complete have no row. Source: protocols notes 3.10. */
 const reasons: Readonly<Partial<Record<FinishReason, string>>> = {
   length: 'max_output_tokens',
   'context-full': 'max_output_tokens',
   'content-filter': 'content_filter',
-  pause: 'steered',
+  pause: 'max_output_tokens',
+  other: 'max_output_tokens',
 }
 
 function isCutShort(reason: FinishReason): boolean {

@@ -76,7 +76,7 @@ function readReasoning(value: unknown): Reasoning | undefined {
   if (!isObject(value)) return undefined
   const { effort } = value
   const show = isSet(value.summary ?? value.generate_summary) ? 'summary' : undefined
-  if (effort === undefined || effort === null) return show ? { mode: 'auto', show } : undefined
+  if (effort === undefined || effort === null || effort === 'default') return show ? { mode: 'auto', show } : undefined
   if (effort === 'none') return { mode: 'off', show }
   return isEffort(effort) ? { mode: { effort }, show } : refuseInvalid('reasoning.effort', unknownValue)
 }

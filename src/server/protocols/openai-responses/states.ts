@@ -9,7 +9,8 @@ export function isRunning(response: JsonObject): boolean {
 
 /** How a response ended; undefined while it runs. `usage` is undefined when none is reported. */
 export function readEnd(response: JsonObject): { readonly state: string; readonly usage: Usage | undefined } | undefined {
-  const state = textAt(response, 'status')
+  const told = textAt(response, 'status')
+  const state = told === 'complete' ? 'completed' : told
   return ended.has(state) ? { state, usage: readResponseUsage(response) } : undefined
 }
 
