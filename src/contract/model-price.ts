@@ -3,8 +3,8 @@ import { familyAudioRatio, familyCompletionRatio } from './completion-rules.ts'
 import type { OptionValues } from './options/index.ts'
 import type { PriceRow } from './routes/pricing.ts'
 
-/** What a model costs before the factor of a group, from what the options say of it. Charges, price lists and examples begin here. */
-export interface ModelPrice {
+/** The figures of a price before the factor of a group. */
+export interface PriceFactors {
   readonly model: string
   /** USD per call; -1 when the charge is by tokens. */
   readonly fixedUsd: number
@@ -24,6 +24,30 @@ export interface ModelPrice {
   readonly toolUsd: Readonly<Record<string, number>>
   /** What the tokens cost in each tier as a multiple of the ordinary price. A tier that is not named here has no factor. */
   readonly tierFactors: Readonly<Record<string, number>>
+}
+
+/** What a model costs before the factor of a group. Charges, price lists and examples begin here. */
+export interface ModelPrice extends PriceFactors {
+  /** Where the price comes from; absent for what no source prices. */
+  readonly source?: PriceSource
+  /** The prices of longer prompts, which hold for the whole call; in ascending order. Absent where the length does not matter. */
+  readonly steps?: readonly PriceStep<PriceFactors>[]
+}
+
+/** What a call costs whose prompt has more than `above` tokens. */
+export interface PriceStep<Price> {
+  readonly above: number
+  readonly price: Price
+}
+
+/** `own`: an administrator's. `default`: the table of a fresh site. Else public price data: whose price, and the day of the data. */
+export type PriceSource = 'own' | 'default' | PublicPriceSource
+
+export interface PublicPriceSource {
+  readonly vendor: string
+  readonly date: string
+  /** Other vendors of channels that serve the model at another price; the dearest counts. Absent when there are none. */
+  readonly cheaper?: readonly string[]
 }
 
 /** The options that say of a model what it costs. */
@@ -47,7 +71,7 @@ const createCacheRatioDefault = 1.25
 const audioCompletionRatioDefault = 2
 
 /** Undefined when neither a price nor a ratio is set. A fixed price comes before a ratio. */
-export function modelPriceOf(options: PriceOptions, name: string): ModelPrice | undefined {
+export function modelPriceOf(options: PriceOptions, name: string): PriceFactors | undefined {
   const fixedUsd = options.ModelPrice[name]
   const modelRatio = options.ModelRatio[name]
   if (fixedUsd !== undefined) return { ...ratioPriceOf(options, name, modelRatio ?? 0), fixedUsd }
@@ -55,7 +79,7 @@ export function modelPriceOf(options: PriceOptions, name: string): ModelPrice | 
 }
 
 /** The price by tokens at a ratio, with what the options and its family say of the rest. */
-export function ratioPriceOf(options: PriceOptions, name: string, modelRatio: number): ModelPrice {
+export function ratioPriceOf(options: PriceOptions, name: string, modelRatio: number): PriceFactors {
   const completionRatio = options.CompletionRatio[name] ?? familyCompletionRatio(name)
   const { web_search: searchUsd = options.WebSearchPrice, ...toolUsd } = entriesFor(options.ToolPrice, name)
   return {
@@ -78,7 +102,7 @@ export function ratioPriceOf(options: PriceOptions, name: string, modelRatio: nu
 export type PriceFigures = Omit<PriceRow, 'model_name' | 'owner_by' | 'enable_groups'>
 
 /** The figures of a price as price lists have them. */
-export function figuresOf(price: ModelPrice): PriceFigures {
+export function figuresOf(price: PriceFactors): PriceFigures {
   const isPerCall = price.fixedUsd >= 0
   return {
     quota_type: isPerCall ? 1 : 0,

@@ -35,6 +35,7 @@ import type { Core } from './options/core.ts'
 import { openOptions } from './options/store.ts'
 import type { App } from './parts.ts'
 import { openCatalog } from './pricing/catalog.ts'
+import { loadPriceData } from './pricing/price-data.ts'
 import { AccessTokens } from './relay/access-tokens.ts'
 import { BackgroundRuns } from './relay/background-runs.ts'
 import { Calibration } from './relay/calibration.ts'
@@ -84,6 +85,8 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const steady = replaced.steady ?? replaced.now ?? newSteadyClock()
   const logger = replaced.logger ?? newLogger(env.LOG_LEVEL)
   const metrics = newMetrics()
+  // Read while the database opens.
+  const loadingPrices = loadPriceData()
   const database = await openDatabase(env, (error) => logger.warn({ error }, 'lost a database connection'))
   const node = `${process.pid}-${randomBytes(6).toString('hex')}`
   await migrate(database)
@@ -106,7 +109,8 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const peers = new Peers(core, upstream, replaced.peers)
   const outside = { peers, oidcKeys: new OidcKeys(core, peers) }
   const authenticator = openAuthenticator(core)
-  const catalog = openCatalog(core)
+  const priceData = await loadingPrices
+  const catalog = openCatalog(core, { data: priceData, vendors: () => channels.current })
   const counters = await openCounters(core)
   const limits = new RequestLimits(core, counters)
   const moderation = new Moderation(core)
@@ -143,6 +147,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     emptyBalances: new EmptyBalances(),
     endpointMisses: new EndpointMisses(),
     catalog,
+    priceData,
     counters,
     limits,
     moderation,

@@ -98,6 +98,13 @@ export interface LogOther {
   usage_implausible?: true
   /** No price was set and the fallback ratio was used. */
   unpriced?: true
+  /** Where the price comes from: an administrator, the table of a fresh site, or public price data; absent for the fallback. */
+  price_source?: 'own' | 'default' | 'public'
+  /** Of public price data: whose price it is, and the day of the data. */
+  price_vendor?: string
+  price_date?: string
+  /** The prompt has more tokens than this, for which the price is a higher one; the factors of the row are those of that price. */
+  price_above?: number
   is_model_mapped?: true
   upstream_model_name?: string
   reasoning_effort?: string

@@ -1,6 +1,6 @@
 import { option, section } from './define.ts'
 import { tierFactors, toolPrices } from './extra-prices.ts'
-import { map, number, ratios, says } from './shapes.ts'
+import { map, number, ratios, says, toggle } from './shapes.ts'
 
 export const groups = section(
   { name: 'groups', tab: 'operation', label: { zh: '分组设置', en: 'Group settings' }, writer: 'admin' },
@@ -33,6 +33,14 @@ export const groups = section(
 export const prices = section(
   { name: 'prices', tab: 'prices', label: { zh: '模型倍率设置', en: 'Model ratio settings' }, writer: 'admin' },
   {
+    PublicPriceDataEnabled: option({
+      ...toggle(true),
+      label: { zh: '使用公开价格', en: 'Use public prices' },
+      help: {
+        zh: '没有设置价格的模型，按其渠道类型所属厂商的公开价格计费；多个厂商价格不同时取最贵的。关闭后，这些模型视为没有价格。',
+        en: 'Models without a price here cost the public price of the vendor of the channel type that serves them; the dearest where vendors differ. When off, such models have no price.',
+      },
+    }),
     ModelPrice: option({
       schema: ratios,
       widget: 'ratio-map',

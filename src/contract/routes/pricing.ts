@@ -9,6 +9,8 @@ const prices = z.object({
   cache_write: z.number().nullable(),
   audio_input: z.number().nullable(),
   audio_output: z.number().nullable(),
+  image_input: z.number().nullable(),
+  image_output: z.number().nullable(),
 })
 
 export const priceProposal = z.object({
@@ -19,7 +21,10 @@ export const priceProposal = z.object({
   current: prices.nullable(),
   /** US dollars per call that are charged at present, which a proposal would replace. */
   current_per_call: z.number().nullable(),
+  /** Where the price rises with the length of the prompt, that of the longest prompts. */
   proposed: prices,
+  /** Prompts of more tokens than this cost more with the vendor; null where the length does not matter. */
+  steps_above: z.int().nullable(),
 })
 export type PriceProposal = z.output<typeof priceProposal>
 export type TokenPrices = z.output<typeof prices>

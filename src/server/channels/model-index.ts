@@ -56,6 +56,8 @@ export interface ChannelIndex {
   modelsOf(group: string): readonly string[]
   /** Whether the group can use models that no channel names. */
   hasPatterns(group: string): boolean
+  /** The vendors in the public price data (`Provider.priceVendor`) of the channels that serve a model to any group, each once. */
+  vendorsOf(model: string): readonly string[]
 }
 
 /**
@@ -205,6 +207,20 @@ export function indexChannels(channels: readonly RunningChannel[]): ChannelIndex
     candidates: (group, model) => candidatesOf(groups.get(group), model),
     modelsOf: (group) => [...(groups.get(group)?.named.keys() ?? [])].sort(),
     hasPatterns: (group) => (groups.get(group)?.patterns.length ?? 0) > 0,
+    vendorsOf: vendorsAmong(firsts),
+  }
+}
+
+function vendorsAmong(channels: readonly RunningChannel[]): ChannelIndex['vendorsOf'] {
+  const named = new Map<string, Set<string>>()
+  for (const { provider, models } of channels) {
+    const { priceVendor } = provider
+    if (priceVendor !== undefined) for (const model of models) entry(named, model, () => new Set()).add(priceVendor)
+  }
+  const patterns = [...named].filter(([name]) => isPattern(name))
+  return (model) => {
+    const fitting = patterns.flatMap(([pattern, vendors]) => (matchesName(pattern, model) ? [...vendors] : []))
+    return [...new Set([...(named.get(model) ?? []), ...fitting])]
   }
 }
 

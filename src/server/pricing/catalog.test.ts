@@ -3,15 +3,21 @@ import { defaults } from '../../contract/options/defaults.ts'
 import type { OptionValues } from '../../contract/options/index.ts'
 import { fallbackModelRatio, openCatalog } from './catalog.ts'
 import { groupRatio, groupsToTry, usableGroups } from './groups.ts'
+import { loadPriceData } from './price-data.ts'
+
+const data = await loadPriceData()
 
 /** The snapshot that a catalog reads, to be replaced as a whole like the store does. */
-function catalogOf(over: Partial<OptionValues> = {}) {
+function catalogOf(over: Partial<OptionValues> = {}, served: Readonly<Record<string, readonly string[]>> = {}) {
   const source = { current: { ...defaults, ...over } }
+  const channels = { current: { vendorsOf: (model: string) => (Object.hasOwn(served, model) ? (served[model] ?? []) : []) } }
+  const clock = { ms: Date.parse('2026-11-23T12:00:00Z') }
   // A catalog reads nothing of the store but its snapshot.
-  const catalog = openCatalog({ options: source } as Parameters<typeof openCatalog>[0])
+  const parts = { options: source, now: () => clock.ms } as Parameters<typeof openCatalog>[0]
+  const catalog = openCatalog(parts, { data, vendors: () => channels.current })
   const priceOf = (model: string, group = 'default', acceptsUnpriced = false) =>
     catalog.priceOf({ model, group, acceptsUnpriced })
-  return { source, catalog, priceOf }
+  return { source, channels, clock, catalog, priceOf }
 }
 
 describe('the price of a model', () => {
@@ -35,6 +41,7 @@ describe('the price of a model', () => {
       groupRatio: 0.8,
       quotaPerUnit: 1000,
       unpriced: false,
+      source: 'default',
     })
     expect(priceOf('claude-3-5-sonnet-20241022')).toMatchObject({
       modelRatio: 1.5,
@@ -139,6 +146,7 @@ describe('the price of a model', () => {
       searchUsd: 0.01,
       toolUsd: expect.objectContaining({ file_search: 0.0025, web_search_preview: 0.025 }),
       tierFactors: { priority: 1.7, flex: 0.5 },
+      source: 'default',
     })
     expect(catalog.modelPriceOf('made-up')).toBeUndefined()
   })
@@ -181,5 +189,56 @@ describe('groups', () => {
   it('that were taken out of the options pay the plain price', () => {
     expect(groupRatio(options, 'old')).toBe(1)
     expect(groupRatio(options, 'vip')).toBe(0.8)
+  })
+})
+
+describe('the public price of a model', () => {
+  const served = { 'gpt-5.4': ['openai'], 'gpt-4o': ['openai'], o3: ['openai'], 'gemini-omni-flash-preview': ['google'] }
+
+  it('is charged where the options have none, by the vendor of the channels that serve it', () => {
+    const { priceOf } = catalogOf({ GroupRatio: { default: 1, vip: 0.8 } }, served)
+    expect(priceOf('gpt-5.4', 'vip')).toMatchObject({
+      ...{ modelRatio: 1.25, completionRatio: 6, cacheRatio: 0.1, group: 'vip', groupRatio: 0.8, unpriced: false },
+      source: { vendor: 'OpenAI', date: data.date },
+      steps: [{ above: 271_999, price: { modelRatio: 2.5, completionRatio: 4.5, group: 'vip', groupRatio: 0.8 } }],
+    })
+    expect(() => priceOf('gpt-5.5')).toThrow('has no price')
+  })
+
+  it('comes after what an administrator has set, and after the table of a fresh site', () => {
+    expect(catalogOf({}, served).priceOf('gpt-4o')).toMatchObject({ source: 'default', modelRatio: 1.25 })
+    const own = catalogOf({ ModelRatio: { ...defaults.ModelRatio, 'gpt-4o': 2, 'gpt-5.4': 3 } }, served)
+    expect(own.priceOf('gpt-4o')).toMatchObject({ source: 'own', modelRatio: 2 })
+    expect(own.priceOf('gpt-5.4')).toMatchObject({ source: 'own', modelRatio: 3 })
+    expect(own.priceOf('gpt-5.4')).not.toHaveProperty('steps')
+  })
+
+  it('is not used where the option is off', () => {
+    const { priceOf, catalog } = catalogOf({ PublicPriceDataEnabled: false }, served)
+    expect(() => priceOf('gpt-5.4')).toThrow('has no price')
+    expect(priceOf('gpt-5.4', 'default', true)).toMatchObject({ modelRatio: fallbackModelRatio, unpriced: true })
+    expect(catalog.modelPriceOf('gpt-5.4')).toBeUndefined()
+  })
+
+  it('is the same object until the options, the channels or the day change', () => {
+    const { priceOf, channels, source, clock } = catalogOf({}, served)
+    const first = priceOf('gpt-5.4')
+    expect(priceOf('gpt-5.4')).toBe(first)
+    expect(Object.isFrozen(first)).toBe(true)
+    channels.current = { vendorsOf: () => [] }
+    expect(() => priceOf('gpt-5.4')).toThrow('has no price')
+    channels.current = { vendorsOf: (model: string) => (model === 'o3' ? ['openai'] : []) }
+    expect(priceOf('o3').modelRatio).toBe(1)
+    clock.ms = Date.parse('2025-06-01')
+    expect(priceOf('o3').modelRatio).toBe(5)
+    source.current = { ...source.current, PublicPriceDataEnabled: false }
+    expect(() => priceOf('o3')).toThrow('has no price')
+  })
+
+  it('is none for what is sold by another measure than tokens, which it names', () => {
+    const { priceOf, catalog } = catalogOf({}, served)
+    expect(() => priceOf('gemini-omni-flash-preview')).toThrow('has no price')
+    expect(catalog.uncovered('gemini-omni-flash-preview')).toBe('unit')
+    expect(catalog.uncovered('gpt-5.4')).toBeUndefined()
   })
 })

@@ -1,35 +1,83 @@
-import { type ModelPrice, modelPriceOf, ratioPriceOf } from '../../contract/model-price.ts'
+import { type ModelPrice, modelPriceOf, priceMaps, ratioPriceOf } from '../../contract/model-price.ts'
+import { defaults } from '../../contract/options/defaults.ts'
 import type { OptionValues } from '../../contract/options/index.ts'
 import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
-import { derived } from '../options/derived.ts'
 import { groupRatio } from './groups.ts'
+import type { PriceData, Uncovered } from './price-data.ts'
+import { type PublicModel, publicPrices, type Vendors } from './public-prices.ts'
 import type { Price } from './quote.ts'
 
 /**
- * What each model costs in each group, from the options of the moment: `quote.ts` turns such a price and a usage into units, and
- * `wallet/` charges them. Which channel serves a model does not matter here.
+ * What each model costs in each group: by the options of the moment, else by the public price data for the vendors of the channels that
+ * serve it. `quote.ts` turns such a price and a usage into units, and `wallet/` charges them. Which channel serves a call does not matter.
  */
 export interface Catalog {
   /**
-   * The price of a model in a group, the same frozen object until an option changes. A fixed price comes before a ratio. A model
-   * without either costs `fallbackModelRatio` in self-use mode or when its user accepts that; otherwise throws `price_missing`.
+   * The price of a model in a group, the same frozen object until an option, a channel or the day changes. A fixed price comes before a
+   * ratio, and both before public data. A model without any costs `fallbackModelRatio` in self-use mode or when its user accepts that;
+   * otherwise throws `price_missing`.
    */
   priceOf(wanted: { model: string; group: string; acceptsUnpriced: boolean }): Price
-  /** The price before the group, or undefined when none was set: for price lists. */
+  /** The price before the group, or undefined when there is none: for price lists. */
   modelPriceOf(model: string): ModelPrice | undefined
+  /** Why the public price of a model without a price is not charged; undefined where there is no such price. */
+  uncovered(model: string): Uncovered | undefined
 }
 
 /** Ratio of models without a price, as dear as the dearest models: 75 dollars per million tokens. */
 export const fallbackModelRatio = 37.5
 
-export function openCatalog({ options }: Pick<Core, 'options'>): Catalog {
-  const table = derived(options, priceTable)
+/** `vendors` answers another object whenever a channel has changed. */
+export function openCatalog(
+  { options, now }: Pick<Core, 'options' | 'now'>,
+  { data, vendors }: { readonly data: PriceData; readonly vendors: () => Vendors },
+): Catalog {
+  let made: { readonly options: OptionValues; readonly own: OwnPrices } | undefined
+  let open: { readonly own: OwnPrices; readonly vendors: Vendors; readonly day: number; readonly prices: GroupPrices } | undefined
+
+  function own(): OwnPrices {
+    if (made?.options !== options.current) made = { options: options.current, own: ownPrices(options.current) }
+    return made.own
+  }
+
+  /** Read only for models that the options do not price. */
+  function shared(): GroupPrices {
+    const current = { own: own(), vendors: vendors(), day: Math.floor(now() / dayMs) }
+    const isSame = open?.own === current.own && open.vendors === current.vendors && open.day === current.day
+    if (!open || !isSame) {
+      const find = publicPrices(options.current, { data, vendors: current.vendors, nowMs: now() })
+      open = { ...current, prices: groupPrices(options.current, find) }
+    }
+    return open.prices
+  }
+
   return {
-    priceOf: (wanted) => table().priceOf(wanted),
-    modelPriceOf: (model) => table().modelPriceOf(model),
+    priceOf({ model, group, acceptsUnpriced }) {
+      const name = priceName(model)
+      const set = own().priceOf(name, group)
+      if (set) return set
+      const isShared = options.current.PublicPriceDataEnabled
+      const found = isShared ? shared().priceOf(name, group) : undefined
+      if (found) return found
+      if (!acceptsUnpriced && !options.current.SelfUseModeEnabled) fail('price_missing', { model })
+      return inGroup(options.current, { price: ratioPriceOf(options.current, name, fallbackModelRatio), group, unpriced: true })
+    },
+    modelPriceOf(model) {
+      const name = priceName(model)
+      const set = own().modelPriceOf(name)
+      if (set || !options.current.PublicPriceDataEnabled) return set
+      const found = shared().find(name)
+      return found && 'price' in found ? found.price : undefined
+    },
+    uncovered(model) {
+      const found = shared().find(priceName(model))
+      return found && 'uncovered' in found ? found.uncovered : undefined
+    },
   }
 }
+
+const dayMs = 86_400_000
 
 /** Custom assistants all have names of their own; each kind has one price, under its wildcard. */
 export function priceName(model: string): string {
@@ -38,28 +86,68 @@ export function priceName(model: string): string {
   return model
 }
 
-function priceTable(options: OptionValues): Catalog {
-  // Only priced models are kept, so that made-up names of clients take no memory.
-  const known = new Map<string, Map<string, Price>>()
+interface OwnPrices {
+  priceOf(name: string, group: string): Price | undefined
+  modelPriceOf(name: string): ModelPrice | undefined
+}
 
+/** The prices that the options have. Only priced models are kept, so that made-up names of clients take no memory. */
+function ownPrices(options: OptionValues): OwnPrices {
+  const known = new Map<string, Map<string, Price>>()
+  const priced = (name: string): ModelPrice | undefined => {
+    const set = modelPriceOf(options, name)
+    return set && { ...set, source: isDefault(options, name) ? 'default' : 'own' }
+  }
   return {
-    priceOf({ model, group, acceptsUnpriced }) {
-      const name = priceName(model)
+    priceOf(name, group) {
       const kept = known.get(group)?.get(name)
       if (kept) return kept
-
-      const set = modelPriceOf(options, name)
-      if (!set && !acceptsUnpriced && !options.SelfUseModeEnabled) fail('price_missing', { model })
-      const price: Price = Object.freeze({
-        ...(set ?? ratioPriceOf(options, name, fallbackModelRatio)),
-        group,
-        groupRatio: groupRatio(options, group),
-        quotaPerUnit: options.QuotaPerUnit,
-        unpriced: set === undefined,
-      })
-      if (set) known.set(group, (known.get(group) ?? new Map()).set(name, price))
+      const set = priced(name)
+      if (!set) return undefined
+      const price = inGroup(options, { price: set, group })
+      known.set(group, (known.get(group) ?? new Map()).set(name, price))
       return price
     },
-    modelPriceOf: (model) => modelPriceOf(options, priceName(model)),
+    modelPriceOf: priced,
   }
+}
+
+function isDefault(options: OptionValues, name: string): boolean {
+  return priceMaps.every((map) => options[map][name] === defaults[map][name])
+}
+
+interface GroupPrices {
+  readonly find: (name: string) => PublicModel | undefined
+  priceOf(name: string, group: string): Price | undefined
+}
+
+/** Public prices in the groups that ask for them. */
+function groupPrices(options: OptionValues, find: GroupPrices['find']): GroupPrices {
+  const known = new WeakMap<ModelPrice, Map<string, Price>>()
+  return {
+    find,
+    priceOf(name, group) {
+      const found = find(name)
+      if (!found || !('price' in found)) return undefined
+      const groups = known.get(found.price) ?? new Map<string, Price>()
+      known.set(found.price, groups)
+      const price = groups.get(group) ?? inGroup(options, { price: found.price, group })
+      groups.set(group, price)
+      return price
+    },
+  }
+}
+
+function inGroup(
+  options: OptionValues,
+  { price, group, unpriced = false }: { readonly price: ModelPrice; readonly group: string; readonly unpriced?: boolean },
+): Price {
+  const { steps, ...factors } = price
+  const ofGroup = { group, groupRatio: groupRatio(options, group), quotaPerUnit: options.QuotaPerUnit, unpriced }
+  const { source } = price
+  const inSteps = steps?.map((step) => ({
+    above: step.above,
+    price: Object.freeze({ ...step.price, ...ofGroup, ...(source ? { source } : {}) }),
+  }))
+  return Object.freeze({ ...factors, ...ofGroup, ...(inSteps ? { steps: Object.freeze(inSteps) } : {}) })
 }

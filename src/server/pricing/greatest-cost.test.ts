@@ -74,3 +74,23 @@ it('affords no output that costs more than the units', () => {
     Number.POSITIVE_INFINITY,
   )
 })
+
+it('covers every step that a prompt within its bound can reach, and affords no output beyond it', () => {
+  const stepped = price({
+    steps: [
+      { above: 800, price: price({ modelRatio: 2, completionRatio: 3 }) },
+      { above: 5000, price: price({ modelRatio: 9 }) },
+    ],
+  })
+  expect(greatestCost(stepped, plain, { textTokens: 800, outputTokens: 100 })).toBe(800 + 400)
+  const most = greatestCost(stepped, plain, tokens)
+  expect(most).toBe(2 * 1000 + 600)
+  for (const input of [1, 800, 801, 1000]) expect(costOf(stepped, { ...noUsage, input, output: 100 })).toBeLessThanOrEqual(most)
+  for (const units of [2600, 9999]) {
+    const limit = affordableOutput(stepped, plain, { textTokens: 1000, completions: 1, units })
+    expect(greatestCost(stepped, plain, { textTokens: 1000, outputTokens: limit })).toBeLessThanOrEqual(units)
+  }
+  // Where output is cheaper for long prompts, short ones are what is to be covered.
+  const odd = price({ steps: [{ above: 10, price: price({ completionRatio: 0.5 }) }] })
+  expect(greatestCost(odd, plain, tokens)).toBe(1400)
+})

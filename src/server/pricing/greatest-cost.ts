@@ -43,12 +43,7 @@ export function greatestCost(
   kinds: TokenKinds,
   { textTokens, outputTokens }: { textTokens: number; outputTokens: number },
 ): number {
-  const usage = { ...noUsage, ...kinds.pieces }
-  usage[dearest(price, textBuckets(kinds))] += textTokens
-  if (kinds.imageTokens > 0) usage[dearest(price, [...textBuckets(kinds), 'imageInput'])] += kinds.imageTokens
-  if (kinds.audioTokens > 0) usage[dearest(price, [...textBuckets(kinds), 'audioInput'])] += kinds.audioTokens
-  usage[dearest(price, outputBuckets(kinds))] += outputTokens
-  return costOf(price, usage)
+  return Math.max(...reachable(price, kinds, textTokens).map((step) => costAt(step, kinds, { textTokens, outputTokens })))
 }
 
 /**
@@ -60,11 +55,39 @@ export function affordableOutput(
   kinds: TokenKinds,
   { textTokens, completions, units }: { textTokens: number; completions: number; units: number },
 ): number {
-  const left = units - greatestCost(price, kinds, { textTokens, outputTokens: 0 })
-  const rate = ratesOf(price)[dearest(price, outputBuckets(kinds))] * tierFactor(price, kinds.pieces.tier) * completions
-  if (left < 0) return -1
-  // One unit less, because a cost is rounded up.
-  return rate === 0 ? Number.POSITIVE_INFINITY : Math.floor((left - 1) / rate)
+  const each = reachable(price, kinds, textTokens).map((step) => {
+    const left = units - costAt(step, kinds, { textTokens, outputTokens: 0 })
+    const rate = ratesOf(step)[dearest(step, outputBuckets(kinds))] * tierFactor(step, kinds.pieces.tier) * completions
+    if (left < 0) return -1
+    // One unit less, because a cost is rounded up.
+    return rate === 0 ? Number.POSITIVE_INFINITY : Math.floor((left - 1) / rate)
+  })
+  return Math.min(...each)
+}
+
+/** The prices that the call can have by the length of its prompt, which may turn out shorter than its bound. */
+function reachable(price: Price, { imageTokens, audioTokens }: TokenKinds, textTokens: number): readonly Price[] {
+  if (!price.steps) return [price]
+  const longest = textTokens + imageTokens + audioTokens
+  return [ofShortPrompts(price), ...price.steps.filter(({ above }) => longest > above).map((step) => step.price)]
+}
+
+const shortPrompts = new WeakMap<Price, Price>()
+
+/** The same object each time, because rates are kept by it. */
+function ofShortPrompts(price: Price): Price {
+  const kept = shortPrompts.get(price) ?? { ...price, steps: [] }
+  shortPrompts.set(price, kept)
+  return kept
+}
+
+function costAt(price: Price, kinds: TokenKinds, most: { readonly textTokens: number; readonly outputTokens: number }): number {
+  const usage = { ...noUsage, ...kinds.pieces }
+  usage[dearest(price, textBuckets(kinds))] += most.textTokens
+  if (kinds.imageTokens > 0) usage[dearest(price, [...textBuckets(kinds), 'imageInput'])] += kinds.imageTokens
+  if (kinds.audioTokens > 0) usage[dearest(price, [...textBuckets(kinds), 'audioInput'])] += kinds.audioTokens
+  usage[dearest(price, outputBuckets(kinds))] += most.outputTokens
+  return costOf(price, usage)
 }
 
 const buckets = [

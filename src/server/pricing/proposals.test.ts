@@ -6,15 +6,20 @@ import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { noUsage } from '../../contract/usage.ts'
 import type { Caller } from '../options/core.ts'
 import { openCatalog } from './catalog.ts'
+import { loadPriceData } from './price-data.ts'
 import { acceptPrices, proposePrices } from './proposals.ts'
 import { costOf } from './quote.ts'
 
 const admin: Caller = { id: 1, username: 'ada', role: 10, group: 'default', address: '127.0.0.1' }
 
+const nobody = { vendorsOf: () => [] }
+
 eachDatabase('proposed prices', (fresh, kind) => {
   async function parts() {
     const { core, close } = await freshCore(fresh)
-    return { app: { ...core, catalog: openCatalog(core) }, close }
+    const priceData = await loadPriceData()
+    const catalog = openCatalog(core, { data: priceData, vendors: () => nobody })
+    return { app: { ...core, catalog, priceData }, close }
   }
 
   it('are those that the public data has otherwise, and none for names that it does not know', async () => {

@@ -52,6 +52,23 @@ describe('the cost of a call', () => {
     expect(costOf({ ...omni, imageCompletionRatio: 12 }, usage({ imageOutput: 100 }))).toBe(1500)
   })
 
+  it('is that of the highest step that the whole prompt exceeds', () => {
+    const long = price({ modelRatio: 2, completionRatio: 3 })
+    const longest = price({ modelRatio: 5, completionRatio: 2 })
+    const stepped = price({
+      completionRatio: 4,
+      steps: [
+        { above: 1000, price: long },
+        { above: 2000, price: longest },
+      ],
+    })
+    expect(costOf(stepped, usage({ input: 1000, output: 10 }))).toBe(1040)
+    expect(costOf(stepped, usage({ input: 900, cacheRead: 101, output: 10 }))).toBe(2 * 1001 + 60)
+    expect(costOf(stepped, usage({ input: 2001, output: 10 }))).toBe(5 * 2001 + 100)
+    // A price that was kept as JSON charges the same.
+    expect(costOf(JSON.parse(JSON.stringify(stepped)), usage({ input: 2001, output: 10 }))).toBe(5 * 2001 + 100)
+  })
+
   it('takes a price per call as often as it is due, and web searches on top of either kind', () => {
     const image = price({ fixedUsd: 0.04 })
     expect(costOf(image, usage({ calls: 3 }))).toBe(60_000)

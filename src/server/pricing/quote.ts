@@ -1,8 +1,8 @@
 import { numberIn } from '../../contract/by-model.ts'
 import { type Decimal, decimalOf, decimalText, digitsAt, product, roundedUp, sumOf, times } from '../../contract/decimal.ts'
-import type { ModelPrice } from '../../contract/model-price.ts'
+import type { PriceFactors, PriceSource, PriceStep } from '../../contract/model-price.ts'
 import { oneHourWriteFactor } from '../../contract/quota.ts'
-import type { Tier, ToolCalls, Usage } from '../../contract/usage.ts'
+import { promptTokens, type Tier, type ToolCalls, type Usage } from '../../contract/usage.ts'
 import { fail } from '../lib/failure.ts'
 
 /**
@@ -14,13 +14,17 @@ import { fail } from '../lib/failure.ts'
  * A price as it stood when the request was admitted: every factor that its charge needs. It is stored in the log row, so that the
  * charge can be recomputed from the row alone.
  */
-export interface Price extends ModelPrice {
+export interface Price extends PriceFactors {
   readonly group: string
   readonly groupRatio: number
   /** Quota units of one US dollar. */
   readonly quotaPerUnit: number
   /** No price was set; the fallback ratio is in use. */
   readonly unpriced: boolean
+  /** Absent for the fallback and for what is free. */
+  readonly source?: PriceSource
+  /** The prices of longer prompts, in the same group; see `priceAt`. */
+  readonly steps?: readonly PriceStep<Price>[]
 }
 
 /** What a call used of a model, and the price of that. */
@@ -39,13 +43,18 @@ export interface PricedUsage {
  *   × modelRatio × groupRatio × tierFactor
  * A fixed price ignores the tokens: fixedUsd × calls × quotaPerUnit × groupRatio × tierFactor. Both add
  * (searches × searchUsd + each tool call × its toolUsd) × quotaPerUnit × groupRatio. `usage.tier` is the tier that is charged. What
- * `others` did for the call is added by the same formula, each at its own price.
+ * `others` did for the call is added by the same formula, each at its own price. A price with steps is that of the prompt's length.
  *
  * Throws `amount_out_of_range` for a count that is no integer from 0 to a billion, and for a cost beyond the exact integers.
  */
 export function costOf(price: Price, usage: Usage, others: readonly PricedUsage[] = []): number {
   const amount = amountOf(price, usage)
   return wholeUnits(others.length === 0 ? amount : sumOf([amount, ...others.map((other) => amountOf(other.price, other.usage))]))
+}
+
+/** The price of a call with a prompt of so many tokens: that of the highest step which it exceeds. Pure. */
+export function priceAt(price: Price, promptTokens: number): Price {
+  return price.steps?.findLast(({ above }) => promptTokens > above)?.price ?? price
 }
 
 /** What tokens cost in a tier, as a multiple of their ordinary price; 1 for what has no factor. Pure. */
@@ -125,7 +134,8 @@ function rateOf(price: Price): Rate {
   return rate
 }
 
-function amountOf(price: Price, usage: Usage): Decimal {
+function amountOf(base: Price, usage: Usage): Decimal {
+  const price = base.steps ? priceAt(base, promptTokens(usage)) : base
   const rate = rateOf(price)
   const plain = price.fixedUsd >= 0 ? fixedAmount(price, usage) : tokenAmount(rate, usage)
   const { tier, searches, toolCalls } = usage

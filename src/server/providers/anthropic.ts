@@ -10,6 +10,7 @@ export const anthropic = defineProvider({
   docs: 'https://docs.anthropic.com/en/api/messages',
   baseUrl: 'https://api.anthropic.com',
   models: models.anthropic,
+  priceVendor: 'anthropic',
   speaks: { 'anthropic.messages': '/v1/messages', 'anthropic.count_tokens': '/v1/messages/count_tokens' },
   keepsThreads: true,
   headers: (channel, _format, caller) => ({

@@ -23,6 +23,7 @@ export const azure: Provider = defineProvider({
   docs: 'https://learn.microsoft.com/azure/ai-services/openai/reference',
   needsBaseUrl: true,
   models: models.openai,
+  priceVendor: 'azure',
   otherLabel: {
     zh: `默认 API 版本（留空为 ${defaultApiVersion}）`,
     en: `Default API version (empty for ${defaultApiVersion})`,

@@ -26,6 +26,7 @@ export const bedrock = defineProvider({
   color: 'indigo',
   docs: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/welcome.html',
   models: models.bedrock,
+  priceVendor: 'aws',
   keyFormat: {
     zh: 'Ak|Sk|Region，临时凭证为 Ak|Sk|SessionToken|Region；或 ApiKey|Region',
     en: 'Ak|Sk|Region, with temporary credentials Ak|Sk|SessionToken|Region; or ApiKey|Region',

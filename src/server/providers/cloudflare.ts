@@ -13,6 +13,7 @@ export const cloudflare = defineProvider({
   docs: 'https://developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility/',
   baseUrl: 'https://api.cloudflare.com',
   models: models.cloudflare,
+  priceVendor: 'cloudflare',
   otherLabel: { zh: '账户 ID', en: 'Account ID' },
   speaks,
   ...chatHost(plainHost),

@@ -13,6 +13,7 @@ export const cohere = defineProvider({
   docs: 'https://docs.cohere.com/reference/chat',
   baseUrl: 'https://api.cohere.com',
   models: models.cohere,
+  priceVendor: 'cohere',
   speaks: { 'cohere.chat': '/v2/chat', 'cohere.embed': '/v2/embed', 'cohere.rerank': '/v2/rerank' },
   quirks: { replayReasoning: 'tool-turns' },
   streamOptions: false,

@@ -43,6 +43,7 @@ export const perplexity = defineProvider({
   docs: 'https://docs.perplexity.ai/api-reference',
   baseUrl: 'https://api.perplexity.ai',
   models: models.perplexity,
+  priceVendor: 'perplexity',
   offered: false,
   speaks: { 'openai.chat': '/chat/completions' },
   streamOptions: false,

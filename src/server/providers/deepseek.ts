@@ -15,6 +15,7 @@ export const deepseek = defineProvider({
   docs: 'https://api-docs.deepseek.com',
   baseUrl: 'https://api.deepseek.com',
   models: models.deepseek,
+  priceVendor: 'deepseek',
   balance: deepseekBalance,
   speaks: {
     'openai.chat': '/v1/chat/completions',

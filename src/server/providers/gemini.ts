@@ -23,6 +23,7 @@ export const gemini = defineProvider({
   docs: 'https://ai.google.dev/api',
   baseUrl: 'https://generativelanguage.googleapis.com',
   models: models.gemini,
+  priceVendor: 'google',
   versionsIn: 'gemini.version_settings',
   otherLabel: { zh: '接口版本（如 v1，留空为 v1beta）', en: 'API version (such as v1; empty for v1beta)' },
   checkOther(other) {

@@ -23,6 +23,7 @@ export const minimax = defineProvider({
   docs: 'https://platform.minimaxi.com/document',
   baseUrl: 'https://api.minimaxi.com',
   models: models.minimax,
+  priceVendor: 'minimax',
   speaks,
   url(channel, format) {
     const isOld = format === 'openai.chat' && channel.baseUrl.includes('//api.minimax.chat')

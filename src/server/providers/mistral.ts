@@ -50,6 +50,7 @@ export const mistral = defineProvider({
   docs: 'https://docs.mistral.ai/api',
   baseUrl: 'https://api.mistral.ai',
   models: models.mistral,
+  priceVendor: 'mistral',
   speaks: {
     'openai.chat': '/v1/chat/completions',
     'openai.embeddings': '/v1/embeddings',

@@ -17,6 +17,7 @@ export const moonshot = defineProvider({
   docs: 'https://platform.moonshot.cn/docs/api/chat',
   baseUrl: 'https://api.moonshot.cn',
   models: models.moonshot,
+  priceVendor: 'moonshotai',
   balance: moonshotBalance,
   speaks: { ...openaiPaths, 'anthropic.messages': '/anthropic/v1/messages' },
   ...chatHost(

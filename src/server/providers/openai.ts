@@ -32,6 +32,7 @@ export const openai = defineProvider({
   docs: 'https://platform.openai.com/docs/api-reference',
   baseUrl: 'https://api.openai.com',
   models: models.openai,
+  priceVendor: 'openai',
   speaks: ownPaths,
   url(channel, format, model) {
     const path = withModel(pathOf(ownPaths, format), format, model)

@@ -10,6 +10,7 @@ import { bearer, defineProvider, messagesHeaders, same } from './openai-compatib
 export const openrouter = defineProvider({
   id: 20,
   key: 'openrouter',
+  priceVendor: 'openrouter',
   label: same('OpenRouter'),
   color: 'grey',
   docs: 'https://openrouter.ai/docs/api-reference',

@@ -16,6 +16,7 @@ export const xai = defineProvider({
   docs: 'https://docs.x.ai/docs/api-reference',
   baseUrl: 'https://api.x.ai',
   models: models.xai,
+  priceVendor: 'x-ai',
   speaks: {
     'openai.chat': responsesPaths['openai.chat'],
     'openai.completions': responsesPaths['openai.completions'],

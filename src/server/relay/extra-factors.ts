@@ -1,7 +1,7 @@
 import { numberIn } from '../../contract/by-model.ts'
 import type { LogOther } from '../../contract/entities/log.ts'
-import type { Tier, Usage } from '../../contract/usage.ts'
-import { type Price, type PricedUsage, tierFactor } from '../pricing/quote.ts'
+import { promptTokens, type Tier, type Usage } from '../../contract/usage.ts'
+import { type Price, type PricedUsage, priceAt, tierFactor } from '../pricing/quote.ts'
 import type { Billed } from './billed.ts'
 import type { BilledUsage } from './billed-usage.ts'
 
@@ -29,7 +29,8 @@ function toolFactors({ toolUsd }: Price, { toolCalls }: Usage): Partial<LogOther
   return { tool_calls: toolCalls, tool_prices: Object.fromEntries(prices) }
 }
 
-function iterationOf({ price, usage }: PricedUsage): NonNullable<LogOther['iterations']>[number] {
+function iterationOf({ price: base, usage }: PricedUsage): NonNullable<LogOther['iterations']>[number] {
+  const price = priceAt(base, promptTokens(usage))
   const factor = tierFactor(price, usage.tier)
   return {
     model: price.model,

@@ -5,7 +5,7 @@ import { completionTokens, promptTokens, type Usage } from '../../contract/usage
 import type { RunningChannel } from '../channels/model-index.ts'
 import { seconds } from '../lib/clock.ts'
 import { costBeyond } from '../pricing/plausible.ts'
-import { costOf, type Price } from '../pricing/quote.ts'
+import { costOf, type Price, priceAt } from '../pricing/quote.ts'
 import type { Charge, SiteCost } from '../wallet/ledger.ts'
 import type { Billed } from './billed.ts'
 import { type BilledUsage, billedUsage } from './billed-usage.ts'
@@ -39,6 +39,7 @@ export function chargeFor(
   const at = seconds(app.now())
   const amount = costOf(price, usage, billed.others)
   const tokensIn = promptTokens(usage)
+  const charged = priceAt(price, tokensIn)
   const tokensOut = completionTokens(usage)
   const siteCost = ending.reported && beyond(price, billedUsage(work, ending.reported), amount)
 
@@ -53,7 +54,7 @@ export function chargeFor(
           user_id: caller.userId,
           created_at: at,
           type: logType.consume,
-          content: describePrice(price),
+          content: describePrice(charged),
           username: caller.username,
           token_id: caller.tokenId,
           token_name: caller.tokenName,
@@ -83,9 +84,10 @@ function factors(
   ending: Ending & { readonly siteCost: SiteCost | undefined; readonly billed: BilledUsage },
   nowMs: number,
 ): LogOther {
-  const { call, price, facts } = work
+  const { call, facts } = work
   const { reported, siteCost, billed } = ending
   const { usage } = billed
+  const price = priceAt(work.price, promptTokens(usage))
   const dropped = work.translation?.dropped ?? work.dropped ?? work.leftOut ?? []
   return {
     model_ratio: price.modelRatio,
@@ -109,6 +111,7 @@ function factors(
     ...(ending.interrupted ? { interrupted: ending.interrupted } : {}),
     ...(reported ? { usage_implausible: true as const } : {}),
     ...(price.unpriced ? { unpriced: true as const } : {}),
+    ...sourceOf(work.price, promptTokens(usage)),
     ...(upstreamModel === price.model ? {} : { is_model_mapped: true as const, upstream_model_name: upstreamModel }),
     ...(facts.reasoningEffort ? { reasoning_effort: facts.reasoningEffort } : {}),
     ...(work.hold ? { held: work.hold.amount } : {}),
@@ -123,6 +126,16 @@ function factors(
       ...(reported ? { reported: reportedTokens(reported) } : {}),
       ...(siteCost ? { site_cost: siteCost } : {}),
     },
+  }
+}
+
+/** Where the price comes from, and the step of it that a prompt of so many tokens has reached. */
+function sourceOf({ source, steps }: Price, tokensIn: number): Partial<LogOther> {
+  const above = steps?.findLast((step) => tokensIn > step.above)?.above
+  return {
+    ...(typeof source === 'string' ? { price_source: source } : {}),
+    ...(typeof source === 'object' ? { price_source: 'public', price_vendor: source.vendor, price_date: source.date } : {}),
+    ...(above === undefined ? {} : { price_above: above }),
   }
 }
 

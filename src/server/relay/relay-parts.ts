@@ -15,6 +15,7 @@ import type { Turn } from '../limits/turn.ts'
 import type { Moderation } from '../moderation/moderation.ts'
 import type { Core } from '../options/core.ts'
 import type { Catalog } from '../pricing/catalog.ts'
+import type { PriceData } from '../pricing/price-data.ts'
 import type { Price } from '../pricing/quote.ts'
 import type { UsageBound } from '../pricing/usage-bound.ts'
 import type { Dialogue } from '../protocols/dialogue.ts'
@@ -50,6 +51,7 @@ export interface RelayParts extends Core {
   readonly emptyBalances: EmptyBalances
   readonly endpointMisses: EndpointMisses
   readonly catalog: Catalog
+  readonly priceData: PriceData
   readonly limits: RequestLimits
   readonly moderation: Moderation
   readonly channels: Snapshot<ChannelIndex>

@@ -9,7 +9,14 @@ import { texts } from './texts.ts'
 
 /** The prices that every model has, and those that only some have. */
 const always: readonly PriceName[] = ['input', 'output']
-const sometimes: readonly PriceName[] = ['cache_read', 'cache_write', 'audio_input', 'audio_output']
+const sometimes: readonly PriceName[] = [
+  'cache_read',
+  'cache_write',
+  'audio_input',
+  'audio_output',
+  'image_input',
+  'image_output',
+]
 
 /** US dollars per million tokens: at present, proposed, and the difference. */
 export function usePriceColumns(proposals: readonly PriceProposal[]): Column<PriceProposal>[] {
@@ -21,10 +28,11 @@ export function usePriceColumns(proposals: readonly PriceProposal[]): Column<Pri
       title: say('model'),
       heads: true,
       sortKey: 'model',
-      cell: ({ model, vendor }) => (
+      cell: ({ model, vendor, steps_above: above }) => (
         <span className={styles.model}>
           {model}
           <small className={styles.quiet}>{vendor}</small>
+          {above !== null && <small className={styles.quiet}>{say('steps', { count: above.toLocaleString('en-US') })}</small>}
         </span>
       ),
     },

@@ -4,10 +4,10 @@ import { changeOf, viewOf, wantedRows } from './price-rows.ts'
 
 const prices = (input: number, output = 10): TokenPrices => ({
   ...{ input, output, cache_read: null, cache_write: null },
-  ...{ audio_input: null, audio_output: null },
+  ...{ audio_input: null, audio_output: null, image_input: null, image_output: null },
 })
 const proposal = (model: string, current: number | null, proposed: number, vendor = 'OpenAI'): PriceProposal => ({
-  ...{ model, vendor, current_per_call: null },
+  ...{ model, vendor, current_per_call: null, steps_above: null },
   current: current === null ? null : prices(current),
   proposed: prices(proposed),
 })

@@ -23,7 +23,16 @@ export function wantedRows(proposals: readonly PriceProposal[], { search, view, 
 /** Whether it gets dearer or cheaper, told by the first price that differs; or had no price of tokens. */
 export function viewOf({ current, proposed }: PriceProposal): Exclude<View, 'all'> {
   if (!current) return 'unpriced'
-  const names: readonly PriceName[] = ['input', 'output', 'cache_read', 'cache_write', 'audio_input', 'audio_output']
+  const names: readonly PriceName[] = [
+    'input',
+    'output',
+    'cache_read',
+    'cache_write',
+    'audio_input',
+    'audio_output',
+    'image_input',
+    'image_output',
+  ]
   const change = names.map((name) => (proposed[name] ?? current[name] ?? 0) - (current[name] ?? 0)).find((by) => !isDust(by))
   return (change ?? 0) < 0 ? 'down' : 'up'
 }

@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest'
+import { loadPriceData } from './price-data.ts'
+
+const data = await loadPriceData()
+const day = Date.parse('2026-11-23T12:00:00Z')
+
+it('tells the prices of a vendor, with the prices of longer prompts', () => {
+  expect(data.of('openai', 'gpt-5.4', day)).toMatchObject({
+    vendor: 'OpenAI',
+    prices: { input: 2.5, output: 15, cache_read: 0.25, cache_write: null },
+    steps: [{ above: 271_999, prices: { input: 5, output: 22.5, cache_read: 0.5 } }],
+    uncovered: undefined,
+  })
+  expect(data.of('openai', 'gpt-5.4-mini', day)).toMatchObject({ vendor: 'OpenAI', steps: [] })
+  expect(data.of('google', 'gemini-3.1-pro-preview', day)?.steps.map(({ above }) => above)).toEqual([200_000])
+})
+
+it('knows a model at the vendors that sell it, and no vendor or model that there is not', () => {
+  expect(data.of('openai', 'claude-opus-5', day)).toBeUndefined()
+  expect(data.of('no-such-vendor', 'gpt-5.4', day)).toBeUndefined()
+  expect(data.of('openai', 'no-such-model', day)).toBeUndefined()
+  expect(data.ofOwnVendor('claude-opus-5', day)).toMatchObject({ vendor: 'Anthropic' })
+})
+
+it('takes the dearest price of the day, at any time of it', () => {
+  for (const hour of ['00', '02', '12', '23'])
+    expect(data.of('deepseek', 'deepseek-v4-pro', Date.parse(`2026-11-23T${hour}:00:00Z`))?.prices).toMatchObject({
+      input: 1.32,
+      output: 3.96,
+    })
+})
+
+it('has the price that is in force on the day', () => {
+  expect(data.of('openai', 'o3', Date.parse('2025-06-01'))?.prices.input).toBe(10)
+  expect(data.of('openai', 'o3', day)?.prices.input).toBe(2)
+})
+
+it('covers an hour of cache at what the vendor takes for it', () => {
+  const write = data.of('anthropic', 'claude-3-haiku', day)?.prices.cache_write ?? 0
+  expect(write * 1.6).toBeCloseTo(0.5, 10)
+})
+
+it('names what is sold by what is not counted here, and what costs nothing', () => {
+  expect(data.of('openai', 'whisper-1', day)).toBeUndefined()
+  expect(data.of('google', 'gemini-omni-flash-preview', day)?.uncovered).toBe('unit')
+  const free = ['openrouter/free', 'google/gemma-3-27b-it:free', 'meta-llama/llama-3.3-70b-instruct:free']
+  const found = free.flatMap((model) => data.of('openrouter', model, day) ?? [])
+  for (const { uncovered } of found) expect(uncovered).toBe('free')
+})
+
+it('is as old as its newest price', () => {
+  expect(data.date).toMatch(/^202\d-\d\d-\d\d$/)
+  expect(Date.parse(data.date)).toBeLessThanOrEqual(Date.now())
+})
+
+it('tells the day of a release by the dated names of a model', () => {
+  const seconds = (date: string) => Date.parse(date) / 1000
+  expect(data.releasedAt('gpt-5.4')).toBe(seconds('2026-03-05'))
+  expect(data.releasedAt('my-model-2025-04-01')).toBe(seconds('2025-04-01'))
+  expect(data.releasedAt('claude-3-5-sonnet-20241022')).toBe(seconds('2024-10-22'))
+  expect(data.releasedAt('nobody-knows')).toBeUndefined()
+})
