@@ -132,16 +132,38 @@ describe('an endpoint that the upstream of a channel lacks', () => {
     expect(new Set(host.asked)).toEqual(new Set(['/v1/chat/completions']))
   })
 
-  it('has no other way for embeddings: the next channel is asked, and without one it is refused by name once it is known', async () => {
+  it('has no other way for embeddings: without another channel it is refused by name, and so is compact', async () => {
     const host = await chatHost(html)
     const { server, ask, channelId } = await stage('sqlite', host.url, {
       channel: { models: `${model},${embedding}`, auto_ban: 0 },
     })
     const body = { model: embedding, input: 'one' }
-    for (let time = 0; time < 2; time++) expect((await ask(body, '/v1/embeddings')).status).toBe(503)
+    for (let time = 0; time < 2; time++) expect((await ask(body, '/v1/embeddings')).status).toBe(400)
     await learnt(server, channelId)
+    const asked = host.asked.length
     const { status, text } = await ask(body, '/v1/embeddings')
     expect([status, JSON.parse(text).error.message]).toEqual([400, expect.stringContaining('offers embeddings')])
+    expect(host.asked).toHaveLength(asked)
+
+    for (let time = 0; time < 3; time++) {
+      const compact = await ask(question, '/v1/responses/compact')
+      expect([compact.status, JSON.parse(compact.text).error.message]).toEqual([400, expect.stringContaining('offers compact')])
+    }
+    expect((await shown(server, channelId)).lacking.map(({ endpoint }) => endpoint)).toEqual(['embeddings'])
+  })
+
+  it('is asked for at the next channel, which has it', async () => {
+    const host = await chatHost(html)
+    const { server, ask } = await stage('sqlite', host.url, { channel: { models: embedding, priority: 9, auto_ban: 0 } })
+    const vectors = { object: 'list', model: embedding, data: [{ object: 'embedding', index: 0, embedding: [1] }], usage: {} }
+    const other = await httpUpstream((request, response) => {
+      request.resume()
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(vectors))
+    })
+    await addChannel(server, { url: other, models: embedding })
+    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    for (let time = 0; time < 3; time++)
+      expect((await ask({ model: embedding, input: 'one' }, '/v1/embeddings')).status).toBe(200)
   })
 })
 

@@ -4,6 +4,7 @@ import { serverOfTest } from '../helpers/app.ts'
 import { awsException } from '../helpers/aws-event-stream.ts'
 import { addChannel, addToken, books } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
+import { caller } from './realtime-stage.ts'
 import { chat, event, httpUpstream, model, settledCharges, upstreamKey } from './stage.ts'
 
 /**
@@ -197,4 +198,37 @@ describe.each(billing)('an account without quota at %s', (_name, vendor) => {
     await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
     expect((await send('chat', 'whole')).status).toBe(200)
   })
+})
+
+it('a conversation that is too long is told over a WebSocket as in a stream, which Codex compacts by', async () => {
+  const [, vendor] = vendors.find(([name]) => name === 'anthropic') ?? expect.unreachable('there is a fixture')
+  const { server, token } = await stageOf(vendor, vendor.contextTooLong)
+  const client = caller(server.url, token.key, { path: '/v1/responses' })
+  await client.opened()
+  client.say({ type: 'response.create', model, input: prompt, store: false })
+  const { response } = await client.hears('response.failed')
+  expect(response).toMatchObject({ status: 'failed', error: { code: 'context_length_exceeded' } })
+  client.socket.close(1000)
+})
+
+it('a model without a price is 400 in every dialect', async () => {
+  const { server, token } = await stageOf({ type: 1 } as Vendor, { status: 500, body: {} })
+  await addChannel(server, { url: 'http://127.0.0.1:9', models: 'unpriced-model' })
+  for (const door of allDoors) {
+    const { path, body } = doors[door]
+    const response = await fetch(server.url + path(false).replace(model, 'unpriced-model'), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...body(false), ...(door === 'gemini' ? {} : { model: 'unpriced-model' }) }),
+    })
+    const { error } = (await response.json()) as { error: Record<string, unknown> }
+    const member = door === 'messages' ? error.type : door === 'gemini' ? error.status : error.code
+    const wanted = {
+      chat: 'price_missing',
+      responses: 'price_missing',
+      messages: 'invalid_request_error',
+      gemini: 'INVALID_ARGUMENT',
+    }
+    expect([door, response.status, member]).toEqual([door, 400, wanted[door]])
+  }
 })

@@ -21,6 +21,11 @@ export function lackableEndpoint(format: Format): LackableEndpoint | undefined {
   return endpoints.find((endpoint) => formatsOf[endpoint][0] === format)
 }
 
+/** Whether an upstream whose type speaks a format may have no endpoint for it. */
+export function mayBeMissing(format: Format): boolean {
+  return endpoints.some((endpoint) => formatsOf[endpoint].includes(format))
+}
+
 const endpoints: readonly LackableEndpoint[] = ['responses', 'completions', 'embeddings']
 
 /** What was learnt of an upstream: the endpoint, and when. */

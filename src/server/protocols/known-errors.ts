@@ -202,13 +202,15 @@ const recognisers: readonly Recogniser[] = [
   { vendor: 'Bedrock', kind: 'quota-exhausted', codes: ['ServiceQuotaExceededException'] },
   { vendor: 'Mistral', kind: 'quota-exhausted', says: /monthly (?:usage|spending) limit/i },
   { vendor: 'xAI', kind: 'quota-exhausted', says: /used all available credits/i },
+  { vendor: 'SiliconFlow', kind: 'quota-exhausted', says: /account balance is insufficient/i },
+  { vendor: 'Volcengine', kind: 'quota-exhausted', codes: ['AccountOverdueError'] },
   { vendor: 'Zhipu', kind: 'quota-exhausted', codes: ['1113'] },
 
   // There is no such model
   {
-    vendor: 'OpenAI, Azure, Qwen, Mistral',
+    vendor: 'OpenAI, Azure, Qwen, Mistral, Volcengine',
     kind: 'model-unknown',
-    codes: ['model_not_found', 'DeploymentNotFound', 'invalid_model', 'ModelNotFound'],
+    codes: ['model_not_found', 'DeploymentNotFound', 'invalid_model', 'ModelNotFound', 'InvalidEndpointOrModel.NotFound'],
   },
   {
     vendor: 'OpenAI, vLLM, Cohere, Ollama, llama.cpp',
@@ -220,7 +222,8 @@ const recognisers: readonly Recogniser[] = [
   { vendor: 'Vertex', kind: 'model-unknown', says: /publisher model .{1,300} (?:was )?not found/i },
   { vendor: 'Bedrock', kind: 'model-unknown', says: /model identifier is invalid|could not resolve the foundation model/i },
   { vendor: 'Mistral', kind: 'model-unknown', says: /^invalid model: /i },
-  { vendor: 'DeepSeek, Qwen', kind: 'model-unknown', says: /^model not (?:exist|found)/i },
+  { vendor: 'DeepSeek, SiliconFlow', kind: 'model-unknown', says: /^model (?:does )?not (?:exist|found)/i },
+  { vendor: 'Moonshot', kind: 'model-unknown', says: /^not found the model/i },
   { vendor: 'OpenRouter', kind: 'model-unknown', says: /is not a valid model ID|^no endpoints found for/i },
   { vendor: 'Zhipu', kind: 'model-unknown', codes: ['1211'] },
 ]

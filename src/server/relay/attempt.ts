@@ -1,5 +1,5 @@
 import { noUsage, type Usage } from '../../contract/usage.ts'
-import { withoutEndpoint } from '../channels/lacking.ts'
+import { mayBeMissing, withoutEndpoint } from '../channels/lacking.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { background } from '../lib/logger.ts'
 import type { Charge } from '../wallet/ledger.ts'
@@ -232,7 +232,9 @@ async function settleGone(running: Try, exchange: Running | undefined, came: Cam
 
 /** A failure without the channel's secrets, that knows under which names the model goes. */
 function cleanFailure({ work, channel, upstreamModel }: Try, failure: UpstreamFailure): UpstreamFailure {
-  return withCleanFacts(failure, channel, { upstream: upstreamModel, asked: work.facts.model })
+  const { format } = work.format
+  const endpoint = mayBeMissing(format) ? format.slice(format.indexOf('.') + 1) : undefined
+  return withCleanFacts(failure, channel, { upstream: upstreamModel, asked: work.facts.model, endpoint })
 }
 
 /** Starts an exchange, unless the call is over; when it is, the exchange is broken off, and `over` is told what that means for the attempt. */

@@ -96,7 +96,8 @@ export class UpstreamFailure extends Error {
   /** The upstream does not have the endpoint that was asked. What names the model is about that. */
   get isOfMissingEndpoint(): boolean {
     if (this.noRoute === undefined || this.known || this.isOfLostState) return false
-    return this.names === undefined || !this.noRoute.includes(this.names.upstream)
+    const model = this.names?.upstream ?? ''
+    return !/\bmodels?\b/i.test(this.noRoute) && (model === '' || !this.noRoute.includes(model))
   }
 
   /** The account behind the channel's key has nothing left. */
@@ -134,6 +135,9 @@ export class UpstreamFailure extends Error {
     }
     if (this.isCallersMistake) return passedError(this.status === 422 ? 400 : this.status, facts)
     if (this.isOutOfCredit) return ownError(new AppError('upstream_quota_exhausted'))
+    if (this.isOfMissingEndpoint && this.names?.endpoint !== undefined) {
+      return ownError(new AppError('dialect_unavailable', { model: this.names.asked, endpoint: this.names.endpoint }))
+    }
     if (this.known?.kind === 'model-unknown' && this.names) {
       return ownError(new AppError('model_not_found', { model: this.names.asked }))
     }
@@ -177,6 +181,8 @@ export class UpstreamFailure extends Error {
 export interface ModelNames {
   readonly upstream: string
   readonly asked: string
+  /** The endpoint of the call, where an upstream may lack that. */
+  readonly endpoint?: string | undefined
 }
 
 /** A shorter name may be any word. */
