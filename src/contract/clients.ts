@@ -90,6 +90,7 @@ export const clients: readonly Client[] = [
     kind: 'agent',
     dialect: 'messages',
     documentation: 'https://code.claude.com/docs/en/llm-gateway',
+    tried: { version: '2.1.330', date: '2026-11-23' },
     extraModels: [
       {
         model: 'claude-haiku-4-5',
@@ -134,6 +135,7 @@ export const clients: readonly Client[] = [
     kind: 'agent',
     dialect: 'responses',
     documentation: 'https://developers.openai.com/codex/config-advanced',
+    tried: { version: '0.169.0', date: '2026-11-23' },
     steps: ({ address, key, model }) => [
       {
         place: file('~/.codex/config.toml'),
@@ -158,11 +160,17 @@ export const clients: readonly Client[] = [
     kind: 'agent',
     dialect: 'gemini',
     documentation: 'https://geminicli.com/docs/reference/configuration',
+    tried: { version: '0.61.0', date: '2026-11-23' },
     extraModels: [
       { model: 'gemini-2.5-flash-lite', use: { zh: '选择模型（路由）', en: 'routing between models' } },
       { model: 'gemini-2.5-flash', use: { zh: '摘要与网页读取', en: 'summaries and reading web pages' } },
     ],
     steps: ({ address, key, model }) => [
+      {
+        place: file('~/.gemini/settings.json'),
+        language: 'json',
+        text: json({ security: { auth: { selectedType: 'gemini-api-key' } } }),
+      },
       {
         place: terminal,
         language: 'bash',
@@ -176,6 +184,7 @@ export const clients: readonly Client[] = [
     kind: 'agent',
     dialect: 'chat',
     documentation: 'https://opencode.ai/docs/providers',
+    tried: { version: '1.18.33', date: '2026-11-23' },
     steps: ({ address, key, model }) => [
       {
         place: file('opencode.json'),

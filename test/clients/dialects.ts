@@ -15,15 +15,27 @@ export interface Turn {
 
 type Json = Readonly<Record<string, unknown>>
 
+interface Read {
+  readonly tools: readonly ToolOffer[]
+  /** How many calls have a result. */
+  readonly results: number
+  /** What the user says last. */
+  readonly lastText: string
+}
+
 export interface Dialect {
   readonly path: RegExp
-  read(body: Json): { tools: ToolOffer[]; hasResult: boolean }
-  write(turn: Turn, body: Json, path: string): { type: string; text: string }
+  read(body: Json): Read
+  write(
+    turn: Turn,
+    asked: { readonly body: Json; readonly path: string; readonly tokens: number },
+  ): { type: string; text: string }
   /** The refusal of a prompt that is too long, as the vendor words it. */
   tooLong(tokens: number, most: number): { status: number; body: unknown }
 }
 
 const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value : [])
+const lastTextOf = (turns: readonly Json[]): string => JSON.stringify(turns.filter(({ role }) => role === 'user').at(-1) ?? '')
 const offer = (name: unknown, schema: unknown, namespace?: string): ToolOffer => {
   const { properties = {}, required = [] } = (schema ?? {}) as { properties?: Json; required?: string[] }
   return { name: String(name), namespace, properties, required }
@@ -43,15 +55,16 @@ const chat: Dialect = {
   path: /\/chat\/completions$/,
   read: ({ tools, messages }) => ({
     tools: listOf(tools).map(({ function: each }) => offer((each as Json).name, (each as Json).parameters)),
-    hasResult: listOf(messages).some(({ role }) => role === 'tool'),
+    results: listOf(messages).filter(({ role }) => role === 'tool').length,
+    lastText: lastTextOf(listOf(messages)),
   }),
-  write: ({ text, call }, { model, stream }) => {
+  write: ({ text, call }, { body: { model, stream }, tokens }) => {
     const tool_calls = call && [
       { index: 0, id: newId('call_'), type: 'function', function: { name: call.name, arguments: JSON.stringify(call.input) } },
     ]
     const message = { role: 'assistant', content: text || null, ...(tool_calls ? { tool_calls } : {}) }
     const finish_reason = call ? 'tool_calls' : 'stop'
-    const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 }
+    const usage = { prompt_tokens: tokens, completion_tokens: 20, total_tokens: tokens + 20 }
     const head = { id: newId('chatcmpl-'), created: 1, model }
     if (!stream) return json({ ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason }], usage })
     const chunk = (delta: object, reason: string | null) => ({
@@ -85,9 +98,10 @@ const responses: Dialect = {
           ? [offer(tool.name, tool.parameters)]
           : [],
     ),
-    hasResult: listOf(input).some(({ type }) => /_output$/.test(String(type))),
+    results: listOf(input).filter(({ type }) => /_output$/.test(String(type))).length,
+    lastText: lastTextOf(listOf(input)),
   }),
-  write: ({ text, call }, { model, stream }) => {
+  write: ({ text, call }, { body: { model, stream }, tokens }) => {
     const item = call
       ? {
           id: newId('fc_'),
@@ -106,11 +120,11 @@ const responses: Dialect = {
           content: [{ type: 'output_text', text, annotations: [] }],
         }
     const usage = {
-      input_tokens: 100,
+      input_tokens: tokens,
       input_tokens_details: { cached_tokens: 0 },
       output_tokens: 20,
       output_tokens_details: { reasoning_tokens: 0 },
-      total_tokens: 120,
+      total_tokens: tokens + 20,
     }
     const response = { id: newId('resp_'), object: 'response', created_at: 1, model, status: 'completed', output: [item], usage }
     if (!stream) return json(response)
@@ -168,9 +182,10 @@ const messages: Dialect = {
   path: /\/messages(\?.*)?$/,
   read: ({ tools, messages: all }) => ({
     tools: listOf(tools).map(({ name, input_schema }) => offer(name, input_schema)),
-    hasResult: listOf(all).some(({ content }) => listOf(content).some(({ type }) => type === 'tool_result')),
+    results: listOf(all).flatMap(({ content }) => listOf(content).filter(({ type }) => type === 'tool_result')).length,
+    lastText: lastTextOf(listOf(all)),
   }),
-  write: ({ text, call }, { model, stream }) => {
+  write: ({ text, call }, { body: { model, stream }, tokens }) => {
     const block = call ? { type: 'tool_use', id: newId('toolu_'), name: call.name, input: call.input } : { type: 'text', text }
     const stop_reason = call ? 'tool_use' : 'end_turn'
     const message = {
@@ -181,7 +196,7 @@ const messages: Dialect = {
       content: [block],
       stop_reason,
       stop_sequence: null,
-      usage: { input_tokens: 100, output_tokens: 20, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
+      usage: { input_tokens: tokens, output_tokens: 20, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
     }
     if (!stream) return json(message)
     const delta = call ? { type: 'input_json_delta', partial_json: JSON.stringify(call.input) } : { type: 'text_delta', text }
@@ -214,13 +229,16 @@ const gemini: Dialect = {
         offer(name, parametersJsonSchema ?? parameters),
       ),
     ),
-    hasResult: listOf(contents).some(({ parts }) => listOf(parts).some(({ functionResponse }) => functionResponse !== undefined)),
+    results: listOf(contents).flatMap(({ parts }) =>
+      listOf(parts).filter(({ functionResponse }) => functionResponse !== undefined),
+    ).length,
+    lastText: lastTextOf(listOf(contents)),
   }),
-  write: ({ text, call }, _body, path) => {
+  write: ({ text, call }, { path, tokens }) => {
     const part = call ? { functionCall: { name: call.name, args: call.input }, thoughtSignature: 'c2lnbmF0dXJl' } : { text }
     const reply = {
       candidates: [{ content: { role: 'model', parts: [part] }, finishReason: 'STOP', index: 0 }],
-      usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 20, totalTokenCount: 120 },
+      usageMetadata: { promptTokenCount: tokens, candidatesTokenCount: 20, totalTokenCount: tokens + 20 },
       modelVersion: 'gemini-test',
       responseId: newId('r'),
     }

@@ -4,37 +4,49 @@ import { text } from 'node:stream/consumers'
 import { type Dialect, dialects, type ToolOffer, type Turn } from './dialects.ts'
 
 /**
- * A simulated model for programs that work on files: asked for a task with tools, it runs one command with the first tool that takes
- * one, reads the result, and says that it is done. Without tools (titles, summaries) it answers in a sentence. It speaks the native
- * protocol of its vendor and keeps what it was asked.
+ * A simulated model for programs that work on files: asked for a task with tools, it runs a command with the first tool that takes
+ * one, as often as it is to, and says that it is done; so it does behind a summary of the conversation. Without tools, and where a summary is
+ * asked for, it answers with one. It speaks the native protocol of its vendor and keeps what it was asked.
  */
 export interface ModelServer {
   readonly url: string
-  readonly asked: { readonly path: string; readonly body: Readonly<Record<string, unknown>> }[]
-  /** From now on, requests with a text of at least so many characters are refused as too long, in the words of the vendor. */
-  refuseAbove(characters: number): void
+  readonly asked: Asked[]
+  /** Begins a task: the command of each call, how many calls it takes, and above how many characters a request is refused as too long. */
+  begin(task: Task): void
   stop(): Promise<void>
+}
+
+interface Asked {
+  readonly body: Readonly<Record<string, unknown>>
+  readonly isRefused: boolean
+}
+
+interface Task {
+  readonly command: string
+  readonly calls: number
+  readonly charactersMax?: number
 }
 
 export const done = 'The file is written.'
 export const summary = 'Summary: a file was to be written.'
 
-export async function startModel(name: keyof typeof dialects, command: string): Promise<ModelServer> {
-  const asked: ModelServer['asked'] = []
-  let limit = Number.POSITIVE_INFINITY
+export async function startModel(name: keyof typeof dialects): Promise<ModelServer> {
+  const asked: Asked[] = []
+  let task: Task = { command: 'true', calls: 1 }
   const server = createServer(async (request, response) => {
     const raw = await text(request)
     const path = request.url ?? '/'
     const dialect: Dialect | undefined = dialects[name].find((each) => each.path.test(path))
     if (!dialect || request.method !== 'POST') return reply(response, 404, { error: { message: `No route for ${path}` } })
     const body = JSON.parse(raw)
-    asked.push({ path, body })
-    if (raw.length > limit) {
-      const { status, body: refusal } = dialect.tooLong(Math.round(raw.length / 4), Math.round(limit / 4))
-      return reply(response, status, refusal)
+    const { charactersMax = Number.POSITIVE_INFINITY } = task
+    const isRefused = raw.length > charactersMax
+    asked.push({ body, isRefused })
+    if (isRefused) {
+      const refusal = dialect.tooLong(tokensOf(raw), Math.round(charactersMax / 4))
+      return reply(response, refusal.status, refusal.body)
     }
-    const turn = nextTurn(dialect, body, command)
-    const { type, text: written } = dialect.write(turn, body, path)
+    const { type, text: written } = dialect.write(nextTurn(dialect, body, task), { body, path, tokens: tokensOf(raw) })
     response.writeHead(200, { 'content-type': type }).end(written)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -43,8 +55,9 @@ export async function startModel(name: keyof typeof dialects, command: string): 
   return {
     url: `http://127.0.0.1:${port}`,
     asked,
-    refuseAbove: (characters) => {
-      limit = characters
+    begin: (next) => {
+      task = next
+      asked.length = 0
     },
     stop: () => {
       server.closeAllConnections()
@@ -53,11 +66,15 @@ export async function startModel(name: keyof typeof dialects, command: string): 
   }
 }
 
-function nextTurn(dialect: Dialect, body: Readonly<Record<string, unknown>>, command: string): Turn {
-  const { tools, hasResult } = dialect.read(body)
+/** Four characters are a token of this model. */
+const tokensOf = (raw: string) => Math.round(raw.length / 4)
+
+function nextTurn(dialect: Dialect, body: Readonly<Record<string, unknown>>, { command, calls }: Task): Turn {
+  const { tools, results, lastText } = dialect.read(body)
   const tool = tools.find(takesCommand)
-  if (tool && !hasResult) return { text: '', call: { name: tool.name, namespace: tool.namespace, input: inputOf(tool, command) } }
-  return { text: tools.length > 0 ? done : summary }
+  if (!tool || /create a (detailed|handoff) summary|checkpoint compaction/i.test(lastText)) return { text: summary }
+  if (results >= calls || JSON.stringify(body).includes(summary)) return { text: done }
+  return { text: '', call: { name: tool.name, namespace: tool.namespace, input: inputOf(tool, command) } }
 }
 
 const commandMembers = ['command', 'cmd'] as const

@@ -21,7 +21,10 @@ export function installPrograms(): string {
   mkdirSync(half, { recursive: true })
   copyFileSync(list, join(half, 'package.json'))
   try {
-    execFileSync('npm', ['install', '--ignore-scripts=false', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: half, stdio: 'inherit' })
+    execFileSync('npm', ['install', '--ignore-scripts=false', '--no-audit', '--no-fund', '--loglevel=error'], {
+      cwd: half,
+      stdio: 'inherit',
+    })
     renameSync(half, home)
   } finally {
     rmSync(half, { recursive: true, force: true })
@@ -34,7 +37,7 @@ interface Program {
   readonly client: string
   /** Below `node_modules`. */
   readonly file: string
-  readonly args: (task: string, setup: ClientSetup) => readonly string[]
+  readonly args: (task: string) => readonly string[]
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -71,7 +74,13 @@ export interface Run {
 }
 
 /** Runs a program on a task until it ends. Nothing but loopback can be reached from it. */
-export async function runProgram(home: string, name: keyof typeof programs, task: string, setup: ClientSetup): Promise<Run> {
+export async function runProgram(
+  home: string,
+  name: keyof typeof programs,
+  task: string,
+  setup: ClientSetup,
+  more: readonly string[] = [],
+): Promise<Run> {
   const program = programs[name]
   const client = clients.find(({ id }) => id === program?.client)
   if (!program || !client) throw new Error(`${name} is not known`)
@@ -95,7 +104,7 @@ export async function runProgram(home: string, name: keyof typeof programs, task
 
   const file = join(home, 'node_modules', program.file)
   const [command, ...first] = file.endsWith('.js') ? [process.execPath, file] : [file]
-  const child = spawn(command ?? '', [...first, ...program.args(task, setup)], {
+  const child = spawn(command ?? '', [...first, ...program.args(task), ...more], {
     cwd: folder,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],

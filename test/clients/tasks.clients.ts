@@ -1,17 +1,19 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ClientSetup } from '../../src/contract/clients.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
-import { done, type ModelServer, startModel } from './model-server.ts'
+import { done, type ModelServer, startModel, summary } from './model-server.ts'
 import { installPrograms, programs, runProgram } from './programs.ts'
+import { isRecording, recordTo } from './record.ts'
 
 /** Programs that people use finish a task with tools through this gateway, whoever made the model behind it. */
 
 const upstreams = {
   openai: { type: 1, model: 'gpt-5.4', path: '' },
   anthropic: { type: 14, model: 'claude-sonnet-4-6', path: '' },
-  gemini: { type: 24, model: 'gemini-3-pro-preview', path: '' },
+  gemini: { type: 24, model: 'gemini-2.5-pro', path: '' },
   'chat only': { type: 8, model: 'harbor-1', path: '/v1/chat/completions' },
 } as const
 type UpstreamName = keyof typeof upstreams
@@ -28,7 +30,7 @@ beforeAll(async () => {
   const prices = Object.fromEntries(names.map((name) => [upstreams[name].model, 1]))
   await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify(prices) })
   for (const name of names) {
-    const model = await startModel(name, 'printf harbor > answer.txt')
+    const model = await startModel(name)
     models[name] = model
     await addChannel(server, { url: model.url + upstreams[name].path, type: upstreams[name].type, models: upstreams[name].model })
   }
@@ -41,11 +43,61 @@ afterAll(async () => {
 
 describe.each(Object.keys(programs))('%s', (program) => {
   it.each(names)('finishes a task with tools on a channel of %s', { timeout: 180_000 }, async (name) => {
+    models[name]?.begin({ command: 'printf harbor > answer.txt', calls: 1 })
     const { key } = await addToken(server)
-    const setup = { address: server.url, key, model: upstreams[name].model }
-    const run = await runProgram(home, program, task, setup)
+    const file = program.toLowerCase().replaceAll(/[^a-z]+/g, '-')
+    const address = isRecording && name === 'openai' ? await recordTo(file, server.url) : server.url
+    const run = await runProgram(home, program, task, { address, key, model: upstreams[name].model })
     const written = await readFile(join(run.folder, 'answer.txt'), 'utf8').catch(() => '')
-    expect({ status: run.status, written, output: run.output }).toMatchObject({ status: 0, written: 'harbor' })
+    expect({ status: run.status, written }, run.output).toEqual({ status: 0, written: 'harbor' })
     expect(run.output).toContain(done)
+  })
+})
+
+/** A conversation that grows by 15,000 characters with each call. */
+const growing = { command: 'printf harbor > answer.txt; head -c 15000 /dev/zero | tr "\\0" x', calls: 20 }
+
+describe.each(['openai', 'anthropic', 'chat only'] as const)('on a channel of %s', (name) => {
+  /** Characters of the longest request that a short task takes. */
+  async function usualLength(program: string, setup: ClientSetup, model: ModelServer): Promise<number> {
+    model.begin({ command: growing.command, calls: 1 })
+    await runProgram(home, program, task, setup)
+    return Math.max(...model.asked.map(({ body }) => JSON.stringify(body).length))
+  }
+  async function staged() {
+    const model = models[name]
+    if (!model) throw new Error(`${name} is not there`)
+    const { key } = await addToken(server)
+    return { model, setup: { address: server.url, key, model: upstreams[name].model } }
+  }
+  const hasSummary = ({ asked }: ModelServer) => asked.some(({ body }) => JSON.stringify(body).includes(summary))
+  const wasRefused = ({ asked }: ModelServer) => asked.some(({ isRefused }) => isRefused)
+
+  it('Claude Code compacts its conversation when the model refuses it as too long, and goes on', async () => {
+    const { model, setup } = await staged()
+    const usual = await usualLength('Claude Code', setup, model)
+    model.begin({ ...growing, charactersMax: usual + 45_000 })
+    const run = await runProgram(home, 'Claude Code', task, setup)
+    expect([wasRefused(model), hasSummary(model), run.status], run.output).toEqual([true, true, 0])
+    expect(run.output).toContain(done)
+  })
+
+  it('Codex compacts its conversation by the usage that it is told, and goes on', async () => {
+    const { model, setup } = await staged()
+    const usual = await usualLength('Codex', setup, model)
+    model.begin(growing)
+    const limit = `model_auto_compact_token_limit=${Math.round((usual + 45_000) / 4)}`
+    const run = await runProgram(home, 'Codex', task, setup, ['-c', limit])
+    expect([hasSummary(model), run.status], run.output).toEqual([true, 0])
+    expect(run.output).toContain(done)
+  })
+
+  it('Codex says that the context is full when the model refuses it as too long', async () => {
+    const { model, setup } = await staged()
+    const usual = await usualLength('Codex', setup, model)
+    model.begin({ ...growing, charactersMax: usual + 45_000 })
+    const run = await runProgram(home, 'Codex', task, setup)
+    expect(wasRefused(model), run.output).toBe(true)
+    expect(run.output).toContain("ran out of room in the model's context window")
   })
 })

@@ -1,0 +1,62 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+
+/**
+ * `RECORD_REQUESTS=1 npm run clients` writes the requests that each program sends to `test/relay/agents/recorded`, where
+ * `recorded.test.ts` sends them again. Their shape is kept; long texts, which are their makers', are not.
+ */
+export const isRecording = process.env.RECORD_REQUESTS === '1'
+
+const folder = fileURLToPath(new URL('../relay/agents/recorded/', import.meta.url))
+
+export interface RecordedRequest {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: unknown
+}
+
+/** A proxy in front of the gateway. The requests of a program that took part in a task are written when the test ends. */
+export async function recordTo(name: string, target: string): Promise<string> {
+  const requests: RecordedRequest[] = []
+  const server = createServer(async (request, response) => {
+    const raw = await text(request)
+    const path = request.url ?? '/'
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).filter(([header]) => !['host', 'connection', 'content-length'].includes(header)),
+    ) as Record<string, string>
+    if (raw !== '') requests.push({ path, headers: kept(headers), body: shapeOf(JSON.parse(raw)) })
+    const answer = await fetch(target + path, { method: request.method ?? 'GET', headers, ...(raw === '' ? {} : { body: raw }) })
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'application/json' })
+    response.end(Buffer.from(await answer.arrayBuffer()))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(`${folder}${name}.json`, `${JSON.stringify(requests, null, 1)}\n`)
+  })
+  // It listens on a port, not on a pipe.
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** The headers that change what is asked. */
+function kept(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => /^(anthropic-|openai-|x-goog-api-client)/.test(name)))
+}
+
+function shapeOf(value: unknown): unknown {
+  if (typeof value === 'string') return value.length > 48 || value.includes('/tmp/') ? 'A text.' : value
+  if (Array.isArray(value)) return value.map(shapeOf)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      name === 'description' && typeof inner === 'string' ? 'A text.' : shapeOf(inner),
+    ]),
+  )
+}
