@@ -70,6 +70,8 @@ export interface WriteContext {
   readonly id: string
   /** Unix seconds. */
   readonly createdAt: number
+  /** Unix seconds of the end of the reply, asked for when it has come; without it, it ended when it was created. */
+  completedAt?(): number
   /** The model that the caller asked for. */
   readonly model: string
   readonly dialogue: Dialogue

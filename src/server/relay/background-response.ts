@@ -79,7 +79,7 @@ async function openRun(app: RelayParts, opened: Work): Promise<Run> {
   const dialogue = inbounds[opened.format.format]?.readRequest(opened.body.json, { model: opened.facts.model, stream: true })
   if (!dialogue) throw new Error(`${opened.format.format} has no neutral form`)
   requireOtherTools(dialogue)
-  const begun = beginBackground(writeContextOf(opened, dialogue))
+  const begun = beginBackground(writeContextOf(app, opened, dialogue))
   const own = ownOf(opened, begun.response)
   await app.ownResponses.keep(own).catch((cause: unknown) => fail('database_unavailable', {}, { cause }))
   const run = new BackgroundRun(app, opened.call, own, begun.events)

@@ -27,7 +27,7 @@ interface Pair {
 export function translated(app: RelayParts, work: Work, channel: RunningChannel, pair: Pair): Passage {
   const { codec, inbound, dialogue, written } = pair
   const reading: ReadContext = { newCallId: () => `call_${randomId()}`, quirks: channel.provider.quirks }
-  const writing = writeContextOf(work, dialogue)
+  const writing = writeContextOf(app, work, dialogue)
   const follow = () => new Followed(written, channel.setting.thinking_to_content === true)
   const keep = (state: SealedState) =>
     background(app.logger, 'keep the sealed state of a reply', app.sealedStates.keep(work.caller, state))
@@ -84,11 +84,16 @@ export function translated(app: RelayParts, work: Work, channel: RunningChannel,
 }
 
 /** What the writers of the caller's format are told of a reply. Ids inside of it name the request, by which the kept turn is found. */
-export function writeContextOf({ call, facts, inputTokens, keeps }: Work, dialogue: Dialogue): WriteContext {
+export function writeContextOf(
+  { now }: Pick<RelayParts, 'now'>,
+  { call, facts, inputTokens, keeps }: Work,
+  dialogue: Dialogue,
+): WriteContext {
   let ids = 0
   return {
     id: call.id,
     createdAt: seconds(call.startedMs),
+    completedAt: () => seconds(now()),
     model: facts.model,
     dialogue,
     inputTokensEstimate: inputTokens,

@@ -2,8 +2,8 @@ import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-fo
 
 /** A reply of Responses in its two forms: whole, and as the complete events of a stream, the terminal one with all of it included. */
 export function replayResponse(reply: JsonObject): JsonObject[] {
-  const { output, usage: _, completed_at: __, ...head } = reply
-  const begun = { ...head, status: 'in_progress', incomplete_details: null, output: [], usage: null }
+  const { output, usage: _, ...head } = reply
+  const begun = { ...head, status: 'in_progress', completed_at: null, incomplete_details: null, output: [], usage: null }
   const items = Array.isArray(output) ? output.filter(isObject) : []
   const events: JsonObject[] = [
     { type: 'response.created', response: begun },

@@ -33,6 +33,7 @@ export const writeEvents: Inbound['writeEvents'] = (context) => {
 /** Neutral events as events of Responses. Source: protocols notes 3.14, edge cases 190 to 194 and 204 to 206. */
 class ResponseWriter {
   hasBegun: boolean
+  readonly #context: WriteContext
   readonly #output: OutputWriter
   #response: JsonObject
   #reason: FinishReason = 'stop'
@@ -43,6 +44,7 @@ class ResponseWriter {
     // Its first events have been told when it was queued.
     this.hasBegun = context.kept?.isBackground === true
     this.#sequence = this.hasBegun ? firstNumberInBackground : 0
+    this.#context = context
     this.#response = newResponse(context)
     this.#output = new OutputWriter(context, (event) => this.#add(event))
   }
@@ -88,8 +90,14 @@ class ResponseWriter {
   #end(): void {
     const reason = reasons[this.#reason]
     const status = reason === undefined ? 'completed' : 'incomplete'
-    const details = reason === undefined ? null : { reason }
-    this.#response = { ...this.#response, status, incomplete_details: details, output: this.#output.items }
+    const { createdAt, completedAt } = this.#context
+    this.#response = {
+      ...this.#response,
+      status,
+      completed_at: reason === undefined ? (completedAt?.() ?? createdAt) : null,
+      incomplete_details: reason === undefined ? null : { reason },
+      output: this.#output.items,
+    }
     this.#add({ type: `response.${status}`, response: this.#response })
   }
 

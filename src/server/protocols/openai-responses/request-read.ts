@@ -59,9 +59,13 @@ function refuseKeptElsewhere(body: JsonObject): void {
 }
 
 function readSampling(body: JsonObject): Sampling {
-  const temperature = readNumber(body, 'temperature')
-  const topP = readNumber(body, 'top_p')
-  return { ...(temperature === undefined ? {} : { temperature }), ...(topP === undefined ? {} : { topP }) }
+  const read = {
+    temperature: readNumber(body, 'temperature'),
+    topP: readNumber(body, 'top_p'),
+    presencePenalty: readNumber(body, 'presence_penalty'),
+    frequencyPenalty: readNumber(body, 'frequency_penalty'),
+  }
+  return Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined))
 }
 
 function readNumber(body: JsonObject, field: string): number | undefined {
@@ -136,6 +140,8 @@ const readMembers: ReadonlySet<string> = new Set([
   'text',
   'temperature',
   'top_p',
+  'presence_penalty',
+  'frequency_penalty',
   'top_logprobs',
   'tools',
   'tool_choice',

@@ -5,7 +5,8 @@ import { plainTool, writeSearch, writeToolChoice } from './tools-write.ts'
 
 /**
  * The response object with every key that clients read, before anything is known of the reply: what the caller asked for, as the vendor
- * repeats it. Source: types of the official SDK 7.51, protocols notes 1.3.
+ * repeats it. The schema of Open Responses wants all of them, and numbers for what steers sampling. Source: types of the official SDK 7.51,
+ * protocols notes 1.3, schema of openresponses.org, read 2026-11.
  */
 export function newResponse({ id, createdAt, model, dialogue, kept }: WriteContext): JsonObject {
   const { extra, sampling } = dialogue
@@ -18,6 +19,7 @@ export function newResponse({ id, createdAt, model, dialogue, kept }: WriteConte
     background: kept?.isBackground ?? false,
     completed_at: null,
     error: null,
+    frequency_penalty: sampling.frequencyPenalty ?? 0,
     incomplete_details: null,
     instructions: dialogue.system.map(({ text }) => text).join('\n\n') || null,
     max_output_tokens: dialogue.outputTokensMax ?? null,
@@ -26,20 +28,22 @@ export function newResponse({ id, createdAt, model, dialogue, kept }: WriteConte
     model,
     output: [],
     parallel_tool_calls: dialogue.parallelTools ?? true,
+    presence_penalty: sampling.presencePenalty ?? 0,
     previous_response_id: kept?.previousId || null,
     prompt_cache_key: dialogue.cacheKey ?? null,
     reasoning: toldReasoning(dialogue),
     safety_identifier: extra.safety_identifier ?? null,
     service_tier: 'default',
     store: kept !== undefined,
-    temperature: sampling.temperature ?? null,
+    temperature: sampling.temperature ?? 1,
     text: { format: toldFormat(dialogue), verbosity: extra.verbosity ?? 'medium' },
     tool_choice: toldChoice(dialogue),
     tools: [...toldTools(dialogue.tools), ...writeSearch(dialogue)],
     top_logprobs: 0,
-    top_p: sampling.topP ?? null,
+    top_p: sampling.topP ?? 1,
     truncation: extra.truncation ?? 'disabled',
-    ...(dialogue.user === undefined ? {} : { user: dialogue.user }),
+    usage: null,
+    user: dialogue.user ?? null,
   }
 }
 
@@ -56,7 +60,7 @@ function toldFormat({ output }: Dialogue): JsonObject {
   return {
     type: 'json_schema',
     name: name ?? 'response',
-    ...(description === undefined ? {} : { description }),
+    description: description ?? null,
     schema,
     strict: strict ?? false,
   }
@@ -83,7 +87,7 @@ function toldTool(tool: Tool): JsonObject {
     const { description = null, schema = null } = tool
     return { type: 'tool_search', execution: 'client', description, parameters: schema }
   }
-  return { ...(tool.custom ? {} : { strict: null }), ...plainTool(tool) }
+  return { ...(tool.custom ? {} : { description: null, strict: null }), ...plainTool(tool) }
 }
 
 function toldChoice({ toolChoice, tools }: Dialogue): unknown {
