@@ -62,7 +62,8 @@ async function stage(kind: 'sqlite' | 'postgres', database: TestDatabase) {
       told[status] = (told[status] ?? 0) + 1
       const isWhole =
         status === 200 && (index % 2 === 0 ? text.endsWith('data: [DONE]\n\n') : text.includes('"finish_reason":"stop"'))
-      if (isWhole) whole.add(headers.get('x-request-id') ?? '')
+      // A repeat gets the reply that an earlier request could not be given, and is charged as that one.
+      if (isWhole) whole.add(headers.get('x-sluice-original-request-id') ?? headers.get('x-request-id') ?? '')
       await pause(status === 200 ? 5 : 50)
     }
   })
