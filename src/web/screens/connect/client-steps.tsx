@@ -21,7 +21,7 @@ export function ClientSteps({ client, setup, models }: { client: Client; setup: 
         <>
           {say('interface', { dialect: clientDialects[client.dialect].name })}
           {' · '}
-          <Anchor href={client.documentation} target="_blank" rel="noreferrer" inherit>
+          <Anchor href={client.documentation} target="_blank" rel="noreferrer" underline="always" inherit>
             {say('documentation')}
           </Anchor>
         </>
