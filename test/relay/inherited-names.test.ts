@@ -154,7 +154,7 @@ describe('names that every object inherits', () => {
       return (await Promise.all(told)).map(({ status }) => status)
     }
     const usual = await statuses(unpriced)
-    expect(new Set(usual)).toContain(403)
+    expect(new Set(usual)).toContain(400)
     for (const name of inheritedNames) expect([name, await statuses(name)]).toEqual([name, usual])
     const charges = server.app.db.selectFrom('logs').select('id').where('model_name', 'in', inheritedNames).where('quota', '>', 0)
     expect(await charges.execute()).toEqual([])
