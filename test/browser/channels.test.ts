@@ -63,6 +63,9 @@ const wordsOf = {
     setTag: '设置标签',
     tag: '标签',
     tagRequired: '标签不能为空！',
+    connection: '连接与兼容',
+    lackingField: '上游没有的接口',
+    lacks: (endpoints: string) => `上游没有 ${endpoints}`,
     rewrite: '请求改写',
     prompt: '系统提示词',
     addRule: '添加规则',
@@ -128,6 +131,9 @@ const wordsOf = {
     setTag: /^Set (the )?tag$/,
     tag: 'Tag',
     tagRequired: 'The tag must not be empty',
+    connection: 'Connection and compatibility',
+    lackingField: 'Endpoints that the upstream lacks',
+    lacks: (endpoints: string) => `Upstream lacks ${endpoints}`,
     rewrite: 'Changes to requests',
     prompt: 'System prompt',
     addRule: 'Add a rule',
@@ -359,6 +365,36 @@ describe.each(everyLook ? (['zh', 'en'] as const) : (['zh'] as const))('in %s', 
     await page.getByRole('row', { name }).getByRole('button', { name: '−1' }).waitFor()
     expect(problems).toEqual([])
     await upstream.stop()
+  })
+
+  it('an admin sees which endpoints an upstream was found to lack, and says so of others', { timeout: 60_000 }, async () => {
+    const name = `lacking-${language}`
+    const id = await addChannel(stage.server, { url: stage.upstream.url, models: model, name })
+    const since = Math.floor(Date.now() / 1000) - 60
+    const lacking = JSON.stringify({ responses: since })
+    await stage.server.app.db.updateTable('channels').set({ lacking }).where('id', '=', id).execute()
+    const { page, problems } = await stage.open('root', { language })
+    await go(page, '/channel')
+    const tag = page.getByRole('row', { name }).getByText(words.lacks('/v1/responses'))
+    await tag.hover()
+    await page
+      .getByRole('tooltip')
+      .getByText(`/v1/responses${language === 'zh' ? '：' : ': '}`)
+      .waitFor()
+    await expectFit(page, language, [name])
+
+    await go(page, `/channel/edit/${id}`)
+    const form = page.getByRole('dialog', { name: words.editChannel })
+    await form.getByText(words.connection, { exact: true }).click()
+    await form.getByRole('combobox', { name: words.lackingField }).press('ArrowDown')
+    await page.getByRole('option', { name: 'embeddings' }).click()
+    await form.getByRole('combobox', { name: words.lackingField }).press('Tab')
+    await form.getByRole('button', { name: words.submit }).click()
+    await readMessage(page, language, words.channelSaved)
+    const saved = await channelOf(id)
+    // A channel that has changed is asked again.
+    expect([JSON.parse(saved.setting), saved.lacking]).toEqual([{ lacks_endpoints: ['embeddings'] }, []])
+    expect(problems).toEqual([])
   })
 
   it('a faulty setting opens the part that it stands in, and goes no further', { timeout: 60_000 }, async () => {

@@ -112,6 +112,7 @@ function Name({ channel, onTag, onKeys, changes, onChanges }: { channel: Channel
           <Tag color="sluice">{changeText(change)}</Tag>
         </button>
       )}
+      {channel.lacking.length > 0 && <Lacking channel={channel} />}
     </div>
   )
 }
@@ -162,12 +163,7 @@ function Status({ channel }: { channel: Channel }) {
       {disabled.at > 0 && <div>{say('disabledTime', { time: formatTime(disabled.at) })}</div>}
     </>
   )
-  return (
-    <>
-      <StatusTag state={channelStatusLabels[channel.status]} hint={hint} />
-      {channel.lacking.length > 0 && <Lacking channel={channel} />}
-    </>
-  )
+  return <StatusTag state={channelStatusLabels[channel.status]} hint={hint} />
 }
 
 /** What its upstream was found not to have, and since when. */
