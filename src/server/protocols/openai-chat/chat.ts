@@ -26,6 +26,7 @@ import {
   type UpstreamErrorFacts,
   type WireFormat,
 } from '../wire-format.ts'
+import { calledIn } from './called.ts'
 import { readOpenAiError } from './errors.ts'
 import { gatherChat, replayChat, reportedUsage } from './forms.ts'
 
@@ -190,7 +191,7 @@ function messageText(message: JsonObject): string {
   ]
   for (const part of arrayAt(message, 'content')) parts.push(...textsOf([part]))
   for (const call of [message.function_call, ...arrayAt(message, 'tool_calls')].filter(isObject)) {
-    const called = objectAt(call, 'function') ?? objectAt(call, 'custom') ?? call
+    const called = calledIn(call).called ?? call
     parts.push(textAt(called, 'name'), textAt(called, 'arguments'), textAt(called, 'input'))
   }
   return parts.join('')

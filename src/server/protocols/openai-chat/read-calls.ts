@@ -1,6 +1,7 @@
 import type { Opaque } from '../dialogue.ts'
 import type { ReplyBuilder } from '../reply-builder.ts'
-import { isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { isObject, type JsonObject, textAt } from '../wire-format.ts'
+import { calledIn } from './called.ts'
 import { thoughtSignature } from './read-past-reasoning.ts'
 
 /** A call as far as it has come. */
@@ -98,7 +99,7 @@ export class ChatCalls {
   }
 
   #begin(piece: JsonObject): Call {
-    const isCustom = isObject(piece.custom) || piece.type === 'custom'
+    const { isCustom } = calledIn(piece)
     const key = `call ${this.#calls.length}`
     const call: Call = { key, isCustom, id: '', name: '', input: '', sent: 0, isOpen: false, opaque: undefined }
     this.#calls.push(call)
@@ -142,7 +143,7 @@ export class ChatCalls {
 }
 
 function calledOf(piece: JsonObject): JsonObject {
-  return objectAt(piece, 'custom') ?? objectAt(piece, 'function') ?? {}
+  return calledIn(piece).called ?? {}
 }
 
 function indexOf({ index }: JsonObject): number | undefined {

@@ -2,6 +2,7 @@ import { fail } from '../../lib/failure.ts'
 import type { Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../dialogue.ts'
 import { inputText } from '../tool-input.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { calledIn } from './called.ts'
 import { readImages, readParts, textPart } from './read-parts.ts'
 import { readPastReasoning, thoughtSignature } from './read-past-reasoning.ts'
 
@@ -93,8 +94,7 @@ function readCalls(message: JsonObject, custom: Set<string>): ToolCallPart[] {
   const old = objectAt(message, 'function_call')
   const calls = [...arrayAt(message, 'tool_calls').filter(isObject), ...(old ? [{ function: old }] : [])]
   return calls.map((call) => {
-    const isCustom = isObject(call.custom)
-    const called = objectAt(call, 'custom') ?? objectAt(call, 'function') ?? {}
+    const { called = {}, isCustom } = calledIn(call)
     const callId = textAt(call, 'id')
     if (isCustom) custom.add(callId)
     return {

@@ -2,6 +2,7 @@ import type { Text } from '../../../contract/text.ts'
 import { fail } from '../../lib/failure.ts'
 import type { CacheMark, Dialogue, Tool, ToolChoice, VendorOnlyTool } from '../dialogue.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { calledIn } from './called.ts'
 
 /** The tools of a Chat request, those of the older `functions` too, and those that only their vendor has. Throws when one has no name. */
 export function readTools(body: JsonObject): Pick<Dialogue, 'tools' | 'vendorOnly'> {
@@ -10,7 +11,8 @@ export function readTools(body: JsonObject): Pick<Dialogue, 'tools' | 'vendorOnl
   for (const [at, tool] of arrayAt(body, 'tools').entries()) {
     const field = `tools[${at}]`
     if (!isObject(tool)) return refuseTool(field)
-    const isOwn = objectAt(tool, 'custom') || tool.type === 'function' || (tool.type === undefined && isObject(tool.function))
+    const { called, isCustom } = calledIn(tool)
+    const isOwn = (called && isCustom) || tool.type === 'function' || (tool.type === undefined && called)
     if (isOwn) tools.push(readTool(tool, field))
     else vendorOnly.push({ field: `${field}.type`, name: `tools.${nameOf(tool)}`, reason: onlyItsVendor, sent: tool })
   }
@@ -44,13 +46,11 @@ export function readCacheMark(part: JsonObject): { cache?: CacheMark } {
 }
 
 function readTool(tool: JsonObject, field: string): Tool {
-  const custom = objectAt(tool, 'custom')
-  if (custom) {
-    const name = requireName(custom, `${field}.custom`)
-    const description = textAt(custom, 'description') || undefined
-    return { name, description, schema: undefined, strict: undefined, custom: { format: custom.format }, ...readCacheMark(tool) }
-  }
-  return { ...readFunction(objectAt(tool, 'function') ?? tool, field), ...readCacheMark(tool) }
+  const { called = tool, isCustom } = calledIn(tool)
+  if (!isCustom) return { ...readFunction(called, field), ...readCacheMark(tool) }
+  const name = requireName(called, `${field}.custom`)
+  const description = textAt(called, 'description') || undefined
+  return { name, description, schema: undefined, strict: undefined, custom: { format: called.format }, ...readCacheMark(tool) }
 }
 
 function readFunction(declared: unknown, field: string): Tool {
@@ -65,7 +65,7 @@ function readFunction(declared: unknown, field: string): Tool {
 }
 
 function readNamed(choice: JsonObject, field: string): ToolChoice {
-  const named = objectAt(choice, 'function') ?? objectAt(choice, 'custom') ?? choice
+  const { called: named = choice } = calledIn(choice)
   const name = textAt(named, 'name')
   return name === '' ? refuseChoice(field) : { kind: 'tool', name }
 }
@@ -73,7 +73,7 @@ function readNamed(choice: JsonObject, field: string): ToolChoice {
 function readAllowed(choice: JsonObject): ToolChoice {
   const allowed = objectAt(choice, 'allowed_tools') ?? choice
   const tools = arrayAt(allowed, 'tools').filter(isObject)
-  const names = tools.map((tool) => textAt(objectAt(tool, 'function') ?? objectAt(tool, 'custom') ?? tool, 'name'))
+  const names = tools.map((tool) => textAt(calledIn(tool).called ?? tool, 'name'))
   return { kind: 'allowed', names: names.filter((name) => name !== ''), isRequired: allowed.mode === 'required' }
 }
 
