@@ -1,6 +1,6 @@
 import { definedTools } from './anthropic-messages/tools-in-effect.ts'
 import type { Format } from './format.ts'
-import { eitherList, eitherObject } from './gemini-generate/members.ts'
+import { eitherObject, toolGroups } from './gemini-generate/members.ts'
 import { toolLists } from './openai-responses/tool-lists.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, type RequestFacts, textAt } from './wire-format.ts'
 
@@ -55,11 +55,9 @@ export function messagesTools(body: JsonObject): VendorTools {
 
 /** Tools of a Gemini request, each a member of a group. */
 export function geminiTools(body: JsonObject): VendorTools {
-  const names = eitherList(body, 'tools')
-    .filter(isObject)
-    .flatMap((group) =>
-      Object.entries(group).flatMap(([member, value]) => (isObject(value) || value === true ? geminiTool(member, value) : [])),
-    )
+  const names = toolGroups(body).flatMap((group) =>
+    Object.entries(group).flatMap(([member, value]) => (isObject(value) || value === true ? geminiTool(member, value) : [])),
+  )
   return named(names, { free: freeOfGemini })
 }
 

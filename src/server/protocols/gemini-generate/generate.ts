@@ -6,7 +6,7 @@ import { geminiTierAsked } from '../tiers.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, type RequestFacts, textAt, type WireFormat } from '../wire-format.ts'
 import { readGeminiError } from './errors.ts'
 import { gatherGenerate } from './forms.ts'
-import { either, eitherList, eitherObject, eitherText, refuseTwoSpellings } from './members.ts'
+import { either, eitherList, eitherObject, eitherText, refuseTwoSpellings, toolGroups } from './members.ts'
 import { readGeminiUsage } from './usage.ts'
 
 /**
@@ -41,7 +41,7 @@ export const geminiGenerate: WireFormat = {
     const found = { texts: [] as string[], media: 0 }
     const system = either(body, 'systemInstruction')
     for (const content of [system, ...arrayAt(body, 'contents')]) collectParts(content, found)
-    for (const tool of arrayAt(body, 'tools').filter(isObject)) {
+    for (const tool of toolGroups(body)) {
       for (const declared of eitherList(tool, 'functionDeclarations')) found.texts.push(JSON.stringify(declared))
     }
     return found.texts

@@ -21,6 +21,12 @@ export function eitherList(value: JsonObject, key: string): readonly unknown[] {
   return Array.isArray(member) ? member : []
 }
 
+/** The groups of tools of a request. A single group may stand without its list. */
+export function toolGroups(body: JsonObject): JsonObject[] {
+  const single = eitherObject(body, 'tools')
+  return single ? [single] : eitherList(body, 'tools').filter(isObject)
+}
+
 /** The name in camel case, whichever case it came in. */
 export function camelCase(key: string): string {
   return key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())

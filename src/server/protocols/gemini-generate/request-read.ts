@@ -2,7 +2,7 @@ import { fail } from '../../lib/failure.ts'
 import type { Dialogue, OutputForm, Sampling, Search, TextPart, Tool, ToolChoice, VendorOnlyTool } from '../dialogue.ts'
 import { requireArray } from '../read-request.ts'
 import { definedMembers, isObject, type JsonObject, type PathFacts } from '../wire-format.ts'
-import { camelCase, either, eitherList, eitherObject, eitherText } from './members.ts'
+import { camelCase, either, eitherList, eitherObject, eitherText, toolGroups } from './members.ts'
 import { readOpenApiSchema } from './openapi-schema.ts'
 import { readTurns, refuse, untold } from './read-contents.ts'
 import { readThinking } from './thinking.ts'
@@ -14,7 +14,7 @@ import { readThinking } from './thinking.ts'
 export function readGenerateRequest(body: JsonObject, path: PathFacts): Dialogue {
   const contents = requireArray(body, 'contents')
   const config = eitherObject(body, 'generationConfig') ?? {}
-  const { tools, ...others } = readTools(eitherList(body, 'tools'))
+  const { tools, ...others } = readTools(toolGroups(body))
   const thinking = eitherObject(config, 'thinkingConfig')
   refuseGooglesOwn(body, ['cachedContent', 'continuationToken'], '')
   refuseGooglesOwn(config, ['speechConfig', 'imageConfig', 'responseLogprobs'], 'generationConfig.')
@@ -62,11 +62,11 @@ function readSystem(instruction: unknown): TextPart[] {
 const onlyText = { zh: '系统指令只能是文本', en: 'system instructions must be text' }
 
 /** Functions are declared in groups, beside Google's own tools, of which only the search has a word elsewhere. */
-function readTools(groups: readonly unknown[]): Pick<Dialogue, 'tools' | 'search' | 'vendorOnly'> {
+function readTools(groups: readonly JsonObject[]): Pick<Dialogue, 'tools' | 'search' | 'vendorOnly'> {
   const tools: Tool[] = []
   const vendorOnly: VendorOnlyTool[] = []
   let search: Search | undefined
-  for (const group of groups.filter(isObject)) {
+  for (const group of groups) {
     for (const [member, value] of Object.entries(group)) {
       const kind = camelCase(member)
       if (kind === 'functionDeclarations') tools.push(...eitherList(group, kind).filter(isObject).map(readTool))
