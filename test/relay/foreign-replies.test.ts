@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { requireBalancedBooks } from '../helpers/seed.ts'
+import { books, requireBalancedBooks } from '../helpers/seed.ts'
 import { chat, claude, httpUpstream, model, stage } from './stage.ts'
 
 /** What callers get of replies that other vendors tell in ways of their own. */
@@ -93,8 +93,8 @@ const messageEvents = (blocks: readonly Data[], stop_reason = 'end_turn'): Data[
   { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 3 } },
   { type: 'message_stop' },
 ]
-const generated = (parts: readonly Data[], finishReason: string): Data => ({
-  candidates: [{ content: { role: 'model', parts }, finishReason, index: 0 }],
+const generated = (parts: readonly Data[], finishReason: string, more: Data = {}): Data => ({
+  candidates: [{ content: { role: 'model', parts }, finishReason, index: 0, ...more }],
   usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 3, totalTokenCount: 8 },
 })
 
@@ -310,5 +310,130 @@ describe('small ways of vendors', () => {
     expect(streamed.text).not.toContain('input_json_delta')
     const told = await answer('responses', 'chat', completed({ content: null, ...cut('') }, 'length'))
     expect(told.json.output).toMatchObject([{ type: 'function_call', arguments: '', status: 'incomplete' }])
+  })
+})
+
+describe('a message that is complete and only says what is marked as a thought', () => {
+  const marked = (content: string) => ({ content, extra_content: { google: { thought: true } } })
+  const thought = (text: string) => ({ text, thought: true })
+  const textsOf = ({ events }: { events: Data[] }) => events.map(({ delta }) => (delta as Data | undefined)?.text ?? '').join('')
+
+  it('has its answer there, whole and streamed, from Chat and from Gemini', async () => {
+    const chats = await answer('messages', 'chat', completed(marked('<thought>Rye.</thought>')))
+    expect(chats.json.content).toEqual([{ type: 'text', text: 'Rye.' }])
+    const geminis = await answer('chat', 'gemini', generated([thought('Rye.')], 'STOP'))
+    expect(geminis.json.choices[0].message.content).toBe('Rye.')
+    const pieces = [piece(marked('<thought>Ry')), piece(marked('e.')), piece({}, 'stop'), done]
+    expect(textsOf(await answer('messages', 'chat', pieces))).toBe('Rye.')
+    expect(textsOf(await answer('messages', 'gemini', [generated([thought('Rye.')], 'STOP')]))).toBe('Rye.')
+  })
+
+  it('has none where more is said, called or missing', async () => {
+    const both = await answer('messages', 'chat', completed(marked('<thought>Hm.</thought>Rye.')))
+    expect(both.json.content).toMatchObject([
+      { type: 'thinking', thinking: 'Hm.' },
+      { type: 'text', text: 'Rye.' },
+    ])
+    const pieces = [piece(marked('<thought>Hm.')), piece({ content: '</thought>Rye.' }), piece({}, 'stop'), done]
+    expect(textsOf(await answer('messages', 'chat', pieces))).toBe('Rye.')
+    const cut = await answer('messages', 'chat', completed(marked('Hm'), 'length'))
+    expect(cut.json.content).toMatchObject([{ type: 'thinking', thinking: 'Hm' }])
+    const call = { functionCall: { name: 'weather', args: {} } }
+    const called = await answer('messages', 'gemini', generated([thought('Hm.'), call], 'STOP'))
+    expect(called.json.content).toMatchObject([{ type: 'thinking' }, { type: 'tool_use', name: 'weather' }])
+  })
+})
+
+describe('a call with an empty member of the other kind', () => {
+  const weather = { name: 'weather', arguments: '{"city":"Bern"}' }
+  const odd = (more: Data = {}) => ({ index: 0, id: 'c1', type: 'function', function: weather, custom: {}, ...more })
+
+  it('is of the kind that its type says, whole and in pieces', async () => {
+    const expected = [{ type: 'tool_use', name: 'weather', input: { city: 'Bern' } }]
+    const whole = await answer('messages', 'chat', completed({ content: null, tool_calls: [odd()] }, 'tool_calls'))
+    expect(whole.json.content).toMatchObject(expected)
+    const pieces = [
+      piece({ tool_calls: [odd({ function: { name: 'weather', arguments: '' }, custom: { name: '', input: '' } })] }),
+      piece({ tool_calls: [{ index: 0, function: { arguments: '{"city":"Bern"}' }, custom: { input: '' } }] }),
+      piece({}, 'tool_calls'),
+      done,
+    ]
+    const streamed = await answer('messages', 'chat', pieces)
+    const inputs = streamed.events.map(({ delta }) => (delta as Data | undefined)?.partial_json ?? '')
+    expect(JSON.parse(inputs.join(''))).toEqual({ city: 'Bern' })
+    const url = await upstream(pieces)
+    const { ask } = await stage('sqlite', `${url}${channels.chat.suffix}`, { channel: { type: 8, models: model } })
+    const gathered = JSON.parse((await ask(chat())).text)
+    expect(gathered.choices[0].message.tool_calls[0].function).toEqual(weather)
+  })
+
+  it('is so in history too, as are the tools and the choice of one', async () => {
+    let sent: Data = {}
+    const url = await httpUpstream(async (request, response) => {
+      let text = ''
+      for await (const chunk of request) text += chunk
+      sent = JSON.parse(text)
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(message({})))
+    })
+    const { ask } = await stage('sqlite', url, { channel: { type: 14, models: claude } })
+    const { index: _, ...call } = odd()
+    const body = chat({
+      model: claude,
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'c1', content: 'sun' },
+      ],
+      tools: [{ type: 'function', function: { name: 'weather', parameters: { type: 'object', properties: {} } }, custom: {} }],
+      tool_choice: { type: 'function', function: { name: 'weather' }, custom: {} },
+    })
+    expect((await ask(body)).status).toBe(200)
+    expect(sent).toMatchObject({
+      tools: [{ name: 'weather', input_schema: { type: 'object' } }],
+      tool_choice: { type: 'tool', name: 'weather' },
+    })
+    expect((sent.messages as Data[])[1]?.content).toMatchObject([{ type: 'tool_use', input: { city: 'Bern' } }])
+  })
+})
+
+describe('tools of Gemini in one object', () => {
+  it('are a list of one', async () => {
+    let sent: Data = {}
+    const url = await httpUpstream(async (request, response) => {
+      let text = ''
+      for await (const chunk of request) text += chunk
+      sent = JSON.parse(text)
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(message({})))
+    })
+    const { ask } = await stage('sqlite', url, { channel: { type: 14, models: claude } })
+    const path = `/v1beta/models/${claude}:generateContent`
+    const declarations = [{ name: 'weather', parameters: { type: 'OBJECT', properties: {} } }]
+    const { status } = await ask({ ...asks.gemini(), tools: { function_declarations: declarations } }, path)
+    expect([status, sent.tools]).toMatchObject([200, [{ name: 'weather' }]])
+  })
+
+  it('are billed by the piece as those of a list', async () => {
+    const reply = generated([{ text: 'Rye.' }], 'STOP', { groundingMetadata: { webSearchQueries: ['rye'] } })
+    const { ask, server } = await stage('sqlite', await upstream(reply), { channel: { type: 24, models: gemini } })
+    expect((await ask({ ...asks.gemini(), tools: { googleSearch: {} } }, paths.gemini)).status).toBe(200)
+    expect((await ask({ ...asks.gemini(), tools: [{ googleSearch: {} }] }, paths.gemini)).status).toBe(200)
+    const [one, other] = (await books(server)).logs
+    expect(one?.quota).toBe(other?.quota)
+    expect(one?.quota).toBeGreaterThan(1000)
+  })
+})
+
+describe('usage of Anthropic in several iterations', () => {
+  it('tells other callers the tokens of the model alone, with what its compaction took', async () => {
+    const part = (type: string, input_tokens: number, output_tokens: number, more = {}) => ({
+      ...{ type, input_tokens, output_tokens, ...more },
+    })
+    const iterations = [
+      part('compaction', 500, 50),
+      part('message', 100, 11),
+      part('advisor_message', 9000, 900, { model: 'claude-opus-4-6' }),
+    ]
+    const told = await answer('chat', 'messages', message({ usage: { input_tokens: 100, output_tokens: 11, iterations } }))
+    expect(told.json.usage).toMatchObject({ prompt_tokens: 600, completion_tokens: 61, total_tokens: 661 })
   })
 })

@@ -14,6 +14,7 @@ export class ReplyBuilder {
   #hasStarted = false
   #isOver = false
   #blocks = 0
+  #hasAnswer = false
   #calls = 0
   #open: { readonly index: number; readonly block: SaidBlock } | undefined
   readonly #openCalls = new Map<string, number>()
@@ -28,6 +29,11 @@ export class ReplyBuilder {
   /** Whether anything was said or called. */
   get hasOutput(): boolean {
     return this.#blocks > 0
+  }
+
+  /** Whether anything but reasoning was said or called. */
+  get hasAnswer(): boolean {
+    return this.#hasAnswer
   }
 
   /** Whether more of this would go on with the block that is open. */
@@ -191,6 +197,7 @@ export class ReplyBuilder {
 
   #openBlock(event: OpenEvent): number {
     this.#add(event)
+    this.#hasAnswer ||= event.block !== 'reasoning'
     this.#blocks++
     return event.index
   }

@@ -19,6 +19,9 @@ export class ReplyReader {
   #calls = 0
   #hasStarted = false
   #hasText = false
+  #hasMedia = false
+  /** What was told as thoughts. */
+  #thoughts = ''
   #isOver = false
   /** The block of text or reasoning that is open, with what it says so far. */
   #open: { readonly index: number; readonly kind: 'text' | 'reasoning'; text: string } | undefined
@@ -58,6 +61,8 @@ export class ReplyReader {
     const reason = this.#reason()
     if (reason === 'error') return this.#fail(brokenReply(this.#word, this.#explanation))
     this.#closePartial(reason === 'length')
+    // A complete reply that says nothing else has its answer in its thoughts.
+    if (reason === 'stop' && !this.#hasText && !this.#hasMedia) this.#say('text', this.#thoughts, '')
     this.#closeText()
     this.#citeRest()
     this.#isOver = true
@@ -99,10 +104,12 @@ export class ReplyReader {
   #readCandidate(candidate: JsonObject): void {
     const parts = arrayAt(objectAt(candidate, 'content') ?? {}, 'parts').filter(isObject)
     const isNew = this.#noteSupports(readSupports(candidate))
-    for (const part of parts) this.#readPart(part)
+    const outcome = readFinishReason(candidate.finishReason)
+    const isStopped = outcome === undefined || outcome === 'stop'
+    const isAnswer = this.#isWhole && isStopped && parts.every(isThoughtText)
+    for (const part of parts) this.#readPart(isAnswer ? { ...part, thought: false } : part)
     if (isNew) this.#cite()
 
-    const outcome = readFinishReason(candidate.finishReason)
     if (outcome === undefined) return
     this.#outcome = outcome
     this.#word = textAt(candidate, 'finishReason')
@@ -128,6 +135,7 @@ export class ReplyReader {
     if (!this.#open) return
     if (text !== '') {
       this.#open.text += text
+      if (kind === 'reasoning') this.#thoughts += text
       this.#made.push({ type: 'delta', index: this.#open.index, text })
     }
     // A signature may come in a part of its own, with an empty text, behind what it signs.
@@ -167,6 +175,7 @@ export class ReplyReader {
     const block = /^image\//.test(mediaType) ? 'image' : /^audio\//.test(mediaType) ? 'audio' : undefined
     if (isThought || !block || data === '') return
     this.#closeAll()
+    this.#hasMedia = true
     const index = this.#blocks++
     // Raw sound is told by its parameters: `audio/L16;rate=24000`.
     this.#made.push({ type: 'open', index, block, mediaType: block === 'audio' && declared !== '' ? declared : mediaType })
@@ -239,6 +248,10 @@ export class ReplyReader {
 /** Only the first of several candidates: more are never asked for. */
 function isFirst({ index }: JsonObject): boolean {
   return index === undefined || index === 0
+}
+
+function isThoughtText(part: JsonObject): boolean {
+  return part.thought === true && !objectAt(part, 'inlineData') && !objectAt(part, 'functionCall')
 }
 
 /** What a part says in words: code that the model ran and its output are shown as such. */

@@ -31,6 +31,9 @@ export class ChatReply {
   /** What was transcribed before any text, and how much of it a text has repeated since. */
   #transcript = ''
   #repeated = ''
+  /** Text that was marked as a thought. */
+  #marked = ''
+  #isStopped = false
 
   constructor({ newCallId, quirks }: ReadContext) {
     this.#calls = new ChatCalls(this.#reply, newCallId)
@@ -111,6 +114,7 @@ export class ChatReply {
     }
     const reason = finishWords.get(text.toLowerCase()) ?? 'other'
     this.#isCut ||= reason === 'length' || reason === 'context-full'
+    this.#isStopped ||= reason === 'stop'
     this.#reply.stop(reason)
   }
 
@@ -138,6 +142,8 @@ export class ChatReply {
     for (const say of this.#late) say()
     this.#late = []
     this.#thoughts.settle()
+    // A complete reply that says nothing else has its answer there.
+    if (this.#isStopped && this.#marked !== '' && !this.#reply.hasAnswer) this.#sayNow(this.#marked)
     this.#citeSources()
     const sound = Buffer.concat(this.#recording).toString('base64')
     this.#recording = []
@@ -152,13 +158,25 @@ export class ChatReply {
 
   #content(delta: JsonObject): void {
     const { content } = delta
-    const isThought = objectAt(objectAt(delta, 'extra_content') ?? {}, 'google')?.thought === true
     if (typeof content === 'string') {
-      if (isThought) this.#think(content.replace(/^<thought>|<\/thought>$/g, ''))
-      else this.#tagged(this.#spoken(content))
+      if (isMarkedThought(delta)) this.#thinkMarked(content, this.#isStopped && arrayAt(delta, 'tool_calls').length === 0)
+      else this.#tagged(this.#spoken(this.#marked === '' ? content : content.replace(/^<\/thought>/, '')))
       return
     }
     if (Array.isArray(content)) for (const part of content) this.#part(part)
+  }
+
+  /** Text with Google's mark: a thought in tags, and the answer behind it when there is one. `isWhole`: it is all that the reply says. */
+  #thinkMarked(content: string, isWhole: boolean): void {
+    const [thought = '', ...rest] = content.replace(/^<thought>/, '').split('</thought>')
+    const answer = rest.join('</thought>')
+    if (isWhole && answer === '') {
+      this.#say(this.#spoken(thought))
+      return
+    }
+    this.#marked += thought
+    this.#think(thought)
+    this.#tagged(this.#spoken(answer))
   }
 
   #part(part: unknown): void {
@@ -290,6 +308,10 @@ const finishWords: ReadonlyMap<string, FinishReason> = new Map([
 
 /** The model did not end: it was ended. */
 const brokenWords: ReadonlySet<string> = new Set(['insufficient_system_resource', 'error', 'network_error', 'abort'])
+
+function isMarkedThought(delta: JsonObject): boolean {
+  return objectAt(objectAt(delta, 'extra_content') ?? {}, 'google')?.thought === true
+}
 
 function textOf(part: unknown): string {
   return isObject(part) ? textAt(part, 'text') : ''

@@ -14,9 +14,9 @@ export const readReply: Codec['readReply'] = (body, context) => {
 
   const reply = new ChatReply(context)
   reply.usageIn(body)
+  reply.stop(isFinished(choice) ? choice.finish_reason : 'stop')
   reply.message(objectAt(choice, 'message') ?? {})
   reply.sourcesIn(body)
-  reply.stop(isFinished(choice) ? choice.finish_reason : 'stop')
   reply.end()
   return reply.take()
 }
