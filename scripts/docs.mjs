@@ -11,7 +11,7 @@ await installWhenNeeded()
 await buildWhenStale({ only: ['server'] })
 
 const { envSchema, readEnv } = await import('../dist/server/env.js')
-const { clientDialects, clientKinds, clients } = await import('../dist/contract/clients.js')
+const { clientDialects, clientKinds, clients } = await import('../dist/contract/clients/index.js')
 const { errors } = await import('../dist/contract/errors.js')
 const { sections } = await import('../dist/contract/options/index.js')
 const { defaults: optionDefaults } = await import('../dist/contract/options/defaults.js')

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import { type ClientSetup, clients } from '../../src/contract/clients.ts'
+import { type ClientSetup, clients } from '../../src/contract/clients/index.ts'
 
 /** How the programs are installed and run: with the very settings that the connect page shows, in a home of their own. */
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ClientSetup } from '../../src/contract/clients.ts'
+import type { ClientSetup } from '../../src/contract/clients/index.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
 import { done, type ModelServer, startModel, summary } from './model-server.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
-import { clients } from '../../src/contract/clients.ts'
+import { clients } from '../../src/contract/clients/index.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { model, stage } from './stage.ts'
 

@@ -1,6 +1,6 @@
 import { Anchor, Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { type Client, type ClientSetup, type ClientStep, clientDialects } from '../../../contract/clients.ts'
+import { type Client, type ClientSetup, type ClientStep, clientDialects } from '../../../contract/clients/index.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { useMay } from '../../lib/session.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'

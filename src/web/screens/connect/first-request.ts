@@ -1,4 +1,4 @@
-import type { ClientDialect } from '../../../contract/clients.ts'
+import type { ClientDialect } from '../../../contract/clients/index.ts'
 
 /** One small request in the dialect that a client speaks, with a token as a client sends it. */
 

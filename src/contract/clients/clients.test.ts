@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { clients } from './clients.ts'
+import { clients } from './index.ts'
 
 const plain = { address: 'https://sluice.example', key: 'sk-0123456789', model: 'model-1' }
 const textOf = (steps: ReturnType<(typeof clients)[number]['steps']>) =>

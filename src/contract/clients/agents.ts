@@ -1,0 +1,213 @@
+import type { Client } from './client.ts'
+import { exported, json, lines, named, openAiFields, quoted, string, terminal } from './writing.ts'
+
+/** Coding agents, in a terminal or an editor. */
+export const agents: readonly Client[] = [
+  {
+    id: 'claude-code',
+    name: 'Claude Code',
+    kind: 'agent',
+    dialect: 'messages',
+    documentation: 'https://code.claude.com/docs/en/llm-gateway',
+    tried: { version: '2.1.330', date: '2026-11-23' },
+    extraModels: [
+      {
+        model: 'claude-haiku-4-5',
+        use: { zh: '摘要与后台小任务', en: 'summaries and small tasks in the background' },
+      },
+    ],
+    steps: ({ address, key, model }) => [
+      {
+        place: terminal,
+        language: 'bash',
+        text: lines(
+          ...exported({
+            ANTHROPIC_BASE_URL: address,
+            ANTHROPIC_AUTH_TOKEN: key,
+            ANTHROPIC_MODEL: model,
+            ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+          }),
+          'claude',
+        ),
+      },
+      {
+        place: named('~/.claude/settings.json'),
+        language: 'json',
+        text: json({
+          env: {
+            ANTHROPIC_BASE_URL: address,
+            ANTHROPIC_AUTH_TOKEN: key,
+            ANTHROPIC_MODEL: model,
+            ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+          },
+        }),
+      },
+    ],
+    hint: {
+      zh: '两种方式任选其一。ANTHROPIC_DEFAULT_HAIKU_MODEL 让后台小任务也使用所选模型。',
+      en: 'Either of the two is enough. ANTHROPIC_DEFAULT_HAIKU_MODEL makes small background tasks use the chosen model too.',
+    },
+  },
+  {
+    id: 'codex',
+    name: 'Codex',
+    kind: 'agent',
+    dialect: 'responses',
+    documentation: 'https://developers.openai.com/codex/config-advanced',
+    tried: { version: '0.169.0', date: '2026-11-23' },
+    steps: ({ address, key, model }) => [
+      {
+        place: named('~/.codex/config.toml'),
+        language: 'toml',
+        text: lines(
+          `model = ${string(model)}`,
+          'model_provider = "sluice"',
+          '',
+          '[model_providers.sluice]',
+          'name = "Sluice"',
+          `base_url = ${string(`${address}/v1`)}`,
+          'env_key = "SLUICE_API_KEY"',
+          'wire_api = "responses"',
+        ),
+      },
+      { place: terminal, language: 'bash', text: lines(...exported({ SLUICE_API_KEY: key }), 'codex') },
+    ],
+  },
+  {
+    id: 'gemini-cli',
+    name: 'Gemini CLI',
+    kind: 'agent',
+    dialect: 'gemini',
+    documentation: 'https://geminicli.com/docs/reference/configuration',
+    tried: { version: '0.61.0', date: '2026-11-23' },
+    extraModels: [
+      { model: 'gemini-2.5-flash-lite', use: { zh: '选择模型（路由）', en: 'routing between models' } },
+      { model: 'gemini-2.5-flash', use: { zh: '摘要与网页读取', en: 'summaries and reading web pages' } },
+    ],
+    steps: ({ address, key, model }) => [
+      {
+        place: named('~/.gemini/settings.json'),
+        language: 'json',
+        text: json({ security: { auth: { selectedType: 'gemini-api-key' } } }),
+      },
+      {
+        place: terminal,
+        language: 'bash',
+        text: lines(...exported({ GOOGLE_GEMINI_BASE_URL: address, GEMINI_API_KEY: key, GEMINI_MODEL: model }), 'gemini'),
+      },
+    ],
+  },
+  {
+    id: 'opencode',
+    name: 'opencode',
+    kind: 'agent',
+    dialect: 'chat',
+    documentation: 'https://opencode.ai/docs/providers',
+    tried: { version: '1.18.33', date: '2026-11-23' },
+    steps: ({ address, key, model }) => [
+      {
+        place: named('opencode.json'),
+        language: 'json',
+        text: json({
+          $schema: 'https://opencode.ai/config.json',
+          provider: {
+            sluice: {
+              npm: '@ai-sdk/openai-compatible',
+              name: 'Sluice',
+              options: { baseURL: `${address}/v1`, apiKey: '{env:SLUICE_API_KEY}' },
+              models: { [model]: { name: model } },
+            },
+          },
+          model: `sluice/${model}`,
+          small_model: `sluice/${model}`,
+        }),
+      },
+      { place: terminal, language: 'bash', text: lines(...exported({ SLUICE_API_KEY: key }), 'opencode') },
+    ],
+  },
+  {
+    id: 'qwen-code',
+    name: 'Qwen Code',
+    kind: 'agent',
+    dialect: 'chat',
+    documentation: 'https://qwenlm.github.io/qwen-code-docs',
+    steps: ({ address, key, model }) => [
+      {
+        place: terminal,
+        language: 'bash',
+        text: lines(...exported({ OPENAI_BASE_URL: `${address}/v1`, OPENAI_API_KEY: key, OPENAI_MODEL: model }), 'qwen'),
+      },
+    ],
+  },
+  {
+    id: 'cline',
+    name: 'Cline',
+    kind: 'agent',
+    dialect: 'chat',
+    documentation: 'https://docs.cline.bot/provider-config/openai-compatible',
+    steps: (setup) => [{ place: named('Settings → API Provider → OpenAI Compatible'), fields: openAiFields(setup) }],
+  },
+  {
+    id: 'continue',
+    name: 'Continue',
+    kind: 'agent',
+    dialect: 'chat',
+    documentation: 'https://docs.continue.dev/reference',
+    steps: ({ address, key, model }) => [
+      {
+        place: named('~/.continue/config.yaml'),
+        language: 'yaml',
+        text: lines(
+          'name: Sluice',
+          'version: 1.0.0',
+          'schema: v1',
+          'models:',
+          `  - name: ${string(model)}`,
+          '    provider: openai',
+          `    model: ${string(model)}`,
+          `    apiBase: ${string(`${address}/v1`)}`,
+          `    apiKey: ${string(key)}`,
+          '    roles: [chat, edit, apply]',
+        ),
+      },
+    ],
+  },
+  {
+    id: 'cursor',
+    name: 'Cursor',
+    kind: 'agent',
+    dialect: 'chat',
+    documentation: 'https://cursor.com/docs/models',
+    steps: ({ address, key, model }) => [
+      {
+        place: named('Cursor Settings → Models → API Keys'),
+        fields: [
+          { label: 'OpenAI API Key', value: key },
+          { label: 'Override OpenAI Base URL', value: `${address}/v1` },
+          { label: 'Add Custom Model', value: model },
+        ],
+      },
+    ],
+    hint: {
+      zh: '请求由 Cursor 的服务器发出，因此本站地址须能从互联网访问。',
+      en: 'The servers of Cursor make the calls, so the address must be reachable from the internet.',
+    },
+  },
+  {
+    id: 'aider',
+    name: 'aider',
+    kind: 'agent',
+    dialect: 'chat',
+    documentation: 'https://aider.chat/docs/llms/openai-compat.html',
+    steps: ({ address, key, model }) => [
+      {
+        place: terminal,
+        language: 'bash',
+        text: lines(
+          ...exported({ OPENAI_API_BASE: `${address}/v1`, OPENAI_API_KEY: key }),
+          `aider --model ${quoted(`openai/${model}`)} --weak-model ${quoted(`openai/${model}`)}`,
+        ),
+      },
+    ],
+  },
+]
