@@ -169,18 +169,21 @@ describe('sources of a reply', () => {
   })
 })
 
-it('a second message in one stream of Messages is an error, and half a call is none', async () => {
-  const start = { type: 'message_start', message: message({ content: [], stop_reason: null }) }
-  const call = { type: 'tool_use', id: 'toolu_1', name: 'weather', input: {} }
-  const told = await answer('chat', 'messages', [
-    start,
-    { type: 'content_block_start', index: 0, content_block: call },
-    { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"city":' } },
-    ...messageEvents([{ type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Rye.' } }]),
-  ])
-  expect(told.text).toContain('second message')
-  expect(told.text).not.toMatch(/Rye|finish_reason":"/)
-})
+it.each(['chat', 'messages'] as const)(
+  'a second message in one stream of Messages is an error for a caller of %s, and half a call is none',
+  async (from) => {
+    const start = { type: 'message_start', message: message({ content: [], stop_reason: null }) }
+    const call = { type: 'tool_use', id: 'toolu_1', name: 'weather', input: {} }
+    const told = await answer(from, 'messages', [
+      start,
+      { type: 'content_block_start', index: 0, content_block: call },
+      { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"city":' } },
+      ...messageEvents([{ type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Rye.' } }]),
+    ])
+    expect(told.text).toContain('second message')
+    expect(told.text).not.toMatch(/Rye|finish_reason":"|message_stop/)
+  },
+)
 
 describe('a reply that is not complete', () => {
   it.each([

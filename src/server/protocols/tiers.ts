@@ -54,12 +54,19 @@ function openAiWord(value: string): string {
   return value.toLowerCase() === 'fast' ? 'priority' : value
 }
 
-/** Whether OpenAI knows the tier: it refuses the words of other vendors. */
-export function isOpenAiTier(value: unknown): boolean {
-  return openAiTiers.has(value)
+/** Whether a tier is one of Anthropic, Groq or Google, which OpenAI refuses. */
+export function isForeignTier(value: unknown): boolean {
+  return foreignTiers.has(value)
 }
 
-const openAiTiers: ReadonlySet<unknown> = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])
+const foreignTiers: ReadonlySet<unknown> = new Set([
+  'standard',
+  'standard_only',
+  'on_demand',
+  'performance',
+  'unspecified',
+  'not_available',
+])
 
 const trafficTiers: Readonly<Record<string, string>> = {
   ON_DEMAND: 'standard',

@@ -112,6 +112,8 @@ export interface StreamFormat {
   deltaText(data: JsonObject): string
   /** The call of a paid tool that the event tells, for a stream that ends before its usage. */
   paidCall?(data: JsonObject): PaidCall | undefined
+  /** The event begins the reply: a second one is an error, and parts of two replies are never told as one. Its mark is among `marks`. */
+  begins?(data: JsonObject): boolean
   /** An error that the upstream sent inside of the stream. */
   readError(data: JsonObject): UpstreamErrorFacts | undefined
   /** An error as the last event, where the form of the dialect's other streams does not do. */

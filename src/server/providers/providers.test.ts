@@ -421,6 +421,13 @@ describe('reasoning models of OpenAI', () => {
 describe('requests in Responses', () => {
   const adjust = (body: Record<string, unknown>, model = 'gpt-5.2') => provider(1).adjustBody?.(body, responses, model)
 
+  it('lose words of other vendors', () => {
+    expect(adjust({ reasoning: { effort: 'default', summary: 'auto' }, service_tier: 'standard_only' })).toEqual({
+      reasoning: { effort: undefined, summary: 'auto' },
+      service_tier: undefined,
+    })
+  })
+
   it('[199] [203] raise an output limit that the vendor refuses, and never ask for usage', () => {
     expect(adjust({ max_output_tokens: 5, stream_options: { include_usage: true } })).toEqual({
       max_output_tokens: 16,

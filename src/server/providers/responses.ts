@@ -1,10 +1,11 @@
 import type { CallerFormat, Format } from '../protocols/format.ts'
 import { isEnvelope } from '../protocols/openai-responses/envelope.ts'
 import { needsResponses, outputTokensMin } from '../protocols/openai-responses/models.ts'
+import { isForeignTier } from '../protocols/tiers.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
 
 /**
- * What a request in Responses must not hold for the vendor, who would answer 400: an output limit below 16, `include_usage`, and reasoning
+ * What a request in Responses must not hold for the vendor, who would answer 400: an output limit below 16, `include_usage`, words of other vendors, and reasoning
  * that a model of another vendor gave to the caller earlier in the conversation. The effort may stand in the name of the model, as
  * on Chat. Source: OpenAI API reference, read 2026-11.
  */
@@ -12,6 +13,10 @@ export function adjustResponses(body: JsonObject, model: string): Record<string,
   const changes: Record<string, unknown> = {}
   const [, name, effort] = /^(o[1-9].*)-(high|medium|low)$/.exec(model) ?? []
   if (name) Object.assign(changes, { model: name, reasoning: { ...objectAt(body, 'reasoning'), effort } })
+
+  const reasoning = objectAt(body, 'reasoning')
+  if (reasoning?.effort === 'default') changes.reasoning = { ...reasoning, effort: undefined }
+  if (isForeignTier(body.service_tier)) changes.service_tier = undefined
 
   const limit = body.max_output_tokens
   if (typeof limit === 'number' && limit < outputTokensMin) changes.max_output_tokens = outputTokensMin

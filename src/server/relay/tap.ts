@@ -1,6 +1,7 @@
 import type { Usage } from '../../contract/usage.ts'
 import { type EventText, eventAround, eventsIn, readEvents, toByteText } from '../lib/sse.ts'
 import type { PaidCall } from '../protocols/paid-calls.ts'
+import { errorFacts } from '../protocols/reply-builder.ts'
 import { isObject, type JsonObject, type StreamFormat, type UpstreamErrorFacts } from '../protocols/wire-format.ts'
 import type { Tap } from './passage.ts'
 import { SaidText } from './said-text.ts'
@@ -26,6 +27,7 @@ export class StreamTap implements Tap {
   readonly #said = new SaidText()
   readonly #paidCalls: PaidCall[] = []
   #isFinished = false
+  #hasBegun = false
 
   constructor(format: StreamFormat, more: { hideUsage: boolean; renameTo: string | undefined }) {
     this.#format = format
@@ -168,6 +170,9 @@ export class StreamTap implements Tap {
     this.usage = this.#format.readUsage(data, this.usage)
     this.error ??= this.#format.readError(data)
     this.hasOutput ||= this.#format.hasOutput(data)
+    if (!this.#format.begins?.(data)) return
+    if (this.#hasBegun) this.error ??= errorFacts('the upstream began a second message in one reply', { status: 502 })
+    this.#hasBegun = true
   }
 
   /** Some hosts send events of nothing to stay awake, which clients of these formats would read as JSON. */

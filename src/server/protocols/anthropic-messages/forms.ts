@@ -56,13 +56,24 @@ function openBlock(block: JsonObject): { start: JsonObject; deltas: JsonObject[]
   }
 }
 
-/** One message out of the events of a stream. */
+/** What a stream is in which a second message begins: parts of both would be told as one. */
+export const secondStart = {
+  type: 'error',
+  error: { type: 'api_error', message: 'the upstream began a second message in one reply' },
+} as const
+
+/** One message out of the events of a stream, or an error. */
 export function gatherMessage(events: readonly JsonObject[]): JsonObject {
   let message: JsonObject = {}
+  let hasStart = false
   const blocks = new Map<unknown, Record<string, unknown>>()
 
   for (const event of events) {
-    if (event.type === 'message_start') message = objectAt(event, 'message') ?? {}
+    if (event.type === 'message_start') {
+      if (hasStart) return secondStart
+      hasStart = true
+      message = objectAt(event, 'message') ?? {}
+    }
     if (event.type === 'content_block_start') blocks.set(event.index, { ...objectAt(event, 'content_block') })
     if (event.type === 'content_block_delta') addDelta(blocks.get(event.index) ?? {}, objectAt(event, 'delta') ?? {})
     if (event.type === 'message_delta') {

@@ -55,7 +55,7 @@ export const anthropicMessages: WireFormat = {
   replyText: (reply) => arrayAt(reply, 'content').filter(isObject).map(blockText).join('\n'),
 
   stream: {
-    marks: /"usage"\s*:\s*\{|"error"|message_stop/g,
+    marks: /"usage"\s*:\s*\{|"error"|message_start|message_stop/g,
     hasNamedEvents: true,
     isTerminal: (event) => event.name === 'message_stop' || (event.name === '' && event.data.includes('"message_stop"')),
     terminalText: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
@@ -68,6 +68,7 @@ export const anthropicMessages: WireFormat = {
         ? textAt(objectAt(data, 'content_block') ?? {}, 'name')
         : blockText(objectAt(data, 'delta') ?? {}),
     paidCall: (data) => (data.type === 'content_block_start' ? paidCallOf(objectAt(data, 'content_block') ?? {}) : undefined),
+    begins: (data) => data.type === 'message_start',
     readError: (data) => (data.type === 'error' || isObject(data.error) ? readAnthropicError(data) : undefined),
     replay: replayMessage,
     gather: gatherMessage,

@@ -26,6 +26,10 @@ describe('thoughts of earlier turns, on the way to the vendor of Messages', () =
     expect(changesOf({ messages })?.changes).toEqual({
       messages: [user('a'), assistant(text('b')), user('c'), assistant(signed, redacted, text('d')), user('e')],
     })
+    const sealed = { type: 'thinking', thinking: 'so', signature: 'google:signature:abc' }
+    expect(changesOf({ messages: [user('a'), assistant(sealed, text('b')), user('c')] })?.changes).toEqual({
+      messages: [user('a'), assistant(text('b')), user('c')],
+    })
     expect(changesOf({ messages: [user('a'), assistant(signed, text('b')), user('c')] })).toBeUndefined()
     expect(changesOf({ messages: [user('a'), { role: 'assistant', content: 'b' }, user('c')] })).toBeUndefined()
   })

@@ -73,8 +73,8 @@ function isCall(block: unknown): block is JsonObject {
 
 /** Other vendors that speak Messages may write thoughts without a signature themselves. */
 function isForeign(thought: JsonObject, model: string): boolean {
-  if (thought.type === 'redacted_thinking') return openSeal(textAt(thought, 'data')).family !== 'anthropic'
-  return textAt(thought, 'signature') === '' && isClaude(model)
+  const seal = textAt(thought, thought.type === 'redacted_thinking' ? 'data' : 'signature')
+  return (seal === '' && isClaude(model)) || openSeal(seal).family !== 'anthropic'
 }
 
 /** Whether the request may make the model think: it says so, or says nothing to a model that thinks by itself. */

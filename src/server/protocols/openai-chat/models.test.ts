@@ -18,6 +18,13 @@ describe('what OpenAI’s models refuse', () => {
     expect(adjustForModel({ max_tokens: 5, max_completion_tokens: 7 }, 'o1')).toEqual({ max_tokens: undefined })
   })
 
+  it('is words of other vendors, while what OpenAI may have added since stays', () => {
+    const body = { reasoning_effort: 'default', service_tier: 'on_demand' }
+    expect(adjustForModel(body, 'gpt-5.2')).toEqual({ reasoning_effort: undefined, service_tier: undefined })
+    expect(adjustForModel({ service_tier: 'newest' }, 'gpt-5.2')).toEqual({})
+    expect(adjustForModel(body, 'llama-4')).toEqual({})
+  })
+
   it('is less once a model is told not to reason', () => {
     const body = { temperature: 1, logit_bias: {}, reasoning_effort: 'none' }
     expect(adjustForModel(body, 'gpt-5.1')).toEqual({ logit_bias: undefined })

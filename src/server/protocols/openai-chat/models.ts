@@ -1,5 +1,6 @@
 import type { Quirks } from '../codec.ts'
 import type { Effort, Reasoning } from '../dialogue.ts'
+import { isForeignTier } from '../tiers.ts'
 import type { JsonObject } from '../wire-format.ts'
 
 /**
@@ -62,7 +63,8 @@ export function adjustForModel(body: JsonObject, model: string): Record<string, 
     changes.max_tokens = undefined
     if (!isSet('max_completion_tokens')) changes.max_completion_tokens = body.max_tokens
   }
-  if (rules.efforts?.length === 0 && isSet('reasoning_effort')) changes.reasoning_effort = undefined
+  const isGroqDefault = rules.isOpenAi && body.reasoning_effort === 'default'
+  if ((rules.efforts?.length === 0 && isSet('reasoning_effort')) || isGroqDefault) changes.reasoning_effort = undefined
   if (hasFunctions(body) && mustNotReason(rules, changes.reasoning_effort ?? body.reasoning_effort)) {
     changes.reasoning_effort = 'none'
   }
@@ -71,6 +73,7 @@ export function adjustForModel(body: JsonObject, model: string): Record<string, 
     if (isSet(member)) changes[member] = undefined
   }
   const tier = body.service_tier
+  if (rules.isOpenAi && isForeignTier(tier)) changes.service_tier = undefined
   if (rules.serviceTiers && (tier === 'flex' || tier === 'priority') && !rules.serviceTiers.includes(tier)) {
     changes.service_tier = undefined
   }

@@ -3,7 +3,7 @@ import { shortHash } from '../call-ids.ts'
 import type { Codec, RequestContext } from '../codec.ts'
 import type { Dialogue } from '../dialogue.ts'
 import { type Field, searchUnless, wordFor } from '../lost-fields.ts'
-import { isOpenAiTier } from '../tiers.ts'
+import { isForeignTier } from '../tiers.ts'
 import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { adjustForModel, outputLimitMember } from './models.ts'
 import { writeMessages } from './write-messages.ts'
@@ -104,7 +104,7 @@ function writeExtra({ dialogue: { from, extra }, rules, lose }: Writing): JsonOb
     from === 'openai.responses' &&
     rules.isOpenAi === true &&
     platformMembers.has(member) &&
-    (member !== 'service_tier' || isOpenAiTier(extra[member]))
+    !(member === 'service_tier' && isForeignTier(extra[member]))
   for (const [member, value] of Object.entries(extra)) if (!isShared(member) && asksForSomething(value)) lose(member)
   return Object.fromEntries(Object.entries(extra).filter(([member]) => isShared(member)))
 }

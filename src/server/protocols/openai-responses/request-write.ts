@@ -6,7 +6,7 @@ import { jsonInstruction, mentionsJson } from '../json-answer.ts'
 import { type Field, loseAllBut, wordFor } from '../lost-fields.ts'
 import { type EffortWord, effortOf, nearestEffort } from '../openai-chat/models.ts'
 import { fitsStrict } from '../openai-chat/strict-schema.ts'
-import { isOpenAiTier } from '../tiers.ts'
+import { isForeignTier } from '../tiers.ts'
 import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { writeInput } from './input-write.ts'
 import { outputTokensMin } from './models.ts'
@@ -101,8 +101,7 @@ function shareExtra({ from, extra }: Dialogue): { members: Dialogue['extra']; ex
 function platformMembers({ rules, lose }: Writing, members: Dialogue['extra']): JsonObject {
   const tier = members.service_tier
   const isScarce = tier === 'flex' || tier === 'priority'
-  const isForeign = tier !== undefined && !isOpenAiTier(tier)
-  const isRefused = isForeign || (isScarce && rules.serviceTiers !== undefined && !rules.serviceTiers.includes(tier))
+  const isRefused = isForeignTier(tier) || (isScarce && rules.serviceTiers !== undefined && !rules.serviceTiers.includes(tier))
   if (isRefused) lose('service_tier')
   const plain = Object.fromEntries(Object.entries(members).filter(([member]) => shared.includes(member)))
   return { ...plain, service_tier: isRefused ? undefined : tier }
