@@ -99,7 +99,10 @@ export function ratioPriceOf(options: PriceOptions, name: string, modelRatio: nu
   }
 }
 
-export type PriceFigures = Omit<PriceRow, 'model_name' | 'owner_by' | 'enable_groups'>
+export type PriceFigures = Omit<
+  PriceRow,
+  'model_name' | 'owner_by' | 'enable_groups' | 'price_source' | 'price_vendor' | 'price_date' | 'steps'
+>
 
 /** The figures of a price as price lists have them. */
 export function figuresOf(price: PriceFactors): PriceFigures {

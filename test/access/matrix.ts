@@ -225,6 +225,7 @@ const addresses = {
     /api/option/                                GET PUT
     /api/option/rest_model_ratio                POST
     /api/option/secrets                         GET
+    /api/pricing/models                         GET
     /api/pricing/proposals                      GET POST
     /api/redemption/                            GET POST PUT
     /api/redemption/:id                         GET DELETE

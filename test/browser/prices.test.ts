@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { addChannel } from '../helpers/seed.ts'
 import { expectFit, go, openStage, readMessage, type Stage } from './stage.ts'
 
 let stage: Stage
@@ -73,5 +74,87 @@ it.each([
   await page.getByRole('searchbox', { name: say.search }).fill('no such model')
   await page.getByText(say.nothing).waitFor()
   await expectFit(page, language)
+  expect(problems).toEqual([])
+})
+
+const sources = {
+  zh: {
+    source: /OpenAI · 数据截至 20/,
+    above: '提示超过 272k：$5.00',
+    unset: /未设置倍率模型 \(/,
+    offer: /Anthropic：输入/,
+    take: /采用 \d+ 个公开价格/,
+    taken: '已采用 1 个模型的公开价格',
+    figure: '输入: gpt-5.4',
+    changed: '1 个模型有未应用的修改',
+    undo: '撤销修改',
+  },
+  en: {
+    source: /OpenAI · data of 20/,
+    above: 'prompts over 272k: $5.00',
+    unset: /Models without a price \(/,
+    offer: /Anthropic: .* in/,
+    take: /Take \d+ public prices/,
+    taken: 'Public prices of 1 models accepted',
+    figure: 'Input: gpt-5.4',
+    changed: '1 models changed and not applied',
+    undo: 'Undo',
+  },
+} as const
+
+it.each([
+  { language: 'zh', scheme: 'light', width: 1440, other: 'claude-opus-5' },
+  { language: 'en', scheme: 'dark', width: 390, other: 'claude-opus-4-8' },
+] as const)('in $language, $width wide, one sees where prices come from and takes those that are missing', async (look) => {
+  const { language, width, other } = look
+  const say = sources[language]
+  const { server, upstream } = stage
+  await addChannel(server, { url: upstream.url, models: 'gpt-5.4' })
+  await addChannel(server, { url: upstream.url, models: other, type: 8 })
+  const { page, problems } = await stage.open('root', { ...look, height: 844 })
+  const rows = page.getByRole(width === 390 ? 'listitem' : 'row')
+
+  await go(page, '/pricing?search=gpt-5.4')
+  const listed = rows.filter({ hasText: 'gpt-5.4' }).first()
+  await listed.getByText(say.source).waitFor()
+  await listed.getByText(say.above).waitFor()
+  await expectFit(page, language)
+
+  await go(page, '/setting?tab=prices&view=editor')
+  await page.getByRole('searchbox').last().fill('gpt-5.4')
+  await rows.filter({ hasText: 'gpt-5.4' }).first().getByText(say.source).waitFor()
+  const figure = page.getByRole('textbox', { name: say.figure, exact: true })
+  expect(await figure.getAttribute('placeholder')).toBe('2.5')
+  await figure.fill('3')
+  await page.getByText(say.changed).waitFor()
+  await expectFit(page, language)
+  await page.getByRole('button', { name: say.undo }).click()
+
+  await page.getByText(say.unset).click()
+  await rows.filter({ hasText: other }).first().getByText(say.offer).waitFor()
+  await expectFit(page, language)
+  await page.getByRole('button', { name: say.take }).click()
+  await readMessage(page, language, say.taken)
+  await rows.filter({ hasText: other }).first().waitFor({ state: 'detached' })
+  expect(problems).toEqual([])
+})
+
+it('saving a channel with models that have no price says so, and takes the public prices with one click', async () => {
+  const { server, upstream } = stage
+  const { page, problems } = await stage.open('root', { language: 'en', scheme: 'light', width: 1440, height: 900 })
+  await addChannel(server, { url: upstream.url, models: 'gpt-4o', type: 8, name: 'Own address' })
+  await go(page, '/channel')
+  await page.getByRole('row').filter({ hasText: 'Own address' }).getByRole('button', { name: 'Edit' }).click()
+  const form = page.getByRole('dialog', { name: 'Edit channel' })
+  await form.getByRole('textbox', { name: 'Custom model names, separated by commas' }).fill('claude-sonnet-5,nobody-knows-it')
+  await form.getByRole('button', { name: 'Fill', exact: true }).click()
+  await form.getByRole('button', { name: 'Submit' }).click()
+  const question = page.getByRole('dialog', { name: '2 models have no price' })
+  await question.getByText('claude-sonnet-5').waitFor()
+  await expectFit(page, 'en')
+  await question.getByRole('button', { name: 'Take 1 public prices' }).click()
+  await readMessage(page, 'en', 'Public prices of 1 models accepted')
+  const options = await server.call<{ key: string; value: string }[]>('GET /api/option/')
+  expect(JSON.parse(options.find(({ key }) => key === 'ModelRatio')?.value ?? '{}')).toHaveProperty('claude-sonnet-5')
   expect(problems).toEqual([])
 })

@@ -46,9 +46,33 @@ export const priceRow = z.object({
   audio_completion_ratio: z.number(),
   image_ratio: z.number(),
   image_completion_ratio: z.number(),
+  /** Where the price comes from: '' for the fallback of self-use mode. `public` is public price data: whose, and the day of the data. */
+  price_source: z.enum(['own', 'default', 'public', '']),
+  price_vendor: z.string(),
+  price_date: z.string(),
+  /** What calls with prompts of more than `above` tokens cost instead, in ascending order. */
+  steps: z.array(z.object({ above: z.int(), model_ratio: z.number(), completion_ratio: z.number(), cache_ratio: z.number() })),
   enable_groups: z.array(z.string()),
 })
 export type PriceRow = z.output<typeof priceRow>
+
+/** What prices a model, for administrators. */
+export const pricedModel = z.object({
+  model: z.string(),
+  /** Some enabled channel serves it. */
+  served: z.boolean(),
+  /** Null where nothing prices it. */
+  source: z.enum(['own', 'default', 'public']).nullable(),
+  /** The public price that is charged: whose it is, and the vendors of other channels that sell the model for less. */
+  charged: z
+    .object({ vendor: z.string(), cheaper: z.array(z.string()), prices, steps: z.array(z.object({ above: z.int(), prices })) })
+    .nullable(),
+  /** Why the public price of its vendor is not charged: sold by another measure than tokens, or free. */
+  uncovered: z.enum(['unit', 'free']).nullable(),
+  /** The public price that an administrator may accept for a model without a price. */
+  proposal: priceProposal.nullable(),
+})
+export type PricedModel = z.output<typeof pricedModel>
 
 export const pricingRoutes = routes({
   'GET /api/pricing': {
@@ -57,6 +81,15 @@ export const pricingRoutes = routes({
       'What every model costs, and the groups that the reader can use; for visitors too unless the site keeps it to members',
     reply: z.array(priceRow),
     extra: z.object({ group_ratio: z.record(z.string(), z.number()), usable_group: z.record(z.string(), z.string()) }),
+  },
+  'GET /api/pricing/models': {
+    access: 'admin',
+    summary: 'What prices each model that has a price or is served by an enabled channel',
+    reply: z.object({
+      /** The day of the newest public price in force, as `2026-09-22`. */
+      data_date: z.string(),
+      models: z.array(pricedModel),
+    }),
   },
   'GET /api/pricing/proposals': {
     access: 'admin',

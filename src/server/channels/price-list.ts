@@ -1,4 +1,4 @@
-import { figuresOf, type PriceFigures } from '../../contract/model-price.ts'
+import { figuresOf, type PriceFactors, type PriceFigures, type PriceSource } from '../../contract/model-price.ts'
 import type { PriceRow } from '../../contract/routes/pricing.ts'
 import type { Snapshot } from '../lib/snapshot.ts'
 import type { Core } from '../options/core.ts'
@@ -23,10 +23,21 @@ export function readPriceList(parts: Parts, groups: readonly string[]): PriceRow
     return {
       model_name: model,
       ...(price ? figuresOf(price) : unpriced),
+      ...sourceOf(price?.source),
+      steps: (price?.steps ?? []).map((step) => ({ above: step.above, ...stepFigures(step.price) })),
       owner_by: '',
       enable_groups: groups.filter((group) => own.get(group)?.has(model)),
     }
   })
+}
+
+function sourceOf(source: PriceSource | undefined): Pick<PriceRow, 'price_source' | 'price_vendor' | 'price_date'> {
+  if (typeof source === 'object') return { price_source: 'public', price_vendor: source.vendor, price_date: source.date }
+  return { price_source: source ?? '', price_vendor: '', price_date: '' }
+}
+
+function stepFigures({ modelRatio, completionRatio, cacheRatio }: PriceFactors) {
+  return { model_ratio: modelRatio, completion_ratio: completionRatio, cache_ratio: cacheRatio }
 }
 
 /** In self-use mode what has no price is charged at the fallback. */

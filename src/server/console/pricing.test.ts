@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../../../test/helpers/app.ts'
 import { addChannel } from '../../../test/helpers/seed.ts'
-import type { PriceRow } from '../../contract/routes/pricing.ts'
+import type { PricedModel, PriceRow } from '../../contract/routes/pricing.ts'
 
 interface Answer {
   success: boolean
@@ -58,5 +58,53 @@ describe('the price list', () => {
       model_ratio: 37.5,
     })
     await save('SelfUseModeEnabled', 'false')
+  })
+})
+
+describe('what prices a model', () => {
+  let server: TestServer
+  const models = async () => {
+    const answer = await server.call<{ data_date: string; models: PricedModel[] }>('GET /api/pricing/models')
+    return { ...answer, of: (model: string) => answer.models.find((row) => row.model === model) }
+  }
+
+  beforeAll(async () => {
+    server = await startServer('sqlite')
+    const url = 'http://127.0.0.1:9'
+    await server.call('PUT /api/option/', { key: 'ModelPrice', value: '{"draws":0.04}' })
+    await addChannel(server, { url, models: 'gpt-4o,draws,gpt-5.4' })
+    await addChannel(server, { url, models: 'claude-opus-5,nobody-knows,whisper-large-v3', type: 8 })
+    return () => server.stop()
+  })
+
+  it('is told with the vendor and the steps of public prices, and with an offer where nothing does', async () => {
+    const { of, data_date } = await models()
+    expect(data_date).toBe(server.app.priceData.date)
+    expect([of('gpt-4o')?.source, of('draws')?.source, of('gpt-3.5-turbo')]).toMatchObject([
+      'default',
+      'own',
+      { source: 'default', served: false },
+    ])
+    expect(of('gpt-5.4')).toMatchObject({
+      source: 'public',
+      charged: { vendor: 'OpenAI', prices: { input: 2.5, output: 15 }, steps: [{ above: 271_999, prices: { input: 5 } }] },
+      proposal: null,
+    })
+    expect(of('claude-opus-5')).toMatchObject({ source: null, charged: null, proposal: { vendor: 'Anthropic' } })
+    expect(of('nobody-knows')).toMatchObject({ source: null, proposal: null })
+  })
+
+  it('is the site itself once an offer was taken', async () => {
+    expect(await server.call('POST /api/pricing/proposals', { models: ['claude-opus-5'] })).toEqual({ accepted: 1 })
+    expect((await models()).of('claude-opus-5')).toMatchObject({ source: 'own', proposal: null })
+  })
+
+  it('is told to everybody in the price list', async () => {
+    const answer: Answer = await (await server.raw('GET /api/pricing')).json()
+    expect(answer.data.find(({ model_name }) => model_name === 'gpt-5.4')).toMatchObject({
+      ...{ price_source: 'public', price_vendor: 'OpenAI', price_date: server.app.priceData.date, model_ratio: 1.25 },
+      steps: [{ above: 271_999, model_ratio: 2.5, completion_ratio: 4.5 }],
+    })
+    expect(answer.data.find(({ model_name }) => model_name === 'gpt-4o')).toMatchObject({ price_source: 'default', steps: [] })
   })
 })

@@ -1,9 +1,10 @@
 import type { Handlers } from '../../contract/route.ts'
 import type { pricingRoutes } from '../../contract/routes/pricing.ts'
+import { enabledModels, pricedNames } from '../channels/listed-models.ts'
 import { readPriceList } from '../channels/price-list.ts'
 import { fail } from '../lib/failure.ts'
 import { usableGroups } from '../pricing/groups.ts'
-import { acceptPrices, proposePrices } from '../pricing/proposals.ts'
+import { acceptPrices, pricedModels, proposePrices } from '../pricing/proposals.ts'
 import { type Context, requireCaller } from './context.ts'
 
 export const pricingHandlers: Handlers<typeof pricingRoutes, Context> = {
@@ -21,6 +22,11 @@ export const pricingHandlers: Handlers<typeof pricingRoutes, Context> = {
         usable_group: Object.fromEntries(groups.map(([group, { desc }]) => [group, desc])),
       },
     }
+  },
+
+  async 'GET /api/pricing/models'({ app }) {
+    const served = await enabledModels(app)
+    return { data_date: app.priceData.date, models: pricedModels(app, { served, others: pricedNames(app.options.current) }) }
   },
 
   'GET /api/pricing/proposals': ({ app }) =>

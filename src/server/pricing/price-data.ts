@@ -1,4 +1,5 @@
 import type { ModelInfo, ModelPrice, PriceCalculation } from '@pydantic/genai-prices'
+import { LRUCache } from 'lru-cache'
 import { oneHourWriteFactor } from '../../contract/quota.ts'
 import type { TokenPrices } from '../../contract/routes/pricing.ts'
 
@@ -48,7 +49,17 @@ export async function loadPriceData(): Promise<PriceData> {
     ),
     of: (vendor, model, nowMs) => (findProvider({ providerId: vendor }) ? find(model, nowMs, vendor) : undefined),
     ofOwnVendor: (model, nowMs) => find(model, nowMs),
-    releasedAt: (model) => dayIn(model) ?? oldestDay(calcPrice(noTokens, model)?.model),
+    releasedAt: remembered((model) => dayIn(model) ?? oldestDay(calcPrice(noTokens, model)?.model)),
+  }
+}
+
+/** Keeps answers for as many names as a site has. */
+function remembered<Value>(find: (name: string) => Value): (name: string) => Value {
+  const known = new LRUCache<string, { readonly value: Value }>({ max: 5_000 })
+  return (name) => {
+    const found = known.get(name) ?? { value: find(name) }
+    known.set(name, found)
+    return found.value
   }
 }
 

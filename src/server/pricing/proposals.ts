@@ -1,7 +1,7 @@
-import type { ModelPrice } from '../../contract/model-price.ts'
+import type { ModelPrice, PriceFactors, PublicPriceSource } from '../../contract/model-price.ts'
 import type { OptionKey, OptionValues } from '../../contract/options/index.ts'
 import { ratioToUsdPerMillion } from '../../contract/quota.ts'
-import type { PriceProposal, TokenPrices } from '../../contract/routes/pricing.ts'
+import type { PricedModel, PriceProposal, TokenPrices } from '../../contract/routes/pricing.ts'
 import type { Caller, Core } from '../options/core.ts'
 import type { Catalog } from './catalog.ts'
 import type { PriceData } from './price-data.ts'
@@ -34,6 +34,33 @@ export function proposePrices({ catalog, options, priceData, now }: Parts, model
   })
 }
 
+/** What prices each of these models. Those that are served may be proposed a price. */
+export function pricedModels(
+  app: Parts,
+  { served, others }: { served: readonly string[]; others: readonly string[] },
+): PricedModel[] {
+  const isServed = new Set(served)
+  const unpriced = served.filter((model) => app.catalog.modelPriceOf(model) === undefined)
+  const proposals = new Map(proposePrices(app, unpriced).map((proposal) => [proposal.model, proposal]))
+  return [...new Set([...served, ...others])].sort().map((model) => {
+    const price = app.catalog.modelPriceOf(model)
+    const { source } = price ?? {}
+    return {
+      ...{ model, served: isServed.has(model) },
+      source: typeof source === 'object' ? 'public' : (source ?? null),
+      charged: price && typeof source === 'object' ? chargedBy(app, price, source) : null,
+      uncovered: price ? null : (app.catalog.uncovered(model) ?? null),
+      proposal: proposals.get(model) ?? null,
+    }
+  })
+}
+
+function chargedBy({ options }: Parts, price: ModelPrice, { vendor, cheaper = [] }: PublicPriceSource): PricedModel['charged'] {
+  const { QuotaPerUnit } = options.current
+  const steps = (price.steps ?? []).map((step) => ({ above: step.above, prices: pricesOf(step.price, QuotaPerUnit) }))
+  return { vendor, cheaper: [...cheaper], prices: pricesOf(price, QuotaPerUnit), steps }
+}
+
 /** Writes the ratios of the proposed prices of these models, all at once. Answers how many models had one. */
 export async function acceptPrices(app: Parts, models: readonly string[], caller: Caller): Promise<number> {
   const proposals = proposePrices(app, models)
@@ -44,7 +71,7 @@ export async function acceptPrices(app: Parts, models: readonly string[], caller
   return proposals.length
 }
 
-function pricesOf(price: ModelPrice, quotaPerUnit: number): TokenPrices {
+function pricesOf(price: PriceFactors, quotaPerUnit: number): TokenPrices {
   const input = tidy(ratioToUsdPerMillion(price.modelRatio, quotaPerUnit))
   return {
     input,

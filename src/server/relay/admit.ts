@@ -38,7 +38,8 @@ function failUnavailable({ model, format }: { model: string; format: AskedFormat
   fail('dialect_unavailable', { model, endpoint: format.slice(format.indexOf('.') + 1) })
 }
 
-function hasChannel(index: ChannelIndex, group: string, asked: { model: string; format: AskedFormat }): boolean {
+/** Whether some channel of the group can answer the model in the format. */
+export function hasChannel(index: ChannelIndex, group: string, asked: { model: string; format: AskedFormat }): boolean {
   return index.candidates(group, asked.model).some((tier) => tier.some((channel) => canAnswer(channel, asked)))
 }
 

@@ -1,29 +1,37 @@
 import { listedModels } from '../channels/listed-models.ts'
 import { fail } from '../lib/failure.ts'
 import { groupsToTry } from '../pricing/groups.ts'
-import type { Dialect } from '../protocols/format.ts'
+import type { CallerFormat, Dialect } from '../protocols/format.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
+import { hasChannel } from './admit.ts'
 import type { Call } from './call.ts'
 import { authenticateCall } from './identify.ts'
+import { modelKind } from './probe-request.ts'
 import type { RelayParts } from './relay-parts.ts'
 
 /** `GET /v1/models`: the models that this key can use, in the shape of the caller's dialect. */
 export async function listModels(app: RelayParts, call: Call): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
+  const groups = groupsToTry(app.options.current, caller)
   const names = usableModels(app, caller)
   const query = new URLSearchParams(call.request.url?.split('?')[1])
   const given = (name: string) => query.get(name) ?? ''
   if (call.dialect === 'anthropic') {
     const { rows, isCut } = partOf(names, { limit: given('limit'), after: given('after_id'), before: given('before_id') })
-    sendJson(call, { data: rows.map(anthropicModel), has_more: isCut, first_id: rows[0] ?? null, last_id: rows.at(-1) ?? null })
+    sendJson(call, {
+      data: rows.map((id) => anthropicModel(app, id)),
+      has_more: isCut,
+      first_id: rows[0] ?? null,
+      last_id: rows.at(-1) ?? null,
+    })
     return
   }
   if (call.dialect === 'gemini') {
     const { rows, isCut } = partOf(names, { limit: given('pageSize'), after: given('pageToken'), before: '' })
-    sendJson(call, { models: rows.map(geminiModel), ...(isCut ? { nextPageToken: rows.at(-1) } : {}) })
+    sendJson(call, { models: rows.map((id) => geminiModel(app, id, groups)), ...(isCut ? { nextPageToken: rows.at(-1) } : {}) })
     return
   }
-  sendJson(call, { success: true, object: 'list', data: names.map(openAiModel) })
+  sendJson(call, { success: true, object: 'list', data: names.map((id) => openAiModel(app, id)) })
 }
 
 /** As many sorted names as are asked for, behind one or right before one; all of them where nobody asks for fewer. */
@@ -38,8 +46,11 @@ function partOf(names: readonly string[], { limit, after, before }: { limit: str
 export async function showModel(app: RelayParts, call: Call, model: string): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
   if (!usableModels(app, caller).includes(model)) fail('model_not_found', { model })
-  const shapes: Partial<Record<Dialect, (id: string) => object>> = { anthropic: anthropicModel, gemini: geminiModel }
-  sendJson(call, (shapes[call.dialect] ?? openAiModel)(model))
+  const shapes: Partial<Record<Dialect, () => object>> = {
+    anthropic: () => anthropicModel(app, model),
+    gemini: () => geminiModel(app, model, groupsToTry(app.options.current, caller)),
+  }
+  sendJson(call, shapes[call.dialect]?.() ?? openAiModel(app, model))
 }
 
 function usableModels(app: RelayParts, caller: RelayCaller): string[] {
@@ -47,19 +58,19 @@ function usableModels(app: RelayParts, caller: RelayCaller): string[] {
   return names.filter((name) => caller.modelLimits === null || caller.modelLimits.has(name))
 }
 
-/** The release date of a model is not known here; SDKs need a number, and the accustomed one is kept. */
+/** SDKs need a number: the accustomed one, where neither the name nor the price data tells the release. */
 const createdAt = 1_626_777_600
 
-function openAiModel(id: string) {
-  return { id, object: 'model', created: createdAt, owned_by: 'sluice' }
+function openAiModel({ priceData }: RelayParts, id: string) {
+  return { id, object: 'model', created: priceData.releasedAt(id) ?? createdAt, owned_by: 'sluice' }
 }
 
-function anthropicModel(id: string) {
+function anthropicModel({ priceData }: RelayParts, id: string) {
   return {
     type: 'model',
     id,
     display_name: id,
-    created_at: new Date(createdAt * 1000).toISOString(),
+    created_at: new Date((priceData.releasedAt(id) ?? createdAt) * 1000).toISOString(),
     capabilities: null,
     deprecated_at: null,
     lifecycle: 'active',
@@ -70,12 +81,44 @@ function anthropicModel(id: string) {
   }
 }
 
-function geminiModel(id: string) {
+function geminiModel(app: RelayParts, id: string, groups: readonly string[]) {
   return {
     name: id.startsWith('tunedModels/') ? id : `models/${id}`,
     displayName: id,
-    supportedGenerationMethods: ['generateContent', 'streamGenerateContent'],
+    supportedGenerationMethods: methods.filter(({ suits, format }) => suits(app, id, groups, format)).map(({ method }) => method),
   }
+}
+
+/** The methods of Google's interface that are offered here, each with the models that have it. */
+const methods: readonly {
+  readonly method: string
+  readonly format: CallerFormat
+  readonly suits: (...model: [RelayParts, string, readonly string[], CallerFormat]) => boolean
+}[] = [
+  { method: 'generateContent', format: 'gemini.generate', suits: generates },
+  { method: 'streamGenerateContent', format: 'gemini.generate', suits: generates },
+  { method: 'countTokens', format: 'gemini.generate', suits: generates },
+  { method: 'embedContent', format: 'gemini.embed', suits: embeds },
+  { method: 'batchEmbedContents', format: 'gemini.batch_embed', suits: embeds },
+  { method: 'predict', format: 'gemini.predict', suits: (_app, id) => /^imagen/.test(id) },
+]
+
+function generates(app: RelayParts, id: string, groups: readonly string[], format: CallerFormat): boolean {
+  const kind = modelKind(id)
+  if (kind === 'conversation') return isAnswered(app, { model: id, groups, format })
+  // Gemini's own models draw and speak by the same method.
+  return kind === 'other' && /^gemini/.test(id) && isAnswered(app, { model: id, groups, format })
+}
+
+function embeds(app: RelayParts, id: string, groups: readonly string[], format: CallerFormat): boolean {
+  return modelKind(id) === 'embeddings' && isAnswered(app, { model: id, groups, format })
+}
+
+function isAnswered(
+  { channels }: RelayParts,
+  asked: { model: string; groups: readonly string[]; format: CallerFormat },
+): boolean {
+  return asked.groups.some((group) => hasChannel(channels.current, group, asked))
 }
 
 function sendJson(call: Call, value: unknown): void {

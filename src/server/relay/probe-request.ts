@@ -37,24 +37,34 @@ function requestFor(channel: RunningChannel, model: string): ProbeRequest | unde
   return format && { format, model, body: bodyOf(format, model) }
 }
 
+/** What a model is for, as far as its name tells. `other` makes or hears something else than text, or is drawn and sung by tasks. */
+export type ModelKind = 'conversation' | 'embeddings' | 'moderation' | 'rerank' | 'other'
+
+export function modelKind(model: string): ModelKind {
+  if (untestable.test(model)) return 'other'
+  return kinds.find(({ name }) => name.test(model))?.kind ?? 'conversation'
+}
+
 /** Names of models that make or hear something else than text, of drawing and music tasks, and of live talk. */
 const untestable =
   /dall-e|image|imagen|stable-diffusion|\bsd3|flux|cogview|cogvideo|wanx|kolors|seedream|recraft|ideogram|midjourney|^mj_|^swap_face|suno|lyrics|whisper|transcri|paraformer|sensevoice|\basr\b|tts|speech|cosyvoice|voice|realtime|sora|veo-|kling|video|music/i
 
 interface Kind {
+  readonly kind: ModelKind
   readonly name: RegExp
   /** The first that the channel can be asked in. */
   readonly formats: readonly CallerFormat[]
 }
 
 const kinds: readonly Kind[] = [
-  { name: /rerank/i, formats: ['rerank'] },
-  { name: /moderation/i, formats: ['openai.moderations'] },
-  { name: /embed|bge-|^m3e|^gte-/i, formats: ['openai.embeddings'] },
+  { kind: 'rerank', name: /rerank/i, formats: ['rerank'] },
+  { kind: 'moderation', name: /moderation/i, formats: ['openai.moderations'] },
+  { kind: 'embeddings', name: /embed|bge-|^m3e|^gte-/i, formats: ['openai.embeddings'] },
 ]
 
 /** Hosts of embeddings alone name their models as they like. */
 const conversation: Kind = {
+  kind: 'conversation',
   name: /./,
   formats: [
     'openai.chat',

@@ -1,11 +1,13 @@
 import { UnstyledButton } from '@mantine/core'
 import { IconCheck, IconMinus } from '@tabler/icons-react'
+import { formatNumber } from '../../../contract/quota.ts'
 import type { PriceRow } from '../../../contract/routes/pricing.ts'
 import { groupColor } from '../../lib/colors.ts'
 import { useText } from '../../lib/i18n.ts'
-import { pricesOf, usdText } from '../../lib/prices.ts'
+import { type Prices, pricesOf, usdText } from '../../lib/prices.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import type { Column } from '../../ui/listing.ts'
+import { PriceSource } from '../../ui/price-source.tsx'
 import { Tag } from '../../ui/tag.tsx'
 import styles from './pricing.module.css'
 import { texts } from './texts.ts'
@@ -55,11 +57,8 @@ export function usePriceColumns({ group, ratio, perUsd, onGroup }: Shown): reado
       sortKey: 'input',
       cell: (row) => {
         const price = prices(row)
-        return price.isPerCall ? (
-          <span className={styles.price}>{say('perCall', { price: usdText(price.call) })}</span>
-        ) : (
-          usd(price.input)
-        )
+        if (price.isPerCall) return <span className={styles.price}>{say('perCall', { price: usdText(price.call) })}</span>
+        return <Stepped row={row} of={({ input }) => input} ratio={ratio} perUsd={perUsd} />
       },
     },
     {
@@ -67,7 +66,8 @@ export function usePriceColumns({ group, ratio, perUsd, onGroup }: Shown): reado
       title: say('output'),
       align: 'right',
       sortKey: 'output',
-      cell: (row) => (prices(row).isPerCall ? null : usd(prices(row).output)),
+      cell: (row) =>
+        prices(row).isPerCall ? null : <Stepped row={row} of={({ output }) => output} ratio={ratio} perUsd={perUsd} />,
     },
     { key: 'cacheRead', title: say('cacheRead'), align: 'right', hideable: true, cell: (row) => usd(prices(row).cacheRead) },
     {
@@ -77,6 +77,13 @@ export function usePriceColumns({ group, ratio, perUsd, onGroup }: Shown): reado
       hideable: true,
       hidden: true,
       cell: (row) => usd(prices(row).cacheWrite),
+    },
+    {
+      key: 'source',
+      title: say('source'),
+      hideable: true,
+      cell: ({ price_source: source, price_vendor: vendor, price_date: date }) =>
+        source !== '' && <PriceSource source={source} vendor={vendor} date={date} className={styles.from} />,
     },
     {
       key: 'groups',
@@ -113,4 +120,26 @@ export function usePriceColumns({ group, ratio, perUsd, onGroup }: Shown): reado
             }),
     },
   ]
+}
+
+interface SteppedProps {
+  readonly row: PriceRow
+  readonly of: (prices: Prices) => number
+  readonly ratio: number
+  readonly perUsd: number
+}
+
+/** A price with what it becomes for longer prompts. */
+function Stepped({ row, of, ratio, perUsd }: SteppedProps) {
+  const say = useText(texts)
+  return (
+    <span className={styles.price}>
+      {usdText(of(pricesOf(row, ratio, perUsd)))}
+      {row.steps.map(({ above, ...step }) => (
+        <small key={above} className={styles.step}>
+          {say('above', { count: formatNumber(above), price: usdText(of(pricesOf({ ...row, ...step }, ratio, perUsd))) })}
+        </small>
+      ))}
+    </span>
+  )
 }

@@ -20,6 +20,7 @@ import { fieldOfRefusal } from './refusals.ts'
 import { SettingPanels } from './setting-panels.tsx'
 import { texts } from './texts.ts'
 import { UpstreamFields } from './upstream-fields.tsx'
+import { usePriceOffer } from './use-price-offer.ts'
 
 export interface ChannelFormProps {
   readonly id: number | undefined
@@ -156,9 +157,9 @@ interface SaveInput {
 
 function useSave({ channel, onDone, onFault }: SaveInput) {
   const say = useText(texts)
+  const offerPrices = usePriceOffer()
   const common = {
-    invalidates: ['GET /api/channel/search', 'GET /api/system/first_run'],
-    onSuccess: onDone,
+    invalidates: ['GET /api/channel/search', 'GET /api/system/first_run', 'GET /api/pricing/models'],
     onFailure: (cause: unknown) => {
       const field = cause instanceof ApiError ? fieldOfRefusal[cause.code] : undefined
       if (field && cause instanceof ApiError) onFault(field, cause.message)
@@ -167,9 +168,20 @@ function useSave({ channel, onDone, onFault }: SaveInput) {
   } as const
   const add = useWrite('POST /api/channel/', {
     ...common,
+    onSuccess: (_ids, { body }) => done(body.models),
     success: (ids) => (ids.length > 1 ? say('createdMany', { count: ids.length }) : say('createdOne')),
   })
-  const edit = useWrite('PUT /api/channel/', { ...common, success: say('updated') })
+  const edit = useWrite('PUT /api/channel/', {
+    ...common,
+    onSuccess: (_data, { body }) => done(body.models),
+    success: say('updated'),
+  })
+
+  /** A save that changes no model asks nothing of their prices. */
+  function done(models: string | null | undefined): void {
+    onDone()
+    if (models) void offerPrices(models.split(','))
+  }
 
   function save(before: ChannelValues, after: ChannelValues): void {
     const changes = changesOf(before, after)

@@ -107,7 +107,7 @@ export function PriceProposals({ hasDrafts }: { hasDrafts: boolean }) {
 function Accept({ models, hasDrafts, onDone }: { models: readonly string[]; hasDrafts: boolean; onDone: () => void }) {
   const say = useText(texts)
   const accept = useWrite('POST /api/pricing/proposals', {
-    invalidates: ['GET /api/pricing/proposals', 'GET /api/option/'],
+    invalidates: ['GET /api/pricing/proposals', 'GET /api/pricing/models', 'GET /api/option/'],
     success: ({ accepted }) => say('accepted', { count: accepted }),
     onSuccess: onDone,
   })

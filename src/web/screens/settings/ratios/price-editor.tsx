@@ -5,6 +5,7 @@ import { lazy, Suspense, useState } from 'react'
 import { useText } from '../../../lib/i18n.ts'
 import { usePageSize } from '../../../lib/page-size.ts'
 import { read } from '../../../lib/query.ts'
+import { useStatus } from '../../../lib/status.ts'
 import { DataTable } from '../../../ui/data-table.tsx'
 import { useFilteredEmpty } from '../../../ui/filtered-empty.tsx'
 import type { Column, RowKey } from '../../../ui/listing.ts'
@@ -12,7 +13,8 @@ import { Panel } from '../../../ui/panel.tsx'
 import { Example } from './example.tsx'
 import { PriceInput, type Unit } from './price-input.tsx'
 import styles from './ratios.module.css'
-import { type ModelPrices, noPrices, type PriceField } from './table.ts'
+import { type PriceSources, TakePrices, useSourceColumn } from './source-column.tsx'
+import { figuresOfPrices, type ModelPrices, noPrices, type PriceField } from './table.ts'
 import { priceLabels, texts } from './texts.ts'
 import type { PriceEditing } from './use-price-table.ts'
 
@@ -27,12 +29,16 @@ type Show = (typeof shows)[number]
 
 export interface PriceEditorProps {
   readonly editing: PriceEditing
+  /** What prices each model, by name. */
+  readonly sources: PriceSources
+  /** The day of the public price data. */
+  readonly date: string
   /** The models that lack a price; without it all that have one. */
   readonly unpriced?: readonly string[]
 }
 
 /** The prices of models, to change in place: searched, added, deleted, filled in together, and applied as one. */
-export function PriceEditor({ editing, unpriced }: PriceEditorProps) {
+export function PriceEditor({ editing, sources, date, unpriced }: PriceEditorProps) {
   const say = useText(texts)
   const [search, setSearch] = useState('')
   const [show, setShow] = useState<Show>('showAll')
@@ -41,12 +47,13 @@ export function PriceEditor({ editing, unpriced }: PriceEditorProps) {
   const [selected, setSelected] = useState<ReadonlySet<RowKey>>(new Set())
   const [dialog, setDialog] = useState<'add' | 'batch'>()
   const size = usePageSize()
-  const columns = useColumns(editing, unit)
+  const sourceColumn = useSourceColumn({ sources, date, isUnset: unpriced !== undefined })
+  const columns = useColumns(editing, { unit, sources, sourceColumn })
   // The state of the loading alone: the rows are those of the editor.
   const options = useQuery({ ...read('GET /api/option/'), select: noRows })
 
   const words = search.trim().toLowerCase()
-  const names = unpriced ?? Object.keys(editing.table)
+  const names = unpriced ?? namesOf(editing, sources)
   const rows = names.filter((name) => name.toLowerCase().includes(words) && isShown(editing, name, show))
   // The last page may be gone with what was deleted.
   const current = Math.min(page, Math.max(1, Math.ceil(rows.length / size)))
@@ -79,13 +86,15 @@ export function PriceEditor({ editing, unpriced }: PriceEditorProps) {
             {say('batch', { count: selected.size })}
           </Button>
         }
-        rowActions={(name) => (
-          <Tooltip label={say('remove')}>
-            <ActionIcon color="red" aria-label={`${say('remove')}: ${name}`} onClick={() => editing.set({ [name]: null })}>
-              <IconTrash size={16} />
-            </ActionIcon>
-          </Tooltip>
-        )}
+        rowActions={(name) =>
+          Object.hasOwn(editing.table, name) && (
+            <Tooltip label={say('remove')}>
+              <ActionIcon color="red" aria-label={`${say('remove')}: ${name}`} onClick={() => editing.set({ [name]: null })}>
+                <IconTrash size={16} />
+              </ActionIcon>
+            </Tooltip>
+          )
+        }
         empty={
           names.length > 0
             ? nothingMatches
@@ -121,6 +130,7 @@ export function PriceEditor({ editing, unpriced }: PriceEditorProps) {
                 { value: 'ratio', label: say('unitRatio') },
               ]}
             />
+            {unpriced && <TakePrices models={unpriced} sources={sources} hasDrafts={Object.keys(editing.drafts).length > 0} />}
             {!unpriced && (
               <Button variant="default" leftSection={<IconPlus size={16} />} onClick={() => setDialog('add')}>
                 {say('add')}
@@ -163,8 +173,25 @@ function isShown({ table, drafts }: PriceEditing, name: string, show: Show): boo
   return show === 'showAll' || Object.hasOwn(drafts, name)
 }
 
-function useColumns({ table, drafts, set }: PriceEditing, unit: Unit): Column<string>[] {
+/** The models of the table, and those that public data prices. */
+function namesOf({ table }: PriceEditing, sources: PriceSources): readonly string[] {
+  const shared = [...sources.values()].flatMap(({ model, source }) => (source === 'public' ? [model] : []))
+  return [...new Set([...Object.keys(table), ...shared])].toSorted()
+}
+
+interface ColumnsInput {
+  readonly unit: Unit
+  readonly sources: PriceSources
+  readonly sourceColumn: Column<string>
+}
+
+function useColumns({ table, drafts, set }: PriceEditing, { unit, sources, sourceColumn }: ColumnsInput): Column<string>[] {
   const say = useText(texts)
+  const perUsd = useStatus().quota_per_unit
+  const publicPrices = (name: string) => {
+    const charged = sources.get(name)?.charged
+    return charged ? figuresOfPrices(charged.prices, perUsd) : undefined
+  }
   const figure = (name: string, field: PriceField) => (
     <PriceInput
       // Another unit is another field: what was typed in the one is nothing in the other.
@@ -173,6 +200,7 @@ function useColumns({ table, drafts, set }: PriceEditing, unit: Unit): Column<st
       field={field}
       unit={unit}
       prices={table[name] ?? noPrices}
+      fallback={publicPrices(name)}
       onChange={(prices: ModelPrices) => set({ [name]: prices })}
     />
   )
@@ -188,6 +216,7 @@ function useColumns({ table, drafts, set }: PriceEditing, unit: Unit): Column<st
         </span>
       ),
     },
+    sourceColumn,
     ...tokenFields.map(
       (field): Column<string> => ({
         key: field,

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useText } from '../../../lib/i18n.ts'
 import { useStatus } from '../../../lib/status.ts'
 import styles from './ratios.module.css'
-import { isNumberText, type ModelPrices, multipleOf, type PriceField, ratioOf, tidy, usdOf } from './table.ts'
+import { isNumberText, type ModelPrices, multipleOf, type PriceField, priceFields, ratioOf, tidy, usdOf } from './table.ts'
 import { priceLabels, texts } from './texts.ts'
 
 export type Unit = 'usd' | 'ratio'
@@ -12,15 +12,19 @@ export interface PriceInputProps {
   readonly name: string
   readonly field: PriceField
   readonly prices: ModelPrices
+  /** What is charged where nothing is set here: typing over one figure takes on the others. */
+  readonly fallback?: ModelPrices | undefined
   readonly unit: Unit
   readonly onChange: (prices: ModelPrices) => void
 }
 
 /** One figure of a model, as dollars or as the ratio that is stored; what it is in the other stands below. */
-export function PriceInput({ name, field, prices, unit, onChange }: PriceInputProps) {
+export function PriceInput({ name, field, prices: own, fallback, unit, onChange }: PriceInputProps) {
   const say = useText(texts)
   const perUsd = useStatus().quota_per_unit
   const asUsd = unit === 'usd' && field !== 'price'
+  const isUnset = fallback !== undefined && priceFields.every((each) => own[each] === '')
+  const prices = isUnset && field !== 'price' ? { ...fallback, [field]: '' } : own
   const disabled = field !== 'price' && prices.price !== ''
   const stored = prices[field]
   // Dollars that are typed may have zeros at their end, which the stored ratio does not tell.
@@ -28,6 +32,12 @@ export function PriceInput({ name, field, prices, unit, onChange }: PriceInputPr
   const read = asUsd ? shortened(shownUsd(field, prices, perUsd)) : stored
   const shown = typed?.stored === stored ? typed.text : read
   const label = say(priceLabels[unit][field])
+
+  function placeholder(): string {
+    if (field === 'price') return say('byTokens')
+    const charged = isUnset ? (asUsd ? shortened(shownUsd(field, fallback, perUsd)) : fallback[field]) : ''
+    return charged || (field === 'ratio' ? '–' : say('family'))
+  }
 
   function type(text: string): void {
     const next = asUsd ? storedOf(field, { text, prices, perUsd }) : text.trim()
@@ -41,7 +51,7 @@ export function PriceInput({ name, field, prices, unit, onChange }: PriceInputPr
         size="xs"
         inputMode="decimal"
         aria-label={`${label}: ${name}`}
-        placeholder={field === 'price' ? say('byTokens') : field === 'ratio' ? '–' : say('family')}
+        placeholder={placeholder()}
         value={shown}
         disabled={disabled}
         error={!isNumberText(stored) && say('notNumber')}

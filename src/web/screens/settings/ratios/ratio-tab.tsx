@@ -7,7 +7,6 @@ import { useUrlState } from '../../../lib/search-params.ts'
 import { ErrorView } from '../../../ui/error-view.tsx'
 import { PriceEditor } from './price-editor.tsx'
 import styles from './ratios.module.css'
-import { unpricedOf } from './table.ts'
 import { texts } from './texts.ts'
 import { usePriceTable } from './use-price-table.ts'
 
@@ -22,8 +21,10 @@ export function RatioTab({ options }: { options: ReactNode }) {
   const say = useText(texts)
   const { values, change } = useUrlState({ view: 'editor' })
   const editing = usePriceTable()
-  const enabled = useQuery(read('GET /api/channel/models_enabled'))
-  const unpriced = [...unpricedOf(enabled.data ?? [], editing.saved)].toSorted()
+  const priced = useQuery(read('GET /api/pricing/models'))
+  const sources = new Map(priced.data?.models.map((row) => [row.model, row]))
+  const unpriced = [...sources.values()].flatMap(({ model, served, source }) => (served && source === null ? [model] : []))
+  const known = { editing, sources, date: priced.data?.data_date ?? '' }
 
   return (
     <>
@@ -39,12 +40,12 @@ export function RatioTab({ options }: { options: ReactNode }) {
       />
       {values.view === 'options' ? (
         options
-      ) : values.view === 'unset' && enabled.error ? (
-        <ErrorView title={say('enabledFailed')} error={enabled.error} onRetry={() => void enabled.refetch()} />
+      ) : values.view === 'unset' && priced.error ? (
+        <ErrorView title={say('enabledFailed')} error={priced.error} onRetry={() => void priced.refetch()} />
       ) : values.view === 'unset' ? (
-        <PriceEditor key="unset" editing={editing} unpriced={unpriced} />
+        <PriceEditor key="unset" {...known} unpriced={unpriced} />
       ) : (
-        <PriceEditor key="editor" editing={editing} />
+        <PriceEditor key="editor" {...known} />
       )}
     </>
   )

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { faultyModels, noPrices, ratioOf, readTable, unpricedOf, usdOf, withDrafts, writeTable } from './table.ts'
+import { faultyModels, figuresOfPrices, noPrices, ratioOf, readTable, usdOf, withDrafts, writeTable } from './table.ts'
 
 const saved = {
   ModelPrice: '{"dall-e-3": 0.04, "gizmo-*": 0.1}',
@@ -46,8 +46,11 @@ it('finds what is no number', () => {
   ])
 })
 
-it('finds models that nothing prices, not even a name with an asterisk', () => {
-  expect(unpricedOf(['gpt-4o', 'gizmo-7', 'new', 'toString'], readTable(saved))).toEqual(['new', 'toString'])
+it('reads public prices as the figures that would be typed', () => {
+  const none = { audio_input: null, audio_output: null, image_input: null, image_output: null }
+  const prices = { ...none, input: 2.5, output: 15, cache_read: 0.25, cache_write: null }
+  expect(figuresOfPrices(prices, 500_000)).toEqual({ ...noPrices, ratio: '1.25', completion: '6', cacheRead: '0.1' })
+  expect(figuresOfPrices(prices, 1_000_000).ratio).toBe('2.5')
 })
 
 it('turns ratios into dollars per million tokens and back without dust', () => {

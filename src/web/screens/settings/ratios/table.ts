@@ -1,3 +1,4 @@
+import type { TokenPrices } from '../../../../contract/routes/pricing.ts'
 import { isJsonObject, parseJson } from '../../../lib/json.ts'
 
 /** What a model costs as it stands in the editor: texts, since they may be half typed; '' is not set. */
@@ -82,12 +83,16 @@ export function isNumberText(text: string): boolean {
   return text === '' || /^(\d+(\.\d+)?|\.\d+)(e-?\d+)?$/i.test(text)
 }
 
-/** Which of these models nothing prices, not even a name with an asterisk at its end. */
-export function unpricedOf(models: readonly string[], table: PriceTable): readonly string[] {
-  const names = Object.keys(table).filter((name) => table[name]?.price !== '' || table[name]?.ratio !== '')
-  const beginnings = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
-  const known = new Set(names)
-  return models.filter((model) => !known.has(model) && !beginnings.some((beginning) => model.startsWith(beginning)))
+/** Public prices as the figures that an administrator would have typed. */
+export function figuresOfPrices({ input, output, cache_read, cache_write }: TokenPrices, unitsPerUsd: number): ModelPrices {
+  const multiple = (usd: number | null) => (usd === null || input === 0 ? '' : tidy(usd / input))
+  return {
+    price: '',
+    ratio: ratioOf(tidy(input), unitsPerUsd),
+    completion: multiple(output),
+    cacheRead: multiple(cache_read),
+    cacheWrite: multiple(cache_write),
+  }
 }
 
 /** US dollars per million tokens of a ratio, and back; '' for what is no number. A ratio of 1 is one unit per token. */

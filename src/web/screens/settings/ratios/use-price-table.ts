@@ -73,7 +73,7 @@ export function usePriceTable(): PriceEditing {
     if (changed.length === 0) return toast.warn(say('nothingChanged'))
     setSaving(true)
     const results = await Promise.allSettled(changed.map(([key, value]) => call('PUT /api/option/', { body: { key, value } })))
-    await invalidate(client, ['GET /api/option/', 'GET /api/pricing/proposals'])
+    await invalidate(client, ['GET /api/option/', 'GET /api/pricing/proposals', 'GET /api/pricing/models'])
     setSaving(false)
     const failed = results.filter(({ status }) => status === 'rejected').length
     if (failed > 0) return toast.error(say(failed < changed.length ? 'partlyFailed' : 'failed'))

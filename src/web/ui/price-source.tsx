@@ -1,0 +1,41 @@
+import { defineTexts, useText } from '../lib/i18n.ts'
+import { Tag } from './tag.tsx'
+
+const texts = defineTexts({
+  zh: {
+    own: '本站设置',
+    default: '内置价格表',
+    public: '公开价格',
+    of: '{vendor} · 数据截至 {date}',
+    cheaper: '其他厂商更便宜：{vendors}',
+  },
+  en: {
+    own: 'Set here',
+    default: 'Built-in table',
+    public: 'Public price',
+    of: '{vendor} · data of {date}',
+    cheaper: 'Cheaper elsewhere: {vendors}',
+  },
+})
+
+export interface PriceSourceProps {
+  readonly source: 'own' | 'default' | 'public'
+  /** Of public data: whose price it is, and the day of the data. */
+  readonly vendor?: string
+  readonly date?: string
+  /** Vendors of other channels that sell the model for less. */
+  readonly cheaper?: readonly string[]
+  readonly className?: string | undefined
+}
+
+/** Where a price comes from. */
+export function PriceSource({ source, vendor = '', date = '', cheaper = [], className }: PriceSourceProps) {
+  const say = useText(texts)
+  return (
+    <span>
+      <Tag color={source === 'own' ? 'sluice' : source === 'default' ? 'gray' : 'teal'}>{say(source)}</Tag>
+      {vendor !== '' && <small className={className}> {say('of', { vendor, date })}</small>}
+      {cheaper.length > 0 && <small className={className}> {say('cheaper', { vendors: cheaper.join(', ') })}</small>}
+    </span>
+  )
+}
