@@ -176,7 +176,10 @@ eachDatabase('an item that a request only refers to', (_fresh, kind) => {
     }
   })
 
-  it('that its upstream has lost is a 404 of the caller in its words, and no fault of the channel', async () => {
+  it.each([
+    ['whole', {}],
+    ['streamed by a host that ends with all items at once', { stream: true }],
+  ])('of a reply that came %s and that its upstream has lost is a 404 of the caller in its words', async (_, more) => {
     const message = "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false."
     let count = 0
     const url = await httpUpstream((request, response) => {
@@ -184,15 +187,22 @@ eachDatabase('an item that a request only refers to', (_fresh, kind) => {
         count++
         if (count > 1)
           return json(response, 404, { error: { message, type: 'invalid_request_error', param: 'input', code: null } })
-        return json(response, 200, {
+        const made = {
           ...{ id: 'resp_1', object: 'response', status: 'completed', model },
           output: [{ type: 'reasoning', id: 'rs_1', summary: [] }],
           usage: { input_tokens: 3, output_tokens: 4, total_tokens: 7 },
-        })
+        }
+        if (!('stream' in more)) return json(response, 200, made)
+        const events = [
+          { type: 'response.created', response: { ...made, status: 'in_progress', output: [], usage: null } },
+          { type: 'response.completed', response: made },
+        ]
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.end(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
       })
     })
     const { server, ask } = await stage(kind, url)
-    await ask({ model, input: 'Hi' }, path)
+    await ask({ model, input: 'Hi', ...more }, path)
     const answer = await ask({ model, input: [reference('rs_1')] }, path)
     expect([answer.status, JSON.parse(answer.text).error.message]).toEqual([404, expect.stringContaining(message)])
     expect(count).toBe(2)

@@ -6,7 +6,7 @@ import { membersOf, memberValue } from '../lib/splice-json.ts'
 import { eventsIn } from '../lib/sse.ts'
 import { isRunning } from '../protocols/openai-responses/states.ts'
 import type { PaidCall } from '../protocols/paid-calls.ts'
-import { isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../protocols/wire-format.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../protocols/wire-format.ts'
 import type { Billed } from './billed.ts'
 import { callerHeaders } from './caller-headers.ts'
 import { type KeptResponse, keptMessage } from './kept-responses.ts'
@@ -147,7 +147,7 @@ function answerIn(body: Buffer): JsonObject | undefined {
   if (formOf(body) === 'events') {
     const events = body.toString('latin1')
     const answer = firstAnswer(events)
-    return answer && { ...answer, output: itemsDone(events) }
+    return answer && { ...answer, output: itemsIn(events) }
   }
   const members = membersOf(body)
   return members && Object.fromEntries(['id', 'status', 'output'].map((key) => [key, memberValue(body, members, key)]))
@@ -168,7 +168,16 @@ function itemsDone(block: string): readonly unknown[] {
   return eventsIn(block).flatMap(({ data }) => (data.includes(itemDone) ? [parse(data)?.item] : []))
 }
 
+/** The same; of a host that completes none by itself, those of the event that ends the stream. */
+function itemsIn(block: string): readonly unknown[] {
+  const done = itemsDone(block)
+  if (done.length > 0 || !block.includes(ended)) return done
+  const last = eventsIn(block).findLast(({ data }) => data.includes(ended))
+  return arrayAt(objectAt(parse(last?.data ?? '') ?? {}, 'response') ?? {}, 'output')
+}
+
 const itemDone = '"response.output_item.done"'
+const ended = '"response.completed"'
 
 /** The ids by which a later request may refer to the items of an output. */
 export function itemIdsIn(output: unknown): string[] {
@@ -230,7 +239,8 @@ class NotingTap implements Tap {
 
   take(block: string): string {
     if (!this.#isNoted) this.#look(block)
-    this.#noting.work.response?.items.push(...itemIdsIn(itemsDone(block)))
+    const { items = [] } = this.#noting.work.response ?? {}
+    items.push(...itemIdsIn(items.length > 0 ? itemsDone(block) : itemsIn(block)))
     return this.#tap.take(block)
   }
 
