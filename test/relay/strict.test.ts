@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addToken, books } from '../helpers/seed.ts'
-import { ask, chat, claude, httpUpstream, stage } from './stage.ts'
+import { ask, chat, claude, completion, httpUpstream, model, stage } from './stage.ts'
 
 const reply = {
   id: 'msg_1',
@@ -48,5 +48,104 @@ eachDatabase('a request that another protocol cannot carry whole', (_fresh, kind
     expect(asked).toBe(2)
     const whole = await ask(server, strict.key, chat({ model: claude }))
     expect([whole.status, whole.headers.get('x-sluice-dropped')]).toEqual([200, null])
+  })
+})
+
+/** What each dialect says inside its members, and no other has a word for. */
+describe('members inside others that another protocol cannot carry', () => {
+  const say = [{ role: 'user', content: 'Hi' }]
+  const weather = { name: 'weather', description: 'd' }
+  const schema = { type: 'object', properties: {} }
+  const messages = (more: object) => ({ model, max_tokens: 100, messages: say, ...more })
+  const responses = (more: object) => ({ model, input: 'Hi', ...more })
+  const gemini = (more: object) => ({ contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], ...more })
+  const geminiTool = (more: object) => gemini({ tools: [{ functionDeclarations: [{ ...weather, ...more }] }] })
+  const spoken = (more: object) => gemini({ contents: [{ role: 'user', parts: [{ text: 'Hi', ...more }] }] })
+  const tool = { ...weather, input_schema: schema }
+
+  const paths = {
+    messages: '/v1/messages',
+    responses: '/v1/responses',
+    chat: '/v1/chat/completions',
+    gemini: `/v1beta/models/${model}:generateContent`,
+  }
+  const cases: [keyof typeof paths, string, object][] = [
+    ['messages', 'output_config.task_budget', messages({ output_config: { task_budget: { type: 'tokens', total: 5000 } } })],
+    ['messages', 'thinking.display', messages({ thinking: { type: 'adaptive', display: 'omitted' } })],
+    ['messages', 'tools.input_examples', messages({ tools: [{ ...tool, input_examples: [{}] }] })],
+    ['messages', 'tools.allowed_callers', messages({ tools: [{ ...tool, allowed_callers: ['code_execution_20260120'] }] })],
+    ['responses', 'tools.async', responses({ tools: [{ type: 'function', ...weather, parameters: schema, async: true }] })],
+    ['responses', 'tools.output_schema', responses({ tools: [{ type: 'function', ...weather, output_schema: schema }] })],
+    [
+      'responses',
+      'input.phase',
+      responses({ input: [...say, { role: 'assistant', content: 'Hm.', phase: 'commentary' }, ...say] }),
+    ],
+    [
+      'chat',
+      'tools.function.output_schema',
+      chat({ tools: [{ type: 'function', function: { ...weather, output_schema: schema } }] }),
+    ],
+    ['gemini', 'contents.parts.partMetadata', spoken({ partMetadata: { source: 'a' } })],
+    ['gemini', 'contents.parts.speechMetadata', spoken({ speech_metadata: { speaker: 'a' } })],
+    ['gemini', 'tools.functionDeclarations.behavior', geminiTool({ behavior: 'NON_BLOCKING' })],
+    ['gemini', 'tools.functionDeclarations.response', geminiTool({ response: { type: 'STRING' } })],
+  ]
+
+  it('are named, and a strict token refuses each of them', async () => {
+    let asked = 0
+    const url = await httpUpstream((request, response) => {
+      asked++
+      request.resume()
+      response.writeHead(200, { 'content-type': 'application/json' }).end(completion())
+    })
+    // A host of Chat alone, of another vendor: what comes to it is written anew from every dialect, Chat's own included.
+    const foreign = { type: 8, models: model }
+    const { server, token } = await stage('sqlite', `${url}/v1/chat/completions`, { channel: foreign })
+    const strict = await addToken(server, { strict_translation: true })
+    const own = await stage('sqlite', url, { channel: { type: 14, models: model } })
+    const strictOwn = await addToken(own.server, { strict_translation: true })
+    for (const [dialect, name, body] of cases) {
+      const isChat = dialect === 'chat'
+      const at = isChat ? own.server : server
+      if (!isChat) {
+        const answer = await ask(at, token.key, body, paths[dialect])
+        expect([name, answer.status, answer.headers.get('x-sluice-dropped')]).toEqual([name, 200, name])
+      }
+      const before = asked
+      const refused = await ask(at, (isChat ? strictOwn : strict).key, body, paths[dialect])
+      expect([name, refused.status, asked]).toEqual([name, 400, before])
+      expect(refused.text).toContain(name)
+    }
+    const { logs } = await books(server)
+    const noted = logs.map(({ other }) => JSON.parse(other ?? '{}').dropped).filter(Boolean)
+    expect(noted.flat().sort()).toEqual(cases.flatMap(([dialect, name]) => (dialect === 'chat' ? [] : [name])).sort())
+  })
+
+  it('are none where a request says nothing more than others do', async () => {
+    const url = await httpUpstream((request, response) => {
+      request.resume()
+      response.writeHead(200, { 'content-type': 'application/json' }).end(completion())
+    })
+    const { server } = await stage('sqlite', `${url}/v1/chat/completions`, { channel: { type: 8, models: model } })
+    const strict = await addToken(server, { strict_translation: true })
+    const history = [
+      { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'weather', input: {}, caller: { type: 'direct' } }] },
+      {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: 'sun' }], is_error: false }],
+      },
+    ]
+    const tools = [{ ...tool, type: 'custom', eager_input_streaming: true, allowed_callers: ['direct'] }]
+    const plain = [
+      [paths.messages, messages({ messages: history, tools, tool_choice: { type: 'auto' }, metadata: { user_id: 'u' } })],
+      [paths.responses, responses({ tools: [{ type: 'function', ...weather, parameters: schema, strict: false }] })],
+      [paths.gemini, geminiTool({ parameters: { type: 'OBJECT', properties: {} } })],
+    ] as const
+    for (const [path, body] of plain) {
+      const answer = await ask(server, strict.key, body, path)
+      expect([path, answer.status, answer.headers.get('x-sluice-dropped')]).toEqual([path, 200, null])
+    }
   })
 })

@@ -36,6 +36,8 @@ export interface Dialogue {
   readonly cacheKey: string | undefined
   /** Top-level members that only mean something to the family of `from`; each is written back to it, and lost to others. */
   readonly extra: Readonly<Record<string, unknown>>
+  /** Members inside others that nothing here stands for, by their names in receipts (`tools.input_examples`); absent for none. */
+  readonly unread?: readonly string[]
 }
 
 export type Family = 'openai' | 'anthropic' | 'google'

@@ -3,6 +3,7 @@ import { fail } from '../lib/failure.ts'
 import type { RequestContext } from './codec.ts'
 import type { Dialogue, Part, Search, VendorOnlyTool } from './dialogue.ts'
 import type { Format } from './format.ts'
+import { asksForSomething } from './unread-members.ts'
 
 /** What a conversation may ask for besides its turns, as far as formats differ in having a word for it. */
 export type Field =
@@ -41,6 +42,18 @@ export function loseAllBut(dialogue: Dialogue, context: RequestContext, carried:
   for (const field of askedFields(dialogue)) if (!carried.includes(field)) lose(dialogue, context, field)
   for (const [member, value] of Object.entries(dialogue.extra)) if (asksForSomething(value)) context.lose(member)
 }
+
+/** Names what no writer is given: members inside others that were not read, and how thoughts are to be shown where `to` has no word for it. */
+export function loseUnread({ from, reasoning, unread = [] }: Dialogue, context: RequestContext, to: Format): void {
+  for (const member of unread) context.lose(member)
+  if (!reasoning?.show || reasoning.mode === 'off' || showsAsAsked.has(to)) return
+  const caller = dialectOf(from)
+  if (caller === 'anthropic') context.lose('thinking.display')
+  // A summary is the least that is shown of reasoning anywhere, and Gemini's callers see none unless they ask.
+  if (caller === 'chat' && reasoning.show === 'none') context.lose('reasoning.exclude')
+}
+
+const showsAsAsked: ReadonlySet<Format> = new Set<Format>(['openai.responses', 'gemini.generate'])
 
 /**
  * Leaves out the tools that only the caller's vendor has, and names them: clients offer them with every request. Throws `untranslatable`
@@ -120,10 +133,6 @@ function hasCacheMarks({ system, turns, tools }: Omit<Dialogue, 'sampling'>): bo
   return (
     system.some(isMarked) || tools.some(({ cache }) => cache !== undefined) || turns.some(({ parts }) => parts.some(isMarked))
   )
-}
-
-function asksForSomething(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== false && !(Array.isArray(value) && value.length === 0)
 }
 
 type CallerDialect = 'chat' | 'responses' | 'anthropic' | 'google'

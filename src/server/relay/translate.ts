@@ -8,7 +8,7 @@ import type { Dialogue } from '../protocols/dialogue.ts'
 import type { Format } from '../protocols/format.ts'
 import { carriedTools, isWebSearch } from '../protocols/hosted-tools.ts'
 import { codecs, inbounds } from '../protocols/index.ts'
-import { leaveOutVendorTools } from '../protocols/lost-fields.ts'
+import { leaveOutVendorTools, loseUnread } from '../protocols/lost-fields.ts'
 import { readOutputLimit } from '../protocols/output-limit.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import { callerHeaders } from './caller-headers.ts'
@@ -52,6 +52,7 @@ export async function translate(
       lose: dropped.lose,
     }
     if (complete.from !== to.format) leaveOutVendorTools(complete, context)
+    loseUnread(complete, context, to.format)
     written = codec.writeRequest(complete, context)
     // A budget for thinking is to be made for the limit that the balance affords.
     if (work.outputLimit !== undefined && (readOutputLimit(to.format, written.body, context) ?? 0) > work.outputLimit)

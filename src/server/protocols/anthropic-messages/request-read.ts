@@ -5,6 +5,7 @@ import { outputTokensLimit, readCount, readFlag, readModel, requireArray } from 
 import { arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { readMessages, readSystem } from './read-messages.ts'
 import { readToolChoice, readTools } from './read-tools.ts'
+import { unreadIn } from './unread.ts'
 
 /**
  * A Messages request in the neutral form, of any version of the interface. What only this vendor's servers can do is refused, because
@@ -35,6 +36,7 @@ export const readRequest: Inbound['readRequest'] = (body) => {
     user: textAt(objectAt(body, 'metadata') ?? {}, 'user_id') || undefined,
     cacheKey: undefined,
     extra: readExtra(body),
+    ...unreadIn(body),
   }
 }
 

@@ -6,6 +6,7 @@ import { camelCase, either, eitherList, eitherObject, eitherText, toolGroups } f
 import { readOpenApiSchema } from './openapi-schema.ts'
 import { readTurns, refuse, untold } from './read-contents.ts'
 import { readThinking } from './thinking.ts'
+import { unreadIn } from './unread.ts'
 
 /**
  * A generateContent request in the neutral form. Members may be in camel case or snake case. Throws `field_invalid` for what cannot be
@@ -46,6 +47,7 @@ export function readGenerateRequest(body: JsonObject, path: PathFacts): Dialogue
     user: undefined,
     cacheKey: undefined,
     extra: readExtra(body, config),
+    ...unreadIn(body),
   }
 }
 

@@ -8,6 +8,7 @@ import { arrayAt, definedMembers, isObject, type JsonObject, objectAt, textAt } 
 import { readMessages } from './read-messages.ts'
 import { readReasoning, reasoningMembers } from './read-reasoning.ts'
 import { readToolChoice, readTools } from './read-tools.ts'
+import { unreadIn } from './unread.ts'
 
 /**
  * A Chat request in the neutral form. Members that nothing neutral stands for are kept in `extra`. Throws `field_invalid` for what
@@ -33,6 +34,7 @@ export const readRequest: Inbound['readRequest'] = (body) => {
     output: readOutput(objectAt(body, 'response_format')),
     search: readSearch(body.web_search_options),
     ...(vendorOnly ? { vendorOnly } : {}),
+    ...unreadIn(body),
     usesFunctions,
   }
 }

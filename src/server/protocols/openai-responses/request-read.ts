@@ -7,6 +7,7 @@ import { readInput } from './input-read.ts'
 import { refuse, refuseInvalid, unknownValue } from './refusals.ts'
 import { flatNames } from './tool-lists.ts'
 import { readToolChoice, readTools } from './tools-read.ts'
+import { unreadIn } from './unread.ts'
 
 /**
  * A request in Responses in the neutral form. What the vendor would keep between calls, run itself or compact is refused, because
@@ -38,6 +39,7 @@ export const readRequest: Inbound['readRequest'] = (body) => {
     user: textAt(body, 'user') || textAt(body, 'safety_identifier') || undefined,
     cacheKey: textAt(body, 'prompt_cache_key') || undefined,
     extra: readExtra(body),
+    ...unreadIn(body),
   }
 }
 
