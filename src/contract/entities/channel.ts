@@ -241,6 +241,8 @@ export const channelType = z.object({
   base_url: z.string(),
   needs_base_url: z.boolean(),
   models: z.array(z.string()),
+  /** Those that a new channel begins with: few where the vendor has many. */
+  newest: z.array(z.string()),
   /** Whether the form offers it for new channels; the others only exist on old ones. */
   offered: z.boolean(),
   testable: z.boolean(),

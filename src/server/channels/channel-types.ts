@@ -29,6 +29,7 @@ function presentType(provider: Provider): ChannelType {
     base_url: provider.baseUrl,
     needs_base_url: provider.needsBaseUrl,
     models: [...provider.models],
+    newest: [...(provider.newest ?? provider.models)],
     offered: provider.offered,
     testable: provider.testable,
     lists_models: provider.modelsPath !== null,

@@ -1,4 +1,4 @@
-import { models } from './models.ts'
+import { models, newest } from './models.ts'
 import { defineProvider, messagesHeaders, same } from './openai-compatible.ts'
 import { passedHeaders } from './passed-headers.ts'
 
@@ -10,6 +10,7 @@ export const anthropic = defineProvider({
   docs: 'https://docs.anthropic.com/en/api/messages',
   baseUrl: 'https://api.anthropic.com',
   models: models.anthropic,
+  newest: newest.anthropic,
   priceVendor: 'anthropic',
   speaks: { 'anthropic.messages': '/v1/messages', 'anthropic.count_tokens': '/v1/messages/count_tokens' },
   keepsThreads: true,

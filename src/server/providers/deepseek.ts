@@ -1,6 +1,6 @@
 import { chatHost, plainHost } from './adjust-chat.ts'
 import { deepseekBalance } from './balances.ts'
-import { models } from './models.ts'
+import { models, newest } from './models.ts'
 import { defineProvider, same } from './openai-compatible.ts'
 
 /**
@@ -15,6 +15,7 @@ export const deepseek = defineProvider({
   docs: 'https://api-docs.deepseek.com',
   baseUrl: 'https://api.deepseek.com',
   models: models.deepseek,
+  newest: newest.deepseek,
   priceVendor: 'deepseek',
   balance: deepseekBalance,
   speaks: {

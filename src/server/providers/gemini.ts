@@ -2,7 +2,7 @@ import { fail } from '../lib/failure.ts'
 import type { Format } from '../protocols/format.ts'
 import { arrayAt, isObject, type JsonObject } from '../protocols/wire-format.ts'
 import { addressPieces } from './address-piece.ts'
-import { models } from './models.ts'
+import { models, newest } from './models.ts'
 import { defineProvider, joinUrl, pathOf, same } from './openai-compatible.ts'
 import type { Upstream } from './provider.ts'
 
@@ -23,6 +23,7 @@ export const gemini = defineProvider({
   docs: 'https://ai.google.dev/api',
   baseUrl: 'https://generativelanguage.googleapis.com',
   models: models.gemini,
+  newest: newest.gemini,
   priceVendor: 'google',
   versionsIn: 'gemini.version_settings',
   otherLabel: { zh: '接口版本（如 v1，留空为 v1beta）', en: 'API version (such as v1; empty for v1beta)' },

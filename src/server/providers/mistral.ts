@@ -2,7 +2,7 @@ import type { Quirks } from '../protocols/codec.ts'
 import { arrayAt, isObject, type JsonObject } from '../protocols/wire-format.ts'
 import { chatHost } from './adjust-chat.ts'
 import { withDirectCalls, without } from './direct-calls.ts'
-import { models } from './models.ts'
+import { models, newest } from './models.ts'
 import { defineProvider, same } from './openai-compatible.ts'
 
 /**
@@ -50,6 +50,7 @@ export const mistral = defineProvider({
   docs: 'https://docs.mistral.ai/api',
   baseUrl: 'https://api.mistral.ai',
   models: models.mistral,
+  newest: newest.mistral,
   priceVendor: 'mistral',
   speaks: {
     'openai.chat': '/v1/chat/completions',

@@ -145,3 +145,29 @@ export const models = Object.freeze({
     suno_music suno_lyrics
   `),
 })
+
+/** The newest model of each family of a vendor, by the public price data of September 2026. Every one of them has a price there. */
+export const newest = Object.freeze({
+  openai: names(`
+    gpt-6-sol gpt-6-luna gpt-5.6-sol gpt-5.6-terra gpt-5.6-luna gpt-5.4-mini gpt-5.4-nano gpt-5.3-codex o3 o4-mini gpt-4o-mini
+    gpt-image-2 gpt-realtime-2 gpt-4o-transcribe gpt-4o-mini-tts text-embedding-3-small text-embedding-3-large
+  `),
+  anthropic: names(`
+    claude-opus-5-5 claude-sonnet-5 claude-haiku-4-5 claude-fable-5-1
+  `),
+  gemini: names(`
+    gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash-lite gemini-3.1-flash-image-preview gemini-embedding-001
+  `),
+  xai: names(`
+    grok-4.6 grok-build-0.1
+  `),
+  deepseek: names(`
+    deepseek-v4-pro deepseek-v4-flash
+  `),
+  moonshot: names(`
+    kimi-k3 kimi-k2.7-code
+  `),
+  mistral: names(`
+    mistral-large-latest mistral-medium-latest mistral-small-latest codestral-latest ministral-8b-latest mistral-embed
+  `),
+})

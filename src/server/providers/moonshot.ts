@@ -2,7 +2,7 @@ import { adjustForModel } from '../protocols/openai-chat/models.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import { chatHost, plainHost } from './adjust-chat.ts'
 import { moonshotBalance } from './balances.ts'
-import { models } from './models.ts'
+import { models, newest } from './models.ts'
 import { defineProvider, openaiPaths, same } from './openai-compatible.ts'
 
 /**
@@ -17,6 +17,7 @@ export const moonshot = defineProvider({
   docs: 'https://platform.moonshot.cn/docs/api/chat',
   baseUrl: 'https://api.moonshot.cn',
   models: models.moonshot,
+  newest: newest.moonshot,
   priceVendor: 'moonshotai',
   balance: moonshotBalance,
   speaks: { ...openaiPaths, 'anthropic.messages': '/anthropic/v1/messages' },

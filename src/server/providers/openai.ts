@@ -2,7 +2,7 @@ import type { Format } from '../protocols/format.ts'
 import { adjustForModel } from '../protocols/openai-chat/models.ts'
 import { aiproxyBalance, creditGrants, openAiBilling } from './balances.ts'
 import { without } from './direct-calls.ts'
-import { models } from './models.ts'
+import { models, newest } from './models.ts'
 import {
   allPaths,
   bearer,
@@ -32,6 +32,7 @@ export const openai = defineProvider({
   docs: 'https://platform.openai.com/docs/api-reference',
   baseUrl: 'https://api.openai.com',
   models: models.openai,
+  newest: newest.openai,
   priceVendor: 'openai',
   speaks: ownPaths,
   url(channel, format, model) {

@@ -23,6 +23,8 @@ export interface Provider {
   /** Whether a channel cannot work without an address of its own. */
   readonly needsBaseUrl: boolean
   readonly models: readonly string[]
+  /** The newest model of each family, which the form puts into a new channel; all `models` where it is absent. */
+  readonly newest?: readonly string[]
   /** The vendor in the public price data whose prices this kind of channel pays; absent for kinds that stand for many vendors or for none. */
   readonly priceVendor?: string
   /** Whether the console offers it for new channels. */

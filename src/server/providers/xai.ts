@@ -4,7 +4,7 @@ import { adjustForModel } from '../protocols/openai-chat/models.ts'
 import { type JsonObject, textAt } from '../protocols/wire-format.ts'
 import { chatHost } from './adjust-chat.ts'
 import { withDirectCalls, without } from './direct-calls.ts'
-import { models } from './models.ts'
+import { models, newest } from './models.ts'
 import { defineProvider, mediaPaths, responsesPaths, same } from './openai-compatible.ts'
 
 /** What single Grok models refuse stands in the table of models; its usage leaves reasoning out of the completion. */
@@ -16,6 +16,7 @@ export const xai = defineProvider({
   docs: 'https://docs.x.ai/docs/api-reference',
   baseUrl: 'https://api.x.ai',
   models: models.xai,
+  newest: newest.xai,
   priceVendor: 'x-ai',
   speaks: {
     'openai.chat': responsesPaths['openai.chat'],

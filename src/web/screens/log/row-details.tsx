@@ -7,6 +7,7 @@ import { CodeBlock } from '../../ui/code-block.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { type Fact, Facts } from '../../ui/facts.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { PriceSource } from '../../ui/price-source.tsx'
 import { useQuotaHint } from '../../ui/quota-text.tsx'
 import { Attempts } from './attempts.tsx'
 import { BillTable } from './bill-table.tsx'
@@ -68,6 +69,14 @@ function useFacts(row: LogRow): Fact[] {
     },
     factors.upstream_format !== undefined && { label: say('upstreamFormat'), value: formatName(factors.upstream_format) },
     factors.reasoning_effort !== undefined && { label: say('effort'), value: factors.reasoning_effort },
+    factors.price_source !== undefined && {
+      label: say('priceSource'),
+      value: <PriceSource source={factors.price_source} vendor={factors.price_vendor ?? ''} date={factors.price_date ?? ''} />,
+    },
+    factors.price_above !== undefined && {
+      label: say('priceStep'),
+      value: say('priceAbove', { count: formatCount(factors.price_above) }),
+    },
     factors.tier_asked !== undefined && { label: say('tierAsked'), value: factors.tier_asked },
     factors.tier_served !== undefined && { label: say('tierServed'), value: factors.tier_served },
     factors.reasoning_tokens !== undefined && { label: say('reasoningTokens'), value: formatCount(factors.reasoning_tokens) },

@@ -47,7 +47,7 @@ export function newChannel(type: ChannelType | undefined): ChannelValues {
     other: '',
     openai_organization: '',
     groups: ['default'],
-    models: [...(type?.models ?? [])],
+    models: [...(type?.newest ?? [])],
     more_models: '',
     model_mapping: '',
     test_model: '',

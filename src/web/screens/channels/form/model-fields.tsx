@@ -39,7 +39,7 @@ export function ModelFields({ form, type, channel }: ModelFieldsProps) {
           }
           withAsterisk
           placeholder={say('modelsPlaceholder')}
-          data={[...(type?.models ?? [])]}
+          data={[...new Set([...(type?.newest ?? []), ...(type?.models ?? [])])]}
           maxDropdownHeight={240}
           splitChars={[',', '，', '\n', '\r', '\t']}
           isDuplicate={(model, chosen) => chosen.includes(model.trim())}
@@ -92,20 +92,21 @@ function ModelTools({ form, type, channel }: ModelFieldsProps) {
   const look = { size: 'compact-sm', variant: 'default' } as const
   return (
     <>
-      <Button {...look} disabled={!type?.models.length} onClick={() => add(type?.models ?? [])}>
-        {say('fillType')}
-      </Button>
-      <Button {...look} onClick={() => void addAll()}>
-        {say('fillAll')}
-      </Button>
       <Button
         {...look}
+        variant="light"
         disabled={!type?.lists_models}
         title={type?.lists_models ? undefined : say('fetchUnsupported')}
         loading={upstream.isPending}
         onClick={() => upstream.mutate(form.getValues(), { onSuccess: setListed })}
       >
         {say('fetch')}
+      </Button>
+      <Button {...look} disabled={!type?.newest.length} onClick={() => add(type?.newest ?? [])}>
+        {say('fillType')}
+      </Button>
+      <Button {...look} onClick={() => void addAll()}>
+        {say('fillAll')}
       </Button>
       <Button
         {...look}

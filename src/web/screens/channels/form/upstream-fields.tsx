@@ -115,8 +115,8 @@ function TypeField({ form, types, type }: Pick<UpstreamFieldsProps, 'form' | 'ty
 
   function choose(next: ChannelType): void {
     // Models that were chosen by hand stay.
-    const untouched = form.values.models.length === 0 || form.values.models.join() === type?.models.join()
-    form.setValues({ type: next.id, ...(untouched ? { models: [...next.models] } : {}) })
+    const untouched = form.values.models.length === 0 || form.values.models.join() === type?.newest.join()
+    form.setValues({ type: next.id, ...(untouched ? { models: [...next.newest] } : {}) })
     form.clearFieldError('type')
   }
 
