@@ -19,6 +19,7 @@ export type Field =
   | 'output'
   | 'search'
   | 'tools'
+  | 'strictTools'
   | 'toolChoice'
   | 'parallelTools'
   | 'user'
@@ -118,6 +119,7 @@ function askedFields({ sampling, ...dialogue }: Dialogue): Field[] {
     output: dialogue.output !== undefined,
     search: dialogue.search !== undefined,
     tools: dialogue.tools.length > 0 && dialogue.toolChoice?.kind !== 'none',
+    strictTools: dialogue.tools.some(({ strict }) => strict === true),
     toolChoice: dialogue.tools.length > 0 && dialogue.toolChoice !== undefined && dialogue.toolChoice.kind !== 'auto',
     parallelTools: dialogue.tools.length > 0 && dialogue.parallelTools === false,
     user: Boolean(dialogue.user),
@@ -128,7 +130,8 @@ function askedFields({ sampling, ...dialogue }: Dialogue): Field[] {
   return fields.filter((field) => asked[field])
 }
 
-function hasCacheMarks({ system, turns, tools }: Omit<Dialogue, 'sampling'>): boolean {
+/** Whether a prompt-cache breakpoint stands anywhere in a conversation. */
+export function hasCacheMarks({ system, turns, tools }: Pick<Dialogue, 'system' | 'turns' | 'tools'>): boolean {
   const isMarked = (part: Part) => 'cache' in part && part.cache !== undefined
   return (
     system.some(isMarked) || tools.some(({ cache }) => cache !== undefined) || turns.some(({ parts }) => parts.some(isMarked))
@@ -159,6 +162,7 @@ const words: Readonly<Record<Field, Readonly<Record<CallerDialect, string>>>> = 
   output: word('response_format', 'text.format', 'output_config.format', 'responseSchema'),
   search: word('web_search_options', 'tools.web_search', 'tools.web_search', 'tools.googleSearch'),
   tools: everywhere('tools'),
+  strictTools: everywhere('strict'),
   toolChoice: word('tool_choice', 'tool_choice', 'tool_choice', 'toolConfig'),
   parallelTools: word('parallel_tool_calls', 'parallel_tool_calls', 'tool_choice.disable_parallel_tool_use', 'toolConfig'),
   user: word('user', 'user', 'metadata.user_id', 'labels'),

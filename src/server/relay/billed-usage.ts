@@ -4,7 +4,7 @@ import type { Price, PricedUsage } from '../pricing/quote.ts'
 import { chargedTier } from '../pricing/tiers.ts'
 import type { Format } from '../protocols/format.ts'
 import { isWebSearch } from '../protocols/hosted-tools.ts'
-import type { Billed } from './billed.ts'
+import { type Billed, tierSent } from './billed.ts'
 
 /** What is charged of a reply, apart from the price of its model. */
 export interface BilledUsage {
@@ -14,14 +14,14 @@ export interface BilledUsage {
   readonly others: readonly PricedUsage[]
 }
 
-type Asking = Pick<Billed, 'facts' | 'format' | 'price' | 'translation' | 'otherPrices'>
+type Asking = Pick<Billed, 'facts' | 'format' | 'price' | 'translation' | 'dropped' | 'leftOut' | 'otherPrices'>
 
 /**
  * What is charged of the usage that a reply reports: the tier as it was served, but none dearer than was asked for; the calls of tools under
  * the names that have a price, and once a request where the upstream's format does not count them; and the work of other models. Pure.
  */
 export function billedUsage(work: Asking, reported: Usage): BilledUsage {
-  const { requestedTier } = work.facts
+  const requestedTier = tierSent(work)
   const { tier: served, toolCalls: told, byOthers, ...rest } = reported
   const tier = requestedTier || served ? chargedTier(work.price, requestedTier, served) : undefined
   const tools = told || hostedToolsOf(work).length > 0 ? billedTools(work, reported) : undefined

@@ -1,3 +1,4 @@
+import type { Tier } from '../../contract/usage.ts'
 import type { Choice } from '../channels/select.ts'
 import type { Price } from '../pricing/quote.ts'
 import type { Format } from '../protocols/format.ts'
@@ -33,6 +34,28 @@ export interface Billed {
   readonly outputLimit?: number | undefined
   /** Nothing has reached the caller: the channel is among the attempts that failed. */
   readonly isLost?: true
+}
+
+/** Fields of the request that the channel was not sent, by name. */
+export function droppedOf({
+  translation,
+  dropped,
+  leftOut,
+}: Pick<Billed, 'translation' | 'dropped' | 'leftOut'>): readonly string[] {
+  return translation?.dropped ?? dropped ?? leftOut ?? []
+}
+
+/** The tier that the channel was asked for: without what it was not sent. */
+export function tierSent(work: Pick<Billed, 'facts' | 'translation' | 'dropped' | 'leftOut'>): Tier | undefined {
+  const { requestedTier } = work.facts
+  const dropped = requestedTier && droppedOf(work)
+  if (!requestedTier || !dropped || dropped.length === 0) return requestedTier
+  const kept = Object.entries(requestedTier).filter(([member]) => !dropped.some((name) => inSnakeCase(name) === member))
+  return kept.length === 0 ? undefined : Object.fromEntries(kept)
+}
+
+function inSnakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
 /** One try on one channel, for the log row. `status` is 0 when there was no answer. */

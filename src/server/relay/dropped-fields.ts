@@ -1,5 +1,7 @@
 import { AppError } from '../lib/failure.ts'
 import type { Format } from '../protocols/format.ts'
+import { asksForSomething } from '../protocols/unread-members.ts'
+import { arrayAt, isObject, type JsonObject, objectAt } from '../protocols/wire-format.ts'
 import type { Work } from './relay-parts.ts'
 
 /** Fields of a request that the form of an upstream cannot carry: named to the caller and in the log, and refused to who is strict. */
@@ -25,6 +27,38 @@ export class DroppedFields {
     work.translation = { format, dropped, hostedTools }
     tellDropped(work, dropped)
   }
+}
+
+/**
+ * What the changes of a provider take out of a request that passes in its own format, by name: what the host or the model refuses. Members
+ * that only move, to the address, to a header or to another name, are none; nor is what says what holds anyway.
+ */
+export function takenOut(body: JsonObject, changes: Readonly<Record<string, unknown>>, format: Format): string[] {
+  if (!conversations.has(format)) return []
+  const isLimit = (name: string) => name === 'max_tokens' || name === 'max_completion_tokens'
+  const isMoved = (name: string) =>
+    moved.has(name) || (isLimit(name) && Object.keys(changes).some((other) => other !== name && isLimit(other)))
+  const names = Object.keys(changes).filter((name) => {
+    if (name === 'tools') return asksStrictTools(body)
+    if (name === 'response_format') return true
+    return changes[name] === undefined && !isMoved(name) && !isNeutral(name, body[name])
+  })
+  return names.map((name) => (name === 'tools' ? 'strict' : plainName(name)))
+}
+
+const conversations: ReadonlySet<Format> = new Set<Format>(['openai.chat', 'openai.responses', 'anthropic.messages'])
+
+const moved: ReadonlySet<string> = new Set(['model', 'stream', 'stream_options', 'anthropic_version', 'anthropic_beta'])
+
+function isNeutral(name: string, value: unknown): boolean {
+  if (!asksForSomething(value) || value === '') return true
+  // Where no tool is offered there is no choice.
+  if (name === 'tool_choice') return value === 'auto' || value === 'none'
+  return value === 0 ? /penalty$/.test(name) : value === 'auto' || value === 'default'
+}
+
+function asksStrictTools(body: JsonObject): boolean {
+  return arrayAt(body, 'tools').some((tool) => isObject(tool) && objectAt(tool, 'function')?.strict === true)
 }
 
 /** Names to the caller what the upstream does not get. */

@@ -2,13 +2,13 @@ import { numberIn } from '../../contract/by-model.ts'
 import type { LogOther } from '../../contract/entities/log.ts'
 import { promptTokens, type Tier, type Usage } from '../../contract/usage.ts'
 import { type Price, type PricedUsage, priceAt, tierFactor } from '../pricing/quote.ts'
-import type { Billed } from './billed.ts'
+import { type Billed, tierSent } from './billed.ts'
 import type { BilledUsage } from './billed-usage.ts'
 
 /** The factors of tiers, tools and other models in a log row, as far as there are any. */
 export function extraFactors(work: Billed, served: Tier | undefined, { usage, others }: BilledUsage): Partial<LogOther> {
-  const { price, facts } = work
-  const asked = facts.requestedTier
+  const { price } = work
+  const asked = tierSent(work)
   const factor = tierFactor(price, usage.tier)
   return {
     ...(asked ? { tier_asked: textOf(asked) } : {}),

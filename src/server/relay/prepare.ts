@@ -14,7 +14,7 @@ import type { Provider } from '../providers/provider.ts'
 import { callerHeaders, keyedHeaders } from './caller-headers.ts'
 import { type Converted, convert } from './convert.ts'
 import type { ConvertedTarget } from './converted-exchange.ts'
-import { strictlyRefused, tellDropped } from './dropped-fields.ts'
+import { strictlyRefused, takenOut, tellDropped } from './dropped-fields.ts'
 import type { Limits, Target } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
 import { unpricedOf } from './paid-extras.ts'
@@ -84,6 +84,8 @@ function passBody(work: Work, channel: RunningChannel, mapped: string): Written 
   const asksUsage = facts.stream && takesOptions && !facts.wantsUsage && reportsUsageOnRequest.has(format.format)
   const limited = limitedMembers(work, provider, { format: format.format, model: mapped, body: body.json })
   const adjusted = provider.adjustBody?.({ ...body.json, ...limited }, format.format, mapped, callerHeaders(work)) ?? {}
+  const refused = noteDropped(work, takenOut(body.json, adjusted, format.format))
+  if (refused) return refused
   const upstreamModel = typeof adjusted.model === 'string' ? adjusted.model : mapped
 
   const changes: Record<string, unknown> = {}
@@ -122,16 +124,21 @@ const turnState = 'x-codex-turn-state'
 
 /** The body without thoughts of earlier turns that the vendor cannot read. What else that costs is named; a strict token refuses it. */
 function readableBody(work: Work, model: string): Body | UpstreamFailure {
-  const { body, format, leftOut = [], leavesReasoning = false } = work
+  const { body, format, leavesReasoning = false } = work
   if (format.format !== 'anthropic.messages') return body
   const cleaned = withoutForeignThoughts(body, model, { all: leavesReasoning })
   if (!cleaned) return body
   const { dropped, ...readable } = cleaned
-  if (dropped.length === 0) return readable
-  if (work.caller.isStrict) return new UpstreamFailure('untranslatable', { own: strictlyRefused(dropped) })
-  work.dropped = [...leftOut, ...dropped]
+  return noteDropped(work, dropped) ?? readable
+}
+
+/** Names what a channel of the caller's own format does not get; the refusal for a token that allows nothing to be lost. */
+function noteDropped(work: Work, names: readonly string[]): UpstreamFailure | undefined {
+  if (names.length === 0) return undefined
+  if (work.caller.isStrict) return new UpstreamFailure('untranslatable', { own: strictlyRefused(names) })
+  work.dropped = [...new Set([...(work.dropped ?? work.leftOut ?? []), ...names])]
   tellDropped(work, work.dropped)
-  return readable
+  return undefined
 }
 
 /** The caller's bytes, with these members set or (undefined) taken out. Another try starts from the caller's bytes again. */

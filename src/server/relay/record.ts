@@ -7,7 +7,7 @@ import { seconds } from '../lib/clock.ts'
 import { costBeyond } from '../pricing/plausible.ts'
 import { costOf, type Price, priceAt } from '../pricing/quote.ts'
 import type { Charge, SiteCost } from '../wallet/ledger.ts'
-import type { Billed } from './billed.ts'
+import { type Billed, droppedOf } from './billed.ts'
 import { type BilledUsage, billedUsage } from './billed-usage.ts'
 import { extraFactors } from './extra-factors.ts'
 import type { RelayParts } from './relay-parts.ts'
@@ -88,7 +88,9 @@ function factors(
   const { reported, siteCost, billed } = ending
   const { usage } = billed
   const price = priceAt(work.price, promptTokens(usage))
-  const dropped = work.translation?.dropped ?? work.dropped ?? work.leftOut ?? []
+  const dropped = droppedOf(work)
+  const effort =
+    dropped.some((name) => effortMembers.has(name)) || facts.reasoningEffort === 'default' ? undefined : facts.reasoningEffort
   return {
     model_ratio: price.modelRatio,
     completion_ratio: price.completionRatio,
@@ -113,7 +115,7 @@ function factors(
     ...(price.unpriced ? { unpriced: true as const } : {}),
     ...sourceOf(work.price, promptTokens(usage)),
     ...(upstreamModel === price.model ? {} : { is_model_mapped: true as const, upstream_model_name: upstreamModel }),
-    ...(facts.reasoningEffort ? { reasoning_effort: facts.reasoningEffort } : {}),
+    ...(effort ? { reasoning_effort: effort } : {}),
     ...(work.hold ? { held: work.hold.amount } : {}),
     ...(work.outputLimit === undefined ? {} : { output_limit: work.outputLimit }),
     ...(work.translation ? { upstream_format: work.translation.format } : {}),
@@ -128,6 +130,15 @@ function factors(
     },
   }
 }
+
+/** By which callers name their effort in a receipt. */
+const effortMembers: ReadonlySet<string> = new Set([
+  'reasoning_effort',
+  'reasoning',
+  'thinking',
+  'output_config',
+  'thinkingConfig',
+])
 
 /** Where the price comes from, and the step of it that a prompt of so many tokens has reached. */
 function sourceOf({ source, steps }: Price, tokensIn: number): Partial<LogOther> {

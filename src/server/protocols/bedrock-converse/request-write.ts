@@ -73,6 +73,7 @@ const judged: readonly Field[] = [
   'reasoning',
   'output',
   'tools',
+  'strictTools',
   'toolChoice',
 ]
 

@@ -45,6 +45,7 @@ const carried: readonly Field[] = [
   'reasoning',
   'output',
   'tools',
+  'strictTools',
   'toolChoice',
 ]
 
@@ -83,10 +84,13 @@ function toolsOf(dialogue: Dialogue, context: RequestContext, { offered, choice 
   if (offered.length === 0) return {}
   const isForced = choice === 'required'
   if (isForced && !takesToolChoice(context.model)) lose(dialogue, context, 'toolChoice')
+  const isStrict = offered.every(({ strict }) => strict)
+  // Cohere has one switch for all tools.
+  if (!isStrict && offered.some(({ strict }) => strict)) lose(dialogue, context, 'strictTools')
   return {
     tools: offered.map(writeFunction),
     ...(isForced && takesToolChoice(context.model) ? { tool_choice: 'REQUIRED' } : {}),
-    ...(offered.every(({ strict }) => strict) ? { strict_tools: true } : {}),
+    ...(isStrict ? { strict_tools: true } : {}),
   }
 }
 

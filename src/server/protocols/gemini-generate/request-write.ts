@@ -56,7 +56,7 @@ export function writeGenerateRequest(dialogue: Dialogue, context: RequestContext
 function carriedBy({ penalties }: GeminiModel): Field[] {
   return [
     ...(['temperature', 'topP', 'topK', 'seed', 'stop', 'outputTokensMax', 'reasoning', 'output', 'search'] as const),
-    ...(['tools', 'toolChoice', 'turns'] as const),
+    ...(['tools', 'strictTools', 'toolChoice', 'turns'] as const),
     ...(penalties ? (['presencePenalty', 'frequencyPenalty'] as const) : []),
   ]
 }

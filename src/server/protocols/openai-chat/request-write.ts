@@ -2,7 +2,7 @@ import { fail } from '../../lib/failure.ts'
 import { shortHash } from '../call-ids.ts'
 import type { Codec, RequestContext } from '../codec.ts'
 import type { Dialogue } from '../dialogue.ts'
-import { type Field, searchUnless, wordFor } from '../lost-fields.ts'
+import { type Field, hasCacheMarks, searchUnless, wordFor } from '../lost-fields.ts'
 import { isForeignTier } from '../tiers.ts'
 import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { adjustForModel, outputLimitMember } from './models.ts'
@@ -157,13 +157,6 @@ function callersWord({ from }: Dialogue, member: string): string {
 function asksForSomething(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === '') return false
   return typeof value !== 'object' || Object.keys(value).length > 0
-}
-
-function hasCacheMarks({ system, turns, tools }: Dialogue): boolean {
-  const isMarked = (part: { cache?: unknown }) => part.cache !== undefined
-  return (
-    [...system, ...tools].some(isMarked) || turns.some(({ parts }) => parts.some((part) => 'cache' in part && isMarked(part)))
-  )
 }
 
 function compact(members: JsonObject): JsonObject {

@@ -3,7 +3,7 @@ import { shortHash } from '../call-ids.ts'
 import type { Codec } from '../codec.ts'
 import type { Dialogue } from '../dialogue.ts'
 import { jsonInstruction, mentionsJson } from '../json-answer.ts'
-import { type Field, loseAllBut, wordFor } from '../lost-fields.ts'
+import { type Field, hasCacheMarks, loseAllBut, wordFor } from '../lost-fields.ts'
 import { type EffortWord, effortOf, nearestEffort } from '../openai-chat/models.ts'
 import { fitsStrict } from '../openai-chat/strict-schema.ts'
 import { isForeignTier } from '../tiers.ts'
@@ -22,6 +22,7 @@ export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
   const writing = beginWriting(dialogue, context)
   const { members, extra } = shareExtra(dialogue)
   loseAllBut({ ...dialogue, extra }, context, carried)
+  if (losesCacheMarks(writing)) writing.loseField('cache')
   const effort = effortFor(writing)
   const tools = writeTools(writing)
   const json = dialogue.output?.kind === 'json' && !mentionsJson({ ...dialogue, system: [] })
@@ -59,7 +60,7 @@ export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
   }
 }
 
-/** Where a model takes no breakpoints, its prompt cache works without them. */
+/** What of these a model or host cannot take is named where it is written. */
 const carried: readonly Field[] = [
   'temperature',
   'topP',
@@ -73,6 +74,7 @@ const carried: readonly Field[] = [
   'user',
   'cacheKey',
   'cache',
+  'strictTools',
 ]
 
 /** Members that OpenAI's formats share and that stand at the top of both. */
@@ -96,6 +98,16 @@ function shareExtra({ from, extra }: Dialogue): { members: Dialogue['extra']; ex
     members: Object.fromEntries(entries.filter(([member]) => isShared(member))),
     extra: Object.fromEntries(entries.filter(([member]) => !isShared(member))),
   }
+}
+
+/** Instructions, tools, calls and their results have no place for a breakpoint, nor has any part for models that take none. */
+function losesCacheMarks({ dialogue, rules }: Writing): boolean {
+  if (!rules.takesCacheBreakpoints) return hasCacheMarks(dialogue)
+  const turns = dialogue.turns.map(({ role, parts }) => ({
+    role,
+    parts: role === 'assistant' ? parts : parts.filter((part) => part.kind === 'tool-result'),
+  }))
+  return hasCacheMarks({ ...dialogue, turns })
 }
 
 function platformMembers({ rules, lose }: Writing, members: Dialogue['extra']): JsonObject {
