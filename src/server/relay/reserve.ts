@@ -48,8 +48,8 @@ interface Asked {
 export async function reserve(app: Pick<RelayParts, 'channels' | 'ledger' | 'options'>, asked: Asked): Promise<Reserved> {
   const { requestId, caller, facts, price } = asked
   const hold = async (plan: Plan): Promise<Reserved> => {
-    const { amount, needs, bound, outputLimit } = plan
-    const held = { requestId, userId: caller.userId, tokenId: caller.tokenId, amount, ...(needs === undefined ? {} : { needs }) }
+    const { bound, outputLimit, ...wanted } = plan
+    const held = { requestId, userId: caller.userId, tokenId: caller.tokenId, ...wanted }
     await app.ledger.hold(held)
     return { hold: held, bound, outputLimit }
   }
@@ -66,18 +66,20 @@ export async function reserve(app: Pick<RelayParts, 'channels' | 'ledger' | 'opt
       return await hold(plan)
     } catch (error) {
       // Each plan is made for what was free a moment ago, which others may have taken since.
-      if (!isQuotaRefusal(error) || refusals === refusalsMax) throw error
+      if (!isQuotaRefusal(error)) throw error
+      if (refusals === refusalsMax) throw error.params.have < error.params.need ? error : new AppError('server_busy')
       plan = await call.planWithin(error)
     }
   }
 }
 
-const refusalsMax = 5
+const refusalsMax = 8
 
 /** How much to hold, and what the call may use for it. */
 interface Plan {
   readonly amount: number
   readonly needs?: number
+  readonly takesAll?: boolean
   readonly bound?: UsageBound
   readonly outputLimit?: number
 }
@@ -131,13 +133,19 @@ class BoundedCall {
     if (have >= whole && !this.#isUnbounded) return { amount: whole, bound: this.#usageBound(this.#outputTokens) }
     if (this.#asked.facts.outputTokensMax !== undefined || this.#limits.ignoresLimits) {
       if (have < whole) throw new AppError(refusal.code, { need: whole, have })
-      return { amount: have, bound: this.#usageBound(this.#outputTokens) }
+      return { ...this.#allOf(have), bound: this.#usageBound(this.#outputTokens) }
     }
 
     const outputLimit = this.#affordableLimit(textTokens, refusal)
     const outputTokens = outputLimit * this.#completions
-    const amount = this.#isUnbounded ? have : this.#cost(textTokens, outputTokens)
-    return { amount, outputLimit, bound: this.#usageBound(outputTokens) }
+    const held = this.#isUnbounded ? this.#allOf(have) : { amount: this.#cost(textTokens, outputTokens) }
+    return { ...held, outputLimit, bound: this.#usageBound(outputTokens) }
+  }
+
+  /** All that is free, at most what the context of the model costs: what cannot be bounded runs alone where there is less. */
+  #allOf(have: number): Pick<Plan, 'amount' | 'takesAll'> {
+    const most = this.#costOfContext()
+    return have < most ? { amount: have, takesAll: true } : { amount: most }
   }
 
   /** A quarter of what is free, so that others may run beside it; at least 4,096 tokens where all that is free affords them. */

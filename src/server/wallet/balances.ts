@@ -39,12 +39,14 @@ export class Balances {
   }
 
   /** Reserves the amount on user and token when both have what it needs, or throws and reserves nothing. */
-  hold({ userId, tokenId, amount, needs = amount }: Hold): void {
+  hold({ userId, tokenId, amount, needs = amount, takesAll = false }: Hold): void {
     try {
       const user = this.#users.get(userId)
       const token = tokenId === 0 ? undefined : this.#tokens.get(tokenId)
       requireFree(user, needs, 'quota_insufficient')
       if (token) requireFree(token, needs, 'token_quota_insufficient')
+      const have = Math.min(freeOf(user), token ? freeOf(token) : Number.POSITIVE_INFINITY)
+      if (takesAll && have > amount) throw new AppError('quota_insufficient', { need: amount, have })
       user.held += amount
       if (token) token.held += amount
     } catch (cause) {
@@ -170,11 +172,11 @@ class Accounts {
   }
 }
 
-function requireFree(
-  { quota, held, pending }: Account,
-  need: number,
-  refusal: 'quota_insufficient' | 'token_quota_insufficient',
-): void {
-  const have = quota - held - pending
+function requireFree(account: Account, need: number, refusal: 'quota_insufficient' | 'token_quota_insufficient'): void {
+  const have = freeOf(account)
   if (have < need) fail(refusal, { need, have })
+}
+
+function freeOf({ quota, held, pending }: Account): number {
+  return quota - held - pending
 }

@@ -76,6 +76,21 @@ eachDatabase('ledger', (fresh) => {
       })
     })
 
+    it('that is to take all is refused, with what there is, where anything would be left beside it', async () => {
+      const { ledger, user, token } = await ledgerOf(await fresh())
+      const userId = await user(5000)
+      const tokenId = await token(userId, 600)
+      const all = (amount: number) => ({ ...aHold(userId, tokenId, amount), takesAll: true })
+      const refusal = (amount: number) => (async () => ledger.hold(all(amount)))().catch(({ code, params }) => [code, params])
+
+      expect(await refusal(599)).toEqual(['quota_insufficient', { need: 599, have: 600 }])
+      expect(await refusal(601)).toEqual(['token_quota_insufficient', { need: 601, have: 600 }])
+      const results = await Promise.all([599, 600, 600, 600].map((amount) => outcome(() => ledger.hold(all(amount)))))
+      expect(tally(results.slice(1))).toEqual({ ok: 1, token_quota_insufficient: 2 })
+      expect(results[0]).toMatch(/quota_insufficient/)
+      expect(ledger.openHolds).toBe(1)
+    })
+
     it('knows no quota of users and tokens that do not exist', async () => {
       const { ledger, user } = await ledgerOf(await fresh())
       const userId = await user(100)

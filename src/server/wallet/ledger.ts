@@ -64,9 +64,11 @@ export interface Hold {
   readonly amount: number
   /** What must be free before the amount is taken; at least the amount. */
   readonly needs?: number
+  /** The amount was all that was free: the hold is refused when more is free by then, so that nothing is left beside it. */
+  readonly takesAll?: boolean
 }
 
-/** A refused hold, with the units that it needed and those that were free. */
+/** A refused hold, with the units that it needed and those that were free; more than needed only where it was to take all. */
 export type QuotaRefusal = AppError & { readonly params: { readonly need: number; readonly have: number } }
 
 export function isQuotaRefusal(error: unknown): error is QuotaRefusal {

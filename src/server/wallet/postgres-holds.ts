@@ -75,6 +75,7 @@ export class HoldQueue {
         this.#node,
         this.#leaseSeconds,
         arrayText(wanted.map(neededBy)),
+        arrayText(wanted.map(({ takesAll = false }) => String(takesAll))),
       ]
       const query = { name: 'ledger-hold', text: holdStatement, values }
       const { rows } = await onConnection(this.#pool, limitMs, (client) => client.query<Decided>(query))
@@ -130,8 +131,10 @@ function decide(batch: readonly Waiting[], rows: readonly Decided[]): Waiting[] 
     const need = neededBy(wanted)
     const userLeft = row.user_free - (userSpent.get(userId) ?? 0)
     const tokenLeft = row.token_free === null ? need : row.token_free - (tokenSpent.get(tokenId) ?? 0)
+    const have = row.token_free === null ? userLeft : Math.min(userLeft, tokenLeft)
     if (userLeft < need) reject(new AppError('quota_insufficient', { need, have: userLeft }))
     else if (tokenLeft < need) reject(new AppError('token_quota_insufficient', { need, have: tokenLeft }))
+    else if (wanted.takesAll && have > need) reject(new AppError('quota_insufficient', { need, have }))
     else return true
     return false
   })

@@ -7,13 +7,13 @@ import { logColumns, siteCostColumns, type Value } from './rows.ts'
  */
 
 /**
- * Reserves what fits, in the order given: each amount ($4) for which what it needs ($7) is free beside those before it. Answers `granted`
- * and what user and token had; a null `token_free` is no limit.
+ * Reserves what fits, in the order given: each amount ($4) for which what it needs ($7) is free beside those before it, and one that is to
+ * take all ($8) only where nothing is left beside it. Answers `granted` and what user and token had; a null `token_free` is no limit.
  */
 export const holdStatement = `
 with wanted as materialized (
-  select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $7::bigint[])
-    with ordinality as w (request_id, user_id, token_id, amount, needs, position)
+  select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $7::bigint[], $8::boolean[])
+    with ordinality as w (request_id, user_id, token_id, amount, needs, takes_all, position)
 ),
 payers as materialized (
   select id, quota - held as free from users where id = any($2) order by id for no key update
@@ -39,7 +39,8 @@ summed as (
 decided as materialized (
   select *,
     fits and user_sum - amount + needs <= user_free
-      and (token_free is null or token_sum - amount + needs <= token_free) as granted
+      and (token_free is null or token_sum - amount + needs <= token_free)
+      and (not takes_all or user_sum = user_free or (token_free is not null and token_sum = token_free)) as granted
   from summed
 ),
 opened as (
