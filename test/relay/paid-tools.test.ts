@@ -49,6 +49,28 @@ describe('tools of Responses that are billed by the piece', () => {
     expect((await last()).quota).toBe(111 + Math.ceil(unitsOf(usd)))
   })
 
+  it('charge what a drawing read and wrote as text, as pictures and from a cache apart, and what its SVG took', async () => {
+    const drawing = {
+      ...{ input_tokens: 1000, input_tokens_details: { image_tokens: 600, text_tokens: 400 } },
+      ...{ cached_tokens: 300, cached_tokens_details: { cached_image_tokens: 200, cached_text_tokens: 100 } },
+      ...{ output_tokens: 4000, output_tokens_details: { image_tokens: 3900, text_tokens: 100 } },
+    }
+    const svg_usage = { model: 'gpt-svg', input_tokens: 50, output_tokens: 70, reasoning_tokens: 20, total_tokens: 120 }
+    const { url } = await vendor(reply([{ ...picture('high'), svg_usage }], { tool_usage: { image_gen: drawing } }))
+    const { ask, set, last } = await scene('sqlite', url)
+    await set('ToolPrice', { image_generation: 0 })
+    await set('CacheRatio', { 'gpt-5': 0.5 })
+    await set('ImageRatio', { 'gpt-5': 2 })
+    await set('ImageCompletionRatio', { 'gpt-5': 3 })
+    await ask(request({ type: 'image_generation' }), '/v1/responses')
+    const input = 100 + 300 + 50
+    const output = 11 + 100 + 70
+    expect(await last()).toMatchObject({
+      quota: input + 300 * 0.5 + 400 * 2 + output + 3900 * 3,
+      other: { input_tokens: input, cache_tokens: 300, image_input: 400, output_tokens: output, image_output: 3900 },
+    })
+  })
+
   it('take a picture by the piece or by its tokens, not by both', async () => {
     const drawing = { image_gen: { input_tokens: 20, output_tokens: 4000, input_tokens_details: { image_tokens: 0 } } }
     const { url } = await vendor(reply([picture('high')], { tool_usage: drawing }))
@@ -201,6 +223,22 @@ describe('tools of Messages that are billed by the piece', () => {
       tokens: [100, 0],
       other: { iterations: [{ model: 'claude-haiku-4-5' }] },
     })
+  })
+})
+
+describe('sound that tools of Gemini read', () => {
+  it('costs what sound costs, for callers of other protocols too', async () => {
+    const usageMetadata = {
+      ...{ promptTokenCount: 100, promptTokensDetails: [{ modality: 'TEXT', tokenCount: 100 }] },
+      ...{ toolUsePromptTokenCount: 40, toolUsePromptTokensDetails: [{ modality: 'AUDIO', tokenCount: 40 }] },
+      ...{ candidatesTokenCount: 11, totalTokenCount: 151 },
+    }
+    const candidates = [{ content: { role: 'model', parts: [{ text: 'ok' }] }, finishReason: 'STOP' }]
+    const { url } = await vendor({ candidates, usageMetadata, modelVersion: 'gemini-2.5-pro' })
+    const { ask, set, last } = await scene('sqlite', url, { type: 24 })
+    await set('AudioRatio', { 'gemini-2.5-pro': 3 })
+    await ask({ model: 'gemini-2.5-pro', messages: [{ role: 'user', content: 'hi' }] }, '/v1/chat/completions')
+    expect(await last()).toMatchObject({ quota: 100 + 40 * 3 + 11, other: { input_tokens: 100, audio_input: 40 } })
   })
 })
 

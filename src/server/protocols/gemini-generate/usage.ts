@@ -70,9 +70,10 @@ const counts = [
 
 type Modality = 'AUDIO' | 'IMAGE'
 
-/** What was read anew: the details of the prompt hold the cached part too. */
+/** What was read anew, by its own tools too: the details of the prompt hold the cached part, those of its tools do not. */
 function readOf(usage: JsonObject, modality: Modality): number {
-  return countOf(usage, 'promptTokensDetails', modality) - countOf(usage, 'cacheTokensDetails', modality)
+  const prompt = Math.max(0, countOf(usage, 'promptTokensDetails', modality) - countOf(usage, 'cacheTokensDetails', modality))
+  return prompt + countOf(usage, 'toolUsePromptTokensDetails', modality)
 }
 
 function countOf(usage: JsonObject, details: string, modality: Modality): number {

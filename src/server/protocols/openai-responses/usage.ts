@@ -26,18 +26,22 @@ export function readResponseUsage(response: JsonObject): Usage | undefined {
   const writtenLong = Math.min(written, countAt(objectAt(details ?? {}, 'cache_write_tokens_details'), 'ttl_12h_tokens'))
   const reasoning = countAt(objectAt(usage, 'output_tokens_details'), 'reasoning_tokens')
   const splitOut = reasoning > 0 && total === input + output + reasoning
+  const completion = splitOut ? output + reasoning : output
+  const cache = cachedPart(cached, { prompt: input, completion, total })
   const drawn = drawingUsage(response)
+  const svg = svgUsage(response)
 
   return {
     ...noUsage,
-    input: Math.max(0, input - cached - written) + drawn.read,
-    ...cachedPart(cached, { prompt: input, completion: splitOut ? output + reasoning : output, total }),
+    input: Math.max(0, input - cached - written) + drawn.input + svg.input,
+    ...cache,
+    cacheRead: cache.cacheRead + drawn.cacheRead,
     cacheWrite: written - writtenLong,
     cacheWrite1h: writtenLong,
-    imageInput: drawn.seen,
-    output: splitOut ? output + reasoning : output,
-    imageOutput: drawn.made,
-    reasoning,
+    imageInput: drawn.imageInput,
+    output: completion + drawn.output + svg.output,
+    imageOutput: drawn.imageOutput,
+    reasoning: reasoning + svg.reasoning,
     ...callsIn(response),
     ...tierServed(response),
   }
@@ -56,12 +60,39 @@ export function writeResponsesUsage(usage: Usage): JsonObject {
   }
 }
 
-/** Tokens of the tool that makes pictures: its prompt, the pictures that it was given, those that it made. */
-function drawingUsage(response: JsonObject): { read: number; seen: number; made: number } {
-  const drawing = objectAt(objectAt(response, 'tool_usage') ?? {}, 'image_gen')
+/**
+ * Tokens of the tool that makes pictures: text and pictures that it read, what of both it read from a cache, text and pictures that it made.
+ * An output without details is all pictures.
+ */
+function drawingUsage(response: JsonObject) {
+  const drawing = objectAt(objectAt(response, 'tool_usage') ?? {}, 'image_gen') ?? {}
   const read = countAt(drawing, 'input_tokens')
-  const seen = Math.min(read, countAt(objectAt(drawing ?? {}, 'input_tokens_details'), 'image_tokens'))
-  return { read: read - seen, seen, made: countAt(drawing, 'output_tokens') }
+  const seen = Math.min(read, countAt(objectAt(drawing, 'input_tokens_details'), 'image_tokens'))
+  const cached = objectAt(drawing, 'cached_tokens_details')
+  const seenAgain = Math.min(seen, countAt(cached, 'cached_image_tokens'))
+  const readAgain = cached ? countAt(cached, 'cached_text_tokens') : countAt(drawing, 'cached_tokens')
+  const cacheRead = Math.min(read - seen, readAgain) + seenAgain
+  const made = countAt(drawing, 'output_tokens')
+  const details = objectAt(drawing, 'output_tokens_details')
+  const pictures = details ? Math.min(made, countAt(details, 'image_tokens')) : made
+  return {
+    input: read - seen - (cacheRead - seenAgain),
+    cacheRead,
+    imageInput: seen - seenAgain,
+    output: made - pictures,
+    imageOutput: pictures,
+  }
+}
+
+/** Tokens of the model that writes drawings as SVG, which are in no other sum. Its calls cost what the model of the response costs. */
+function svgUsage(response: JsonObject): { input: number; output: number; reasoning: number } {
+  const reports = arrayAt(response, 'output').flatMap((item) => {
+    const usage = isObject(item) && item.type === 'image_generation_call' ? objectAt(item, 'svg_usage') : undefined
+    return usage && areCounts(usage, ['input_tokens', 'output_tokens']) ? [usage] : []
+  })
+  const sum = (member: string) => reports.reduce((total, usage) => total + countAt(usage, member), 0)
+  const output = sum('output_tokens')
+  return { input: sum('input_tokens'), output, reasoning: Math.min(output, sum('reasoning_tokens')) }
 }
 
 /** The vendor's own number of searches counts before what its answer shows. */
