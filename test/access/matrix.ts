@@ -86,26 +86,50 @@ const addresses = {
     /api/user/register                          POST
     /api/user/reset                             POST
     /api/verification                           GET POST
-    /v1/realtime                                GET
+    /v1/agents/{id}                             GET
     /v1/assistants/{id}                         GET
+    /v1/audio/voice_consents/{id}               GET
+    /v1/audio/voices/{id}                       GET
+    /v1/auth_tokens/{id}                        GET
     /v1/batches/{id}                            GET
+    /v1/cachedContents/{id}                     GET
     /v1/chatkit/{id}                            GET
     /v1/complete/{id}                           GET
     /v1/containers/{id}                         GET
+    /v1/content_provenance_checks/{id}          GET
     /v1/conversations/{id}                      GET
+    /v1/decisions/{id}                          GET
+    /v1/deployment_runs/{id}                    GET
+    /v1/deployments/{id}                        GET
+    /v1/dreams/{id}                             GET
     /v1/edits/{id}                              GET
+    /v1/environments/{id}                       GET
     /v1/evals/{id}                              GET
+    /v1/experimental/{id}                       GET
+    /v1/fileSearchStores/{id}                   GET
     /v1/files/{id}                              GET
     /v1/fine-tunes/{id}                         GET
     /v1/fine_tuning/{id}                        GET
+    /v1/interactions/{id}                       GET
+    /v1/live/{id}                               GET
+    /v1/memory_stores/{id}                      GET
+    /v1/operations/{id}                         GET
     /v1/organization/{id}                       GET
     /v1/organizations/{id}                      GET
+    /v1/projects/{id}                           GET
+    /v1/realtime                                GET
     /v1/realtime/{id}                           GET
+    /v1/sessions/{id}                           GET
     /v1/skills/{id}                             GET
     /v1/threads/{id}                            GET
+    /v1/tunnels/{id}                            GET
     /v1/uploads/{id}                            GET
+    /v1/user_profiles/{id}                      GET
+    /v1/vaults/{id}                             GET
     /v1/vector_stores/{id}                      GET
     /v1/videos/{id}                             GET
+    /v1/webhook_endpoints/{id}                  GET
+    /v1/webhook_event_types/{id}                GET
   `,
   visit: `
     /api/oauth/state                            GET
@@ -293,6 +317,7 @@ const addresses = {
     /v1beta/models/{model}:predict              POST
     /v1/models                                  GET
     /v1/models/{model}                          GET
+    /v1/tunedModels/{id}                        GET
     /v1beta/models                              GET
     /v1beta/models/{model}                      GET
     /dashboard/billing/subscription             GET
