@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { addToken, books } from '../helpers/seed.ts'
-import { ask, chat, completion, httpUpstream, model, stage } from './stage.ts'
+import { ask, chat, claude, completion, httpUpstream, model, stage } from './stage.ts'
 
 type Data = Record<string, unknown>
 
@@ -116,5 +116,87 @@ describe('what a channel of another protocol cannot take', () => {
     expect(JSON.stringify(sent[1])).toContain('prompt_cache_breakpoint')
     const system = await call(said('gpt-5.6', { system: [{ type: 'text', text: 'Be brief.', cache_control }] }), '/v1/messages')
     expect(system.headers.get('x-sluice-dropped')).toBe('cache_control')
+  })
+})
+
+describe('what a reply loses on its way to another protocol', () => {
+  const usage = { input_tokens: 5, output_tokens: 3, total_tokens: 8 }
+  const message = (...content: Data[]) => ({
+    ...{ id: 'msg_1', type: 'message', role: 'assistant', model: claude, stop_reason: 'end_turn', stop_sequence: null },
+    ...{ content, usage },
+  })
+  const response = (...output: Data[]) => ({ id: 'resp_1', object: 'response', status: 'completed', output, usage })
+  const said = { type: 'text', text: 'Rye.' }
+  const cited = {
+    type: 'output_text',
+    text: 'Rye.',
+    annotations: [{ type: 'file_citation', file_id: 'f', filename: 'a', index: 0 }],
+  }
+  const generated = (...parts: Data[]) => ({
+    candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }],
+    usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 3, totalTokenCount: 8 },
+  })
+  const picture = { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } }
+  const gemini = 'gemini-2.0-flash'
+  const speaks = '{"speaks":{"openai.responses":"/v1/responses"}}'
+  const messages = (name: string) => ({ model: name, max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] })
+
+  it.each<[name: string, channel: Data, path: string, reply: Data, dropped: string[]]>([
+    [
+      'tools of the vendor and a compaction',
+      { type: 14, models: claude },
+      '/v1/chat/completions',
+      message({ type: 'server_tool_use', id: 's', name: 'web_search', input: {} }, { type: 'compaction', content: 'c' }, said),
+      ['server_tool_use', 'compaction'],
+    ],
+    [
+      'citations of files and a compaction',
+      { type: 58, models: model, other: speaks },
+      '/v1/messages',
+      response(
+        { type: 'compaction', id: 'c', encrypted_content: 'x' },
+        { type: 'message', id: 'm', role: 'assistant', status: 'completed', content: [cited] },
+      ),
+      ['compaction', 'file_citation'],
+    ],
+    [
+      'pictures and code that are told as text',
+      { type: 24, models: gemini },
+      '/v1/messages',
+      generated({ executableCode: { language: 'PYTHON', code: '1' } }, { text: 'Rye.' }, picture),
+      ['executableCode', 'image'],
+    ],
+    ['nothing', { type: 14, models: claude }, '/v1/chat/completions', message(said), []],
+  ])('is listed in the row: %s', async (_name, channel, path, reply, dropped) => {
+    const { url } = await upstream(JSON.stringify(reply))
+    const { server, ask: call } = await stage('sqlite', url, { channel })
+    const name = String(channel.models)
+    const { status } = await call(path === '/v1/messages' ? messages(name) : chat({ model: name }), path)
+    expect(status).toBe(200)
+    const other = JSON.parse((await books(server)).logs[0]?.other ?? '{}')
+    expect(other.reply_dropped ?? []).toEqual(dropped)
+  })
+
+  it('is listed of a stream when it ends', async () => {
+    const block = (index: number, content_block: Data) => [
+      { type: 'content_block_start', index, content_block },
+      { type: 'content_block_stop', index },
+    ]
+    const events = [
+      { type: 'message_start', message: { ...message(), stop_reason: null } },
+      ...block(0, { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }),
+      ...block(1, said),
+      { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage },
+      { type: 'message_stop' },
+    ]
+    const url = await httpUpstream((request, response) => {
+      request.resume()
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(events.map((data) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`).join(''))
+    })
+    const { server, ask: call } = await stage('sqlite', url, { channel: { type: 14, models: claude } })
+    expect((await call(chat({ model: claude, stream: true }))).text).toContain('Rye.')
+    const [row] = (await books(server)).logs
+    expect(JSON.parse(row?.other ?? '{}').reply_dropped).toEqual(['server_tool_use'])
   })
 })

@@ -112,6 +112,8 @@ export interface LogOther {
   upstream_format?: string
   /** Fields of the request that the upstream's format cannot carry. */
   dropped?: readonly string[]
+  /** What the upstream's reply holds and the caller's format cannot, by the upstream's words. */
+  reply_dropped?: readonly string[]
   /** Units that were reserved for the call. */
   held?: number
   /** Output limit in tokens of each answer, set because the balance afforded no more. */

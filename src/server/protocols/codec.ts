@@ -55,6 +55,8 @@ export interface ReadContext {
   /** A new id for a tool call that came without one: `call_` and 24 characters. */
   newCallId(): string
   readonly quirks: Quirks
+  /** Names what the reply holds and its neutral form does not, by the upstream's word. Absent where nobody is told. */
+  lose?(name: string): void
 }
 
 /** Reads the events of one stream. It guarantees the grammar of `ReplyEvent`, whatever the upstream sends. */

@@ -74,6 +74,8 @@ export interface Translation {
   readonly format: Format
   /** Fields of the request that it cannot carry. */
   readonly dropped: readonly string[]
+  /** What the reply holds and the caller's format cannot, gathered while it comes; absent in bills of older versions. */
+  readonly replyDropped?: string[]
   /** Billed tools of the request that it does carry. */
   readonly hostedTools: readonly string[]
 }

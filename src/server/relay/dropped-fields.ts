@@ -24,7 +24,7 @@ export class DroppedFields {
 
   note(work: Work, format: Format, hostedTools: readonly string[]): void {
     const dropped = [...this.#names].sort().slice(0, keptMax)
-    work.translation = { format, dropped, hostedTools }
+    work.translation = { format, dropped, hostedTools, replyDropped: [] }
     tellDropped(work, dropped)
   }
 }
@@ -77,7 +77,7 @@ const strictly = {
 }
 
 /** Callers name their fields as they like; what stands in a header and in the log is short and plain. */
-function plainName(field: string): string {
+export function plainName(field: string): string {
   return field.slice(0, 64).replace(/[^\x21-\x2b\x2d-\x7e]/g, '?')
 }
 

@@ -17,9 +17,12 @@ export class Followed {
   /** Blocks whose deltas are bytes. */
   readonly #bytes = new Set<number>()
   readonly #sealed = new SealedParts()
+  readonly #tellBlock: ((event: OpenEvent) => void) | undefined
   readonly #steps: readonly ((event: ReplyEvent) => ReplyEvent[])[]
 
-  constructor(written: WrittenRequest, thinksInContent: boolean) {
+  /** `noteBlock` is told of every block that opens. */
+  constructor(written: WrittenRequest, thinksInContent: boolean, noteBlock?: (event: OpenEvent) => void) {
+    this.#tellBlock = noteBlock
     this.#steps = [...(needsRepair(written) ? [repairReply(written)] : []), ...(thinksInContent ? [thinkingToContent()] : [])]
   }
 
@@ -78,6 +81,7 @@ export class Followed {
   }
 
   #noteBlock(event: OpenEvent): void {
+    this.#tellBlock?.(event)
     if (event.block === 'image' || event.block === 'audio') this.#bytes.add(event.index)
     if (event.block !== 'tool-call' && event.block !== 'custom-tool-call') return
     this.hasOutput = true

@@ -120,6 +120,7 @@ function factors(
     ...(work.outputLimit === undefined ? {} : { output_limit: work.outputLimit }),
     ...(work.translation ? { upstream_format: work.translation.format } : {}),
     ...(dropped.length > 0 ? { dropped } : {}),
+    ...(work.translation?.replyDropped?.length ? { reply_dropped: work.translation.replyDropped } : {}),
     admin_info: {
       use_channel: [...work.attempts.map((attempt) => attempt.channel), ...(work.isLost ? [] : [channel.id])].map(String),
       ...(work.attempts.length > 0 ? { attempts: [...work.attempts] } : {}),

@@ -12,6 +12,7 @@ import { Followed } from './follow-reply.ts'
 import { formOf } from './other-form.ts'
 import type { Passage, Replay, Whole } from './passage.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
+import { ReplyLosses } from './reply-losses.ts'
 import type { SealedState } from './sealed-parts.ts'
 import { TranslatingTap } from './translating-tap.ts'
 import { parseObject } from './whole-reply.ts'
@@ -26,9 +27,14 @@ interface Pair {
 /** An answer of another format: read into neutral events, and written as the caller's format says. */
 export function translated(app: RelayParts, work: Work, channel: RunningChannel, pair: Pair): Passage {
   const { codec, inbound, dialogue, written } = pair
-  const reading: ReadContext = { newCallId: () => `call_${randomId()}`, quirks: channel.provider.quirks }
+  const lost = new ReplyLosses(work)
+  const reading: ReadContext = {
+    newCallId: () => `call_${randomId()}`,
+    quirks: channel.provider.quirks,
+    lose: (name) => lost.note(name),
+  }
   const writing = writeContextOf(app, work, dialogue)
-  const follow = () => new Followed(written, channel.setting.thinking_to_content === true)
+  const follow = () => new Followed(written, channel.setting.thinking_to_content === true, (event) => lost.noteBlock(event))
   const keep = (state: SealedState) =>
     background(app.logger, 'keep the sealed state of a reply', app.sealedStates.keep(work.caller, state))
 

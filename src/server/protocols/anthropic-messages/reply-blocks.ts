@@ -1,3 +1,4 @@
+import type { ReadContext } from '../codec.ts'
 import type { Citation, ReplyEvent } from '../reply-events.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
@@ -20,7 +21,7 @@ interface Block {
  * else closes what was open before it. A delta of another kind than its block, or of a block that never began, begins one of its own.
  */
 export class ReplyBlocks {
-  readonly #newCallId: () => string
+  readonly #context: Pick<ReadContext, 'newCallId' | 'lose'>
   readonly #told = new Map<unknown, Block>()
   readonly #open = new Set<Block>()
   /** Sources of texts that say nothing: they wait for the next one. */
@@ -28,8 +29,8 @@ export class ReplyBlocks {
   #next = 0
   #calls = 0
 
-  constructor(newCallId: () => string) {
-    this.#newCallId = newCallId
+  constructor(context: Pick<ReadContext, 'newCallId' | 'lose'>) {
+    this.#context = context
   }
 
   get hasCalls(): boolean {
@@ -62,6 +63,7 @@ export class ReplyBlocks {
         return [...events, ...opened, { type: 'opaque', index: block.index ?? 0, opaque }]
       }
     }
+    if (content.type !== 'tool_use') this.#context.lose?.(textAt(content, 'type'))
     this.#begin(key, 'hidden')
     return events
   }
@@ -127,7 +129,7 @@ export class ReplyBlocks {
     block.index = this.#next++
     this.#open.add(block)
     this.#calls++
-    const callId = textAt(content, 'id') || this.#newCallId()
+    const callId = textAt(content, 'id') || this.#context.newCallId()
     return [...closed, { type: 'open', index: block.index, block: 'tool-call', callId, name: textAt(content, 'name') }]
   }
 
@@ -169,7 +171,9 @@ export class ReplyBlocks {
     if (block.kind === 'text') {
       const citations = [...this.#citations, ...block.citations]
       this.#citations = []
-      for (const citation of citationsOf(citations, block.length)) events.push({ type: 'cite', index, citation })
+      const cited = citationsOf(citations, block.length)
+      if (cited.length < citations.length) this.#context.lose?.('citations')
+      for (const citation of cited) events.push({ type: 'cite', index, citation })
     }
     if (block.kind === 'tool-call' && block.length === 0) {
       events.push({ type: 'delta', index, text: JSON.stringify(block.input ?? {}) })

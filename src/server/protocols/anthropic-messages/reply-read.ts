@@ -39,7 +39,7 @@ class MessageReader {
   #finish: { readonly reason: FinishReason; readonly stopSequence?: string; readonly explanation?: string } | undefined
 
   constructor(context: ReadContext) {
-    this.#blocks = new ReplyBlocks(() => context.newCallId())
+    this.#blocks = new ReplyBlocks(context)
   }
 
   read(event: JsonObject): ReplyEvent[] {

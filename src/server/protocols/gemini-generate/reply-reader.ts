@@ -122,7 +122,10 @@ export class ReplyReader {
     const media = objectAt(part, 'inlineData')
     if (call) this.#readCall(call, signature)
     else if (media) this.#readMedia(media, part.thought === true, signature)
-    else this.#say(part.thought === true ? 'reasoning' : 'text', textOf(part), signature)
+    else {
+      for (const member of toldAsText) if (objectAt(part, member)) this.#context.lose?.(member)
+      this.#say(part.thought === true ? 'reasoning' : 'text', textOf(part), signature)
+    }
   }
 
   #say(kind: 'text' | 'reasoning', text: string, signature: string): void {
@@ -173,6 +176,7 @@ export class ReplyReader {
     const declared = textAt(media, 'mimeType')
     const { mediaType, data } = base64Source(textAt(media, 'data'), declared)
     const block = /^image\//.test(mediaType) ? 'image' : /^audio\//.test(mediaType) ? 'audio' : undefined
+    if (!isThought && !block && data !== '') this.#context.lose?.('inlineData')
     if (isThought || !block || data === '') return
     this.#closeAll()
     this.#hasMedia = true
@@ -253,6 +257,9 @@ function isFirst({ index }: JsonObject): boolean {
 function isThoughtText(part: JsonObject): boolean {
   return part.thought === true && !objectAt(part, 'inlineData') && !objectAt(part, 'functionCall')
 }
+
+/** Code that the model ran stands in the text. */
+const toldAsText = ['executableCode', 'codeExecutionResult'] as const
 
 /** What a part says in words: code that the model ran and its output are shown as such. */
 function textOf(part: JsonObject): string {

@@ -19,6 +19,7 @@ export class ChatReply {
   readonly #calls: ChatCalls
   readonly #thoughts: ChatThoughts
   readonly #tags: ThinkTags | undefined
+  readonly #lose: ReadContext['lose']
   #late: (() => void)[] = []
   #usage: Usage | undefined
   #recording: Buffer[] = []
@@ -35,7 +36,8 @@ export class ChatReply {
   #marked = ''
   #isStopped = false
 
-  constructor({ newCallId, quirks }: ReadContext) {
+  constructor({ newCallId, quirks, lose }: ReadContext) {
+    this.#lose = lose
     this.#calls = new ChatCalls(this.#reply, newCallId)
     this.#thoughts = new ChatThoughts(this.#reply)
     this.#tags = quirks.thinkTags ? new ThinkTags() : undefined
@@ -227,7 +229,10 @@ export class ChatReply {
   #image(image: unknown): void {
     const url = isObject(image) ? textAt(objectAt(image, 'image_url') ?? image, 'url') || textAt(image, 'image_url') : ''
     if (!/^\s*data:/i.test(url)) {
-      if (url !== '') this.#say(`![image](${url})`)
+      if (url !== '') {
+        this.#lose?.('image_url')
+        this.#say(`![image](${url})`)
+      }
       return
     }
     const source = readMediaUrl(url)
@@ -263,7 +268,10 @@ export class ChatReply {
 
   #cite(annotation: unknown): void {
     const cited = isObject(annotation) ? objectAt(annotation, 'url_citation') : undefined
-    if (!cited || textAt(cited, 'url') === '') return
+    if (!cited || textAt(cited, 'url') === '') {
+      if (isObject(annotation)) this.#lose?.(textAt(annotation, 'type'))
+      return
+    }
     this.#isCited = true
     const place = (key: string) => Math.max(0, countAt(cited, key) - this.#blockStart)
     this.#reply.cite({

@@ -134,6 +134,8 @@ export class Items {
       case 'image_generation_call':
         this.#draw(item, told)
         break
+      default:
+        this.#context.lose?.(item.type)
     }
     item.isDone = true
   }
@@ -186,7 +188,10 @@ export class Items {
   #cite(item: Item, part: string, annotation: JsonObject | undefined): void {
     item.cited.set(part, (item.cited.get(part) ?? 0) + 1)
     const url = annotation?.type === 'url_citation' ? textAt(annotation, 'url') : ''
-    if (!annotation || url === '') return
+    if (!annotation || url === '') {
+      if (annotation) this.#context.lose?.(textAt(annotation, 'type'))
+      return
+    }
     const [start, end] = [countAt(annotation, 'start_index'), countAt(annotation, 'end_index')]
     this.#blocks.cite(`${item.key} ${part}`, { url, title: textAt(annotation, 'title'), start, end })
   }

@@ -81,6 +81,8 @@ export const detailsTexts = defineTexts({
       '请求没有声明输出上限，而余额不足以支付该模型的最长回答，因此按余额设置了上限。充值或自行声明上限可避免回答被截断。',
     dropped: '有字段未能转换',
     droppedHint: '上游的协议无法表达请求中的这些字段，已省略：',
+    replyDropped: '回复有部分未能转换',
+    replyDroppedHint: '调用方的协议无法表达上游回复中的这些内容：',
   },
   en: {
     attempts: 'Channels tried',
@@ -165,5 +167,7 @@ export const detailsTexts = defineTexts({
       'The request declared no output limit, and the balance did not cover the longest answer of the model, so it was given the limit that the balance affords. Top up or declare a limit to keep answers from being cut.',
     dropped: 'Some fields were left out',
     droppedHint: 'The protocol of the upstream cannot carry these fields of the request:',
+    replyDropped: 'Some of the reply could not be carried',
+    replyDroppedHint: 'The protocol of the caller cannot carry these parts of the reply:',
   },
 })

@@ -56,6 +56,7 @@ const kinds: Readonly<Record<keyof LogOther, 'number' | 'string' | 'boolean' | '
   reasoning_effort: 'string',
   upstream_format: 'string',
   dropped: 'object',
+  reply_dropped: 'object',
   held: 'number',
   output_limit: 'number',
   admin_info: 'object',
@@ -124,6 +125,11 @@ export function iterationsOf({ iterations }: Factors): readonly LogIteration[] {
 
 /** Fields of the request that the upstream's format could not carry. */
 export function droppedFields({ dropped }: Factors): readonly string[] {
+  return Array.isArray(dropped) ? dropped.map(String) : []
+}
+
+/** What the reply of the upstream held and the caller's format could not. */
+export function droppedOfReply({ reply_dropped: dropped }: Factors): readonly string[] {
   return Array.isArray(dropped) ? dropped.map(String) : []
 }
 

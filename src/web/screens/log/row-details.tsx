@@ -12,7 +12,7 @@ import { useQuotaHint } from '../../ui/quota-text.tsx'
 import { Attempts } from './attempts.tsx'
 import { BillTable } from './bill-table.tsx'
 import { detailsTexts } from './details-texts.ts'
-import { droppedFields, durationMs, type LogRow, siteCostOf } from './factors.ts'
+import { droppedFields, droppedOfReply, durationMs, type LogRow, siteCostOf } from './factors.ts'
 import { formatName } from './formats.ts'
 import styles from './log.module.css'
 import { inOwnLanguage } from './own-language.ts'
@@ -102,6 +102,7 @@ function Remarks({ row }: { row: LogRow }) {
   const amountOf = useQuotaHint()
   const siteCost = siteCostOf(row.factors)
   const dropped = droppedFields(row.factors)
+  const replyDropped = droppedOfReply(row.factors)
   return (
     <>
       {interrupted && (
@@ -136,6 +137,16 @@ function Remarks({ row }: { row: LogRow }) {
           <span className={styles.fields}>
             {dropped.map((field) => (
               <Code key={field}>{field}</Code>
+            ))}
+          </span>
+        </Notice>
+      )}
+      {replyDropped.length > 0 && (
+        <Notice title={say('replyDropped')}>
+          {say('replyDroppedHint')}
+          <span className={styles.fields}>
+            {replyDropped.map((name) => (
+              <Code key={name}>{name}</Code>
             ))}
           </span>
         </Notice>
