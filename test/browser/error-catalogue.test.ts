@@ -267,7 +267,7 @@ const catalogue: readonly Message[] = [
     text: { zh: '获取已启用的模型失败', en: 'Loading the enabled models failed' },
     here: {
       async provoke({ page, breakCall }) {
-        await breakCall('**/api/channel/models_enabled')
+        await breakCall('**/api/pricing/models')
         await page.goto('/setting?tab=prices&view=unset')
       },
     },

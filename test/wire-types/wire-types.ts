@@ -89,14 +89,26 @@ type OutputItem = OpenAI.Responses.ResponseOutputItem
 type ItemOnWire<Item> = Item extends { readonly type: 'custom_tool_call' } ? Item & { readonly status?: string } : Item
 
 /**
- * The SDK makes `output_text` itself. The vendor repeats `store`, which has no type in replies. Codes of errors are more than the type
- * lists: `context_length_exceeded` is what clients look for.
+ * The SDK makes `output_text` itself. The vendor repeats `store` and penalties, which have no type in replies. Codes of errors are
+ * more than the type lists: `context_length_exceeded` is what clients look for. Members that are not set are null, as in the vendor's
+ * replies and in the published schema of Open Responses; the type has them absent.
  */
-export type ResponsesReply = Omit<Response, 'output_text' | 'output' | 'error'> & {
+export type ResponsesReply = Omit<Response, 'output_text' | 'output' | 'error' | 'text' | UnsetMember> & {
+  readonly [Member in UnsetMember]?: Response[Member] | null
+} & {
   readonly store?: boolean
+  readonly frequency_penalty?: number
+  readonly presence_penalty?: number
+  readonly text?: Omit<NonNullable<Response['text']>, 'format'> & { readonly format?: FormatOnWire }
   readonly output: readonly ItemOnWire<OutputItem>[]
   readonly error: (Omit<NonNullable<Response['error']>, 'code'> & { readonly code: string }) | null
 }
+
+type Format = OpenAI.Responses.ResponseFormatTextConfig
+type FormatOnWire =
+  | Exclude<Format, { type: 'json_schema' }>
+  | (Omit<Extract<Format, { type: 'json_schema' }>, 'description'> & { readonly description?: string | null })
+type UnsetMember = 'prompt_cache_key' | 'safety_identifier' | 'usage' | 'user'
 
 export type ResponsesItems = OpenAI.Responses.ResponseItemList
 export type ResponsesCount = OpenAI.Responses.InputTokenCountResponse
@@ -126,7 +138,11 @@ export type MessagesError = Omit<Anthropic.ErrorResponse, 'error'> & {
   readonly error:
     | Anthropic.ErrorObject
     | { readonly type: 'request_too_large' | 'conflict_error'; readonly message: string }
-    | { readonly type: 'invalid_request_error'; readonly message: string; readonly details: Anthropic.ErrorDetails }
+    | {
+        readonly type: 'invalid_request_error' | 'not_found_error'
+        readonly message: string
+        readonly details: Anthropic.ErrorDetails
+      }
 }
 
 export interface ClaudeModels {

@@ -23,10 +23,10 @@ describe('the table of clients', () => {
   it.each(clients)('$name keeps its settings whole whatever a model is called', ({ steps }) => {
     const model = `it's "quoted" $HOME \\ \`x\``
     for (const step of steps({ ...plain, model })) {
-      if ('fields' in step) continue
+      if ('fields' in step || !step.text.includes('quoted')) continue
       if (step.language === 'json') expect(JSON.stringify(JSON.parse(step.text))).toContain(JSON.stringify(model).slice(1, -1))
-      else if (step.language !== 'bash' && step.text.includes('quoted')) expect(step.text).toContain(JSON.stringify(model))
-      else if (step.text.includes('quoted')) expect(step.text).toMatch(/'[^\n]*it'\\''s/)
+      else if (step.language !== 'bash') expect(step.text).toContain(JSON.stringify(model))
+      else expect(step.text).toMatch(/'[^\n]*it'\\''s/)
     }
   })
 })

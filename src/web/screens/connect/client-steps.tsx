@@ -1,4 +1,4 @@
-import { Anchor, Button } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { type Client, type ClientSetup, type ClientStep, clientDialects } from '../../../contract/clients/index.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
@@ -21,9 +21,9 @@ export function ClientSteps({ client, setup, models }: { client: Client; setup: 
         <>
           {say('interface', { dialect: clientDialects[client.dialect].name })}
           {' · '}
-          <Anchor href={client.documentation} target="_blank" rel="noreferrer" underline="always" inherit>
+          <a className={styles.documentation} href={client.documentation} target="_blank" rel="noreferrer">
             {say('documentation')}
-          </Anchor>
+          </a>
         </>
       }
     >
