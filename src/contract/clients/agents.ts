@@ -16,33 +16,18 @@ export const agents: readonly Client[] = [
         use: { zh: '摘要与后台小任务', en: 'summaries and small tasks in the background' },
       },
     ],
-    steps: ({ address, key, model }) => [
-      {
-        place: terminal,
-        language: 'bash',
-        text: lines(
-          ...exported({
-            ANTHROPIC_BASE_URL: address,
-            ANTHROPIC_AUTH_TOKEN: key,
-            ANTHROPIC_MODEL: model,
-            ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
-          }),
-          'claude',
-        ),
-      },
-      {
-        place: named('~/.claude/settings.json'),
-        language: 'json',
-        text: json({
-          env: {
-            ANTHROPIC_BASE_URL: address,
-            ANTHROPIC_AUTH_TOKEN: key,
-            ANTHROPIC_MODEL: model,
-            ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
-          },
-        }),
-      },
-    ],
+    steps: ({ address, key, model }) => {
+      const env = {
+        ANTHROPIC_BASE_URL: address,
+        ANTHROPIC_AUTH_TOKEN: key,
+        ANTHROPIC_MODEL: model,
+        ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+      }
+      return [
+        { place: terminal, language: 'bash', text: lines(...exported(env), 'claude') },
+        { place: named('~/.claude/settings.json'), language: 'json', text: json({ env }) },
+      ]
+    },
     hint: {
       zh: '两种方式任选其一。ANTHROPIC_DEFAULT_HAIKU_MODEL 让后台小任务也使用所选模型。',
       en: 'Either of the two is enough. ANTHROPIC_DEFAULT_HAIKU_MODEL makes small background tasks use the chosen model too.',

@@ -1,5 +1,5 @@
 import type { Client } from './client.ts'
-import { lines, quoted, string, terminal } from './writing.ts'
+import { lines, quoted, string, terminal, typescript } from './writing.ts'
 
 /** curl, the official SDKs and libraries over them. */
 export const libraries: readonly Client[] = [
@@ -51,20 +51,16 @@ export const libraries: readonly Client[] = [
     documentation: 'https://github.com/openai/openai-node',
     tried: { version: '7.51.0', date: '2026-11-23' },
     steps: ({ address, key, model }) => [
-      {
-        place: { zh: 'TypeScript', en: 'TypeScript' },
-        language: 'typescript',
-        text: lines(
-          "import OpenAI from 'openai'",
-          '',
-          `const client = new OpenAI({ baseURL: ${string(`${address}/v1`)}, apiKey: ${string(key)} })`,
-          'const reply = await client.chat.completions.create({',
-          `  model: ${string(model)},`,
-          "  messages: [{ role: 'user', content: 'Hello' }],",
-          '})',
-          'console.log(reply.choices[0]?.message.content)',
-        ),
-      },
+      typescript(
+        "import OpenAI from 'openai'",
+        '',
+        `const client = new OpenAI({ baseURL: ${string(`${address}/v1`)}, apiKey: ${string(key)} })`,
+        'const reply = await client.chat.completions.create({',
+        `  model: ${string(model)},`,
+        "  messages: [{ role: 'user', content: 'Hello' }],",
+        '})',
+        'console.log(reply.choices[0]?.message.content)',
+      ),
     ],
   },
   {
@@ -75,21 +71,17 @@ export const libraries: readonly Client[] = [
     documentation: 'https://github.com/anthropics/anthropic-sdk-typescript',
     tried: { version: '1.10.0', date: '2026-11-23' },
     steps: ({ address, key, model }) => [
-      {
-        place: { zh: 'TypeScript', en: 'TypeScript' },
-        language: 'typescript',
-        text: lines(
-          "import Anthropic from '@anthropic-ai/sdk'",
-          '',
-          `const client = new Anthropic({ baseURL: ${string(address)}, apiKey: ${string(key)} })`,
-          'const reply = await client.messages.create({',
-          `  model: ${string(model)},`,
-          '  max_tokens: 1024,',
-          "  messages: [{ role: 'user', content: 'Hello' }],",
-          '})',
-          'console.log(reply.content)',
-        ),
-      },
+      typescript(
+        "import Anthropic from '@anthropic-ai/sdk'",
+        '',
+        `const client = new Anthropic({ baseURL: ${string(address)}, apiKey: ${string(key)} })`,
+        'const reply = await client.messages.create({',
+        `  model: ${string(model)},`,
+        '  max_tokens: 1024,',
+        "  messages: [{ role: 'user', content: 'Hello' }],",
+        '})',
+        'console.log(reply.content)',
+      ),
     ],
   },
   {
@@ -100,17 +92,13 @@ export const libraries: readonly Client[] = [
     documentation: 'https://github.com/googleapis/js-genai',
     tried: { version: '2.32.0', date: '2026-11-23' },
     steps: ({ address, key, model }) => [
-      {
-        place: { zh: 'TypeScript', en: 'TypeScript' },
-        language: 'typescript',
-        text: lines(
-          "import { GoogleGenAI } from '@google/genai'",
-          '',
-          `const client = new GoogleGenAI({ apiKey: ${string(key)}, httpOptions: { baseUrl: ${string(address)} } })`,
-          `const reply = await client.models.generateContent({ model: ${string(model)}, contents: 'Hello' })`,
-          'console.log(reply.text)',
-        ),
-      },
+      typescript(
+        "import { GoogleGenAI } from '@google/genai'",
+        '',
+        `const client = new GoogleGenAI({ apiKey: ${string(key)}, httpOptions: { baseUrl: ${string(address)} } })`,
+        `const reply = await client.models.generateContent({ model: ${string(model)}, contents: 'Hello' })`,
+        'console.log(reply.text)',
+      ),
     ],
   },
   {
@@ -121,18 +109,14 @@ export const libraries: readonly Client[] = [
     documentation: 'https://ai-sdk.dev/providers/ai-sdk-providers/openai',
     tried: { version: '6.0.322', date: '2026-11-23' },
     steps: ({ address, key, model }) => [
-      {
-        place: { zh: 'TypeScript', en: 'TypeScript' },
-        language: 'typescript',
-        text: lines(
-          "import { createOpenAI } from '@ai-sdk/openai'",
-          "import { generateText } from 'ai'",
-          '',
-          `const sluice = createOpenAI({ baseURL: ${string(`${address}/v1`)}, apiKey: ${string(key)} })`,
-          `const { text } = await generateText({ model: sluice(${string(model)}), prompt: 'Hello' })`,
-          'console.log(text)',
-        ),
-      },
+      typescript(
+        "import { createOpenAI } from '@ai-sdk/openai'",
+        "import { generateText } from 'ai'",
+        '',
+        `const sluice = createOpenAI({ baseURL: ${string(`${address}/v1`)}, apiKey: ${string(key)} })`,
+        `const { text } = await generateText({ model: sluice(${string(model)}), prompt: 'Hello' })`,
+        'console.log(text)',
+      ),
     ],
   },
   {
@@ -143,21 +127,17 @@ export const libraries: readonly Client[] = [
     documentation: 'https://docs.langchain.com/oss/javascript/integrations/chat/openai',
     tried: { version: '1.5.8', date: '2026-11-23' },
     steps: ({ address, key, model }) => [
-      {
-        place: { zh: 'TypeScript', en: 'TypeScript' },
-        language: 'typescript',
-        text: lines(
-          "import { ChatOpenAI } from '@langchain/openai'",
-          '',
-          'const chat = new ChatOpenAI({',
-          `  model: ${string(model)},`,
-          `  apiKey: ${string(key)},`,
-          `  configuration: { baseURL: ${string(`${address}/v1`)} },`,
-          '})',
-          "const reply = await chat.invoke('Hello')",
-          'console.log(reply.content)',
-        ),
-      },
+      typescript(
+        "import { ChatOpenAI } from '@langchain/openai'",
+        '',
+        'const chat = new ChatOpenAI({',
+        `  model: ${string(model)},`,
+        `  apiKey: ${string(key)},`,
+        `  configuration: { baseURL: ${string(`${address}/v1`)} },`,
+        '})',
+        "const reply = await chat.invoke('Hello')",
+        'console.log(reply.content)',
+      ),
     ],
   },
 ]

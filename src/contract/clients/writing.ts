@@ -1,5 +1,5 @@
 import type { Text } from '../text.ts'
-import type { ClientSetup } from './client.ts'
+import type { ClientSetup, ClientStep } from './client.ts'
 
 /** How settings are written: places, and texts in the quotes of their languages. */
 
@@ -21,3 +21,9 @@ export const openAiFields = ({ address, key, model }: ClientSetup) => [
   { label: 'API Key', value: key },
   { label: 'Model ID', value: model },
 ]
+
+export const typescript = (...all: readonly string[]): ClientStep => ({
+  place: named('TypeScript'),
+  language: 'typescript',
+  text: lines(...all),
+})
