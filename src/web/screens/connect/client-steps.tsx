@@ -71,7 +71,7 @@ function ExtraModels({ client, model, models }: { client: Client; model: string;
   const local = useLocal()
   const isAdmin = useMay('admin')
   const missing = (client.extraModels ?? []).filter((extra) => !models.includes(extra.model) && extra.model !== model)
-  if (missing.length === 0 || model === '') return null
+  if (missing.length === 0) return null
   const mapping = JSON.stringify(Object.fromEntries(missing.map((extra) => [extra.model, model])), null, 2)
   return (
     <Notice

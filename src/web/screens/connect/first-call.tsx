@@ -35,7 +35,7 @@ export function FirstCall({ dialect, apiKey, model }: { dialect: ClientDialect; 
       title={say('call')}
       description={say('callHint')}
       aside={
-        <Button leftSection={<IconPlayerPlay size={16} />} loading={isBusy} disabled={model === ''} onClick={() => void send()}>
+        <Button leftSection={<IconPlayerPlay size={16} />} loading={isBusy} onClick={() => void send()}>
           {say('send')}
         </Button>
       }

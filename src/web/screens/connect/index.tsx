@@ -1,4 +1,4 @@
-import { Button, Select } from '@mantine/core'
+import { Button, Select, Skeleton } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -84,8 +84,14 @@ function Connect({ tokens }: { tokens: readonly Token[] }) {
           />
         </div>
       </Panel>
-      <ClientSteps client={client} setup={{ address, key, model }} models={models} />
-      <FirstCall key={`${client.dialect} ${token.id} ${model}`} dialect={client.dialect} apiKey={key} model={model} />
+      {all.isPending && <Skeleton height={280} radius="md" />}
+      {all.error && <ErrorView error={all.error} onRetry={() => void all.refetch()} />}
+      {model !== '' && (
+        <>
+          <ClientSteps client={client} setup={{ address, key, model }} models={models} />
+          <FirstCall key={`${client.dialect} ${token.id} ${model}`} dialect={client.dialect} apiKey={key} model={model} />
+        </>
+      )}
     </div>
   )
 }
