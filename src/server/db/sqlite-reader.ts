@@ -84,7 +84,8 @@ function answerOf(child: ChildProcess, statement: Statement): Promise<Rows> {
   return new Promise((resolve, reject) => {
     const heard = (answer: Answer) => {
       child.off('exit', over).off('error', over)
-      if ('rows' in answer) resolve(answer.rows)
+      // Written by `sqlite-reading.ts`.
+      if ('rows' in answer) resolve(JSON.parse(answer.rows) as Rows)
       else reject(new Error(answer.failed))
     }
     const over = (cause: unknown) => {

@@ -9,7 +9,8 @@ export interface Statement {
   readonly parameters: readonly unknown[]
 }
 
-export type Answer = { readonly rows: Record<string, unknown>[] } | { readonly failed: string }
+/** Rows are JSON: who asked, which also serves requests, reads that in half the time of structured clones. Columns are numbers, texts and null. */
+export type Answer = { readonly rows: string } | { readonly failed: string }
 
 /** Below those that serve requests. */
 const niceness = 10
@@ -37,7 +38,7 @@ process.on('message', ({ sql, parameters }: Statement) => {
 function answer(sql: string, parameters: readonly unknown[]): Answer {
   try {
     // Kysely hands over what it compiled; its values are those of the schema: numbers, texts and null.
-    return { rows: database.prepare(sql).all(...(parameters as Values)) }
+    return { rows: JSON.stringify(database.prepare(sql).all(...(parameters as Values))) }
   } catch (error) {
     return { failed: error instanceof Error ? error.message : String(error) }
   }

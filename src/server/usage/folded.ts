@@ -29,7 +29,7 @@ export interface HourSums {
 export const sideColumns = { model: 'model_name', user: 'user_id', channel: 'channel_id', group: 'group' } as const
 
 const rowsAtOnce = 48
-const daySeconds = 86_400
+const pieceSeconds = 4 * hourSeconds
 
 /** Where the hours begin that are not folded yet; 0 while none is. */
 export async function foldedUntil(db: Queries): Promise<number> {
@@ -146,11 +146,11 @@ function keysOf(filter: ResolvedFilter, by: SumsBy): ReadonlySet<Key> | undefine
   return key ? new Set([key]) : undefined
 }
 
-/** Day by day: a long span must not keep others from the one connection that SQLite has. */
+/** Some hours at a time: neither a connection nor the event loop is kept from others for long, however many users an hour has. */
 async function* rolledSums(db: Queries, filter: ResolvedFilter, { by, span }: Part): AsyncGenerator<HourSums[]> {
   const ends = await endsOf(db, filter, span)
   if (!ends) return
-  for (let from = ends.from; from <= ends.to; from += daySeconds) {
+  for (let from = ends.from; from <= ends.to; from += pieceSeconds) {
     const rows = await db
       .selectFrom('quota_data')
       .select(['quota_data.created_at as hour', `quota_data.${sideColumns[by]} as key`])
@@ -159,14 +159,27 @@ async function* rolledSums(db: Queries, filter: ResolvedFilter, { by, span }: Pa
         fn.sum<number>('count').as('count'),
         fn.sum<number>('token_used').as('token_used'),
       ])
-      .where(matchingHours({ ...filter, start_timestamp: from, end_timestamp: Math.min(ends.to, from + daySeconds - 1) }))
+      .where(matchingHours({ ...filter, start_timestamp: from, end_timestamp: Math.min(ends.to, from + pieceSeconds - 1) }))
       .groupBy(['quota_data.created_at', `quota_data.${sideColumns[by]}`])
       .orderBy('quota_data.created_at')
       .orderBy('key')
       .execute()
-    const hours = [...new Set(rows.map(({ hour }) => hour))]
-    yield hours.map((hour) => ({ hour, sums: flatten(rows.flatMap((row) => (row.hour === hour ? [[row.key, row]] : []))) }))
+    yield byHour(rows)
   }
+}
+
+/** Rows that are ordered by hour. */
+function byHour(rows: readonly (Sum & { readonly hour: number; readonly key: Key })[]): HourSums[] {
+  const hours: { readonly hour: number; readonly sums: Key[] }[] = []
+  for (const { hour, key, quota, count, token_used } of rows) {
+    let last = hours.at(-1)
+    if (last?.hour !== hour) {
+      last = { hour, sums: [] }
+      hours.push(last)
+    }
+    last.sums.push(key, quota, count, token_used)
+  }
+  return hours
 }
 
 /** From the first hour to the last in which the roll-up has something at all. */
