@@ -1,7 +1,8 @@
 import type { Call } from './call.ts'
 import type { Receiver, Running } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
-import { requireNoError, tryReading } from './whole-reply.ts'
+import { tryReading } from './read-reply.ts'
+import { requireNoError } from './whole-reply.ts'
 
 /** Passes an answer of bytes (speech) on as it comes. Its last piece waits for the charge. JSON in place of it is an error. */
 export class BytesReply implements Receiver {

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 import type { CallerHeaders } from '../providers/provider.ts'
-import type { Written } from './passage.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
 
 /** The caller's headers, of which providers pick what they pass on. Their idempotency key is not among them: see `keyedHeaders`. */
@@ -17,7 +16,7 @@ export function callerHeaders({ call }: Pick<Work, 'call'>): CallerHeaders {
 export function keyedHeaders(
   { secrets }: Pick<RelayParts, 'secrets'>,
   work: Work,
-  { body, contentType }: Written,
+  { body, contentType }: { readonly body: Buffer; readonly contentType: string },
 ): CallerHeaders {
   const headers = callerHeaders(work)
   const key = work.call.request.headers['idempotency-key']

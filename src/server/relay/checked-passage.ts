@@ -2,13 +2,12 @@ import type { Usage } from '../../contract/usage.ts'
 import { CompletionCheck } from '../moderation/completion-check.ts'
 import type { PaidCall } from '../protocols/paid-calls.ts'
 import { replyTexts } from '../protocols/reply-texts.ts'
-import type { ReplyTexts } from '../protocols/text-slots.ts'
-import { withTexts } from '../protocols/text-slots.ts'
+import { type ReplyTexts, withTexts } from '../protocols/text-slots.ts'
 import type { JsonObject, UpstreamErrorFacts } from '../protocols/wire-format.ts'
 import { CheckedEvents, type CheckFacts } from './checked-events.ts'
 import type { Passage, Tap } from './passage.ts'
+import { parseObject } from './read-reply.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
-import { parseObject } from './whole-reply.ts'
 
 /**
  * The passage itself while completions are not checked, or say nothing to people. Else one that takes listed words out of what it gives,

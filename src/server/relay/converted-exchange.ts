@@ -5,7 +5,7 @@ import { readErrorInReply } from '../protocols/openai-chat/errors.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import { Exchange, type Receiver, type Running, type Target } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
-import { parseObject, tryReading } from './whole-reply.ts'
+import { parseObject, tryReading } from './read-reply.ts'
 
 /** What makes one answer: the calls, where their tasks are asked about, and what becomes of the replies. */
 export interface ConvertedTarget {

@@ -14,10 +14,10 @@ import type { Call } from './call.ts'
 import { callerHeaders } from './caller-headers.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { Body } from './read-body.ts'
+import { parseObject } from './read-reply.ts'
 import type { Home, RelayParts } from './relay-parts.ts'
 import { settingsOf } from './translate.ts'
 import { callUpstream } from './upstream-call.ts'
-import { parseObject } from './whole-reply.ts'
 
 /** A prompt to be counted. */
 export interface Counted {

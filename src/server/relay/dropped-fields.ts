@@ -2,6 +2,7 @@ import { AppError } from '../lib/failure.ts'
 import type { Format } from '../protocols/format.ts'
 import { asksForSomething } from '../protocols/unread-members.ts'
 import { arrayAt, isObject, type JsonObject, objectAt } from '../protocols/wire-format.ts'
+import { UpstreamFailure } from './failure.ts'
 import type { Work } from './relay-parts.ts'
 
 /** Fields of a request that the form of an upstream cannot carry: named to the caller and in the log, and refused to who is strict. */
@@ -83,3 +84,9 @@ export function plainName(field: string): string {
 
 const shownMax = 40
 const keptMax = 200
+
+/** Why a channel is not asked: what has no price is among the tools that go to it. Without `sent` everything goes. */
+export function unpricedOf({ unpriced = [] }: Pick<Work, 'unpriced'>, sent?: readonly string[]): UpstreamFailure | undefined {
+  const ordered = unpriced.find(({ tool }) => sent === undefined || sent.includes(tool))
+  return ordered && new UpstreamFailure('untranslatable', { own: ordered.refusal })
+}

@@ -1,10 +1,12 @@
 import { noUsage, promptTokens, type Usage } from '../../contract/usage.ts'
+import { plausibleUsage } from '../pricing/plausible.ts'
+import type { UsageBound } from '../pricing/usage-bound.ts'
 import { countTokens, estimateText } from '../protocols/count-tokens.ts'
 import { countCalls } from '../protocols/paid-calls.ts'
 import { countPrompt } from './estimate.ts'
 import type { Came } from './passage.ts'
 import type { Ending } from './record.ts'
-import type { Work } from './relay-parts.ts'
+import type { RelayParts, Work } from './relay-parts.ts'
 import { withUnkept } from './said-text.ts'
 
 /**
@@ -58,4 +60,20 @@ function larger(usage: Usage | undefined, counted: Usage): Usage {
   if (!usage) return counted
   const input = promptTokens(usage) > 0 ? usage.input : counted.input
   return { ...usage, input, output: Math.max(usage.output, counted.output) }
+}
+
+/** The ending with a usage that its request can have; with what was reported where that is more. */
+export function plausibleEnding(ending: Ending, bound: UsageBound | undefined): Ending {
+  const { usage, isImplausible } = plausibleUsage(ending.usage, bound)
+  return isImplausible ? { ...ending, usage, reported: ending.usage } : ending
+}
+
+/** Compares the estimate of a prompt with what the upstream itself has reported. Media are left out: their formulas are the vendors'. */
+export function learnFrom(
+  { calibration }: RelayParts,
+  { facts, estimate, home }: Work,
+  { usage, isEstimated, reported }: Ending,
+): void {
+  if (isEstimated || reported || !estimate || facts.uncounted || facts.mediaParts > 0 || home) return
+  calibration.learn(facts.model, { estimated: estimate.plain, reported: promptTokens(usage) })
 }

@@ -5,7 +5,6 @@ import { countMedia } from '../protocols/count-media.ts'
 import { countTokens, estimateInput } from '../protocols/count-tokens.ts'
 import type { JsonObject, RequestFacts } from '../protocols/wire-format.ts'
 import type { Estimate } from './calibration.ts'
-import type { Ending } from './record.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
 
 /** A quick estimate, for limits and the hold. Where a call is not counted by its text, the number is exact. */
@@ -39,14 +38,4 @@ export async function countPrompt({ format, facts, body, estimate }: Work): Prom
   if (isHeavy(body.bytes.length)) await furtherTurn()
   const text = format.promptText(body.json).join('\n')
   return (await countTokens(text, facts.model)) + countAround(body.json) + countMedia(body.json, facts)
-}
-
-/** Compares the estimate of a prompt with what the upstream itself has reported. Media are left out: their formulas are the vendors'. */
-export function learnFrom(
-  { calibration }: RelayParts,
-  { facts, estimate, home }: Work,
-  { usage, isEstimated, reported }: Ending,
-): void {
-  if (isEstimated || reported || !estimate || facts.uncounted || facts.mediaParts > 0 || home) return
-  calibration.learn(facts.model, { estimated: estimate.plain, reported: promptTokens(usage) })
 }

@@ -5,7 +5,6 @@ import { spliceMembers } from '../lib/splice-json.ts'
 import { costOf, type Price } from '../pricing/quote.ts'
 import { unpricedMembers } from '../pricing/tiers.ts'
 import type { JsonObject, RequestFacts } from '../protocols/wire-format.ts'
-import { UpstreamFailure } from './failure.ts'
 import type { Body } from './read-body.ts'
 import type { RelayParts, Unpriced, Work } from './relay-parts.ts'
 
@@ -42,12 +41,6 @@ export function priceExtras(
     ...(otherPrices.length > 0 ? { otherPrices } : {}),
     ...(unpriced.length > 0 ? { unpriced } : {}),
   }
-}
-
-/** Why a channel is not asked: what has no price is among the tools that go to it. Without `sent` everything goes. */
-export function unpricedOf({ unpriced = [] }: Pick<Work, 'unpriced'>, sent?: readonly string[]): UpstreamFailure | undefined {
-  const ordered = unpriced.find(({ tool }) => sent === undefined || sent.includes(tool))
-  return ordered && new UpstreamFailure('untranslatable', { own: ordered.refusal })
 }
 
 /** The price to hold a call at that several models may work for: the one that is the dearest for equal parts of input and output. */

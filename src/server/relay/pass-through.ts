@@ -4,9 +4,10 @@ import type { WireFormat } from '../protocols/wire-format.ts'
 import { UpstreamFailure } from './failure.ts'
 import { gathered, toldAsStream } from './other-form.ts'
 import type { Passage } from './passage.ts'
+import { parseObject } from './read-reply.ts'
 import { repliesIn, type Work } from './relay-parts.ts'
 import { StreamTap } from './tap.ts'
-import { parseObject, readPart, readWhole, requireNoError } from './whole-reply.ts'
+import { readPart, readWhole, requireNoError } from './whole-reply.ts'
 
 type Asked = Pick<Work, 'body' | 'facts' | 'format'>
 

@@ -9,22 +9,21 @@ import { furtherTurn, isHeavy } from '../lib/loop-turns.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
 import { withoutForeignThoughts } from '../protocols/anthropic-messages/past-thinking.ts'
 import type { Format } from '../protocols/format.ts'
+import { isObject } from '../protocols/wire-format.ts'
 import { isVisible, passesHeader } from '../providers/passed-headers.ts'
 import type { Provider } from '../providers/provider.ts'
 import { callerHeaders, keyedHeaders } from './caller-headers.ts'
 import { type Converted, convert } from './convert.ts'
 import type { ConvertedTarget } from './converted-exchange.ts'
-import { strictlyRefused, takenOut, tellDropped } from './dropped-fields.ts'
+import { strictlyRefused, takenOut, tellDropped, unpricedOf } from './dropped-fields.ts'
 import type { Limits, Target } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
-import { unpricedOf } from './paid-extras.ts'
 import { passThrough } from './pass-through.ts'
 import type { Passage, Written } from './passage.ts'
 import type { Body } from './read-body.ts'
 import { changedForm } from './read-form.ts'
 import { limitedMembers, type RelayParts, repliesIn, type Work } from './relay-parts.ts'
-import { refusesStreamOptions } from './second-try.ts'
-import { refusedThread } from './threads.ts'
+import { refusesStreamOptions } from './stream-options.ts'
 import { translate } from './translate.ts'
 import { wayTo } from './upstream-call.ts'
 
@@ -262,3 +261,13 @@ function limitsOf({ setting }: RunningChannel): Limits {
 
 /** Whole answers of reasoning models take minutes before their first header; the official SDKs wait ten. */
 const defaults = { headersMs: 600_000, idleMs: 300_000, totalMs: 3_600_000 } as const
+
+/**
+ * A Messages caller may leave the conversation with the vendor and send only what is new. An upstream that does not keep it would answer
+ * without its beginning. The caller is told so in the words by which its SDK goes on without a thread. Undefined when all is well.
+ */
+function refusedThread({ format, body }: Work, { keepsThreads }: Provider): UpstreamFailure | undefined {
+  if (keepsThreads || format.format !== 'anthropic.messages' || !isObject(body.json.thread)) return undefined
+  const reason = { zh: '该渠道不保存对话', en: 'this channel keeps no conversations' }
+  return new UpstreamFailure('untranslatable', { own: new AppError('untranslatable', { field: 'thread', reason }) })
+}

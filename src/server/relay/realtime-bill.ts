@@ -6,7 +6,7 @@ import { costOf, type Price } from '../pricing/quote.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import { type Hold, isQuotaRefusal } from '../wallet/ledger.ts'
 import type { Attempt } from './billed.ts'
-import { plausibleEnding } from './plausible-ending.ts'
+import { plausibleEnding } from './ending.ts'
 import { chargeFor, type Ending } from './record.ts'
 import type { RelayParts } from './relay-parts.ts'
 

@@ -19,12 +19,12 @@ import type { OpenResponse } from './open-responses.ts'
 import { toldAsStream } from './other-form.ts'
 import { answerOwn } from './own-response-calls.ts'
 import type { Passage, Whole } from './passage.ts'
+import { parseObject } from './read-reply.ts'
 import type { RelayParts } from './relay-parts.ts'
 import { type AboutResponse, askAbout } from './response-at-upstream.ts'
 import { streamResponse } from './response-stream.ts'
 import { settleIfEnded } from './settle-responses.ts'
 import { StreamTap } from './tap.ts'
-import { parseObject } from './whole-reply.ts'
 
 type ResponseEndpoint = Extract<Endpoint, { kind: 'response' }>
 

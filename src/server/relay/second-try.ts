@@ -7,6 +7,7 @@ import { background } from '../lib/logger.ts'
 import { hasThoughts } from '../protocols/anthropic-messages/past-thinking.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
+import { noteStreamOptionsRefused, refusesStreamOptions } from './stream-options.ts'
 
 /**
  * Refusals that another wording of the same request avoids: an access token that was withdrawn before its time, `stream_options` where
@@ -22,7 +23,7 @@ export function isWorthSecondTry(app: RelayParts, work: Work, channel: RunningCh
   }
   if (status !== 400 && status !== 422) return false
   if (facts.message.includes('stream_options') && !refusesStreamOptions(channel)) {
-    refusing.add(channel)
+    noteStreamOptionsRefused(channel)
     return true
   }
   if (!work.leavesReasoning && staleReasoning.test(facts.message) && mayLeaveReasoning(work)) {
@@ -62,14 +63,6 @@ export function missingEndpoint(
 /** Of the requests that pass as they are, only those in Messages name the reasoning that they bring back. */
 function mayLeaveReasoning({ translation, format, body }: Work): boolean {
   return translation !== undefined || (format.format === 'anthropic.messages' && hasThoughts(body.json))
-}
-
-/** A channel that was changed is a new object, and is asked anew. */
-const refusing = new WeakSet<RunningChannel>()
-
-/** Whether this upstream has refused `stream_options`. */
-export function refusesStreamOptions(channel: RunningChannel): boolean {
-  return refusing.has(channel)
 }
 
 /** What vendors say of reasoning that was changed, or that another model or key has sealed. Source: protocols notes 3.7. */

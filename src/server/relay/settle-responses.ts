@@ -6,14 +6,14 @@ import { countTokens } from '../protocols/count-tokens.ts'
 import { wireFormats } from '../protocols/index.ts'
 import { readEnd } from '../protocols/openai-responses/states.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
+import { plausibleEnding } from './ending.ts'
 import { UpstreamFailure } from './failure.ts'
 import { itemIdsIn } from './note-response.ts'
 import type { OpenResponse } from './open-responses.ts'
-import { plausibleEnding } from './plausible-ending.ts'
+import { parseObject } from './read-reply.ts'
 import { chargeFor, type Ending } from './record.ts'
 import type { RelayParts } from './relay-parts.ts'
 import { askAbout } from './response-at-upstream.ts'
-import { parseObject } from './whole-reply.ts'
 
 /** Nobody waits longer for a response: then its prompt is charged, and whatever it said is the operator's loss. */
 const agesSecondsMax = 24 * 60 * 60

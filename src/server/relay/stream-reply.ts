@@ -4,7 +4,7 @@ import type { Receiver, Running } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
 import { type Form, formOf } from './other-form.ts'
 import type { Passage, Replay, Tap } from './passage.ts'
-import { tryReading } from './whole-reply.ts'
+import { tryReading } from './read-reply.ts'
 
 /**
  * Passes an event stream from the upstream to the caller: chunks that arrive in one tick leave in one write, back-pressure goes both

@@ -6,16 +6,17 @@ import { background } from '../lib/logger.ts'
 import { eventsIn, toByteText, withLineFeeds } from '../lib/sse.ts'
 import type { Codec, EventReader, Inbound, ReadContext, WriteContext, WrittenRequest } from '../protocols/codec.ts'
 import type { Dialogue } from '../protocols/dialogue.ts'
-import type { ReplyEvent } from '../protocols/reply-events.ts'
+import type { CallerFormat } from '../protocols/format.ts'
+import type { OpenEvent, ReplyEvent } from '../protocols/reply-events.ts'
+import { plainName } from './dropped-fields.ts'
 import { UpstreamFailure } from './failure.ts'
 import { Followed } from './follow-reply.ts'
 import { formOf } from './other-form.ts'
 import type { Passage, Replay, Whole } from './passage.ts'
+import { parseObject } from './read-reply.ts'
 import type { RelayParts, Work } from './relay-parts.ts'
-import { ReplyLosses } from './reply-losses.ts'
 import type { SealedState } from './sealed-parts.ts'
 import { TranslatingTap } from './translating-tap.ts'
-import { parseObject } from './whole-reply.ts'
 
 interface Pair {
   readonly codec: Codec
@@ -121,3 +122,31 @@ function withUsage(events: readonly ReplyEvent[], usage: Usage): ReplyEvent[] {
 function randomId(): string {
   return randomBytes(12).toString('hex')
 }
+
+/** Gathers, for the log row, what a translated reply holds and the caller does not get as it was. */
+class ReplyLosses {
+  readonly #names: string[]
+  readonly #asText: readonly OpenEvent['block'][]
+
+  constructor({ translation, format }: Work) {
+    this.#names = translation?.replyDropped ?? []
+    this.#asText = mediaAsText[format.format] ?? []
+  }
+
+  note(name: string): void {
+    const plain = plainName(name)
+    if (plain !== '' && this.#names.length < namesMax && !this.#names.includes(plain)) this.#names.push(plain)
+  }
+
+  /** Names a picture or sound for which the caller's format has no place in a reply. */
+  noteBlock({ block }: OpenEvent): void {
+    if (this.#asText.includes(block)) this.note(block)
+  }
+}
+
+const namesMax = 50
+
+const mediaAsText: Readonly<Partial<Record<string, readonly OpenEvent['block'][]>>> = {
+  'anthropic.messages': ['image', 'audio'],
+  'openai.responses': ['audio'],
+} satisfies Partial<Record<CallerFormat, readonly OpenEvent['block'][]>>

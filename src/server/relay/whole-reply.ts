@@ -5,6 +5,7 @@ import { isObject, type JsonObject, type RequestFacts, type WireFormat } from '.
 import type { Receiver } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { Came, Passage, Whole } from './passage.ts'
+import { badReply, parseObject, tryReading } from './read-reply.ts'
 
 /** Collects a whole JSON answer, checks that it is one, and reads its usage. Nothing goes to the caller before the charge. */
 export class WholeReply implements Receiver {
@@ -58,15 +59,6 @@ export class WholeReply implements Receiver {
 
 /** No text that a model writes is as long; pictures are. */
 const partBytesMax = 4 * 1024 * 1024
-
-/** What `read` answers, or the failure that a broken answer is. */
-export function tryReading<Read>(read: () => Read): Read | UpstreamFailure {
-  try {
-    return read()
-  } catch (cause) {
-    return cause instanceof UpstreamFailure ? cause : new UpstreamFailure('bad-reply', { cause })
-  }
-}
 
 const parseWholeBelow = 64 * 1024
 
@@ -136,15 +128,5 @@ function readEntry(body: Buffer, { start, end }: { readonly start: number; reado
 }
 
 const wordsBelow = 4096
-
-export function parseObject(body: Buffer): JsonObject {
-  const value: unknown = JSON.parse(body.toString('utf8', body[0] === 0xef ? 3 : 0))
-  if (!isObject(value)) throw badReply('the answer is not a JSON object')
-  return value
-}
-
-function badReply(message: string): UpstreamFailure {
-  return new UpstreamFailure('bad-reply', { facts: { message } })
-}
 
 const openBracket = 0x5b
