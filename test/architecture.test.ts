@@ -21,11 +21,18 @@ describe('the house', () => {
   })
 
   it.each([
-    ['src/server/channels/select.ts', '../relay/handle.ts', 'relay does not come before channels in the list'],
+    ['src/server/channels/select.ts', '../relay/handle-request.ts', 'relay does not come before channels in the list'],
     ['src/server/lib/clock.ts', '../db/open.ts', 'db does not come before lib in the list'],
     ['src/server/protocols/usage.ts', '../options/store.ts', 'protocols may import only the contract, lib'],
     ['src/server/providers/openai.ts', '../db/open.ts', 'providers may import only the contract, lib and protocols'],
-    ['src/server/console/channels.ts', '../relay/handle.ts', 'the console may import only relay/probe.ts of the relay'],
+    [
+      'src/server/console/channels.ts',
+      '../relay/handle-request.ts',
+      'the console may import only relay/models/probe.ts of the relay',
+    ],
+    ['src/server/relay/http/read-body.ts', '../response/stream.ts', 'response does not come before http in the relay'],
+    ['src/server/relay/oddments/a.ts', '../http/read-body.ts', 'the room oddments is not on the list of the relay'],
+    ['src/server/relay/failover/attempt.ts', '../router.ts', 'a room imports nothing that puts rooms together'],
     ['src/server/oddments/a.ts', '../lib/clock.ts', 'the folder oddments is not on the list'],
     ['src/server/http/server.ts', '../../web/lib/call.ts', 'the server imports nothing of the console'],
     ['src/contract/route.ts', 'node:fs', 'the contract imports zod and itself, nothing else'],
@@ -38,8 +45,11 @@ describe('the house', () => {
   })
 
   it.each([
-    ['src/server/relay/handle.ts', '../channels/select.ts'],
-    ['src/server/console/channels.ts', '../relay/probe.ts'],
+    ['src/server/relay/handle-request.ts', '../channels/select.ts'],
+    ['src/server/console/channels.ts', '../relay/models/probe.ts'],
+    ['src/server/relay/router.ts', './stored-responses/answer-call.ts'],
+    ['src/server/relay/response/stream.ts', '../upstream/http-exchange.ts'],
+    ['src/server/relay/count/count.ts', '../relay-parts.ts'],
     ['src/server/start.ts', './app.ts'],
     ['src/server/lib/failure.ts', '../../contract/errors.ts'],
     ['src/web/screens/login/form.tsx', './fields.tsx'],

@@ -9,6 +9,17 @@ export const order = [
   'protocols', 'providers', 'channels', 'relay', 'tasks', 'parts', 'jobs', 'console', 'http', 'app', 'start',
 ] // biome-ignore format: one line reads as the list that it is
 
+/**
+ * The rooms of the relay, in the same way: each may import those before it. The files at its top put them together: they may import every
+ * room, and of them a room may import only the parts that it is given, the table of paths, and the admission of a request.
+ */
+export const relayRooms = [
+  'http', 'admission', 'upstream', 'response', 'charge', 'stored-responses', 'idempotency', 'failover', 'background', 'realtime', 'count',
+  'models',
+] // biome-ignore format: one line reads as the list that it is
+
+const sharedByRooms = new Set(['relay-parts', 'endpoints', 'admit-request'])
+
 /** Folders that must stay pure: they may import only the contract, themselves and these. */
 const pure: Readonly<Record<string, readonly string[]>> = { protocols: ['lib'], providers: ['lib', 'protocols'] }
 
@@ -63,11 +74,26 @@ function wallOfServer(from: string, to: string): string | undefined {
   const there = serverFolder(to)
   if (!order.includes(here)) return `the folder ${here} is not on the list`
   if (!order.includes(there)) return `the folder ${there} is not on the list`
+  if (here === 'relay' && there === 'relay') return wallOfRelay(from, to)
   if (here === there) return undefined
   if (pure[here] && !pure[here].includes(there)) return `${here} may import only the contract, ${pure[here].join(' and ')}`
-  if (here === 'console' && there === 'relay' && to !== 'src/server/relay/probe.ts')
-    return 'the console may import only relay/probe.ts of the relay'
+  if (here === 'console' && there === 'relay' && to !== 'src/server/relay/models/probe.ts')
+    return 'the console may import only relay/models/probe.ts of the relay'
   return order.indexOf(there) < order.indexOf(here) ? undefined : `${there} does not come before ${here} in the list`
+}
+
+function wallOfRelay(from: string, to: string): string | undefined {
+  const [here, there] = [relayRoom(from), relayRoom(to)]
+  const isAtTop = (room: string) => !relayRooms.includes(room)
+  if (from.split('/').length > 4 && isAtTop(here)) return `the room ${here} is not on the list of the relay`
+  if (isAtTop(here) || here === there) return undefined
+  if (isAtTop(there)) return sharedByRooms.has(there) ? undefined : 'a room imports nothing that puts rooms together'
+  return relayRooms.indexOf(there) < relayRooms.indexOf(here) ? undefined : `${there} does not come before ${here} in the relay`
+}
+
+/** The folder inside the relay, or the name of a file at its top. */
+function relayRoom(path: string): string {
+  return (path.split('/')[3] ?? '').replace(/\.ts$/, '')
 }
 
 function serverFolder(path: string): string {

@@ -1,4 +1,4 @@
-import { settleOpenResponses } from '../relay/settle-responses.ts'
+import { settleOpenResponses } from '../relay/stored-responses/settle-pending.ts'
 import type { Job } from './runner.ts'
 
 /** Charges responses that ran on in the background, although nobody may ever read them; those of nodes that are gone have failed. */

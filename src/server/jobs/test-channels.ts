@@ -2,7 +2,7 @@ import { channelStatus } from '../../contract/entities/channel-status.ts'
 import { disableChannel, enableAfterTest, reportFailure, reportTest } from '../channels/health.ts'
 import { openChannel, type RunningChannel, type SavedChannel } from '../channels/model-index.ts'
 import type { App } from '../parts.ts'
-import { type Probe, probeKey } from '../relay/probe.ts'
+import { type Probe, probeKey } from '../relay/models/probe.ts'
 import type { Job } from './runner.ts'
 import { sweep } from './sweep.ts'
 

@@ -2,8 +2,8 @@ import { fail } from '../lib/failure.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { LogFilter } from '../usage/filter.ts'
 import { listOwnLogs } from '../usage/log.ts'
-import type { Call } from './call.ts'
-import { keysIn } from './identify.ts'
+import { keysIn } from './admission/authenticate.ts'
+import type { Call } from './http/client-exchange.ts'
 import type { RelayParts } from './relay-parts.ts'
 
 /**

@@ -5,12 +5,12 @@ import { ArrayFraming } from '../protocols/gemini-generate/array-framing.ts'
 import type { CountFormat } from '../protocols/token-counts.ts'
 import type { PathFacts, Reframing } from '../protocols/wire-format.ts'
 import type { BillingQuestion } from './billing.ts'
-import { asksForEvents, decodePath, plainModel, readGeminiPath } from './gemini-paths.ts'
-import type { ResponseAction } from './response-at-upstream.ts'
-import { findTaskCall, isTaskPath, type TaskCall, taskLines } from './task-paths.ts'
+import { asksForEvents, decodePath, plainModel, readGeminiPath } from './http/gemini-paths.ts'
+import { findTaskCall, isTaskPath, type TaskCall, taskLines } from './http/task-paths.ts'
+import type { ResponseAction } from './stored-responses/upstream-calls.ts'
 
 /**
- * The relay: from a caller's request to a channel's answer and a durable charge, in one straight line (`handle.ts`). It knows no
+ * The relay: from a caller's request to a channel's answer and a durable charge, in one straight line (`handle-request.ts`). It knows no
  * provider by name and no money beyond hold, settle and release. This table is the only place that knows relay paths.
  */
 export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
@@ -42,6 +42,9 @@ export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
       readonly meant?: string
     }
 )
+
+/** A call that generates an answer. */
+export type RelayEndpoint = Extract<Endpoint, { kind: 'relay' }>
 
 interface WrongMethod {
   readonly wrongMethod: string

@@ -3,7 +3,7 @@ import { ownHeaders } from '../channels/override.ts'
 import { CallFailure, callConfigured, type Reply, type UpstreamAgents } from '../lib/http-client.ts'
 import { isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
 import type { CallerHeaders } from '../providers/provider.ts'
-import { UpstreamFailure, withCleanFacts } from '../relay/failure.ts'
+import { UpstreamFailure, withCleanFacts } from '../relay/upstream/failure.ts'
 
 /** One question to a maker of drawings or music. */
 export interface TaskQuestion {

@@ -3,9 +3,9 @@ import { AppError, fail } from '../lib/failure.ts'
 import { Gate } from '../lib/gate.ts'
 import { CallFailure, callConfigured, type Reply } from '../lib/http-client.ts'
 import { imageType } from '../lib/image-type.ts'
-import type { Call } from '../relay/call.ts'
-import { fetchFile } from '../relay/fetch-media.ts'
+import type { Call } from '../relay/http/client-exchange.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
+import { fetchFile } from '../relay/upstream/fetch-media.ts'
 import { readLinkKey } from './links.ts'
 
 const imageBytesMax = 24 * 1024 * 1024

@@ -1,6 +1,6 @@
 import type { RunningChannel } from '../channels/model-index.ts'
 import { type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
-import type { Call } from '../relay/call.ts'
+import type { Call } from '../relay/http/client-exchange.ts'
 import type { Refused } from './order.ts'
 import { cleanText } from './text.ts'
 

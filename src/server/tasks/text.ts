@@ -1,6 +1,6 @@
 import type { RunningChannel } from '../channels/model-index.ts'
 import { parseUrl } from '../lib/parse-url.ts'
-import { withoutSecrets } from '../relay/failure.ts'
+import { withoutSecrets } from '../relay/upstream/failure.ts'
 
 /** Text of an upstream as it may be stored and shown: nothing of the channel in it, nothing that a database refuses, and not too long. */
 export function cleanText(text: string, channel: RunningChannel | undefined, lengthMax = 2000): string {

@@ -1,0 +1,48 @@
+import type { ChannelIndex, RunningChannel } from '../../channels/model-index.ts'
+import { resolveModel } from '../../channels/select.ts'
+import { upstreamFormat } from '../../channels/upstream-format.ts'
+import { fail } from '../../lib/failure.ts'
+import { groupsToTry } from '../../pricing/groups.ts'
+import type { AskedFormat } from '../../protocols/format.ts'
+import type { RelayCaller } from '../../tokens/authenticate.ts'
+import type { RelayParts } from '../relay-parts.ts'
+
+/**
+ * Decides whether this caller may use this model, and in which group: the first of the caller's groups that has a channel for it.
+ * Throws `token_model_forbidden`, `group_forbidden`, `model_not_found`, `no_channel`, `dialect_unavailable` or `channel_disabled`.
+ */
+export function admit(app: RelayParts, caller: RelayCaller, asked: { model: string; format: AskedFormat }): string {
+  if (caller.modelLimits && !caller.modelLimits.has(asked.model)) fail('token_model_forbidden', { model: asked.model })
+  const groups = groupsToTry(app.options.current, caller)
+  const index = app.channels.current
+  const own = groups[0] ?? caller.userGroup
+
+  if (caller.pinnedChannel !== 0) {
+    const pinned = index.byId.get(caller.pinnedChannel)
+    if (!pinned) fail('channel_disabled')
+    if (!canAnswer(pinned, asked)) failUnavailable(asked)
+    return own
+  }
+
+  const group = groups.find((candidate) => hasChannel(index, candidate, asked))
+  if (group !== undefined) return group
+  const isServed = groups.some((candidate) => index.candidates(candidate, asked.model).length > 0)
+  if (isServed) failUnavailable(asked)
+  // A model that has a price exists, even while no channel serves it.
+  const isKnown = app.catalog.modelPriceOf(asked.model) !== undefined
+  fail(isKnown ? 'no_channel' : 'model_not_found', { model: asked.model, group: own })
+}
+
+/** The endpoint by its name: `embeddings` of `openai.embeddings`. */
+function failUnavailable({ model, format }: { model: string; format: AskedFormat }): never {
+  fail('dialect_unavailable', { model, endpoint: format.slice(format.indexOf('.') + 1) })
+}
+
+/** Whether some channel of the group can answer the model in the format. */
+export function hasChannel(index: ChannelIndex, group: string, asked: { model: string; format: AskedFormat }): boolean {
+  return index.candidates(group, asked.model).some((tier) => tier.some((channel) => canAnswer(channel, asked)))
+}
+
+function canAnswer(channel: RunningChannel, { model, format }: { model: string; format: AskedFormat }): boolean {
+  return upstreamFormat(channel, { format, model: resolveModel(channel, model) }) !== undefined
+}

@@ -1,0 +1,125 @@
+import type { ErrorCode } from '../../../contract/errors.ts'
+import type { Text } from '../../../contract/text.ts'
+import { AppError } from '../../lib/failure.ts'
+import type { Measure, Refusal, Rule, Standing } from '../../limits/rule.ts'
+import type { Turn, TurnNeed } from '../../limits/turn.ts'
+import type { Dialect } from '../../protocols/format.ts'
+import type { Call } from '../http/client-exchange.ts'
+import type { RelayParts } from '../relay-parts.ts'
+
+/**
+ * Runs a limited request to its end, however it ends. One that failed before its limits were asked is counted as a failed one. `answered`
+ * tells whether it succeeded.
+ */
+export async function withinLimits(
+  app: RelayParts,
+  call: Call,
+  turn: Turn,
+  run: () => Promise<void>,
+  answered: () => boolean = () => call.isCommitted && call.response.statusCode < 400,
+): Promise<void> {
+  try {
+    await run()
+  } catch (error) {
+    if (!turn.isEntered) tellLimits(app, call, turn, await turn.enterFailed())
+    throw error
+  } finally {
+    turn.end(answered())
+  }
+}
+
+/**
+ * Counts a request under its limits and tells the caller how far they are used. Throws `rate_limit_requests`, `rate_limit_successes`,
+ * `rate_limit_tokens`, `rate_limit_prompt` or `rate_limit_concurrency`.
+ */
+export async function enterLimits(app: RelayParts, call: Call, turn: Turn, need: TurnNeed): Promise<void> {
+  tellLimits(app, call, turn, await turn.enter(need))
+}
+
+/** Throws as `enterLimits` for what refuses a request by count, before its body is read. Counts nothing. */
+export async function requireRoom(app: RelayParts, call: Call, turn: Turn, asksAll: boolean): Promise<void> {
+  const refusal = await turn.refusedByCount(asksAll)
+  if (refusal) tellLimits(app, call, turn, refusal)
+}
+
+function tellLimits(app: RelayParts, call: Call, turn: Turn, refusal: Refusal | undefined): void {
+  for (const [name, value] of limitHeaders(call.dialect, turn.standings, app.now())) call.tell(name, value)
+  if (refusal) throw limitError(refusal)
+}
+
+const codes: Readonly<Record<Measure, ErrorCode>> = {
+  requests: 'rate_limit_requests',
+  successes: 'rate_limit_successes',
+  tokens: 'rate_limit_tokens',
+  concurrency: 'rate_limit_concurrency',
+}
+
+const whoseTexts: Readonly<Record<Rule['whose'], Text>> = {
+  user: { zh: '您', en: 'You have' },
+  group: { zh: '当前分组', en: 'Your group has' },
+  token: { zh: '该令牌', en: 'This API key has' },
+  client: { zh: '您', en: 'You have' },
+  channel: { zh: '该渠道', en: 'The channel has' },
+}
+
+/** What a refused caller is told. */
+export function limitError({ rule, measure, retryMs }: Refusal): AppError {
+  const params = { whose: whoseTexts[rule.whose], count: rule[measure], window: durationText(rule.windowMs) }
+  if (retryMs === 'never') return new AppError('rate_limit_prompt', params)
+  return new AppError(codes[measure], { ...params, retryAfter: Math.ceil(retryMs / 1000) })
+}
+
+function durationText(ms: number): Text {
+  const units = [
+    [86_400_000, '天', 'day'],
+    [3_600_000, '小时', 'hour'],
+    [60_000, '分钟', 'minute'],
+    [1000, '秒', 'second'],
+  ] as const
+  const [unitMs, zh, en] = units.find(([unit]) => ms % unit === 0) ?? units[3]
+  const count = Math.ceil(ms / unitMs)
+  return { zh: `${count} ${zh}`, en: `${count} ${en}${count === 1 ? '' : 's'}` }
+}
+
+/** How far a limit is used: of several, that which has the least left. */
+interface Left {
+  readonly limit: number
+  readonly remaining: number
+  readonly resetMs: number
+}
+
+/** The headers that SDKs and agents of the dialect read to pace themselves. Source: API references of both vendors, 2026-11. */
+export function limitHeaders(dialect: Dialect, standings: readonly Standing[], nowMs: number): [name: string, value: string][] {
+  const kinds = [
+    ['requests', leastLeft(standings, ['requests', 'successes'])],
+    ['tokens', leastLeft(standings, ['tokens'])],
+  ] as const
+  return kinds.flatMap(([kind, left]): [string, string][] => {
+    if (!left) return []
+    const values = { limit: String(left.limit), remaining: String(left.remaining) }
+    const reset = dialect === 'anthropic' ? timeText(nowMs + left.resetMs) : shortDuration(left.resetMs)
+    return Object.entries({ ...values, reset }).map(([name, value]) =>
+      dialect === 'anthropic' ? [`anthropic-ratelimit-${kind}-${name}`, value] : [`x-ratelimit-${name}-${kind}`, value],
+    )
+  })
+}
+
+function leastLeft(standings: readonly Standing[], measures: readonly ('requests' | 'successes' | 'tokens')[]): Left | undefined {
+  return standings
+    .flatMap((standing) => measures.map((measure) => ({ limit: standing.rule[measure], used: standing[measure], standing })))
+    .filter(({ limit }) => limit > 0)
+    .map(({ limit, used, standing }) => ({ limit, remaining: Math.max(0, limit - used), resetMs: standing.resetMs }))
+    .sort((a, b) => a.remaining - b.remaining)[0]
+}
+
+function timeText(ms: number): string {
+  return new Date(Math.ceil(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z')
+}
+
+/** `6m0s`, `12s`, `120ms`. */
+function shortDuration(ms: number): string {
+  if (ms < 1000) return `${Math.ceil(ms)}ms`
+  const seconds = Math.ceil(ms / 1000)
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)]
+  return `${hours > 0 ? `${hours}h` : ''}${hours + minutes > 0 ? `${minutes}m` : ''}${seconds % 60}s`
+}

@@ -1,0 +1,217 @@
+import { noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
+import { AppError, fail } from '../../lib/failure.ts'
+import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
+import { affordableOutput, greatestCost, piecesOf, type TokenKinds } from '../../pricing/greatest-cost.ts'
+import { costOf, type Price } from '../../pricing/quote.ts'
+import type { UsageBound } from '../../pricing/usage-bound.ts'
+import { mostTokens } from '../../protocols/count-tokens.ts'
+import type { CallerFormat } from '../../protocols/format.ts'
+import { textsBesideMedia } from '../../protocols/media-parts.ts'
+import { type RequestBound, readRequestBound } from '../../protocols/request-bound.ts'
+import type { RequestFacts } from '../../protocols/wire-format.ts'
+import { type Hold, isQuotaRefusal, type QuotaRefusal } from '../../wallet/ledger.ts'
+import type { Body } from '../http/read-body.ts'
+import type { Home, RelayParts } from '../relay-parts.ts'
+import { type Candidates, type ChannelLimits, channelLimits, limitSetUpstream } from './channel-limits.ts'
+
+/**
+ * Holds what a call can cost at the most, so that no balance goes below zero however many calls run at once. Where the balance does not
+ * cover the greatest answer of a call that declares no output limit, the call gets a limit that the balance affords. A prompt whose length
+ * only the upstream knows holds the model's whole context, or all that is free. See docs/decisions/0023-holds-cover-the-cost.md.
+ */
+
+/** What a call is held and bounded by. */
+export interface Reserved {
+  readonly hold: Hold
+  /** The most that its usage can be; undefined where its price does not depend on tokens. */
+  readonly bound: UsageBound | undefined
+  /** The output limit of each completion that goes upstream because the balance affords no more. */
+  readonly outputLimit: number | undefined
+}
+
+interface Asked {
+  readonly requestId: string
+  readonly caller: { readonly userId: number; readonly tokenId: number; readonly pinnedChannel: number }
+  readonly format: CallerFormat
+  readonly facts: RequestFacts
+  readonly body: Body
+  readonly group: string
+  readonly price: Price
+  /** For a request that continues what an upstream keeps. */
+  readonly home: Home | undefined
+}
+
+/**
+ * Reserves the greatest cost of a call. Throws `quota_insufficient`, `token_quota_insufficient` or `output_unaffordable` when the balance
+ * does not cover it, and `database_unavailable`; then nothing is held.
+ */
+export async function reserve(app: Pick<RelayParts, 'channels' | 'ledger' | 'options'>, asked: Asked): Promise<Reserved> {
+  const { requestId, caller, facts, price } = asked
+  const hold = async (plan: Plan): Promise<Reserved> => {
+    const { bound, outputLimit, ...wanted } = plan
+    const held = { requestId, userId: caller.userId, tokenId: caller.tokenId, ...wanted }
+    await app.ledger.hold(held)
+    return { hold: held, bound, outputLimit }
+  }
+  const { callsMax: calls = 1, requestedTier: tier, hostedTools = [] } = facts
+  const pieces = piecesOf(price, { calls, hostedTools, ...(tier ? { tier } : {}) })
+  if (facts.most) return hold(knownPlan(price, { ...facts.most, ...pieces }))
+  if (price.fixedUsd >= 0) return hold({ amount: costOf(price, { ...noUsage, ...pieces }) })
+
+  if (isHeavy(asked.body.bytes.length)) await furtherTurn()
+  const call = new BoundedCall(app, asked, pieces)
+  let plan = call.plan()
+  for (let refusals = 1; ; refusals++) {
+    try {
+      return await hold(plan)
+    } catch (error) {
+      // Each plan is made for what was free a moment ago, which others may have taken since.
+      if (!isQuotaRefusal(error)) throw error
+      if (refusals === refusalsMax) throw error.params.have < error.params.need ? error : new AppError('server_busy')
+      plan = await call.planWithin(error)
+    }
+  }
+}
+
+const refusalsMax = 8
+
+/** How much to hold, and what the call may use for it. */
+interface Plan {
+  readonly amount: number
+  readonly needs?: number
+  readonly takesAll?: boolean
+  readonly bound?: UsageBound
+  readonly outputLimit?: number
+}
+
+function knownPlan(price: Price, most: Usage): Plan {
+  const bound = { promptTokens: promptTokens(most), outputTokens: most.output + most.audioOutput + most.imageOutput }
+  return { amount: costOf(price, most), bound }
+}
+
+/** A call whose price depends on what it reads and writes. */
+class BoundedCall {
+  readonly #asked: Asked
+  readonly #bound: RequestBound
+  readonly #kinds: TokenKinds
+  readonly #limits: ChannelLimits
+  /** Over all completions. */
+  readonly #outputTokens: number
+  /** Text that the call may have, in the fewest tokens that are certain without counting it. */
+  readonly #bytes: number
+  readonly #leastLimit: number
+
+  constructor(app: Pick<RelayParts, 'channels' | 'options'>, asked: Asked, pieces: Partial<Usage>) {
+    const { caller, facts, body, group, home } = asked
+    const channelId = home?.channelId ?? (caller.pinnedChannel === 0 ? undefined : caller.pinnedChannel)
+    const candidates = { model: facts.model, group, channelId }
+    const bytes = body.form ? Buffer.from(JSON.stringify(body.json)) : body.bytes
+    this.#asked = asked
+    this.#bound = readRequestBound({ facts, body: body.json, bytes })
+    this.#kinds = { ...this.#bound, pieces }
+    this.#limits = channelLimits(app.channels.current, candidates)
+    this.#bytes = this.#bound.textTokens + this.#beside
+    const declared = facts.outputTokensMax
+    const longest = this.#limits.outputTokensMax * this.#completions
+    if (declared !== undefined) this.#outputTokens = this.#limits.ignoresLimits ? Math.max(declared, longest) : declared
+    else this.#outputTokens = Math.max(this.#writtenLimit(app, candidates) ?? longest, app.options.current.PreConsumedQuota)
+    this.#leastLimit = this.#bound.thinkingBudget > 0 ? this.#bound.thinkingBudget + limitMin : limitMin
+  }
+
+  /** The bound that needs no counting, for balances that are far above it. */
+  plan(): Plan {
+    const amount = this.#isUnbounded ? this.#costOfContext() : this.#cost(this.#bytes, this.#outputTokens)
+    const isExact = this.#isUnbounded || this.#bytes <= countedFrom
+    return { amount, needs: isExact ? amount : amount * 10, bound: this.#usageBound(this.#outputTokens) }
+  }
+
+  /** What fits into the balance that the refusal tells: with the text counted, then with a limit for the answer. Throws when nothing does. */
+  async planWithin(refusal: QuotaRefusal): Promise<Plan> {
+    const { have } = refusal.params
+    const textTokens = await this.#countText()
+    const whole = this.#cost(textTokens, this.#outputTokens)
+    if (have >= whole && !this.#isUnbounded) return { amount: whole, bound: this.#usageBound(this.#outputTokens) }
+    if (this.#asked.facts.outputTokensMax !== undefined || this.#limits.ignoresLimits) {
+      if (have < whole) throw new AppError(refusal.code, { need: whole, have })
+      return { ...this.#allOf(have), bound: this.#usageBound(this.#outputTokens) }
+    }
+
+    const outputLimit = this.#affordableLimit(textTokens, refusal)
+    const outputTokens = outputLimit * this.#completions
+    const held = this.#isUnbounded ? this.#allOf(have) : { amount: this.#cost(textTokens, outputTokens) }
+    return { ...held, outputLimit, bound: this.#usageBound(outputTokens) }
+  }
+
+  /** All that is free, at most what the context of the model costs: what cannot be bounded runs alone where there is less. */
+  #allOf(have: number): Pick<Plan, 'amount' | 'takesAll'> {
+    const most = this.#costOfContext()
+    return have < most ? { amount: have, takesAll: true } : { amount: most }
+  }
+
+  /** A quarter of what is free, so that others may run beside it; at least 4,096 tokens where all that is free affords them. */
+  #affordableLimit(textTokens: number, refusal: QuotaRefusal): number {
+    const { price } = this.#asked
+    const { have } = refusal.params
+    const completions = this.#completions
+    const affords = affordableOutput(price, this.#kinds, { textTokens, completions, units: have })
+    if (affords < 0) throw new AppError(refusal.code, { need: this.#cost(textTokens, this.#leastLimit * completions), have })
+    if (affords < this.#leastLimit) fail('output_unaffordable', { tokens: affords, least: this.#leastLimit })
+    const wanted = Math.max(Math.floor(affords / 4), usualLimit, this.#leastLimit)
+    return Math.min(wanted, affords, Math.ceil(this.#outputTokens / completions))
+  }
+
+  /** The limit that the gateway writes for a request without one, unless reasoning gets room beside it. */
+  #writtenLimit(app: Pick<RelayParts, 'channels' | 'options'>, candidates: Candidates): number | undefined {
+    const { facts, format } = this.#asked
+    const thinks = facts.reasoningEffort !== undefined || this.#bound.thinkingBudget > 0 || facts.model.endsWith('-thinking')
+    if (thinks || this.#limits.ignoresLimits) return undefined
+    const claudeDefaultMaxTokens = app.options.current['claude.default_max_tokens']
+    const each = limitSetUpstream(app.channels.current, candidates, { format, claudeDefaultMaxTokens })
+    return each === undefined ? undefined : each * this.#completions
+  }
+
+  get #isUnbounded(): boolean {
+    return this.#bound.unbounded.length > 0 || (this.#asked.home !== undefined && this.#asked.home.tokens === 0)
+  }
+
+  get #completions(): number {
+    return this.#asked.facts.completions ?? 1
+  }
+
+  /** What the upstream keeps of the conversation, and what a channel puts in front. */
+  get #beside(): number {
+    return (this.#asked.home?.tokens ?? 0) + this.#limits.promptBytes
+  }
+
+  async #countText(): Promise<number> {
+    const { body, facts } = this.#asked
+    if (isHeavy(body.bytes.length)) await furtherTurn()
+    const { texts, listedNumbers } = textsBesideMedia(body.json)
+    const counted = (await mostTokens(texts, facts.model)) + listedNumbers + this.#bound.templateTokens + this.#beside
+    return Math.min(this.#bytes, counted)
+  }
+
+  #cost(textTokens: number, outputTokens: number): number {
+    const { contextTokens } = this.#limits
+    return greatestCost(this.#asked.price, this.#kinds, { textTokens: Math.min(textTokens, contextTokens), outputTokens })
+  }
+
+  #costOfContext(): number {
+    return this.#cost(this.#limits.contextTokens, this.#outputTokens)
+  }
+
+  #usageBound(outputTokens: number): UsageBound {
+    const { imageTokens, audioTokens } = this.#bound
+    const { contextTokens } = this.#limits
+    // The tools of a vendor read the prompt anew in each of their steps.
+    if (this.#isUnbounded) return { promptTokens: contextTokens * stepsMax, outputTokens: outputTokens * stepsMax }
+    return { promptTokens: Math.min(contextTokens, this.#bytes + imageTokens + audioTokens), outputTokens }
+  }
+}
+
+/** Below so many tokens of text, counting them saves nothing. */
+const countedFrom = 2_000
+/** An answer of fewer tokens is of no use. */
+const limitMin = 256
+const usualLimit = 4_096
+const stepsMax = 16

@@ -1,0 +1,98 @@
+import { fail } from '../../lib/failure.ts'
+import { spliceMembers } from '../../lib/splice-json.ts'
+import { inbounds } from '../../protocols/index.ts'
+import { requireOtherTools } from '../../protocols/lost-fields.ts'
+import { beginBackground } from '../../protocols/openai-responses/background.ts'
+import { textAt } from '../../protocols/wire-format.ts'
+import { admit } from '../admission/authorize-model.ts'
+import { type Asked, openWork } from '../admit-request.ts'
+import type { RelayEndpoint } from '../endpoints.ts'
+import { answerWork, release } from '../failover/answer-request.ts'
+import { asAppError } from '../http/errors.ts'
+import type { RelayParts, Work } from '../relay-parts.ts'
+import { writeContextOf } from '../response/translated.ts'
+import { turnBytesMax } from '../stored-responses/expand-history.ts'
+import { refuseKeeping, servesNatively } from '../stored-responses/home-channel.ts'
+import type { OwnResponse } from '../stored-responses/local-responses.ts'
+import { streamOwn } from '../stored-responses/local-stream.ts'
+import { ownOf } from '../stored-responses/store-answer.ts'
+import { BackgroundRun } from './background-run.ts'
+
+/** Of one user on one node: nobody has to keep a connection for them. */
+const runsMax = 100
+
+/**
+ * Whether a request for the background is to run in this server, because no channel that may answer it has a background of its own. Throws
+ * `untranslatable` where nothing is kept, `body_too_large` or `too_many_requests`.
+ */
+export function runsHere(app: RelayParts, { format }: RelayEndpoint, { caller, body, keeps }: Asked): boolean {
+  const { background, store } = body.json
+  if (format !== 'openai.responses' || background !== true || store === false) return false
+  const model = textAt(body.json, 'model')
+  if (model === '') return false
+  const group = admit(app, caller, { model, format })
+  if (servesNatively(app, caller, [group], { model, format })) return false
+  if (!app.ownResponses.isOn) refuseKeeping('background')
+  if (!keeps && body.bytes.length > turnBytesMax) fail('body_too_large', { limit: turnBytesMax })
+  // It goes on from what is not kept here, which the line refuses by name.
+  if (!keeps) return false
+  if (app.backgroundRuns.countOf(caller.userId) >= runsMax) fail('too_many_requests')
+  return true
+}
+
+/**
+ * Answers at once with a response that is queued, or with its stream, and makes it whether the caller stays or not: held, tried and charged
+ * like every other request. Whatever can be refused is refused before.
+ */
+export async function answerInBackground(app: RelayParts, endpoint: RelayEndpoint, asked: Asked): Promise<void> {
+  const { call, keeps } = asked
+  const isStreamed = asked.body.json.stream === true
+  const opened = await openWork(app, endpoint, {
+    ...asked,
+    ...(keeps ? { keeps: { ...keeps, isBackground: true } } : {}),
+    body: asStream(asked),
+  })
+  const { work, own, run } = await openRun(app, opened).catch(async (error: unknown) => {
+    await release(app, opened)
+    throw error
+  })
+  const made = make(app, work, run).finally(() => app.backgroundRuns.remove(own))
+  if (isStreamed) await streamOwn(app, call, own, -1)
+  else call.answer('application/json', Buffer.from(JSON.stringify(own.response)))
+  await made
+}
+
+/** The upstream is always asked for a stream: it tells how far it is, and a stop breaks it off. */
+function asStream({ body }: Asked): Asked['body'] {
+  const { background: _, ...json } = body.json
+  const bytes = spliceMembers(body.bytes, { background: undefined, stream: 'true' })
+  return { ...body, json: { ...json, stream: true }, bytes }
+}
+
+interface Run {
+  readonly work: Work
+  readonly own: OwnResponse
+  readonly run: BackgroundRun
+}
+
+/** Throws what no other protocol can carry, and `database_unavailable`. */
+async function openRun(app: RelayParts, opened: Work): Promise<Run> {
+  const dialogue = inbounds[opened.format.format]?.readRequest(opened.body.json, { model: opened.facts.model, stream: true })
+  if (!dialogue) throw new Error(`${opened.format.format} has no neutral form`)
+  requireOtherTools(dialogue)
+  const begun = beginBackground(writeContextOf(app, opened, dialogue))
+  const own = ownOf(opened, begun.response)
+  await app.ownResponses.keep(own).catch((cause: unknown) => fail('database_unavailable', {}, { cause }))
+  const run = new BackgroundRun(app, opened.call, own, begun.events)
+  app.backgroundRuns.add(own, run)
+  return { work: { ...opened, dialogue, call: run.call }, own, run }
+}
+
+async function make(app: RelayParts, work: Work, run: BackgroundRun): Promise<void> {
+  try {
+    await answerWork(app, work)
+  } catch (error) {
+    run.call.sendError(asAppError(app, run.call, error))
+  }
+  await run.end()
+}

@@ -1,0 +1,163 @@
+import { finished } from 'node:stream/promises'
+import { background, type Logger } from '../../lib/logger.ts'
+import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
+import { closingEvent, isTerminalEvent, numberOf } from '../../protocols/openai-responses/background.ts'
+import { isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
+import { Call } from '../http/client-exchange.ts'
+import { detachedRequest } from '../http/detached-request.ts'
+import { FrameResponse } from '../http/frame-response.ts'
+import { parse } from '../response/sse-interceptor.ts'
+import type { NumberedEvent, OwnResponse, OwnResponses } from '../stored-responses/local-responses.ts'
+
+/** What a run needs of the server. */
+export interface RunParts {
+  readonly ownResponses: OwnResponses
+  readonly deadlines: Deadlines
+  readonly logger: Logger
+}
+
+/**
+ * One response that this node makes while nobody need wait for it. Its call answers into a list of events, which every second or so goes to
+ * the database: there other nodes read on, and there they see that it is still being made. Its end is told to nobody before it is
+ * written down, and that is after its charge.
+ */
+export class BackgroundRun {
+  /** What the request is answered through. */
+  readonly call: Call
+  readonly #app: RunParts
+  readonly #answer: FrameResponse
+  readonly #own: OwnResponse
+  readonly #events: NumberedEvent[]
+  readonly #items: unknown[] = []
+  readonly #beat: Deadline
+  #bytes = 0
+  #written = 0
+  #writing: Promise<void> = Promise.resolve()
+  /** The event that ends it, kept back. */
+  #last: NumberedEvent | undefined
+  #error: JsonObject | undefined
+  #isCancelled = false
+  #isOver = false
+  #news: (() => void)[] = []
+
+  /** `own` is written down already. */
+  constructor(app: RunParts, call: Call, own: OwnResponse, begun: readonly JsonObject[]) {
+    this.#app = app
+    this.#own = own
+    this.#events = begun.map((event, number) => ({ number, data: JSON.stringify(event) }))
+    this.#answer = new FrameResponse(
+      { send: (data) => this.#take(data) },
+      { event: (data) => data, error: (_status, body) => this.#fail(body) },
+    )
+    const { id, dialect, language, client, startedMs: nowMs } = call
+    this.call = new Call(
+      { request: detachedRequest(call.request, call.request.url ?? '', {}), response: this.#answer.asResponse() },
+      { id, dialect, language, client, nowMs },
+    )
+    this.#beat = app.deadlines.after(beatMs, () => this.#writeDown())
+  }
+
+  /** Its end has been written down. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  eventsAfter(number: number): NumberedEvent[] {
+    return this.#events.filter((event) => event.number > number)
+  }
+
+  /** Resolves when there is more of it. */
+  news(): Promise<void> {
+    return new Promise((resolve) => this.#news.push(resolve))
+  }
+
+  cancel(): void {
+    this.#isCancelled = true
+    this.call.drop()
+  }
+
+  /** Breaks it off, because this node cannot go on with it. */
+  stop(): void {
+    if (!this.#last) this.#error ??= { code: 'server_error', message: 'The server was stopped before the response was complete' }
+    this.call.cut()
+  }
+
+  /** Writes its end down, when the request has been answered or broken off. */
+  async end(): Promise<void> {
+    await finished(this.#answer).catch(() => {})
+    this.#app.deadlines.cancel(this.#beat)
+    await this.#writing
+    const last = (this.#error ? undefined : this.#last) ?? this.#closing()
+    const response = objectAt(parse(last.data) ?? {}, 'response') ?? this.#own.response
+    try {
+      const events = [...this.#events.slice(this.#written), last]
+      await this.#app.ownResponses.finish({ ...this.#own, response }, events, this.#bytes + last.data.length)
+    } catch (error) {
+      // Its lease lapses, and it has failed then.
+      this.#app.logger.error({ error, response: this.#own.id }, 'the end of a response could not be written down')
+    }
+    this.#events.push(last)
+    this.#isOver = true
+    this.#tell()
+  }
+
+  #take(data: string): void {
+    if (data === '') return
+    const event = { number: numberOf(data), data }
+    if (isTerminalEvent(data)) {
+      this.#last = event
+      return
+    }
+    if (data.startsWith('{"type":"response.output_item.done"')) this.#items.push(parse(data)?.item)
+    this.#bytes += data.length
+    if (this.#bytes > bytesMax) {
+      this.#error = { code: 'server_error', message: 'The response became too large to be kept' }
+      this.stop()
+      return
+    }
+    this.#events.push(event)
+    this.#tell()
+  }
+
+  /** No channel has answered. */
+  #fail(body: string): string {
+    const error = objectAt(parse(body) ?? {}, 'error') ?? {}
+    this.#error ??= { code: textAt(error, 'code') || 'server_error', message: textAt(error, 'message') }
+    return ''
+  }
+
+  #closing(): NumberedEvent {
+    const number = (this.#events.at(-1)?.number ?? -1) + 1
+    const isCancelled = this.#isCancelled && !this.#error
+    const response = {
+      ...this.#own.response,
+      status: isCancelled ? 'cancelled' : 'failed',
+      error: isCancelled ? null : (this.#error ?? { code: 'server_error', message: 'The response broke off' }),
+      output: this.#items.filter(isObject),
+    }
+    return { number, data: JSON.stringify(closingEvent(response, number)) }
+  }
+
+  #writeDown(): void {
+    const events = this.#events.slice(this.#written)
+    const writing = this.#app.ownResponses.advance(this.#own, events).then((goesOn) => {
+      this.#written += events.length
+      if (!goesOn) this.cancel()
+    })
+    background(this.#app.logger, 'write down a response in the background', writing)
+    this.#writing = writing
+      .catch(() => {})
+      .then(() => {
+        if (!this.#answer.destroyed) this.#app.deadlines.refresh(this.#beat, beatMs)
+      })
+  }
+
+  #tell(): void {
+    const waiting = this.#news
+    this.#news = []
+    for (const resolve of waiting) resolve()
+  }
+}
+
+const beatMs = 1_500
+const bytesMax = 16 * 1024 * 1024

@@ -1,0 +1,232 @@
+import { numberIn } from '../../../contract/by-model.ts'
+import { type LogOther, logType } from '../../../contract/entities/log.ts'
+import type { Text } from '../../../contract/text.ts'
+import { completionTokens, promptTokens, type Tier, type Usage } from '../../../contract/usage.ts'
+import type { RunningChannel } from '../../channels/model-index.ts'
+import { seconds } from '../../lib/clock.ts'
+import { costBeyond } from '../../pricing/plausible.ts'
+import { costOf, type Price, type PricedUsage, priceAt, tierFactor } from '../../pricing/quote.ts'
+import type { Charge, SiteCost } from '../../wallet/ledger.ts'
+import type { RelayParts } from '../relay-parts.ts'
+import { type Billed, droppedOf, tierSent } from './billed.ts'
+import { type BilledUsage, billedUsage } from './billed-usage.ts'
+
+/** The channel and key that answered. */
+type Answering = Pick<RunningChannel, 'id' | 'keyId'>
+
+/** How a reply ended, as far as its charge is concerned. */
+export interface Ending {
+  readonly usage: Usage
+  readonly isEstimated: boolean
+  /** What was reported, where that is more than the request can have; `usage` is then what it can have. */
+  readonly reported?: Usage | undefined
+  readonly interrupted?: 'client' | 'upstream' | 'node' | 'moderation' | undefined
+}
+
+/** The charge of a request and its log row, with every factor, so that it can be recomputed from the row alone. */
+export function chargeFor(
+  app: Pick<RelayParts, 'now' | 'steady' | 'options'>,
+  work: Billed,
+  channel: Answering,
+  upstreamModel: string,
+  ending: Ending,
+): Charge {
+  const nowMs = app.steady()
+  const { call, caller, price } = work
+  const billed = billedUsage(work, ending.usage)
+  const { usage } = billed
+  const at = seconds(app.now())
+  const amount = costOf(price, usage, billed.others)
+  const tokensIn = promptTokens(usage)
+  const charged = priceAt(price, tokensIn)
+  const tokensOut = completionTokens(usage)
+  const siteCost = ending.reported && beyond(price, billedUsage(work, ending.reported), amount)
+
+  return {
+    amount,
+    at,
+    channelId: channel.id,
+    siteCost,
+    rollup: { username: caller.username, model: price.model, group: work.group, tokens: tokensIn + tokensOut },
+    log: app.options.current.LogConsumeEnabled
+      ? {
+          user_id: caller.userId,
+          created_at: at,
+          type: logType.consume,
+          content: describePrice(charged),
+          username: caller.username,
+          token_id: caller.tokenId,
+          token_name: caller.tokenName,
+          model_name: price.model,
+          quota: amount,
+          prompt_tokens: tokensIn,
+          completion_tokens: tokensOut,
+          use_time: Math.max(0, Math.round((nowMs - call.startedMs) / 1000)),
+          is_stream: work.facts.stream ? 1 : 0,
+          channel_id: channel.id,
+          group: work.group,
+          request_id: call.id,
+          other: JSON.stringify(factors(work, channel, upstreamModel, { ...ending, siteCost, billed }, nowMs)),
+        }
+      : null,
+  }
+}
+
+function beyond(price: Price, reported: BilledUsage, charged: number): SiteCost {
+  return { amount: costBeyond(price, reported, charged), reason: 'usage_implausible' }
+}
+
+function factors(
+  work: Billed,
+  channel: Answering,
+  upstreamModel: string,
+  ending: Ending & { readonly siteCost: SiteCost | undefined; readonly billed: BilledUsage },
+  nowMs: number,
+): LogOther {
+  const { call, facts } = work
+  const { reported, siteCost, billed } = ending
+  const { usage } = billed
+  const price = priceAt(work.price, promptTokens(usage))
+  const dropped = droppedOf(work)
+  const effort =
+    dropped.some((name) => effortMembers.has(name)) || facts.reasoningEffort === 'default' ? undefined : facts.reasoningEffort
+  return {
+    model_ratio: price.modelRatio,
+    completion_ratio: price.completionRatio,
+    model_price: price.fixedUsd,
+    group_ratio: price.groupRatio,
+    cache_ratio: price.cacheRatio,
+    create_cache_ratio: price.createCacheRatio,
+    quota_per_unit: price.quotaPerUnit,
+    input_tokens: usage.input,
+    cache_tokens: usage.cacheRead,
+    cache_creation_tokens: usage.cacheWrite,
+    ...(usage.cacheWrite1h > 0 ? { cache_creation_1h_tokens: usage.cacheWrite1h } : {}),
+    output_tokens: usage.output,
+    ...(usage.reasoning > 0 ? { reasoning_tokens: usage.reasoning } : {}),
+    ...apart(price, usage),
+    ...extraFactors(work, ending.usage.tier, billed),
+    frt: call.firstByteMs === 0 ? Math.max(0, nowMs - call.startedMs) : Math.max(0, call.firstByteMs - call.startedMs),
+    use_time_ms: Math.max(0, nowMs - call.startedMs),
+    ...(ending.isEstimated ? { estimated: true as const } : {}),
+    ...(ending.interrupted ? { interrupted: ending.interrupted } : {}),
+    ...(reported ? { usage_implausible: true as const } : {}),
+    ...(price.unpriced ? { unpriced: true as const } : {}),
+    ...sourceOf(work.price, promptTokens(usage)),
+    ...(upstreamModel === price.model ? {} : { is_model_mapped: true as const, upstream_model_name: upstreamModel }),
+    ...(effort ? { reasoning_effort: effort } : {}),
+    ...(work.hold ? { held: work.hold.amount } : {}),
+    ...(work.outputLimit === undefined ? {} : { output_limit: work.outputLimit }),
+    ...(work.translation ? { upstream_format: work.translation.format } : {}),
+    ...(dropped.length > 0 ? { dropped } : {}),
+    ...(work.translation?.replyDropped?.length ? { reply_dropped: work.translation.replyDropped } : {}),
+    admin_info: {
+      use_channel: [...work.attempts.map((attempt) => attempt.channel), ...(work.isLost ? [] : [channel.id])].map(String),
+      ...(work.attempts.length > 0 ? { attempts: [...work.attempts] } : {}),
+      ...(work.choice && work.choice !== 'only' ? { choice: work.choice, key: channel.keyId } : {}),
+      address: call.client.address,
+      ...(reported ? { reported: reportedTokens(reported) } : {}),
+      ...(siteCost ? { site_cost: siteCost } : {}),
+    },
+  }
+}
+
+/** By which callers name their effort in a receipt. */
+const effortMembers: ReadonlySet<string> = new Set([
+  'reasoning_effort',
+  'reasoning',
+  'thinking',
+  'output_config',
+  'thinkingConfig',
+])
+
+/** Where the price comes from, and the step of it that a prompt of so many tokens has reached. */
+function sourceOf({ source, steps }: Price, tokensIn: number): Partial<LogOther> {
+  const above = steps?.findLast((step) => tokensIn > step.above)?.above
+  return {
+    ...(typeof source === 'string' ? { price_source: source } : {}),
+    ...(typeof source === 'object' ? { price_source: 'public', price_vendor: source.vendor, price_date: source.date } : {}),
+    ...(above === undefined ? {} : { price_above: above }),
+  }
+}
+
+function reportedTokens(reported: Usage) {
+  const { cacheRead, cacheExcess = 0 } = reported
+  return {
+    prompt_tokens: promptTokens(reported),
+    cached_tokens: cacheRead + cacheExcess,
+    completion_tokens: completionTokens(reported),
+  }
+}
+
+/** What is not plain text in and out, with its factors, as far as there is any. */
+function apart(price: Price, usage: Usage): Partial<LogOther> {
+  const { audioInput, audioOutput, imageInput, imageOutput, calls, searches } = usage
+  return {
+    ...(audioInput > 0 || audioOutput > 0 ? { audio_ratio: price.audioRatio, audio_input: audioInput } : {}),
+    ...(audioOutput > 0 ? { audio_completion_ratio: price.audioCompletionRatio, audio_output: audioOutput } : {}),
+    ...(imageInput > 0 ? { image_ratio: price.imageRatio, image_input: imageInput } : {}),
+    ...(imageOutput > 0 ? { image_completion_ratio: price.imageCompletionRatio, image_output: imageOutput } : {}),
+    ...(calls !== 1 ? { calls } : {}),
+    ...(searches > 0 ? { searches, search_price: price.searchUsd } : {}),
+  }
+}
+
+/** What was charged by, for people, with what they should know besides. */
+export function describePrice({ fixedUsd, modelRatio, completionRatio, groupRatio }: Price, more: readonly Text[] = []): string {
+  const parts: Text[] = [
+    ...(fixedUsd >= 0
+      ? [{ zh: `模型价格 ${fixedUsd}`, en: `Model price ${fixedUsd}` }]
+      : [
+          { zh: `模型倍率 ${modelRatio}`, en: `Model ratio ${modelRatio}` },
+          { zh: `补全倍率 ${completionRatio}`, en: `completion ratio ${completionRatio}` },
+        ]),
+    { zh: `分组倍率 ${groupRatio}`, en: `group ratio ${groupRatio}` },
+    ...more,
+  ]
+  return `${parts.map(({ zh }) => zh).join('，')} / ${parts.map(({ en }) => en).join(', ')}`
+}
+
+/** The factors of tiers, tools and other models in a log row, as far as there are any. */
+function extraFactors(work: Billed, served: Tier | undefined, { usage, others }: BilledUsage): Partial<LogOther> {
+  const { price } = work
+  const asked = tierSent(work)
+  const factor = tierFactor(price, usage.tier)
+  return {
+    ...(asked ? { tier_asked: textOf(asked) } : {}),
+    ...(served && (asked || usage.tier) ? { tier_served: textOf(served) } : {}),
+    ...(factor === 1 ? {} : { tier_factor: factor }),
+    ...toolFactors(price, usage),
+    ...(others.length > 0 ? { iterations: others.map(iterationOf) } : {}),
+  }
+}
+
+function textOf(tier: Tier): string {
+  return Object.values(tier).join(' ').slice(0, 100)
+}
+
+function toolFactors({ toolUsd }: Price, { toolCalls }: Usage): Partial<LogOther> {
+  if (!toolCalls) return {}
+  const prices = Object.keys(toolCalls).map((name) => [name, numberIn(toolUsd, name) ?? 0] as const)
+  return { tool_calls: toolCalls, tool_prices: Object.fromEntries(prices) }
+}
+
+function iterationOf({ price: base, usage }: PricedUsage): NonNullable<LogOther['iterations']>[number] {
+  const price = priceAt(base, promptTokens(usage))
+  const factor = tierFactor(price, usage.tier)
+  return {
+    model: price.model,
+    model_ratio: price.modelRatio,
+    completion_ratio: price.completionRatio,
+    model_price: price.fixedUsd,
+    cache_ratio: price.cacheRatio,
+    create_cache_ratio: price.createCacheRatio,
+    input_tokens: usage.input,
+    cache_tokens: usage.cacheRead,
+    cache_creation_tokens: usage.cacheWrite,
+    ...(usage.cacheWrite1h > 0 ? { cache_creation_1h_tokens: usage.cacheWrite1h } : {}),
+    output_tokens: usage.output,
+    ...(usage.calls === 1 ? {} : { calls: usage.calls }),
+    ...(factor === 1 ? {} : { tier_factor: factor }),
+  }
+}

@@ -1,0 +1,79 @@
+import { noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
+import { plausibleUsage } from '../../pricing/plausible.ts'
+import type { UsageBound } from '../../pricing/usage-bound.ts'
+import { countTokens, estimateText } from '../../protocols/count-tokens.ts'
+import { countCalls } from '../../protocols/paid-calls.ts'
+import { countPrompt } from '../admission/token-estimate.ts'
+import type { RelayParts, Work } from '../relay-parts.ts'
+import type { Came } from '../response/adapter.ts'
+import { withUnkept } from '../response/output-buffer.ts'
+import type { Ending } from './charge-row.ts'
+
+/**
+ * What a reply is charged for: the upstream's numbers when it gave them, else a count of what was read and produced. Of a reply that was
+ * interrupted the upstream may not have told all of its output yet, so that the larger of both numbers counts.
+ */
+export async function endingOf(work: Work, came: Came, interrupted: Ending['interrupted'] = came.stopped): Promise<Ending> {
+  const { usage } = came
+  const mark = interrupted ? { interrupted } : {}
+  if (usage && (!interrupted || (came.isComplete() && promptTokens(usage) > 0))) return { usage, isEstimated: false, ...mark }
+  const counted = await countUsage(work, came)
+  return { usage: withCalls(larger(usage, counted), came), isEstimated: true, ...mark }
+}
+
+/** What a running stream owes so far, quickly: what would be charged should this process die. */
+export function owedSoFar(work: Work, came: Came): Ending {
+  const said = saidIn(came)
+  const counted = work.facts.uncounted ?? {
+    ...noUsage,
+    input: work.inputTokens,
+    output: withUnkept(Math.ceil(estimateText(said.kept)), said),
+  }
+  return { usage: withCalls(larger(came.usage, counted), came), isEstimated: true, interrupted: 'node' }
+}
+
+async function countUsage(work: Work, came: Came): Promise<Usage> {
+  const { facts } = work
+  if (facts.uncounted) return facts.uncounted
+  const said = saidIn(came)
+  const output = withUnkept(await countTokens(said.kept, facts.model), said)
+  return { ...noUsage, input: await countPrompt(work), output }
+}
+
+function saidIn(came: Came): { kept: string; unkept: number } {
+  const kept = came.text()
+  return { kept, unkept: came.unkept ?? 0 }
+}
+
+/** With the calls of paid tools that came before a usage could tell them. */
+function withCalls(usage: Usage, came: Came): Usage {
+  const { searches, toolCalls } = countCalls(came.paidCalls?.() ?? [])
+  return {
+    ...usage,
+    searches: Math.max(usage.searches, searches),
+    ...(toolCalls ? { toolCalls: { ...toolCalls, ...usage.toolCalls } } : {}),
+  }
+}
+
+/** Some vendors report zeros until the end. */
+function larger(usage: Usage | undefined, counted: Usage): Usage {
+  if (!usage) return counted
+  const input = promptTokens(usage) > 0 ? usage.input : counted.input
+  return { ...usage, input, output: Math.max(usage.output, counted.output) }
+}
+
+/** The ending with a usage that its request can have; with what was reported where that is more. */
+export function plausibleEnding(ending: Ending, bound: UsageBound | undefined): Ending {
+  const { usage, isImplausible } = plausibleUsage(ending.usage, bound)
+  return isImplausible ? { ...ending, usage, reported: ending.usage } : ending
+}
+
+/** Compares the estimate of a prompt with what the upstream itself has reported. Media are left out: their formulas are the vendors'. */
+export function learnFrom(
+  { calibration }: RelayParts,
+  { facts, estimate, home }: Work,
+  { usage, isEstimated, reported }: Ending,
+): void {
+  if (isEstimated || reported || !estimate || facts.uncounted || facts.mediaParts > 0 || home) return
+  calibration.learn(facts.model, { estimated: estimate.plain, reported: promptTokens(usage) })
+}

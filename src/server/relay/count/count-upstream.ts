@@ -1,0 +1,156 @@
+import type { ChannelIndex, RunningChannel } from '../../channels/model-index.ts'
+import { hasOwnWords, ownMembers } from '../../channels/own-body.ts'
+import { resolveModel, selectChannel, selectKey, selectPinned } from '../../channels/select.ts'
+import { upstreamFormat } from '../../channels/upstream-format.ts'
+import { AppError } from '../../lib/failure.ts'
+import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
+import { thoughtChanges } from '../../protocols/anthropic-messages/past-thinking.ts'
+import { codecs, inbounds } from '../../protocols/index.ts'
+import { leaveOutVendorTools } from '../../protocols/lost-fields.ts'
+import { type CallerCount, type UpstreamCount, upstreamCounts } from '../../protocols/token-counts.ts'
+import type { JsonObject, RequestFacts } from '../../protocols/wire-format.ts'
+import type { RelayCaller } from '../../tokens/authenticate.ts'
+import type { Call } from '../http/client-exchange.ts'
+import type { Body } from '../http/read-body.ts'
+import type { Home, RelayParts } from '../relay-parts.ts'
+import { settingsOf } from '../response/translate.ts'
+import { callerHeaders } from '../upstream/caller-headers.ts'
+import { UpstreamFailure } from '../upstream/failure.ts'
+import { parseObject } from '../upstream/read-reply.ts'
+import { callUpstream } from '../upstream/request-target.ts'
+
+/** A prompt to be counted. */
+export interface Counted {
+  readonly call: Call
+  readonly caller: RelayCaller
+  readonly body: Body
+  readonly facts: RequestFacts
+  readonly group: string
+  readonly count: CallerCount
+  readonly home: Home | undefined
+}
+
+/** The answer for the caller by an upstream of the model; undefined when none counts, or none does now. */
+export async function askForCount(app: RelayParts, counted: Counted): Promise<JsonObject | undefined> {
+  const index = app.channels.current
+  const tried = new Set(channelsOf(index, counted).flatMap((channel) => (wayOf(app, channel, counted) ? [] : [channel.id])))
+  for (let tries = 0; tries < triesMax && !counted.call.isOver; tries++) {
+    const channel = nextChannel(app, counted, tried)
+    const way = channel && wayOf(app, channel, counted)
+    if (!channel || !way) return undefined
+    const told = await ask(app, channel, way, counted)
+    if (!(told instanceof UpstreamFailure)) return told
+    tried.add(channel.id)
+    if (cannotCount(told)) noteSilent(channel, counted.facts.model, app.steady())
+    app.logger.debug({ request: counted.call.id, channel: channel.id, reason: told.reason }, 'a channel did not count')
+  }
+  return undefined
+}
+
+const triesMax = 2
+const timeoutMs = 15_000
+
+/** How a channel is asked for a count. */
+interface Way {
+  readonly model: string
+  readonly count: UpstreamCount
+}
+
+function channelsOf(index: ChannelIndex, { caller, group, facts, home }: Counted): readonly RunningChannel[] {
+  if (home) return index.keysOf(home.channelId)
+  if (caller.pinnedChannel !== 0) return index.keysOf(caller.pinnedChannel)
+  return index.candidates(group, facts.model).flat()
+}
+
+function nextChannel(app: RelayParts, counted: Counted, tried: ReadonlySet<number>): RunningChannel | undefined {
+  const { caller, group, facts, count, home } = counted
+  const { model } = facts
+  const index = app.channels.current
+  if (!home && caller.pinnedChannel === 0)
+    return selectChannel(index, { group, model, format: count.of, tried }, app.traffic).channel
+  const bound = home ? selectKey(index, home) : selectPinned(index, { id: caller.pinnedChannel, model }, app.traffic)
+  const pinned = bound.channel
+  return pinned && !tried.has(pinned.id) ? pinned : undefined
+}
+
+/** Undefined for a channel that does not count what it would be asked, or that has lately refused to. */
+function wayOf(app: RelayParts, channel: RunningChannel, { facts, body, count }: Counted): Way | undefined {
+  if ((silent.get(channel)?.get(facts.model) ?? 0) > app.steady()) return undefined
+  const model = resolveModel(channel, facts.model)
+  const format = upstreamFormat(channel, { format: count.of, model, body: body.json })
+  const counts = upstreamCounts.find((each) => {
+    const speaks =
+      channel.provider.speaks[each.format] !== undefined && (channel.provider.speaksWith?.(each.format, model) ?? true)
+    return each.of === format && speaks
+  })
+  return counts && { model, count: counts }
+}
+
+async function ask(app: RelayParts, channel: RunningChannel, way: Way, counted: Counted): Promise<JsonObject | UpstreamFailure> {
+  const { provider } = channel
+  const caller = callerHeaders(counted)
+  try {
+    if (isHeavy(counted.body.bytes.length)) await furtherTurn()
+    const plain = requestFor(app, channel, way, counted)
+    const request = { ...plain, ...wordsOf(channel, way, counted, plain) }
+    const told = way.count.writeRequest(
+      { ...request, ...provider.adjustBody?.(request, way.count.of, way.model, caller) },
+      way.model,
+    )
+    if (isHeavy(counted.body.bytes.length)) await furtherTurn()
+    const body = { ...told, ...provider.adjustBody?.(told, way.count.format, way.model, caller) }
+    const answer = await callUpstream(app, channel, {
+      format: way.count.format,
+      model: way.model,
+      method: 'POST',
+      caller,
+      body: Buffer.from(JSON.stringify(body)),
+      timeoutMs,
+    })
+    if (answer instanceof UpstreamFailure) return answer
+    const reply = parseObject(answer.body)
+    const tokens = way.count.readReply(reply)
+    if (tokens === undefined) return new UpstreamFailure('bad-reply')
+    return way.count.format === counted.count.format ? reply : counted.count.writeReply(tokens)
+  } catch (error) {
+    // What the other format cannot say, or an answer that is none.
+    if (error instanceof AppError) return new UpstreamFailure('untranslatable', { own: error })
+    return error instanceof UpstreamFailure ? error : new UpstreamFailure('bad-reply', { cause: error })
+  }
+}
+
+/** What the channel would put into the request for an answer is counted too. */
+function wordsOf({ setting }: RunningChannel, { model, count: { of } }: Way, { facts }: Counted, body: JsonObject): JsonObject {
+  return hasOwnWords(setting) ? ownMembers(setting, of, body, { model, asked: facts.model }) : {}
+}
+
+/** The request for an answer, in the format of the upstream. Media behind addresses stay there. */
+function requestFor(app: RelayParts, channel: RunningChannel, { model, count: { of } }: Way, counted: Counted): JsonObject {
+  const { caller, facts, body, count } = counted
+  const request = count.readRequest(body.json)
+  const [codec, inbound] = [codecs[of], inbounds[count.of]]
+  if (of === count.of && of === 'anthropic.messages') return { ...request, ...thoughtChanges(request, model)?.changes }
+  if (of === count.of || !codec || !inbound) return request
+  const dialogue = inbound.readRequest(request, { model: facts.model, stream: false })
+  const { quirks } = channel.provider
+  const context = { model, quirks, settings: settingsOf(app, caller, channel), lose: () => {} }
+  leaveOutVendorTools(dialogue, context)
+  return codec.writeRequest(dialogue, context).body
+}
+
+/** Whether the upstream would say the same of every prompt: it has no such call, or not for this model. */
+function cannotCount({ kind, status, facts }: UpstreamFailure): boolean {
+  if (kind !== 'status') return false
+  return [404, 405, 501].includes(status) || (status === 400 && /support/i.test(facts.message))
+}
+
+/** Channels that have refused to count for a model, and until when they are not asked again. A changed channel is a new object. */
+const silent = new WeakMap<RunningChannel, Map<string, number>>()
+const silentMs = 600_000
+const modelsMax = 1_000
+
+function noteSilent(channel: RunningChannel, model: string, nowMs: number): void {
+  const models = silent.get(channel) ?? new Map<string, number>()
+  if (models.size >= modelsMax) models.clear()
+  silent.set(channel, models.set(model, nowMs + silentMs))
+}

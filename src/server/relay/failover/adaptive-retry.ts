@@ -1,0 +1,69 @@
+import type { LackableEndpoint } from '../../../contract/entities/channel.ts'
+import { lackableEndpoint, learnLacking, withoutEndpoint } from '../../channels/lacking.ts'
+import type { RunningChannel } from '../../channels/model-index.ts'
+import { resolveModel } from '../../channels/select.ts'
+import { upstreamFormat } from '../../channels/upstream-format.ts'
+import { background } from '../../lib/logger.ts'
+import { hasThoughts } from '../../protocols/anthropic-messages/past-thinking.ts'
+import type { RelayParts, Work } from '../relay-parts.ts'
+import type { UpstreamFailure } from '../upstream/failure.ts'
+import { noteStreamOptionsRefused, refusesStreamOptions } from '../upstream/stream-options.ts'
+
+/**
+ * Refusals that another wording of the same request avoids: an access token that was withdrawn before its time, `stream_options` where
+ * an upstream does not know them, and sealed reasoning that no longer fits. Answers whether the channel is to be asked once more; what was
+ * learnt is kept, so that this happens once.
+ */
+export function isWorthSecondTry(app: RelayParts, work: Work, channel: RunningChannel, failure: UpstreamFailure): boolean {
+  if (failure.kind !== 'status' || work.call.isCommitted || work.call.isOver) return false
+  const { status, facts } = failure
+  if (status === 401 && channel.provider.accessToken) {
+    app.accessTokens.forget(channel)
+    return true
+  }
+  if (status !== 400 && status !== 422) return false
+  if (facts.message.includes('stream_options') && !refusesStreamOptions(channel)) {
+    noteStreamOptionsRefused(channel)
+    return true
+  }
+  if (!work.leavesReasoning && staleReasoning.test(facts.message) && mayLeaveReasoning(work)) {
+    work.leavesReasoning = true
+    return true
+  }
+  return false
+}
+
+/**
+ * The endpoint that the upstream of a channel was found to lack by this attempt, when the call can be translated to one that it has. Twice
+ * in a row, the channel is known to lack it.
+ */
+export function missingEndpoint(
+  app: RelayParts,
+  { format, facts, body, call, home }: Work,
+  channel: RunningChannel,
+  result: 'answered' | UpstreamFailure,
+): LackableEndpoint | undefined {
+  const isMissing = result !== 'answered' && result.isOfMissingEndpoint
+  if (!isMissing && !app.endpointMisses.any) return undefined
+  const asked = { format: format.format, model: resolveModel(channel, facts.model), body: body.json }
+  const endpoint = lackableEndpoint(upstreamFormat(channel, asked) ?? format.format)
+  if (!endpoint) return undefined
+  if (!isMissing) {
+    app.endpointMisses.found(channel, endpoint)
+    return undefined
+  }
+  if (app.endpointMisses.missed(channel, endpoint)) {
+    background(app.logger, 'note an endpoint that a channel lacks', learnLacking(app, channel, endpoint))
+  }
+  const isTranslatable = upstreamFormat(withoutEndpoint(channel, endpoint), asked) !== undefined
+  // What an upstream keeps of a conversation is nowhere else.
+  return isTranslatable && !home && !call.isCommitted && !call.isOver ? endpoint : undefined
+}
+
+/** Of the requests that pass as they are, only those in Messages name the reasoning that they bring back. */
+function mayLeaveReasoning({ translation, format, body }: Work): boolean {
+  return translation !== undefined || (format.format === 'anthropic.messages' && hasThoughts(body.json))
+}
+
+/** What vendors say of reasoning that was changed, or that another model or key has sealed. Source: protocols notes 3.7. */
+const staleReasoning = /signature|thinking.{0,80}(cannot be modified|must|expected)|encrypted.?content|thought_?signature/i

@@ -1,0 +1,273 @@
+import type { OptionValues } from '../../../contract/options/index.ts'
+import type { RunningChannel } from '../../channels/model-index.ts'
+import { ownHeaders } from '../../channels/override.ts'
+import { hasOwnWords, ownMembers } from '../../channels/own-body.ts'
+import { resolveModel } from '../../channels/select.ts'
+import { conversionOf, isRewritten, upstreamFormat } from '../../channels/upstream-format.ts'
+import { AppError } from '../../lib/failure.ts'
+import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
+import { spliceMembers } from '../../lib/splice-json.ts'
+import { withoutForeignThoughts } from '../../protocols/anthropic-messages/past-thinking.ts'
+import type { Format } from '../../protocols/format.ts'
+import { isObject } from '../../protocols/wire-format.ts'
+import { isVisible, passesHeader } from '../../providers/passed-headers.ts'
+import type { Provider } from '../../providers/provider.ts'
+import type { Body } from '../http/read-body.ts'
+import { changedForm } from '../http/read-form.ts'
+import { limitedMembers, type RelayParts, repliesIn, type Work } from '../relay-parts.ts'
+import type { Passage, Written } from '../response/adapter.ts'
+import { type Converted, convert } from '../response/converted.ts'
+import { strictlyRefused, takenOut, tellDropped, unpricedOf } from '../response/losses.ts'
+import { passThrough } from '../response/pass-through.ts'
+import { translate } from '../response/translate.ts'
+import { callerHeaders, keyedHeaders } from '../upstream/caller-headers.ts'
+import { UpstreamFailure } from '../upstream/failure.ts'
+import type { Limits, Target } from '../upstream/http-exchange.ts'
+import type { ConvertedTarget } from '../upstream/multi-exchange.ts'
+import { wayTo } from '../upstream/request-target.ts'
+import { refusesStreamOptions } from '../upstream/stream-options.ts'
+
+/** One attempt, ready to be sent: where to, what, and how its answer reaches the caller. */
+export interface Prepared {
+  readonly target: Target | ConvertedTarget
+  readonly upstreamModel: string
+  readonly passage: Passage
+}
+
+/**
+ * Makes the request that goes to a channel. In the caller's own format it is their bytes with only those top-level members changed that
+ * must be; else it is written anew from the neutral form. A failure means that this channel cannot be asked.
+ */
+export async function prepare(app: RelayParts, work: Work, channel: RunningChannel): Promise<Prepared | UpstreamFailure> {
+  if (isHeavy(work.body.bytes.length)) await furtherTurn()
+  const mapped = resolveModel(channel, work.facts.model)
+  const own = work.format.format
+  const format = upstreamFormat(channel, { format: own, model: mapped, body: work.body.json })
+  if (!format) return new UpstreamFailure('unreachable', { facts: { message: 'the channel does not speak this protocol' } })
+
+  const passes = format === own && !isRewritten(channel, format)
+  const conversion = passes ? undefined : conversionOf(own, format)
+  const refused =
+    (passes ? refusedThread(work, channel.provider) : undefined) ?? (passes || conversion ? unpricedOf(work) : undefined)
+  if (refused) return refused
+  work.translation = undefined
+  work.call.tell(turnState, '')
+  delete work.dropped
+  tellDropped(work, work.leftOut ?? [])
+  const written = passes
+    ? passBody(work, channel, mapped)
+    : conversion
+      ? await convert(app, work, channel, { conversion, model: mapped })
+      : await translate(app, work, channel, { format, model: mapped })
+  if (written instanceof UpstreamFailure) return written
+  try {
+    const key = channel.provider.accessToken ? await app.accessTokens.get(channel) : channel.key
+    if (key instanceof UpstreamFailure) return key
+    const way = { channel, key, format }
+    const target =
+      'requests' in written ? await targetsOf(app, work, way, written) : await targetOf(app, work, { ...way, written })
+    return { target, upstreamModel: written.upstreamModel, passage: written.passage }
+  } catch (error) {
+    // A key that does not have the form of its vendor: the operator's mistake, and no reason not to ask another channel.
+    if (error instanceof AppError) return new UpstreamFailure('unreachable', { own: error })
+    throw error
+  }
+}
+
+function passBody(work: Work, channel: RunningChannel, mapped: string): Written | UpstreamFailure {
+  const { format, facts } = work
+  const body = readableBody(work, mapped)
+  if (body instanceof UpstreamFailure) return body
+  const { provider, setting } = channel
+  const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
+  const asksUsage = facts.stream && takesOptions && !facts.wantsUsage && reportsUsageOnRequest.has(format.format)
+  const limited = limitedMembers(work, provider, { format: format.format, model: mapped, body: body.json })
+  const adjusted = provider.adjustBody?.({ ...body.json, ...limited }, format.format, mapped, callerHeaders(work)) ?? {}
+  const refused = noteDropped(work, takenOut(body.json, adjusted, format.format))
+  if (refused) return refused
+  const upstreamModel = typeof adjusted.model === 'string' ? adjusted.model : mapped
+
+  const changes: Record<string, unknown> = {}
+  // Gemini names the model in the address alone.
+  if (upstreamModel !== facts.model && 'model' in body.json) changes.model = upstreamModel
+  if (asksUsage) changes.stream_options = { ...facts.streamOptions, include_usage: true }
+  if (!takesOptions && facts.streamOptions) changes.stream_options = undefined
+  Object.assign(changes, limited, adjusted)
+  if (hasOwnWords(setting)) {
+    const names = { model: upstreamModel, asked: facts.model }
+    Object.assign(changes, ownMembers(setting, format.format, { ...body.json, ...changes }, names))
+  }
+
+  return {
+    upstreamModel,
+    stream: facts.stream,
+    ...changedBody(body, changes),
+    passage: {
+      ...passThrough(work, { hideUsage: asksUsage, renameTo: upstreamModel === facts.model ? undefined : facts.model }),
+      ...passingBack(work, channel),
+    },
+  }
+}
+
+/** Codex sends the state of its turn back with the next request. */
+function passingBack({ call, format }: Work, channel: RunningChannel): Pick<Passage, 'readHeaders'> {
+  if (format.format !== 'openai.responses' || !passesHeader('openai', channel, turnState)) return {}
+  return {
+    readHeaders({ [turnState]: state }) {
+      if (typeof state === 'string' && isVisible.test(state)) call.tell(turnState, state)
+    },
+  }
+}
+
+const turnState = 'x-codex-turn-state'
+
+/** The body without thoughts of earlier turns that the vendor cannot read. What else that costs is named; a strict token refuses it. */
+function readableBody(work: Work, model: string): Body | UpstreamFailure {
+  const { body, format, leavesReasoning = false } = work
+  if (format.format !== 'anthropic.messages') return body
+  const cleaned = withoutForeignThoughts(body, model, { all: leavesReasoning })
+  if (!cleaned) return body
+  const { dropped, ...readable } = cleaned
+  return noteDropped(work, dropped) ?? readable
+}
+
+/** Names what a channel of the caller's own format does not get; the refusal for a token that allows nothing to be lost. */
+function noteDropped(work: Work, names: readonly string[]): UpstreamFailure | undefined {
+  if (names.length === 0) return undefined
+  if (work.caller.isStrict) return new UpstreamFailure('untranslatable', { own: strictlyRefused(names) })
+  work.dropped = [...new Set([...(work.dropped ?? work.leftOut ?? []), ...names])]
+  tellDropped(work, work.dropped)
+  return undefined
+}
+
+/** The caller's bytes, with these members set or (undefined) taken out. Another try starts from the caller's bytes again. */
+function changedBody({ bytes, form }: Body, changes: Readonly<Record<string, unknown>>): Pick<Written, 'body' | 'contentType'> {
+  const contentType = form?.contentType ?? 'application/json'
+  if (Object.keys(changes).length === 0) return { body: bytes, contentType }
+  return { body: form ? changedForm(bytes, form, changes) : spliceMembers(bytes, writeMembers(changes)), contentType }
+}
+
+/** Formats whose streams only tell the usage when they are asked for it. */
+const reportsUsageOnRequest: ReadonlySet<Format> = new Set<Format>(['openai.chat', 'openai.completions'])
+
+function writeMembers(changes: Readonly<Record<string, unknown>>): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(changes).map(([key, value]) => [key, value === undefined ? undefined : JSON.stringify(value)]),
+  )
+}
+
+/** A vendor of tasks has an address to ask about them. */
+async function targetsOf(
+  app: RelayParts,
+  work: Work,
+  way: { channel: RunningChannel; key: string; format: Format },
+  { requests, steps }: Converted,
+): Promise<ConvertedTarget> {
+  const { channel } = way
+  return {
+    ...steps,
+    calls: await Promise.all(requests.map((written) => targetOf(app, work, { ...way, written }))),
+    taskTarget({ headers, ...call }, taskId) {
+      const { 'content-type': _, ...others } = headers
+      const url = new URL(channel.provider.taskUrl?.(channel, taskId) ?? call.url)
+      return { ...call, method: 'GET', url, headers: others }
+    },
+  }
+}
+
+async function targetOf(
+  app: RelayParts,
+  work: Work,
+  sent: { channel: RunningChannel; key: string; format: Format; written: Written },
+): Promise<Target> {
+  const { channel, key, format, written } = sent
+  const { provider } = channel
+  const { body, stream, upstreamModel } = written
+  const { current } = app.options
+  const url = urlFor(channel, format, {
+    model: upstreamModel,
+    stream,
+    version: channel.other === '' ? versionOf(current, provider, upstreamModel) : '',
+  })
+  const keyed = key === channel.key ? channel : { ...channel, key }
+  const headers = ownHeaders(
+    keyed,
+    {
+      ...provider.headers(keyed, format, keyedHeaders(app, work, written)),
+      ...(format === 'anthropic.messages' ? claudeHeaders(current, upstreamModel) : {}),
+      'content-type': written.contentType,
+      accept: stream ? 'text/event-stream' : acceptOf[format === work.format.format ? repliesIn(work) : 'json'],
+      'accept-encoding': 'identity',
+      'user-agent': 'sluice',
+    },
+    callerHeaders(work),
+  )
+  if (provider.sign && isHeavy(body.length)) await furtherTurn()
+  const signature = provider.sign ? await provider.sign(keyed, { method: 'POST', url, headers, body }, app.now()) : undefined
+
+  return {
+    dispatcher: app.upstream.for(wayTo(channel, url)),
+    url: signature?.url ?? url,
+    headers: signature?.headers ? { ...headers, ...signature.headers } : headers,
+    body,
+    framing: provider.framing?.(format, stream) ?? 'sse',
+    limits: limitsOf(channel),
+    statusCodeMapping: channel.statusCodeMapping,
+  }
+}
+
+const acceptOf = { json: 'application/json', text: 'text/plain, application/json', bytes: '*/*' } as const
+
+/** The API version that the operator has set for a model; '' where the channel has its own, or the provider none. */
+function versionOf(options: OptionValues, { versionsIn }: Provider, model: string): string {
+  if (versionsIn === null) return ''
+  const versions: Readonly<Record<string, string>> = options[versionsIn]
+  return versions[model] ?? versions.default ?? ''
+}
+
+/** Headers that the operator has set for a Claude model; they come before those of the provider. */
+function claudeHeaders(options: OptionValues, model: string): Record<string, string> {
+  const ofModel = options['claude.model_headers_settings'][model] ?? {}
+  return Object.fromEntries(Object.entries(ofModel).map(([name, values]) => [name.toLowerCase(), values.join(',')]))
+}
+
+/** URLs are the same for every request of a channel, format and model; a changed channel is a new object. */
+const urls = new WeakMap<RunningChannel, Map<string, URL>>()
+/** A channel whose list has an asterisk serves any number of names. */
+const urlsMax = 1000
+
+function urlFor(
+  channel: RunningChannel,
+  format: Format,
+  { model, stream, version }: { model: string; stream: boolean; version: string },
+): URL {
+  const ofChannel = urls.get(channel) ?? new Map<string, URL>()
+  const key = `${format} ${stream} ${version} ${model}`
+  const known = ofChannel.get(key)
+  if (known) return known
+  const url = new URL(channel.provider.url(version === '' ? channel : { ...channel, other: version }, format, model, stream))
+  if (ofChannel.size >= urlsMax) ofChannel.clear()
+  urls.set(channel, ofChannel.set(key, url))
+  return url
+}
+
+function limitsOf({ setting }: RunningChannel): Limits {
+  return {
+    headersMs: setting.headers_timeout_ms ?? defaults.headersMs,
+    idleMs: setting.idle_timeout_ms ?? defaults.idleMs,
+    totalMs: setting.total_timeout_ms ?? defaults.totalMs,
+  }
+}
+
+/** Whole answers of reasoning models take minutes before their first header; the official SDKs wait ten. */
+const defaults = { headersMs: 600_000, idleMs: 300_000, totalMs: 3_600_000 } as const
+
+/**
+ * A Messages caller may leave the conversation with the vendor and send only what is new. An upstream that does not keep it would answer
+ * without its beginning. The caller is told so in the words by which its SDK goes on without a thread. Undefined when all is well.
+ */
+function refusedThread({ format, body }: Work, { keepsThreads }: Provider): UpstreamFailure | undefined {
+  if (keepsThreads || format.format !== 'anthropic.messages' || !isObject(body.json.thread)) return undefined
+  const reason = { zh: '该渠道不保存对话', en: 'this channel keeps no conversations' }
+  return new UpstreamFailure('untranslatable', { own: new AppError('untranslatable', { field: 'thread', reason }) })
+}

@@ -1,0 +1,60 @@
+import { furtherTurn, isHeavy } from '../lib/loop-turns.ts'
+import { spliceMembers } from '../lib/splice-json.ts'
+import type { Turn } from '../limits/turn.ts'
+import { wireFormats } from '../protocols/index.ts'
+import type { RelayCaller } from '../tokens/authenticate.ts'
+import { authenticateCall } from './admission/authenticate.ts'
+import { judgeBeforeBody } from './admission/before-body.ts'
+import { readPlayground } from './admission/playground.ts'
+import { withinLimits } from './admission/rate-limit.ts'
+import { openWork } from './admit-request.ts'
+import { answerInBackground, runsHere } from './background/background-response.ts'
+import type { RelayEndpoint } from './endpoints.ts'
+import { answerWork } from './failover/answer-request.ts'
+import type { Call } from './http/client-exchange.ts'
+import type { Body } from './http/read-body.ts'
+import { deliverKept } from './idempotency/undelivered.ts'
+import type { RelayParts } from './relay-parts.ts'
+import { expandHistory } from './stored-responses/expand-history.ts'
+import { mayNameHistory } from './stored-responses/home-channel.ts'
+
+/** The straight line of a relay request: authenticate, judge what needs no body, read, admit, quote, hold, attempt until answered, settle. */
+export async function handleRelay(app: RelayParts, endpoint: RelayEndpoint, call: Call): Promise<void> {
+  const caller = await authenticateCall(app, endpoint, call)
+  if (await deliverKept(app, call, caller)) return
+  const turn = app.limits.turnOf(caller, call.id)
+  try {
+    if (turn) await withinLimits(app, call, turn, () => answerCaller(app, endpoint, call, caller, turn))
+    else await answerCaller(app, endpoint, call, caller, undefined)
+  } catch (error) {
+    app.emptyBalances.noteRefusal(caller.userId, error)
+    throw error
+  }
+}
+
+async function answerCaller(
+  app: RelayParts,
+  endpoint: RelayEndpoint,
+  call: Call,
+  arrived: RelayCaller,
+  turn: Turn | undefined,
+): Promise<void> {
+  const isFree = wireFormats[endpoint.format].isFree === true
+  await judgeBeforeBody(app, call, { caller: arrived, turn, isFree, groupInBody: endpoint.from === 'session' })
+  const read = await call.readBody()
+  if (isHeavy(read.bytes.length)) await furtherTurn()
+  const sent = withSaidModel(read, endpoint)
+  const { caller, body } = endpoint.from === 'session' ? readPlayground(app, arrived, sent) : { caller: arrived, body: sent }
+
+  const expanded = mayNameHistory(endpoint.format) ? await expandHistory(app, caller, body) : { body }
+  const asked = { call, caller, turn, ...expanded }
+  if (runsHere(app, endpoint, asked)) return answerInBackground(app, endpoint, asked)
+  await answerWork(app, await openWork(app, endpoint, asked))
+}
+
+/** Where OpenAI's address names the model, the body names it from here on. */
+function withSaidModel(body: Body, { dialect, said }: RelayEndpoint): Body {
+  if (dialect !== 'openai' || said?.model === undefined) return body
+  const { model } = said
+  return { ...body, json: { ...body.json, model }, bytes: spliceMembers(body.bytes, { model: JSON.stringify(model) }) }
+}

@@ -1,0 +1,343 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Language } from '../../../contract/text.ts'
+import { chunkOf, lastChunk } from '../../lib/chunked.ts'
+import type { Client } from '../../lib/client-address.ts'
+import { closeBehindAnswer } from '../../lib/close-behind.ts'
+import { AppError } from '../../lib/failure.ts'
+import { takeOverChunking } from '../../lib/node-internals.ts'
+import { toByteText } from '../../lib/sse.ts'
+import type { CallerError } from '../../protocols/error-body.ts'
+import { errorBody, errorEvent, errorHeaders, ownError, statusFor } from '../../protocols/error-body.ts'
+import { inWordsOf } from '../../protocols/error-words.ts'
+import type { Dialect } from '../../protocols/format.ts'
+import type { Reframing, UpstreamErrorFacts } from '../../protocols/wire-format.ts'
+import { type Body, readBody } from './read-body.ts'
+import type { RecordedReply, ReplyRecorder } from './reply-recorder.ts'
+
+/**
+ * One request of a caller and the way back to them: its id, its times, whether they are still there, and writing with back-pressure.
+ * Lives as long as the HTTP exchange.
+ */
+export class Call {
+  readonly id: string
+  readonly dialect: Dialect
+  /** Of errors. English for programs, whose dialects have no language. */
+  readonly language: Language
+  readonly client: Client
+  readonly startedMs: number
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** Milliseconds of the first byte of the answer; 0 before. */
+  firstByteMs = 0
+  lastWriteMs: number
+  /** What may be written between the pieces of a begun stream to find out whether the caller still reads; '' for other answers. */
+  heartbeat = ''
+  #isGone = false
+  #isHalfClosed = false
+  #onHalfClosed: (() => void) | undefined
+  /** The head of a whole answer was sent, and so many bytes of it. */
+  #isWhole = false
+  #sentEarly = 0
+  #isOver = false
+  #onOver: (() => void) | undefined
+  #framesChunks = false
+  #waitsForDrain = false
+  readonly #headers: Record<string, string> = {}
+  readonly #reframing: Reframing | undefined
+  #body: Promise<Body> | undefined
+  #recorder: ReplyRecorder | undefined
+  /** The caller has left a call that goes on for the sake of its recording. */
+  #isDetached = false
+  /** Sends the end of a recorded reply. */
+  #heldEnd: (() => void) | undefined
+
+  constructor(
+    exchange: { request: IncomingMessage; response: ServerResponse },
+    facts: {
+      id: string
+      dialect: Dialect
+      language: Language
+      client: Client
+      nowMs: number
+      /** For a caller who takes streams in another framing than that of events. */
+      reframing?: Reframing | undefined
+    },
+  ) {
+    this.request = exchange.request
+    this.response = exchange.response
+    this.id = facts.id
+    this.dialect = facts.dialect
+    this.language = facts.language
+    this.client = facts.client
+    this.#reframing = facts.reframing
+    this.startedMs = facts.nowMs
+    this.lastWriteMs = facts.nowMs
+    const left = () => {
+      if (this.#isGone || this.response.writableFinished) return
+      if (this.outlivesCaller) this.#isDetached = true
+      else this.#leave()
+    }
+    this.response.once('close', left)
+    this.#watchConnection(left)
+    // A write that crosses the caller's leaving is an error of the socket; `close` has told us all that matters.
+    this.response.on('error', ignore)
+  }
+
+  #watchConnection(left: () => void): void {
+    const { socket } = this.request
+    const halfClosed = () => {
+      this.#isHalfClosed = true
+      this.response.shouldKeepAlive = false
+      this.#onHalfClosed?.()
+    }
+    socket.once('end', halfClosed)
+    // An answer that waits behind another one on its connection is not told when the connection closes.
+    const waits = this.response.socket === null
+    if (waits) socket.once('close', left)
+    this.response.once('close', () => {
+      socket.off('end', halfClosed)
+      if (waits) socket.off('close', left)
+    })
+  }
+
+  /** The caller closed the connection before the answer was complete. */
+  get isGone(): boolean {
+    return this.#isGone
+  }
+
+  /** The caller has ended their side of the connection: they may still read, or have left. Only a write can tell. */
+  get isHalfClosed(): boolean {
+    return this.#isHalfClosed
+  }
+
+  /** Names who is told when the caller ends their side of the connection; told at once when they already have. */
+  whenHalfClosed(listener: () => void): void {
+    this.#onHalfClosed = listener
+    if (this.#isHalfClosed) listener()
+  }
+
+  /**
+   * Writes what every client must ignore: an interim reply, or a heartbeat of a stream. A caller who has left answers the first such
+   * write with a reset, and the next one fails: then the caller is gone. Does nothing where the answer allows neither.
+   */
+  probe(): void {
+    if (this.#isGone || this.#heldEnd || this.response.writableEnded || this.response.socket === null || this.isBlocked) return
+    if (this.isCommitted) {
+      if (this.heartbeat !== '') this.write(this.heartbeat, this.lastWriteMs)
+    } else if (this.request.httpVersionMinor > 0) {
+      this.response.writeContinue()
+    }
+  }
+
+  /** Nobody waits for the answer any more, or this server cannot go on with it: nothing more is to be begun. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** Whether the status line has been sent; from then on no other channel can take over. */
+  get isCommitted(): boolean {
+    return this.response.headersSent
+  }
+
+  /** Names who is told when the call is over before its answer is complete: the running attempt. Told at once when it already is. */
+  whenOver(listener: (() => void) | undefined): void {
+    this.#onOver = listener
+    if (this.#isOver) listener?.()
+  }
+
+  /** Ends it before its answer is complete. A caller who is still there is to be told by who was at it. */
+  cut(): void {
+    if (!this.#isOver) this.#end()
+  }
+
+  #leave(): void {
+    this.#isGone = true
+    this.#end()
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#onOver?.()
+  }
+
+  /** The body of the request, read once. Throws as `readBody`. */
+  readBody(limitBytes?: number): Promise<Body> {
+    this.#body ??= readBody(this.request, limitBytes)
+    return this.#body
+  }
+
+  /**
+   * Records the reply from here on, and holds its end back until `release`. A caller who leaves before the reply has begun does not end the
+   * call: a retry gets what was recorded.
+   */
+  record(recorder: ReplyRecorder): void {
+    this.#recorder = recorder
+  }
+
+  /** A caller who leaves now does not end it. */
+  get outlivesCaller(): boolean {
+    return this.#recorder !== undefined && !this.isCommitted
+  }
+
+  /** Sends the end of a recorded reply. */
+  release(): void {
+    this.#heldEnd?.()
+    this.#heldEnd = undefined
+  }
+
+  /** Sends the recorded reply to an earlier request. */
+  replay({ requestId, status, headers, body }: RecordedReply): void {
+    this.response.writeHead(status, {
+      ...headers,
+      ...this.idHeaders(),
+      'content-length': String(body.length),
+      'idempotent-replayed': 'true',
+      'x-sluice-original-request-id': requestId,
+    })
+    this.response.end(body)
+  }
+
+  #writeHead(status: number, headers: Readonly<Record<string, string>>): void {
+    this.#recorder?.begin(status, headers)
+    this.response.writeHead(status, headers)
+  }
+
+  #recordPiece(recorder: ReplyRecorder, piece: Buffer): void {
+    recorder.add(piece)
+    // Nobody will ever get it.
+    if (recorder.isTooLarge && this.#isDetached && !this.#isOver) this.#leave()
+  }
+
+  /** Ends the reply; one that is recorded when its recording is stored. */
+  #finish(piece: Buffer | undefined, send: () => void): void {
+    if (this.#recorder && piece) this.#recordPiece(this.#recorder, piece)
+    if (this.#recorder) this.#heldEnd = send
+    else send()
+  }
+
+  /** Opens an answer that is sent in pieces. */
+  begin(headers: Record<string, string>): void {
+    const type: Record<string, string> = this.#reframing ? { 'content-type': this.#reframing.contentType } : {}
+    this.#writeHead(200, { ...headers, ...type, ...this.idHeaders() })
+    this.#framesChunks = takeOverChunking(this.response)
+  }
+
+  /** Writes a piece of the answer, as byte text. False means that the caller does not take it as fast: see `whenDrained`. */
+  write(byteText: string, nowMs: number): boolean {
+    if (this.firstByteMs === 0) this.firstByteMs = nowMs
+    this.lastWriteMs = nowMs
+    const out = this.#reframing ? this.#reframing.push(byteText) : byteText
+    if (this.#recorder) this.#recordPiece(this.#recorder, Buffer.from(out, 'latin1'))
+    return this.#isDetached || this.response.write(this.#framesChunks ? chunkOf(out) : out, 'latin1')
+  }
+
+  /** Calls `listener` once, when the caller has taken what was written. One waits at a time; a second is not called. */
+  whenDrained(listener: () => void): void {
+    if (this.#waitsForDrain) return
+    this.#waitsForDrain = true
+    this.response.once('drain', () => {
+      this.#waitsForDrain = false
+      listener()
+    })
+  }
+
+  /** The caller has not yet taken what was written. */
+  get isBlocked(): boolean {
+    return this.response.writableNeedDrain
+  }
+
+  /** Breaks the connection; the caller counts as gone. */
+  drop(): void {
+    this.response.destroy()
+  }
+
+  /** Writes the last piece of the answer. */
+  end(byteText: string): void {
+    this.#recorder?.complete()
+    this.#endStream(byteText)
+  }
+
+  #endStream(byteText: string): void {
+    const out = this.#reframing ? this.#reframing.push(byteText) + this.#reframing.end() : byteText
+    this.#finish(this.#recorder && Buffer.from(out, 'latin1'), () =>
+      this.response.end(this.#framesChunks ? chunkOf(out) + lastChunk : out, 'latin1'),
+    )
+  }
+
+  /** Sends one more byte of a whole answer, and its head before the first, but never its end. `answer` sends the rest. */
+  answerEarly(contentType: string, body: Buffer): void {
+    if (this.#sentEarly >= body.length - 1) return
+    if (!this.isCommitted) this.#beginWhole(contentType, body)
+    this.response.write(body.subarray(this.#sentEarly, ++this.#sentEarly))
+  }
+
+  /** Sends a whole answer. */
+  answer(contentType: string, body: Buffer): void {
+    if (this.#isWhole) {
+      this.response.end(body.subarray(this.#sentEarly))
+      return
+    }
+    this.#beginWhole(contentType, body)
+    this.#recorder?.complete()
+    this.#finish(body, () => {
+      // A short body goes as Latin-1 text, byte for byte: then Node sends it and the headers in one write.
+      if (body.length < oneWriteBelow) this.response.end(body.toString('latin1'), 'latin1')
+      else this.response.end(body)
+    })
+  }
+
+  #beginWhole(contentType: string, body: Buffer): void {
+    this.#isWhole = true
+    this.#writeHead(200, { 'content-type': contentType, 'content-length': String(body.length), ...this.idHeaders() })
+  }
+
+  /**
+   * Sends an error in the caller's dialect: as the answer, or as the last event of a stream that has begun. `write` makes that event
+   * where it depends on what was sent before.
+   */
+  sendError(error: CallerError | AppError, write?: (told: UpstreamErrorFacts) => string | undefined): void {
+    const told = error instanceof AppError ? ownError(error) : inWordsOf(this.dialect, error)
+    const telling = { requestId: this.id, language: this.language }
+    if (this.#isGone || this.response.writableEnded || this.#heldEnd) return
+    // A whole answer that has begun cannot become an error: its caller sees that it is cut short.
+    if (this.#isWhole) {
+      this.drop()
+      return
+    }
+    if (this.isCommitted) {
+      const event = write?.({ ...told, message: told.message[this.language], code: told.code ?? '' })
+      this.#endStream(toByteText(event ?? errorEvent(this.dialect, told, telling)))
+      return
+    }
+    const body = errorBody(this.dialect, told, telling)
+    const isWhole = this.request.complete
+    if (!isWhole) closeBehindAnswer(this.request)
+    this.#writeHead(statusFor(this.dialect, told), {
+      ...errorHeaders(this.dialect, told, this.id),
+      ...this.idHeaders(),
+      'content-length': String(Buffer.byteLength(body)),
+      ...(isWhole ? {} : { connection: 'close' }),
+    })
+    this.#recorder?.complete()
+    this.#finish(this.#recorder && Buffer.from(body), () => this.response.end(body))
+  }
+
+  /** Sets a header that the answer bears besides its own; an empty value takes it away. */
+  tell(name: string, value: string): void {
+    if (value === '') delete this.#headers[name]
+    else this.#headers[name] = value
+  }
+
+  idHeaders(): Record<string, string> {
+    return {
+      ...this.#headers,
+      'x-oneapi-request-id': this.id,
+      [this.dialect === 'anthropic' ? 'request-id' : 'x-request-id']: this.id,
+      'access-control-allow-origin': '*',
+    }
+  }
+}
+
+const oneWriteBelow = 16 * 1024
+
+function ignore(): void {}

@@ -1,0 +1,24 @@
+import { isDatabaseFailure } from '../../db/open.ts'
+import { AppError } from '../../lib/failure.ts'
+import { quotaText } from '../../wallet/quota-text.ts'
+import type { RelayParts } from '../relay-parts.ts'
+import type { Call } from './client-exchange.ts'
+
+/** What the caller is told of an error; of one that no step expected its request id, nothing else. */
+export function asAppError(app: RelayParts, call: Call, error: unknown): AppError {
+  if (error instanceof AppError) return withAmounts(app, error)
+  if (isDatabaseFailure(error)) return new AppError('database_unavailable', {}, { cause: error })
+  app.callerLog.of(call.client).error({ error, request: call.id }, 'relay request failed')
+  return new AppError('internal', { request: call.id }, { cause: error })
+}
+
+/** The ledger counts units; people read amounts as the site shows them. */
+function withAmounts(app: RelayParts, error: AppError): AppError {
+  const { have, need } = error.params
+  if (typeof have !== 'number' || typeof need !== 'number') return error
+  return new AppError(
+    error.code,
+    { ...error.params, have: quotaText(app, have, 'down'), need: quotaText(app, need, 'up') },
+    error,
+  )
+}

@@ -1,0 +1,75 @@
+import type { ServerResponse } from 'node:http'
+import { Writable } from 'node:stream'
+import { EventBlocks, eventsIn } from '../../lib/sse.ts'
+import type { SocketPeer } from './socket-peer.ts'
+
+/** What becomes of the events and the errors of an answer. */
+export interface FrameSink {
+  event(data: string): string
+  error(status: number, body: string): string
+}
+
+/**
+ * The answer to one request that came as a message, or that nobody waits for: to the relay it is an HTTP answer, to who takes it each of its
+ * events is a message. It holds back when they do not take them.
+ */
+export class FrameResponse extends Writable {
+  statusCode = 200
+  headersSent = false
+  /** Another connection than that of HTTP. */
+  readonly socket = null
+  readonly chunkedEncoding = false
+  readonly #peer: Pick<SocketPeer, 'send'>
+  readonly #sink: FrameSink
+  readonly #blocks = new EventBlocks(eventBytesMax)
+  #isEvents = false
+  #body = ''
+
+  constructor(peer: Pick<SocketPeer, 'send'>, sink: FrameSink) {
+    super({ decodeStrings: false, highWaterMark: 256 * 1024 })
+    this.#peer = peer
+    this.#sink = sink
+  }
+
+  /** As the relay's `Call` takes it: of an answer of HTTP it uses what stands here, and nothing else. */
+  asResponse(): ServerResponse {
+    // See above: the members of this class are those that `Call` touches.
+    return this as unknown as ServerResponse
+  }
+
+  setHeader(): this {
+    return this
+  }
+
+  writeHead(status: number, headers: Readonly<Record<string, unknown>> = {}): this {
+    this.statusCode = status
+    this.headersSent = true
+    this.#isEvents = String(headers['content-type'] ?? '').includes('event-stream')
+    return this
+  }
+
+  override _write(chunk: Buffer | string, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    const text = typeof chunk === 'string' ? chunk : chunk.toString('latin1')
+    if (!this.#isEvents) {
+      this.#body += text
+      done()
+      return
+    }
+    this.#send(this.#blocks.push(text)).then(() => done(), done)
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    const rest = this.#isEvents ? this.#send(this.#blocks.flush()) : this.#sendWhole()
+    rest.then(() => done(), done)
+  }
+
+  async #send(block: string): Promise<void> {
+    for (const { data } of eventsIn(block)) await this.#peer.send(this.#sink.event(data))
+  }
+
+  async #sendWhole(): Promise<void> {
+    if (this.statusCode >= 400) await this.#peer.send(this.#sink.error(this.statusCode, this.#body))
+  }
+}
+
+const eventBytesMax = 16 * 1024 * 1024

@@ -1,0 +1,145 @@
+import type { IncomingMessage } from 'node:http'
+import { StringDecoder } from 'node:string_decoder'
+import { promisify } from 'node:util'
+import zlib, { type BrotliOptions, brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib'
+import { ByteCollector } from '../../lib/byte-collector.ts'
+import { fail } from '../../lib/failure.ts'
+import { shapeOf } from '../../lib/json-shape.ts'
+import { furtherTurn, isHeavy, loopTurn } from '../../lib/loop-turns.ts'
+import { withoutRepeatedKeys } from '../../lib/splice-json.ts'
+import { isObject, type JsonObject } from '../../protocols/wire-format.ts'
+import { isForm, readForm, type SentForm } from './read-form.ts'
+
+/** The request's body: its bytes, kept as they came, and the object that they say. */
+export interface Body {
+  readonly bytes: Buffer
+  readonly json: JsonObject
+  /** Of a form, which goes on as a form; absent for JSON. */
+  readonly form?: SentForm
+}
+
+export const bodyLimitBytes = 32 * 1024 * 1024
+
+type Inflate = (packed: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
+
+const inflaters: ReadonlyMap<string, Inflate> = new Map([
+  ...zstandard(),
+  ['gzip', promisify<Buffer, ZlibOptions, Buffer>(gunzip)],
+  ['x-gzip', promisify<Buffer, ZlibOptions, Buffer>(gunzip)],
+  ['deflate', promisify<Buffer, ZlibOptions, Buffer>(inflate)],
+  ['br', promisify<Buffer, BrotliOptions, Buffer>(brotliDecompress)],
+])
+
+/** Codex sends it. Node has it from 22.15 on; the types are those of the oldest Node that is supported. */
+function zstandard(): [string, Inflate][] {
+  const { zstdDecompress } = zlib as { zstdDecompress?: typeof gunzip }
+  return zstdDecompress ? [['zstd', promisify<Buffer, ZlibOptions, Buffer>(zstdDecompress)]] : []
+}
+
+/** Far beyond every real request; a text of another shape would take a parser seconds. */
+const shapeMax = { depth: 100, parts: 250_000, entries: 2_000_000 } as const
+
+/** Why a body is no JSON that is taken. */
+const reasons = {
+  depth: { zh: `嵌套超过 ${shapeMax.depth} 层`, en: `nested deeper than ${shapeMax.depth} levels` },
+  parts: { zh: '内容过多', en: 'it has too many parts' },
+  empty: { zh: '内容为空', en: 'it is empty' },
+  unparsed: { zh: '无法解析', en: 'it cannot be parsed' },
+  noObject: { zh: '须为对象', en: 'it must be an object' },
+} as const
+
+/**
+ * Reads a JSON body, inflated when the caller compressed it, without a byte order mark and with each key once: what is authorised and
+ * priced is what goes upstream. Throws `body_too_large` before buffering more than the limit, `encoding_unsupported`, `bad_json`, or
+ * `bad_request` when the caller leaves.
+ */
+export async function readBody(request: IncomingMessage, limitBytes = bodyLimitBytes): Promise<Body> {
+  const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
+  const raw = await readBytes(request, limitBytes)
+  const inflated = encoding === 'identity' || encoding === '' ? raw : await inflateBytes(raw, encoding, limitBytes)
+  const contentType = request.headers['content-type'] ?? ''
+  if (isHeavy(inflated.length)) await loopTurn()
+  if (isForm(contentType)) return { bytes: inflated, ...readForm(inflated, contentType) }
+
+  const bytes = withoutMark(inflated)
+  const shape = shapeOf(bytes, shapeMax)
+  if (typeof shape === 'string') fail('bad_json', { reason: shape === 'depth' ? reasons.depth : reasons.parts })
+  const json = parseObject(isHeavy(bytes.length) ? await decodeInTurns(bytes) : bytes.toString('utf8'))
+  if (shape.topMembers === Object.keys(json).length) return { json, bytes }
+  if (isHeavy(bytes.length)) await furtherTurn()
+  return { json, bytes: withoutRepeatedKeys(bytes) }
+}
+
+/** Ends in a turn in which nothing was decoded. UTF-8 beyond ASCII takes longer to decode than to parse. */
+async function decodeInTurns(bytes: Buffer): Promise<string> {
+  const decoder = new StringDecoder('utf8')
+  let text = ''
+  for (let at = 0; at < bytes.length; at += decodedAtOnce) {
+    await furtherTurn()
+    text += decoder.write(bytes.subarray(at, at + decodedAtOnce))
+  }
+  await furtherTurn()
+  return text + decoder.end()
+}
+
+const decodedAtOnce = 4 * 1024 * 1024
+
+function parseObject(text: string): JsonObject {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    fail('bad_json', { reason: text === '' ? reasons.empty : reasons.unparsed }, { cause })
+  }
+  if (!isObject(value)) fail('bad_json', { reason: reasons.noObject })
+  return value
+}
+
+function withoutMark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
+}
+
+function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  const declared = Number(request.headers['content-length'] ?? 0)
+  if (declared > limitBytes) fail('body_too_large', { limit: limitBytes })
+  // Who left while they were authenticated sends no more events.
+  if (request.destroyed) fail('bad_request', { reason: 'the request was cut off' })
+
+  return new Promise((resolve, reject) => {
+    const collected = new ByteCollector(declared)
+    request.on('data', (chunk: Buffer) => {
+      if (collected.size + chunk.length <= limitBytes) {
+        collected.push(chunk)
+        return
+      }
+      request.pause()
+      request.removeAllListeners('data')
+      reject(failure(() => fail('body_too_large', { limit: limitBytes })))
+    })
+    request.once('end', () => resolve(collected.bytes()))
+    request.once('error', (cause) => reject(failure(() => fail('bad_request', { reason: 'the request was cut off' }, { cause }))))
+    request.once('close', () => {
+      // Every request closes in the end: only one without its end was cut off, and only then is an error worth its making.
+      if (!request.readableEnded) reject(failure(() => fail('bad_request', { reason: 'the request was cut off' })))
+    })
+  })
+}
+
+async function inflateBytes(raw: Buffer, encoding: string, limitBytes: number): Promise<Buffer> {
+  const inflated = inflaters.get(encoding)
+  if (!inflated) fail('encoding_unsupported', { encoding: encoding.slice(0, 50) })
+  try {
+    return await inflated(raw, { maxOutputLength: limitBytes })
+  } catch (cause) {
+    if (cause instanceof RangeError) fail('body_too_large', { limit: limitBytes })
+    fail('bad_request', { reason: `the body is not valid ${encoding}` }, { cause })
+  }
+}
+
+function failure(throwing: () => never): unknown {
+  try {
+    return throwing()
+  } catch (error) {
+    return error
+  }
+}

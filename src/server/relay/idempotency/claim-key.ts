@@ -1,0 +1,163 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { AppError, fail } from '../../lib/failure.ts'
+import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
+import { sha256 } from '../../lib/secrets.ts'
+import { authenticateCall } from '../admission/authenticate.ts'
+import type { Call } from '../http/client-exchange.ts'
+import { ReplyRecorder } from '../http/reply-recorder.ts'
+import type { RelayParts } from '../relay-parts.ts'
+import { fingerprintOf } from './fingerprint.ts'
+import type { KeyedRequest, Outcome } from './idempotent-requests.ts'
+
+/**
+ * Requests with an `Idempotency-Key`: one of them runs, the others wait for it and get its reply. It begins in front of limits and money, so
+ * that a replay is neither counted nor charged.
+ */
+
+/** A request that runs under its key. */
+export interface KeyedCall {
+  /** Stores what was recorded or frees the key, then lets the end of the reply go to the caller. Never throws. */
+  finish(): Promise<void>
+}
+
+/** As long as the official SDKs wait for a reply. */
+const waitMaxMs = 600_000
+const pollMinMs = 50
+const pollMaxMs = 1000
+
+/** The key that a request names. Throws `idempotency_key_invalid`. */
+export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undefined {
+  const key = headers['idempotency-key']
+  if (key === undefined) return undefined
+  // Node joins a repeated header with a comma and a space.
+  if (typeof key !== 'string' || !isVisible.test(key)) fail('idempotency_key_invalid')
+  return key
+}
+
+const isVisible = /^[\x21-\x7e]{1,255}$/
+
+/**
+ * Claims the key for a call, or waits for the request that has it and sends its reply: then there is nothing left to do, and the answer is
+ * undefined. Throws as authentication and reading the body do, `idempotency_key_reused`, `idempotency_key_in_use` after ten minutes,
+ * or `idempotency_reply_unavailable`.
+ */
+export async function claimKey(
+  app: RelayParts,
+  { call, key, from }: { call: Call; key: string; from: 'token' | 'session' },
+): Promise<KeyedCall | undefined> {
+  const { userId, tokenId, pinnedChannel } = await authenticateCall(app, { from }, call)
+  const { method = '', url = '' } = call.request
+  const body = await call.readBody()
+  if (isHeavy(body.bytes.length)) await furtherTurn()
+  const fingerprint = fingerprintOf({ method, url, pinnedChannel, body })
+  const request = { userId, tokenId, keyHash: sha256(key), fingerprint, requestId: call.id }
+  const name = `${userId} ${tokenId} ${request.keyHash} ${fingerprint}`
+  const latestMs = performance.now() + waitMaxMs
+
+  for (;;) {
+    const same = app.keyedCalls.get(name)
+    if (!same) return leadOthers(app, { call, request, name, latestMs })
+    const reply = await unlessOver(app, call, same, latestMs - performance.now())
+    if (reply === 'over') return undefined
+    if (reply) return void call.replay(reply)
+  }
+}
+
+interface Leading {
+  readonly call: Call
+  readonly request: KeyedRequest
+  readonly name: string
+  readonly latestMs: number
+}
+
+/** Claims the key in the database, in the name of all that wait on this node. */
+async function leadOthers(app: RelayParts, leading: Leading): Promise<KeyedCall | undefined> {
+  const { call, request, name } = leading
+  let share: (outcome: Outcome) => void = () => {}
+  const shared = new Promise<Outcome>((resolve) => {
+    share = resolve
+  })
+  app.keyedCalls.set(name, shared)
+  const end = (outcome: Outcome) => {
+    app.keyedCalls.delete(name)
+    share(outcome)
+  }
+  try {
+    const claim = await claimOrWait(app, leading)
+    if (claim === 'claimed') return keyedCall(app, call, request, end)
+    end(claim)
+    if (claim) call.replay(claim)
+  } catch (error) {
+    end(undefined)
+    throw error
+  }
+  return undefined
+}
+
+/** Undefined when the call is over before. */
+async function claimOrWait(app: RelayParts, { call, request, latestMs }: Leading): Promise<'claimed' | Outcome> {
+  for (;;) {
+    const claim = await asked(app.idempotentRequests.claim(request))
+    if (claim !== 'running') return claim
+    let pauseMs = pollMinMs
+    do {
+      const left = latestMs - performance.now()
+      const pause = new Promise<void>((resolve) => app.deadlines.after(Math.min(pauseMs, left), resolve))
+      if ((await unlessOver(app, call, pause, left)) === 'over') return undefined
+      pauseMs = Math.min(pauseMs * 1.5, pollMaxMs)
+    } while (await asked(app.idempotentRequests.isRunning(request)))
+  }
+}
+
+/** Without the database no key can be claimed: nothing is run then. */
+function asked<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  return answer.catch((cause: unknown) => {
+    throw cause instanceof AppError ? cause : new AppError('database_unavailable', {}, { cause })
+  })
+}
+
+/** Throws `idempotency_key_in_use` after `limitMs`, and `server_stopping`. */
+async function unlessOver<Value>(app: RelayParts, call: Call, value: Promise<Value>, limitMs: number): Promise<Value | 'over'> {
+  let tell: (what: 'over' | 'late') => void = () => {}
+  const interrupted = new Promise<'over' | 'late'>((resolve) => {
+    tell = resolve
+  })
+  const limit = app.deadlines.after(Math.max(0, limitMs), () => tell('late'))
+  call.whenOver(() => tell('over'))
+  const first = await Promise.race([value, interrupted])
+  call.whenOver(undefined)
+  app.deadlines.cancel(limit)
+  if (first === 'late') fail('idempotency_key_in_use', { retryAfter: 5 })
+  if (first === 'over' && !call.isGone) fail('server_stopping')
+  return first
+}
+
+function keyedCall(app: RelayParts, call: Call, request: KeyedRequest, end: (outcome: Outcome) => void): KeyedCall {
+  const recorder = new ReplyRecorder(call.id, app.options.current['idempotency.reply_kilobytes'] * 1024)
+  call.record(recorder)
+  return {
+    async finish() {
+      try {
+        await keepOrFree(app, request, recorder)
+      } catch (error) {
+        app.logger.error({ error, request: call.id }, 'the reply to an idempotent request is not stored')
+      }
+      end(recorder.reply)
+      call.release()
+    },
+  }
+}
+
+function keepOrFree({ idempotentRequests }: RelayParts, request: KeyedRequest, recorder: ReplyRecorder): Promise<void> {
+  if (!recorder.isComplete || !isFinal(recorder.status)) return idempotentRequests.free(request)
+  const { reply } = recorder
+  return reply ? idempotentRequests.store(request, reply) : idempotentRequests.markUnavailable(request)
+}
+
+/** Whether a repeat would get the same: an answer, or an error of the caller that no change elsewhere mends. */
+function isFinal(status: number): boolean {
+  return (status >= 200 && status < 300) || (status >= 400 && status < 500 && !changing.has(status))
+}
+
+/** Rights, balances, limits and conflicts change. */
+const changing: ReadonlySet<number> = new Set([401, 402, 403, 408, 409, 425, 429])

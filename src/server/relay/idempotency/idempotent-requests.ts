@@ -1,0 +1,294 @@
+import { seconds } from '../../lib/clock.ts'
+import { fail } from '../../lib/failure.ts'
+import { background } from '../../lib/logger.ts'
+import type { Core } from '../../options/core.ts'
+import { chargedAmount } from '../../wallet/charged.ts'
+import type { RecordedReply } from '../http/reply-recorder.ts'
+
+/** A key belongs to one token of one user; token id 0 is the playground. */
+export interface KeySlot {
+  readonly userId: number
+  readonly tokenId: number
+  /** SHA-256 of the key. */
+  readonly keyHash: string
+}
+
+/** A request that names a key. */
+export interface KeyedRequest extends KeySlot {
+  readonly fingerprint: string
+  readonly requestId: string
+}
+
+/**
+ * `claimed`: this request runs under the key and is to be ended with `store`, `markUnavailable` or `free`. `running`: another one runs,
+ * on this or another node. A reply: that of the request before it.
+ */
+export type Claim = 'claimed' | 'running' | RecordedReply
+
+/** A reply to share; undefined: there is none, and the key is to be claimed again. */
+export type Outcome = RecordedReply | undefined
+
+/** Requests of this process that run under a key or wait for another node, by key and fingerprint: the same ones wait for them. */
+export type KeyedCalls = Map<string, Promise<Outcome>>
+
+const leaseSeconds = 60
+const renewalMs = 20_000
+const hourSeconds = 60 * 60
+/** Stored replies are brought down to this part of their limit, so that several nodes may add to them before the next check. */
+const trimmedTo = 0.9
+const trimmedEvery = 0.01
+const trimBatch = 500
+
+/**
+ * The table of requests with an `Idempotency-Key` and their replies, which are sealed. One statement claims a key, so that over all nodes one
+ * request runs under it. A running one has a lease of its node; what a node left behind when it died is taken over.
+ */
+export class IdempotentRequests {
+  readonly #core: Core
+  /** Whether this process keeps the reply to a request, which whoever takes over its key gets. */
+  readonly #isKept: (requestId: string) => boolean
+  /** Requests of this process that run under a key, by request id. */
+  readonly #running = new Set<string>()
+  readonly #renewal: NodeJS.Timeout
+  #writtenBytes = 0
+  #trimming: Promise<void> = Promise.resolve()
+
+  constructor(core: Core, isKept: (requestId: string) => boolean) {
+    this.#core = core
+    this.#isKept = isKept
+    this.#renewal = setInterval(() => background(core.logger, 'renew the leases of keys', this.#renew()), renewalMs).unref()
+  }
+
+  /**
+   * Claims the key for a request, or answers what is known of the one that has it. Throws `idempotency_key_reused` when that was another
+   * request, and `idempotency_reply_unavailable` when it was charged but its reply is not stored.
+   */
+  async claim(request: KeyedRequest): Promise<Claim> {
+    for (;;) {
+      if (await this.#insert(request)) return 'claimed'
+      const row = await this.#rowOf(request)
+      if (!row) continue
+      if (row.fingerprint !== request.fingerprint) fail('idempotency_key_reused')
+      if (row.state === 'unavailable') fail('idempotency_reply_unavailable')
+      if (row.state === 'done') {
+        const body = this.#core.secrets.openBytes(row.body_sealed, placeOf(request, row.request_id))
+        // Written by `store` alone.
+        const headers = JSON.parse(row.headers) as Record<string, string>
+        return { requestId: row.request_id, status: row.status, headers, body }
+      }
+      if (!this.#isAbandoned(row)) return 'running'
+      if (await this.#isLost(row.request_id)) await this.#endAs('unavailable', { ...request, requestId: row.request_id })
+      else if (await this.#takeOver(request, row)) return 'claimed'
+    }
+  }
+
+  /** Whether a request runs under the key on any node. */
+  async isRunning(slot: KeySlot): Promise<boolean> {
+    const row = await this.#core.db
+      .selectFrom('idempotent_requests')
+      .select(['state', 'node', 'lease_until', 'request_id'])
+      .where((made) => made.and(keyOf(slot)))
+      .executeTakeFirst()
+    return row !== undefined && row.state === 'running' && !this.#isAbandoned(row)
+  }
+
+  /** Stores the reply: from now on the key answers with it. */
+  async store(request: KeyedRequest, { status, headers, body }: RecordedReply): Promise<void> {
+    this.#running.delete(request.requestId)
+    await this.#core.db
+      .updateTable('idempotent_requests')
+      .set({
+        state: 'done',
+        lease_until: 0,
+        status,
+        headers: JSON.stringify(headers),
+        body_sealed: this.#core.secrets.sealBytes(body, placeOf(request, request.requestId)),
+        bytes: body.length,
+      })
+      .where((made) => made.and({ ...keyOf(request), request_id: request.requestId, state: 'running' }))
+      .execute()
+    this.#noteWritten(body.length)
+  }
+
+  /** The request was charged, and its reply cannot be stored: the key answers with an error that says so. */
+  async markUnavailable(request: KeyedRequest): Promise<void> {
+    this.#running.delete(request.requestId)
+    await this.#endAs('unavailable', request)
+  }
+
+  /** Nothing is to be replayed: the next request with the key runs. */
+  async free(request: KeyedRequest): Promise<void> {
+    this.#running.delete(request.requestId)
+    await this.#core.db
+      .deleteFrom('idempotent_requests')
+      .where((made) => made.and({ ...keyOf(request), request_id: request.requestId, state: 'running' }))
+      .execute()
+  }
+
+  /** Deletes what is expired, then the oldest replies while all together exceed the limit of the site. */
+  async purge(): Promise<void> {
+    const now = seconds(this.#core.now())
+    await this.#core.db.deleteFrom('idempotent_requests').where('expires_at', '<=', now).where('lease_until', '<=', now).execute()
+    await this.#trim()
+  }
+
+  close(): void {
+    clearInterval(this.#renewal)
+  }
+
+  async #insert(request: KeyedRequest): Promise<boolean> {
+    const now = seconds(this.#core.now())
+    const row = this.#runningRow(request)
+    // Visible to `#isAbandoned` before it is written.
+    this.#running.add(request.requestId)
+    try {
+      const inserted = await this.#core.db
+        .insertInto('idempotent_requests')
+        .values({ ...keyOf(request), ...row })
+        .onConflict((conflict) =>
+          conflict
+            .columns(['user_id', 'token_id', 'key_hash'])
+            .doUpdateSet({ ...row, status: 0, headers: '', body_sealed: '', bytes: 0 })
+            .where('idempotent_requests.expires_at', '<=', now)
+            .where('idempotent_requests.lease_until', '<=', now),
+        )
+        .returning('request_id')
+        .executeTakeFirst()
+      if (inserted) return true
+    } catch (error) {
+      this.#running.delete(request.requestId)
+      throw error
+    }
+    this.#running.delete(request.requestId)
+    return false
+  }
+
+  /** Takes the key from a request whose node is gone, unless another request was faster. */
+  async #takeOver(request: KeyedRequest, left: { request_id: string; lease_until: number }): Promise<boolean> {
+    this.#running.add(request.requestId)
+    const taken = await this.#core.db
+      .updateTable('idempotent_requests')
+      .set(this.#runningRow(request))
+      .where((made) =>
+        made.and({ ...keyOf(request), request_id: left.request_id, lease_until: left.lease_until, state: 'running' }),
+      )
+      .returning('request_id')
+      .executeTakeFirst()
+    if (!taken) this.#running.delete(request.requestId)
+    return taken !== undefined
+  }
+
+  async #endAs(state: 'unavailable', request: KeyedRequest): Promise<void> {
+    await this.#core.db
+      .updateTable('idempotent_requests')
+      .set({ state, lease_until: 0 })
+      .where((made) => made.and({ ...keyOf(request), request_id: request.requestId, state: 'running' }))
+      .execute()
+  }
+
+  #rowOf(slot: KeySlot) {
+    return this.#core.db
+      .selectFrom('idempotent_requests')
+      .selectAll()
+      .where((made) => made.and(keyOf(slot)))
+      .executeTakeFirst()
+  }
+
+  #runningRow({ fingerprint, requestId }: KeyedRequest) {
+    const now = seconds(this.#core.now())
+    return {
+      fingerprint,
+      request_id: requestId,
+      state: 'running',
+      node: this.#core.node,
+      lease_until: now + leaseSeconds,
+      created_at: now,
+      expires_at: now + this.#core.options.current['idempotency.hours'] * hourSeconds,
+    }
+  }
+
+  /** Whether nobody runs it any more. One process alone uses a SQLite file. */
+  #isAbandoned({
+    node,
+    lease_until: until,
+    request_id: requestId,
+  }: {
+    node: string
+    lease_until: number
+    request_id: string
+  }): boolean {
+    if (node === this.#core.node) return !this.#running.has(requestId)
+    return this.#core.database.dialect === 'sqlite' || until < seconds(this.#core.now())
+  }
+
+  /** Whether an abandoned request was charged, and its reply is nowhere. */
+  async #isLost(requestId: string): Promise<boolean> {
+    if (this.#isKept(requestId)) return false
+    const charged = await chargedAmount(this.#core.db, requestId)
+    return charged !== undefined && charged > 0
+  }
+
+  async #renew(): Promise<void> {
+    const requestIds = [...this.#running]
+    if (requestIds.length === 0) return
+    await this.#core.db
+      .updateTable('idempotent_requests')
+      .set({ lease_until: seconds(this.#core.now()) + leaseSeconds })
+      .where((made) => made.and({ node: this.#core.node, state: 'running' }))
+      .where('request_id', 'in', requestIds)
+      .execute()
+  }
+
+  #noteWritten(bytes: number): void {
+    this.#writtenBytes += bytes
+    if (this.#writtenBytes < this.#bytesMax * trimmedEvery) return
+    this.#writtenBytes = 0
+    background(this.#core.logger, 'delete the oldest stored replies', this.#trim())
+  }
+
+  get #bytesMax(): number {
+    return this.#core.options.current['idempotency.site_megabytes'] * 1024 * 1024
+  }
+
+  /** One after the other: two at once would each delete the whole excess. */
+  #trim(): Promise<void> {
+    const trimmed = this.#trimming.then(() => this.#deleteExcess())
+    this.#trimming = trimmed.catch(() => {})
+    return trimmed
+  }
+
+  async #deleteExcess(): Promise<void> {
+    const { db } = this.#core
+    const { sum } = await db
+      .selectFrom('idempotent_requests')
+      .select(({ fn }) => fn.sum<number | string | null>('bytes').as('sum'))
+      .executeTakeFirstOrThrow()
+    let excess = Number(sum ?? 0) - this.#bytesMax * trimmedTo
+    while (excess > 0) {
+      const oldest = await db
+        .selectFrom('idempotent_requests')
+        .select(['user_id', 'token_id', 'key_hash', 'request_id', 'bytes'])
+        .where('bytes', '>', 0)
+        .orderBy('created_at')
+        .limit(trimBatch)
+        .execute()
+      if (oldest.length === 0) return
+      for (const { bytes, ...row } of oldest) {
+        if (excess <= 0) return
+        await db
+          .deleteFrom('idempotent_requests')
+          .where((made) => made.and(row))
+          .execute()
+        excess -= bytes
+      }
+    }
+  }
+}
+
+function keyOf({ userId, tokenId, keyHash }: KeySlot) {
+  return { user_id: userId, token_id: tokenId, key_hash: keyHash }
+}
+
+function placeOf({ userId, tokenId, keyHash }: KeySlot, requestId: string) {
+  return { table: 'idempotent_requests', column: 'body_sealed', row: `${userId} ${tokenId} ${keyHash} ${requestId}` }
+}

@@ -1,0 +1,256 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AppError } from '../../lib/failure.ts'
+import { background } from '../../lib/logger.ts'
+import type { Core } from '../../options/core.ts'
+import { chargedAmount } from '../../wallet/charged.ts'
+import type { Charge, Hold, Ledger } from '../../wallet/ledger.ts'
+import { settleUndelivered, writtenOff } from '../../wallet/write-off.ts'
+import type { OwnResponse } from '../stored-responses/local-responses.ts'
+import type { KeptResponse } from '../stored-responses/upstream-responses.ts'
+
+/** A whole reply, and what is to be written down when it is delivered. */
+export interface ReplyContent {
+  readonly contentType: string
+  readonly body: Buffer
+  /** The turn that this server keeps of it. */
+  readonly own?: OwnResponse | undefined
+  /** Where its vendor keeps it. */
+  readonly kept?: KeptResponse | undefined
+}
+
+/** A reply whose charge was not durable in time. */
+export interface Undelivered {
+  /** Names caller, idempotency key and request: a repeat has the same. */
+  readonly slot: string
+  readonly hold: Hold
+  readonly charge: Charge
+  readonly untilMs: number
+  /** Resolves when the queue of the ledger does not hold its charge any more. */
+  withdrawn: Promise<unknown>
+  /** Where its content is; `nowhere` for one that there is no room for. */
+  readonly place: 'memory' | 'disk' | 'nowhere'
+  /** In memory. */
+  readonly content: ReplyContent | undefined
+  /** On disk. */
+  readonly file: string
+  /** Resolves when the file is written. */
+  readonly filed: Promise<void>
+  readonly bytes: number
+}
+
+export interface KeepingLimits {
+  readonly keptMs: number
+  readonly memoryBytes: number
+  readonly diskBytes: number
+}
+
+const limitsOfKeeping: KeepingLimits = { keptMs: 600_000, memoryBytes: 64 * 1024 * 1024, diskBytes: 1024 * 1024 * 1024 }
+const sweepMs = 5000
+
+/**
+ * Whole replies that callers did not get, because the database did not take their charge in time. Each is kept for ten minutes: in memory, beyond
+ * a limit on disk, sealed. While it is kept its hold is open and its charge is in no queue. A repeat of its request is charged for it and gets
+ * it; otherwise it is written off, with a charge of 0 and its price as a cost of the site.
+ */
+export class UndeliveredReplies {
+  readonly #core: Core
+  readonly #ledger: Ledger
+  readonly #limits: KeepingLimits
+  readonly #folder: string
+  readonly #bySlot = new Map<string, Undelivered[]>()
+  /** Being written off; what fails is repeated. */
+  readonly #leaving = new Set<Undelivered>()
+  readonly #timer: NodeJS.Timeout
+  #memoryBytes = 0
+  #diskBytes = 0
+
+  constructor(core: Core, ledger: Ledger, limits: KeepingLimits = limitsOfKeeping) {
+    this.#core = core
+    this.#ledger = ledger
+    this.#limits = limits
+    this.#folder = join(core.env.DATA_DIR, 'undelivered', core.node)
+    this.#timer = setInterval(() => background(core.logger, 'write off undelivered replies', this.sweep()), sweepMs).unref()
+  }
+
+  /** Number of replies that wait for a repeat of their request. */
+  get size(): number {
+    return this.#bySlot.size
+  }
+
+  /** Whether a reply to this request waits here. */
+  has(requestId: string): boolean {
+    for (const waiting of this.#bySlot.values()) if (waiting.some(({ hold }) => hold.requestId === requestId)) return true
+    return false
+  }
+
+  /** Keeps a reply whose charge is queued. What there is no room for is written off at once. */
+  keep({
+    slot,
+    hold,
+    charge,
+    content,
+  }: Pick<Undelivered, 'slot' | 'hold' | 'charge'> & { readonly content: ReplyContent }): void {
+    const bytes = sizeOf(content)
+    const place = this.#placeFor(bytes)
+    const file = join(this.#folder, randomBytes(12).toString('hex'))
+    const entry: Undelivered = {
+      slot,
+      hold,
+      charge,
+      untilMs: this.#core.now() + this.#limits.keptMs,
+      withdrawn: Promise.resolve(),
+      place,
+      content: place === 'memory' ? content : undefined,
+      file,
+      filed: place === 'disk' ? this.#write(file, content) : Promise.resolve(),
+      bytes,
+    }
+    // Told when it is read.
+    entry.filed.catch(() => {})
+    if (place === 'memory') this.#memoryBytes += bytes
+    if (place === 'disk') this.#diskBytes += bytes
+    if (place === 'nowhere') this.#leaving.add(entry)
+    else this.#wait(entry)
+    this.#withdraw(entry)
+  }
+
+  /** Takes the oldest reply that waits in a slot, so that one repeat gets it. */
+  take(slot: string): Undelivered | undefined {
+    const [first, ...others] = this.#bySlot.get(slot) ?? []
+    if (others.length > 0) this.#bySlot.set(slot, others)
+    else this.#bySlot.delete(slot)
+    return first
+  }
+
+  /** Lets a reply that was taken wait again, for the rest of its time. */
+  putBack(entry: Undelivered): void {
+    this.#wait(entry)
+    this.#withdraw(entry)
+  }
+
+  /**
+   * Charges for a reply that was taken, and answers it once that is durable. Undefined when it cannot be delivered any more: it was written off.
+   * Rejects with `database_unavailable`; then it waits again.
+   */
+  async charge(entry: Undelivered): Promise<ReplyContent | undefined> {
+    const { hold, charge } = entry
+    try {
+      await entry.withdrawn
+      const content = entry.content ?? (await this.#fromDisk(entry))
+      if (!content) {
+        this.#leaving.add(entry)
+        return undefined
+      }
+      await this.#ledger.settle(hold, charge)
+      // Another node may have ended the hold meanwhile.
+      const charged = await chargedAmount(this.#core.db, hold.requestId)
+      this.#forget(entry)
+      return charged === charge.amount ? content : undefined
+    } catch (cause) {
+      this.putBack(entry)
+      throw cause instanceof AppError ? cause : new AppError('database_unavailable', {}, { cause })
+    }
+  }
+
+  /** Writes off what has waited for too long, and repeats what failed of that. */
+  async sweep(): Promise<void> {
+    const now = this.#core.now()
+    for (const [slot, waiting] of this.#bySlot) {
+      const late = waiting.filter(({ untilMs }) => untilMs <= now)
+      for (const entry of late) this.#leaving.add(entry)
+      if (late.length === waiting.length) this.#bySlot.delete(slot)
+      else if (late.length > 0)
+        this.#bySlot.set(
+          slot,
+          waiting.filter((entry) => !late.includes(entry)),
+        )
+    }
+    await Promise.allSettled([...this.#leaving].map((entry) => this.#leave(entry)))
+  }
+
+  /** Writes everything off: nobody can get it from the next start. Call it in front of the ledger's `close`, and wait for it behind. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    for (const waiting of this.#bySlot.values()) for (const entry of waiting) this.#leaving.add(entry)
+    this.#bySlot.clear()
+    await Promise.allSettled([...this.#leaving].map((entry) => this.#leave(entry)))
+    await rm(this.#folder, { recursive: true, force: true })
+  }
+
+  #wait(entry: Undelivered): void {
+    this.#bySlot.set(entry.slot, [...(this.#bySlot.get(entry.slot) ?? []), entry])
+  }
+
+  #withdraw(entry: Undelivered): void {
+    const withdrawing = this.#ledger.withdraw(entry.hold, writtenOff(entry.charge))
+    entry.withdrawn = withdrawing.catch((error: unknown) => {
+      this.#core.logger.error({ error, request: entry.hold.requestId }, 'a charge could not be taken back')
+    })
+  }
+
+  async #leave(entry: Undelivered): Promise<void> {
+    await entry.withdrawn
+    await settleUndelivered(this.#core, this.#ledger, entry.hold, entry.charge)
+    if (this.#leaving.delete(entry)) this.#forget(entry)
+  }
+
+  #placeFor(bytes: number): Undelivered['place'] {
+    if (this.#memoryBytes + bytes <= this.#limits.memoryBytes) return 'memory'
+    return this.#diskBytes + bytes <= this.#limits.diskBytes ? 'disk' : 'nowhere'
+  }
+
+  #forget({ place, bytes, file, filed }: Undelivered): void {
+    if (place === 'memory') this.#memoryBytes -= bytes
+    if (place !== 'disk') return
+    this.#diskBytes -= bytes
+    const removing = filed.catch(() => {}).then(() => rm(file, { force: true }))
+    background(this.#core.logger, 'remove an undelivered reply', removing)
+  }
+
+  async #write(file: string, { body, ...others }: ReplyContent): Promise<void> {
+    const text = JSON.stringify({ ...others, body: body.toString('base64') })
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    await writeFile(file, this.#core.secrets.seal(text, placeOf(file)), { mode: 0o600 })
+  }
+
+  /** Undefined when it cannot be read. */
+  async #fromDisk({ file, filed }: Undelivered): Promise<ReplyContent | undefined> {
+    try {
+      await filed
+      // Written by `#write` alone, and sealed since.
+      const { body, ...others } = JSON.parse(
+        this.#core.secrets.open(await readFile(file, 'utf8'), placeOf(file)),
+      ) as StoredContent
+      return { ...others, body: Buffer.from(body, 'base64') }
+    } catch (error) {
+      this.#core.logger.error({ error }, 'an undelivered reply could not be read from disk')
+      return undefined
+    }
+  }
+}
+
+type StoredContent = Omit<ReplyContent, 'body'> & { readonly body: string }
+
+/** Removes the files of processes that died. Nodes may share the folder: what is younger than an hour may belong to one that runs. */
+export async function removeOldReplies({ env, node, database }: Pick<Core, 'env' | 'node' | 'database'>): Promise<void> {
+  const folder = join(env.DATA_DIR, 'undelivered')
+  const names = await readdir(folder).catch(() => [])
+  for (const name of names.filter((other) => other !== node)) {
+    const { mtimeMs } = await stat(join(folder, name))
+    // One process alone uses a SQLite file.
+    if (database.dialect === 'sqlite' || mtimeMs < Date.now() - hourMs)
+      await rm(join(folder, name), { recursive: true, force: true })
+  }
+}
+
+const hourMs = 3_600_000
+
+function sizeOf({ body, own }: ReplyContent): number {
+  return body.length + (own ? JSON.stringify(own).length : 0)
+}
+
+function placeOf(file: string) {
+  return { table: 'undelivered', column: 'content', row: file }
+}

@@ -1,0 +1,79 @@
+import { AppError } from '../../lib/failure.ts'
+import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
+import { sha256 } from '../../lib/secrets.ts'
+import type { RelayCaller } from '../../tokens/authenticate.ts'
+import type { Charge } from '../../wallet/ledger.ts'
+import type { Call } from '../http/client-exchange.ts'
+import type { RelayParts, Work } from '../relay-parts.ts'
+import { keptOf } from '../stored-responses/note-upstream-response.ts'
+import { answerToKeep } from '../stored-responses/store-answer.ts'
+import { fingerprintOf } from './fingerprint.ts'
+
+/**
+ * A whole reply whose charge is not durable in time is not delivered: its caller gets 503, and the reply is kept for a repeat of the request
+ * on this node, with the same idempotency key or, without one, with the same body and token.
+ */
+
+/**
+ * Waits for the charge of a reply that nothing was sent of. False: the charge is not durable, the reply is kept and the caller has been
+ * told. Throws what is no failure of the database.
+ */
+export async function isSettled(
+  app: RelayParts,
+  work: Work,
+  { settled, charge, reply, channel }: Undeliverable,
+): Promise<boolean> {
+  try {
+    await settled
+    return true
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'database_unavailable') throw error
+    const content = {
+      ...reply,
+      own: answerToKeep(work, { whole: reply.body }),
+      kept: keptOf(work, channel, charge.rollup.tokens),
+    }
+    app.undelivered.keep({ slot: await slotOf(work.call, work.caller), hold: work.hold, charge, content })
+    work.call.sendError(error)
+    return false
+  }
+}
+
+interface Undeliverable {
+  readonly settled: Promise<void>
+  readonly charge: Charge
+  readonly reply: { readonly contentType: string; readonly body: Buffer }
+  readonly channel: { readonly id: number; readonly keyId: number }
+}
+
+/** Answers a repeat of a request whose reply is kept, and charges it. False when there is none. Throws `database_unavailable`. */
+export async function deliverKept(app: RelayParts, call: Call, caller: RelayCaller): Promise<boolean> {
+  const { undelivered } = app
+  if (undelivered.size === 0) return false
+  const entry = undelivered.take(await slotOf(call, caller))
+  if (!entry) return false
+  if (call.isGone) {
+    undelivered.putBack(entry)
+    return true
+  }
+  const content = await undelivered.charge(entry)
+  if (!content) return false
+
+  const { own, kept, contentType, body } = content
+  const writing = [...(own ? [app.ownResponses.keep(own)] : []), ...(kept ? [app.keptResponses.keep(kept)] : [])]
+  for (const { reason } of (await Promise.allSettled(writing)).filter((result) => result.status === 'rejected'))
+    app.logger.error({ error: reason, request: call.id }, 'a response could not be kept')
+  call.tell('x-sluice-original-request-id', entry.hold.requestId)
+  call.answer(contentType, body)
+  return true
+}
+
+/** What a repeat has in common with the first request. */
+async function slotOf(call: Call, { userId, tokenId, pinnedChannel }: RelayCaller): Promise<string> {
+  const { method = '', url = '', headers } = call.request
+  const key = headers['idempotency-key']
+  const body = await call.readBody()
+  if (isHeavy(body.bytes.length)) await furtherTurn()
+  const fingerprint = fingerprintOf({ method, url, pinnedChannel, body })
+  return `${userId} ${tokenId} ${key === undefined ? '' : sha256(String(key))} ${fingerprint}`
+}

@@ -1,0 +1,126 @@
+import { listedModels } from '../../channels/listed-models.ts'
+import { fail } from '../../lib/failure.ts'
+import { groupsToTry } from '../../pricing/groups.ts'
+import type { CallerFormat, Dialect } from '../../protocols/format.ts'
+import type { RelayCaller } from '../../tokens/authenticate.ts'
+import { authenticateCall } from '../admission/authenticate.ts'
+import { hasChannel } from '../admission/authorize-model.ts'
+import type { Call } from '../http/client-exchange.ts'
+import type { RelayParts } from '../relay-parts.ts'
+import { modelKind } from './probe-request.ts'
+
+/** `GET /v1/models`: the models that this key can use, in the shape of the caller's dialect. */
+export async function listModels(app: RelayParts, call: Call): Promise<void> {
+  const caller = await authenticateCall(app, { from: 'token' }, call)
+  const groups = groupsToTry(app.options.current, caller)
+  const names = usableModels(app, caller)
+  const query = new URLSearchParams(call.request.url?.split('?')[1])
+  const given = (name: string) => query.get(name) ?? ''
+  if (call.dialect === 'anthropic') {
+    const { rows, isCut } = partOf(names, { limit: given('limit'), after: given('after_id'), before: given('before_id') })
+    sendJson(call, {
+      data: rows.map((id) => anthropicModel(app, id)),
+      has_more: isCut,
+      first_id: rows[0] ?? null,
+      last_id: rows.at(-1) ?? null,
+    })
+    return
+  }
+  if (call.dialect === 'gemini') {
+    const { rows, isCut } = partOf(names, { limit: given('pageSize'), after: given('pageToken'), before: '' })
+    sendJson(call, { models: rows.map((id) => geminiModel(app, id, groups)), ...(isCut ? { nextPageToken: rows.at(-1) } : {}) })
+    return
+  }
+  sendJson(call, { success: true, object: 'list', data: names.map((id) => openAiModel(app, id)) })
+}
+
+/** As many sorted names as are asked for, behind one or right before one; all of them where nobody asks for fewer. */
+function partOf(names: readonly string[], { limit, after, before }: { limit: string; after: string; before: string }) {
+  const open = names.filter((name) => (after === '' || name > after) && (before === '' || name < before))
+  const count = /^[1-9]\d{0,3}$/.test(limit) ? Number(limit) : open.length
+  const rows = before === '' ? open.slice(0, count) : open.slice(Math.max(0, open.length - count))
+  return { rows, isCut: rows.length < open.length }
+}
+
+/** `GET /v1/models/{id}`. Throws `model_not_found` for a model that this key cannot use. */
+export async function showModel(app: RelayParts, call: Call, model: string): Promise<void> {
+  const caller = await authenticateCall(app, { from: 'token' }, call)
+  if (!usableModels(app, caller).includes(model)) fail('model_not_found', { model })
+  const shapes: Partial<Record<Dialect, () => object>> = {
+    anthropic: () => anthropicModel(app, model),
+    gemini: () => geminiModel(app, model, groupsToTry(app.options.current, caller)),
+  }
+  sendJson(call, shapes[call.dialect]?.() ?? openAiModel(app, model))
+}
+
+function usableModels(app: RelayParts, caller: RelayCaller): string[] {
+  const names = listedModels(app, groupsToTry(app.options.current, caller))
+  return names.filter((name) => caller.modelLimits === null || caller.modelLimits.has(name))
+}
+
+/** SDKs need a number: the accustomed one, where neither the name nor the price data tells the release. */
+const createdAt = 1_626_777_600
+
+function openAiModel({ priceData }: RelayParts, id: string) {
+  return { id, object: 'model', created: priceData.releasedAt(id) ?? createdAt, owned_by: 'sluice' }
+}
+
+function anthropicModel({ priceData }: RelayParts, id: string) {
+  return {
+    type: 'model',
+    id,
+    display_name: id,
+    created_at: new Date((priceData.releasedAt(id) ?? createdAt) * 1000).toISOString(),
+    capabilities: null,
+    deprecated_at: null,
+    lifecycle: 'active',
+    line: null,
+    max_input_tokens: null,
+    max_tokens: null,
+    retires_at: null,
+  }
+}
+
+function geminiModel(app: RelayParts, id: string, groups: readonly string[]) {
+  return {
+    name: id.startsWith('tunedModels/') ? id : `models/${id}`,
+    displayName: id,
+    supportedGenerationMethods: methods.filter(({ suits, format }) => suits(app, id, groups, format)).map(({ method }) => method),
+  }
+}
+
+/** The methods of Google's interface that are offered here, each with the models that have it. */
+const methods: readonly {
+  readonly method: string
+  readonly format: CallerFormat
+  readonly suits: (...model: [RelayParts, string, readonly string[], CallerFormat]) => boolean
+}[] = [
+  { method: 'generateContent', format: 'gemini.generate', suits: generates },
+  { method: 'streamGenerateContent', format: 'gemini.generate', suits: generates },
+  { method: 'countTokens', format: 'gemini.generate', suits: generates },
+  { method: 'embedContent', format: 'gemini.embed', suits: embeds },
+  { method: 'batchEmbedContents', format: 'gemini.batch_embed', suits: embeds },
+  { method: 'predict', format: 'gemini.predict', suits: (_app, id) => /^imagen/.test(id) },
+]
+
+function generates(app: RelayParts, id: string, groups: readonly string[], format: CallerFormat): boolean {
+  const kind = modelKind(id)
+  if (kind === 'conversation') return isAnswered(app, { model: id, groups, format })
+  // Gemini's own models draw and speak by the same method.
+  return kind === 'other' && /^gemini/.test(id) && isAnswered(app, { model: id, groups, format })
+}
+
+function embeds(app: RelayParts, id: string, groups: readonly string[], format: CallerFormat): boolean {
+  return modelKind(id) === 'embeddings' && isAnswered(app, { model: id, groups, format })
+}
+
+function isAnswered(
+  { channels }: RelayParts,
+  asked: { model: string; groups: readonly string[]; format: CallerFormat },
+): boolean {
+  return asked.groups.some((group) => hasChannel(channels.current, group, asked))
+}
+
+function sendJson(call: Call, value: unknown): void {
+  call.answer('application/json; charset=utf-8', Buffer.from(JSON.stringify(value)))
+}

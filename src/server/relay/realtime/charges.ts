@@ -1,0 +1,209 @@
+import { completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
+import type { RunningChannel } from '../../channels/model-index.ts'
+import type { Refusal } from '../../limits/rule.ts'
+import type { Turn } from '../../limits/turn.ts'
+import { costOf, type Price } from '../../pricing/quote.ts'
+import type { RelayCaller } from '../../tokens/authenticate.ts'
+import { type Hold, isQuotaRefusal } from '../../wallet/ledger.ts'
+import type { Attempt } from '../charge/billed.ts'
+import { chargeFor, type Ending } from '../charge/charge-row.ts'
+import { plausibleEnding } from '../charge/settlement.ts'
+import type { RelayParts } from '../relay-parts.ts'
+
+/** What all charges of a session have in common. */
+export interface SessionBill {
+  readonly id: string
+  readonly address: string
+  readonly caller: RelayCaller
+  readonly model: string
+  readonly group: string
+  readonly price: Price
+}
+
+/** Where it goes, known once an upstream has taken it. */
+export interface SessionPlace {
+  readonly channel: RunningChannel
+  readonly upstreamModel: string
+  readonly choice: Attempt['choice']
+  readonly attempts: readonly Attempt[]
+}
+
+/**
+ * The money of a realtime session: there is always one hold for the next answer, and each answer is charged by itself, once, under a
+ * request id of its own. A response that ends takes the hold; the next one is held before anything else is said.
+ */
+export class RealtimeBill {
+  readonly #app: RelayParts
+  readonly #bill: SessionBill
+  /** Ids of responses and items that were charged: an upstream may tell an end twice. */
+  readonly #charged = new Set<string>()
+  #place: SessionPlace | undefined
+  #hold: Hold | undefined
+  #turn: Turn | undefined
+  #count = 0
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(app: RelayParts, bill: SessionBill) {
+    this.#app = app
+    this.#bill = bill
+  }
+
+  goesTo(place: SessionPlace): void {
+    this.#place = place
+  }
+
+  /**
+   * Holds for the next answer what it may cost at the most, or all that is free where that covers the prompt and a short answer: the
+   * voice of a session cannot be given a limit between two answers. A hold that suffices is kept. Throws as `hold` of the ledger
+   * does; then nothing is held.
+   */
+  hold(most: Usage): Promise<void> {
+    const { price, caller } = this.#bill
+    const { userId, tokenId } = caller
+    const amount = costOf(price, bounded(most))
+    const least = costOf(price, bounded(shortAnswer(most)))
+    const take = async (units: number) => {
+      const hold = { requestId: this.#nextId(), userId, tokenId, amount: units }
+      await this.#app.ledger.hold(hold)
+      this.#hold = hold
+    }
+    return this.#alone(async () => {
+      if (this.#hold && this.#hold.amount >= amount) return
+      await this.#release()
+      try {
+        await take(amount)
+      } catch (error) {
+        if (!isQuotaRefusal(error) || error.params.have < least) throw error
+        await take(error.params.have)
+      }
+    })
+  }
+
+  /** The next answer takes its place among the limits, unless it has one. Answers what refuses it. */
+  enter(most: Usage): Promise<Refusal | undefined> {
+    return this.#alone(async () => {
+      const turn = this.#turn ? undefined : this.#app.limits.turnOf(this.#bill.caller, this.#nextId(), { isPart: true })
+      if (!turn) return undefined
+      const need = { group: this.#bill.group, inputTokens: promptTokens(most), outputTokens: completionTokens(most) }
+      const refusal = await turn.enter(need)
+      if (!refusal) this.#turn = turn
+      return refusal
+    })
+  }
+
+  /** Charges an answer; durable when it resolves. `id` is the upstream's name of it. */
+  settle(id: string, startedMs: number, ending: Ending): Promise<void> {
+    return this.#alone(async () => {
+      if (this.#wasCharged(id)) return
+      const hold = this.#hold ?? this.#nothingHeld()
+      this.#hold = undefined
+      const charge = this.#chargeOf(hold, this.#bill.price, startedMs, ending)
+      this.#turn?.used(charge.rollup.tokens)
+      this.#turn?.end(true)
+      this.#turn = undefined
+      this.#app.traffic.used(this.#placed().channel, charge.rollup.tokens)
+      await this.#app.ledger.settle(hold, charge)
+    })
+  }
+
+  /** Charges what was transcribed, at the price of the model that did it where that has one. The hold stays for the next answer. */
+  settleTranscript(id: string, model: string, startedMs: number, ending: Ending): Promise<void> {
+    return this.#alone(async () => {
+      if (this.#wasCharged(id)) return
+      const hold = this.#nothingHeld()
+      await this.#app.ledger.settle(hold, this.#chargeOf(hold, this.#priceOf(model), startedMs, ending))
+    })
+  }
+
+  /** What the running answer owes should this process die. */
+  checkpoint(startedMs: number, usage: Usage): void {
+    if (!this.#hold) return
+    const ending = { usage, isEstimated: true, interrupted: 'node' } as const
+    this.#app.ledger.checkpoint(this.#hold, this.#chargeOf(this.#hold, this.#bill.price, startedMs, ending))
+  }
+
+  /** The session is over: what is held is free again. */
+  end(): Promise<void> {
+    return this.#alone(() => {
+      this.#turn?.end(false)
+      this.#turn = undefined
+      return this.#release()
+    })
+  }
+
+  async #release(): Promise<void> {
+    const hold = this.#hold
+    this.#hold = undefined
+    if (hold) await this.#app.ledger.release(hold)
+  }
+
+  /** Caller and upstream speak at the same time; their money moves one after the other. */
+  #alone<Value>(work: () => Promise<Value>): Promise<Value> {
+    const next = this.#last.then(work)
+    this.#last = next.catch(() => {})
+    return next
+  }
+
+  #wasCharged(id: string): boolean {
+    if (id === '') return false
+    if (this.#charged.has(id)) return true
+    const [oldest] = this.#charged
+    if (this.#charged.size >= chargedMax && oldest !== undefined) this.#charged.delete(oldest)
+    this.#charged.add(id)
+    return false
+  }
+
+  #chargeOf({ requestId }: Hold, price: Price, startedMs: number, ending: Ending) {
+    const { address, caller, group } = this.#bill
+    const { channel, upstreamModel, choice, attempts } = this.#placed()
+    const call = { id: requestId, startedMs, firstByteMs: startedMs, client: { address } }
+    const facts = { stream: true, reasoningEffort: undefined }
+    const billed = { call, caller, facts, group, price, attempts, choice }
+    return chargeFor(this.#app, billed, channel, upstreamModel, plausibleEnding(ending, undefined))
+  }
+
+  #priceOf(model: string): Price {
+    const { catalog } = this.#app
+    const { caller, group, price } = this.#bill
+    if (model === '' || !catalog.modelPriceOf(model)) return price
+    return catalog.priceOf({ model, group, acceptsUnpriced: caller.acceptsUnpriced })
+  }
+
+  #nothingHeld(): Hold {
+    const { userId, tokenId } = this.#bill.caller
+    return { requestId: this.#nextId(), userId, tokenId, amount: 0 }
+  }
+
+  #nextId(): string {
+    this.#count++
+    return `${this.#bill.id}-${this.#count}`
+  }
+
+  #placed(): SessionPlace {
+    if (!this.#place) throw new Error('Nothing can be charged before an upstream has taken the session')
+    return this.#place
+  }
+}
+
+const chargedMax = 10_000
+const shortAnswerTokens = 256
+
+function shortAnswer(most: Usage): Usage {
+  const { output, audioOutput } = most
+  return { ...most, output: Math.min(output, shortAnswerTokens), audioOutput: Math.min(audioOutput, shortAnswerTokens) }
+}
+
+/** What a caller and an upstream say together must stay a number that can be priced. */
+const tokensMax = 10_000_000
+
+function bounded(usage: Usage): Usage {
+  const { input, audioInput, output, audioOutput } = usage
+  const least = (tokens: number) => Math.min(tokens, tokensMax)
+  return {
+    ...noUsage,
+    input: least(input),
+    audioInput: least(audioInput),
+    output: least(output),
+    audioOutput: least(audioOutput),
+  }
+}

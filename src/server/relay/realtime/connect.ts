@@ -1,0 +1,183 @@
+import type { IncomingMessage } from 'node:http'
+import type { WebSocket } from 'ws'
+import type { RunningChannel } from '../../channels/model-index.ts'
+import { ownHeaders } from '../../channels/override.ts'
+import { resolveModel, type Selected, type Selection, selectChannel, selectPinned } from '../../channels/select.ts'
+import type { Run } from '../../channels/traffic.ts'
+import { AppError, fail } from '../../lib/failure.ts'
+import { openSocket } from '../../lib/upstream-socket.ts'
+import type { CallerError } from '../../protocols/error-body.ts'
+import { ownError } from '../../protocols/error-body.ts'
+import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
+import type { RelayCaller } from '../../tokens/authenticate.ts'
+import type { Attempt } from '../charge/billed.ts'
+import type { Call } from '../http/client-exchange.ts'
+import type { RelayParts } from '../relay-parts.ts'
+import { callerHeaders } from '../upstream/caller-headers.ts'
+import { UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
+import { noteFailure } from '../upstream/note-failure.ts'
+import { addressOf } from '../upstream/request-target.ts'
+import { readRetryAfter } from '../upstream/retry-after.ts'
+
+/** A caller who wants to talk with a model. */
+export interface Wanted {
+  readonly call: Call
+  readonly caller: RelayCaller
+  readonly model: string
+  readonly group: string
+  /** What the address says besides the model. */
+  readonly query: URLSearchParams
+  /** The caller speaks the beta of the interface. */
+  readonly isBeta: boolean
+}
+
+/** An upstream that has taken the session. Its socket is paused. */
+export interface Connected {
+  readonly channel: RunningChannel
+  readonly upstreamModel: string
+  readonly socket: WebSocket
+  readonly choice: Attempt['choice']
+  readonly attempts: readonly Attempt[]
+  /** The session among what runs on the channel: to be ended with it. */
+  readonly run: Run
+  readonly handshakeMs: number
+}
+
+/** Tries channels until one takes the session. Answers what the caller is told when none does. Throws `no_channel`. */
+export async function connectRealtime(app: RelayParts, wanted: Wanted): Promise<Connected | CallerError> {
+  const { call, caller, model, group } = wanted
+  const triesMax = caller.pinnedChannel === 0 ? app.options.current.RetryTimes + 1 : 1
+  const tried = new Set<number>()
+  const triedKeys = new Set<number>()
+  const full = new Map<number, number>()
+  const attempts: Attempt[] = []
+  let last: UpstreamFailure | undefined
+  let waitMs = 0
+
+  while (attempts.length < triesMax && !call.isOver) {
+    const next = select(app, wanted, { tried, triedKeys, full })
+    if (!next.channel) {
+      waitMs = next.waitMs
+      break
+    }
+    const { channel, choice } = next
+    const run = app.traffic.begin(channel, { id: call.id, model, inputTokens: 0, isPinned: choice === 'pinned' })
+    const fullMs = run.fullMs ? await run.fullMs : 0
+    if (fullMs > 0) {
+      full.set(channel.id, fullMs)
+      continue
+    }
+    const startedMs = app.steady()
+    const upstreamModel = resolveModel(channel, model)
+    const socket = await connectTo(app, wanted, channel, upstreamModel).catch((error: unknown) => {
+      run.left()
+      throw error
+    })
+    const ms = Math.max(0, app.steady() - startedMs)
+    if (!(socket instanceof UpstreamFailure)) {
+      app.metrics.upstreamAttempts.inc({ outcome: 'answered' })
+      return { channel, upstreamModel, socket, choice, attempts, run, handshakeMs: ms }
+    }
+    last = socket
+    run.failed(socket)
+    attempts.push({ channel: channel.id, key: channel.keyId, status: socket.status, reason: socket.reason, ms, choice })
+    noteFailure(app, call, channel, socket)
+    if (socket.isFaultOfKey) triedKeys.add(channel.keyId)
+    else tried.add(channel.id)
+    if (!socket.isRetryable) break
+  }
+  if (last) return attempts.length > 1 ? { ...last.forCaller(), final: true } : last.forCaller()
+  if (waitMs === 0) fail('no_channel', { model, group })
+  return ownError(new AppError('upstream_saturated'), { retryAfter: Math.min(Math.ceil(waitMs / 1000), 3600) })
+}
+
+function select(
+  app: RelayParts,
+  { caller, model, group }: Wanted,
+  tried: Required<Pick<Selection, 'tried' | 'triedKeys' | 'full'>>,
+): Selected {
+  const { channels, traffic, options } = app
+  if (caller.pinnedChannel !== 0) return selectPinned(channels.current, { id: caller.pinnedChannel, model }, traffic)
+  const wanted = { group, model, format: 'openai.realtime' as const, strategy: options.current.GroupRouting[group] }
+  return selectChannel(channels.current, { ...wanted, ...tried }, traffic)
+}
+
+async function connectTo(
+  app: RelayParts,
+  { call, query, isBeta }: Wanted,
+  channel: RunningChannel,
+  model: string,
+): Promise<WebSocket | UpstreamFailure> {
+  const address = await addressOf(app, channel, { format: 'openai.realtime', model, query })
+  if (address instanceof UpstreamFailure) return withCleanFacts(address, channel)
+  const { url, keyed } = address
+  url.protocol = url.protocol === 'http:' || url.protocol === 'ws:' ? 'ws:' : 'wss:'
+  const caller = callerHeaders({ call })
+  const { setting } = channel
+  const socket = openSocket(app.upstream, {
+    url,
+    headers: ownHeaders(
+      keyed,
+      {
+        ...channel.provider.headers(keyed, 'openai.realtime', caller),
+        // The key goes in a header, so that no subprotocol is offered; the beta is asked for in one too.
+        ...(isBeta ? { 'openai-beta': 'realtime=v1' } : {}),
+        'user-agent': 'sluice',
+      },
+      caller,
+    ),
+    proxy: setting.proxy ?? '',
+    connectTimeoutMs: setting.connect_timeout_ms ?? 10_000,
+    handshakeMs: Math.min(setting.headers_timeout_ms ?? handshakeMs, handshakeMs),
+  })
+  const failure = await opened(socket, channel)
+  return failure ? withCleanFacts(failure, channel) : socket
+}
+
+const handshakeMs = 20_000
+
+/** Undefined when the socket is open. */
+function opened(socket: WebSocket, { statusCodeMapping }: RunningChannel): Promise<UpstreamFailure | undefined> {
+  return new Promise((resolve) => {
+    socket.once('open', () => {
+      socket.pause()
+      resolve(undefined)
+    })
+    socket.once('unexpected-response', (_request, response) => {
+      readRefusal(response).then((body) => {
+        const status = response.statusCode ?? 0
+        const mapped = statusCodeMapping.get(status)
+        const retryAfter = readRetryAfter(response.headers, Date.now())
+        const facts = readOpenAiError(body)
+        resolve(new UpstreamFailure('status', { status: mapped ?? status, isMapped: mapped !== undefined, facts, retryAfter }))
+        socket.terminate()
+      })
+    })
+    socket.on('error', (cause) => {
+      resolve(new UpstreamFailure(/timed? ?out/i.test(cause.message) ? 'timeout' : 'unreachable', { cause }))
+    })
+  })
+}
+
+/** The body of an answer that is no upgrade, as far as it is short; it never fails. */
+async function readRefusal(response: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of response) {
+      size += chunk.length
+      if (size > refusalBytesMax) break
+      chunks.push(chunk)
+    }
+  } catch {
+    // What came counts.
+  }
+  const text = Buffer.concat(chunks).toString('utf8')
+  try {
+    return JSON.parse(text)
+  } catch {
+    return { error: { message: text.startsWith('<') ? '' : text.slice(0, 500) } }
+  }
+}
+
+const refusalBytesMax = 64 * 1024

@@ -1,0 +1,88 @@
+import type { WebSocket } from 'ws'
+import { noUsage } from '../../../contract/usage.ts'
+import { fail } from '../../lib/failure.ts'
+import type { Turn } from '../../limits/turn.ts'
+import type { RelayCaller } from '../../tokens/authenticate.ts'
+import { authenticateCall } from '../admission/authenticate.ts'
+import { admit } from '../admission/authorize-model.ts'
+import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
+import type { Call } from '../http/client-exchange.ts'
+import type { RelayParts } from '../relay-parts.ts'
+import { RealtimeBill } from './charges.ts'
+import { connectRealtime } from './connect.ts'
+import { longestAnswer, RealtimeSession } from './session.ts'
+
+/** A caller who asked for a socket and has none yet: until `accept` they can be refused by an HTTP answer. */
+export interface Door {
+  readonly call: Call
+  readonly query: URLSearchParams
+  /** The subprotocols that the caller offers. */
+  readonly offered: readonly string[]
+  accept(): Promise<WebSocket>
+  /** Names what is to be stopped with the server, for as long as it runs. */
+  runs(session: Stoppable): void
+}
+
+/** A session that is told when the server stops, and broken off when it does not end. */
+export interface Stoppable {
+  stop(): void
+  cut(): void
+}
+
+/**
+ * A realtime session, from the caller's handshake to its last charge: authenticate, admit, price, hold, connect a channel, and only then
+ * accept the caller. Whatever refuses it does so as an HTTP answer to the handshake.
+ */
+export async function handleRealtime(app: RelayParts, door: Door): Promise<void> {
+  const { call } = door
+  const caller = await authenticateCall(app, { from: 'token' }, call)
+  const turn = app.limits.turnOf(caller, call.id)
+  let wasAccepted = false
+  const run = () =>
+    serve(app, door, caller, turn, () => {
+      wasAccepted = true
+    })
+  if (turn) await withinLimits(app, call, turn, run, () => wasAccepted)
+  else await run()
+}
+
+async function serve(app: RelayParts, door: Door, caller: RelayCaller, turn: Turn | undefined, accepted: () => void) {
+  const { call, query, offered } = door
+  const model = query.get('model') ?? ''
+  if (query.has('call_id')) fail('not_implemented')
+  if (model === '') fail('model_required')
+  if (model.length > 255) fail('field_invalid', { field: 'model', reason: 'at most 255 characters' })
+  const group = admit(app, caller, { model, format: 'openai.realtime' })
+  if (turn) await enterLimits(app, call, turn, { group, inputTokens: 0, outputTokens: 0 })
+  const price = app.catalog.priceOf({ model, group, acceptsUnpriced: caller.acceptsUnpriced })
+  const bill = new RealtimeBill(app, { id: call.id, address: call.client.address, caller, model, group, price })
+  await bill.hold({ ...noUsage, input: firstInput, audioOutput: longestAnswer(model, app.options.current.PreConsumedQuota) })
+
+  let run: { answered(ms: number): void } | undefined
+  let handshakeMs = 0
+  try {
+    const isBeta =
+      offered.includes('openai-beta.realtime-v1') || /realtime=v1/.test(String(call.request.headers['openai-beta'] ?? ''))
+    const passed = new URLSearchParams([...query].filter(([name]) => name === 'intent'))
+    const connected = await connectRealtime(app, { call, caller, model, group, query: passed, isBeta })
+    if (!('socket' in connected)) return call.sendError(connected)
+    run = connected.run
+    handshakeMs = connected.handshakeMs
+    bill.goesTo(connected)
+    const client = await door.accept().catch((error: unknown) => {
+      connected.socket.terminate()
+      throw error
+    })
+    accepted()
+    const stillAllowed = () => authenticateCall(app, { from: 'token' }, call)
+    const session = new RealtimeSession(app, client, { id: call.id, caller, model, connected, bill, stillAllowed })
+    door.runs(session)
+    await session.over
+  } finally {
+    run?.answered(handshakeMs)
+    await bill.end()
+  }
+}
+
+/** Instructions of a session are not known before it begins. */
+const firstInput = 1_000

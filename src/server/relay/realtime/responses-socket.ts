@@ -1,0 +1,205 @@
+import { finished } from 'node:stream/promises'
+import type { WebSocket } from 'ws'
+import { seconds } from '../../lib/clock.ts'
+import { AppError, fail } from '../../lib/failure.ts'
+import { newRequestId, randomText } from '../../lib/ids.ts'
+import { shapeOf } from '../../lib/json-shape.ts'
+import { toByteText } from '../../lib/sse.ts'
+import { ownError } from '../../protocols/error-body.ts'
+import { readEvent } from '../../protocols/openai-realtime/events.ts'
+import { warmUpEvents } from '../../protocols/openai-responses/warm-up.ts'
+import { type JsonObject, textAt } from '../../protocols/wire-format.ts'
+import { authenticateCall } from '../admission/authenticate.ts'
+import { admit } from '../admission/authorize-model.ts'
+import type { RelayEndpoint } from '../endpoints.ts'
+import { Call } from '../http/client-exchange.ts'
+import { detachedRequest } from '../http/detached-request.ts'
+import { asAppError } from '../http/errors.ts'
+import { FrameResponse } from '../http/frame-response.ts'
+import { SocketPeer } from '../http/socket-peer.ts'
+import type { RelayParts } from '../relay-parts.ts'
+import type { Door, Stoppable } from './handshake.ts'
+import { AnswerNote, RememberedTurns } from './remembered-turns.ts'
+import { isSteering, SeenResponses, steeringFailed } from './steering.ts'
+
+/**
+ * Responses over a WebSocket: each `response.create` is a request like one over HTTP, native or translated, with an id, limits, a hold
+ * and a charge of its own; its events come back as messages. Requests of one `stream_id` are answered one after the other, those of
+ * several at the same time. Each may go on from an answer of this connection, whether an upstream keeps that or not.
+ */
+export async function handleResponsesSocket(app: RelayParts, door: Door, answer: AnswerCall): Promise<void> {
+  await authenticateCall(app, { from: 'token' }, door.call)
+  const client = await door.accept()
+  const session = new ResponsesSession(app, client, { call: door.call, answer })
+  door.runs(session)
+  await session.over
+}
+
+/** Answers one relay request: `handleRelay`, which the router gives. */
+type AnswerCall = (app: RelayParts, endpoint: RelayEndpoint, call: Call) => Promise<void>
+
+const endpoint: RelayEndpoint = {
+  path: '/v1/responses',
+  kind: 'relay',
+  format: 'openai.responses',
+  dialect: 'openai',
+  from: 'token',
+}
+const waitingMax = 32
+const togetherMax = 8
+const restartCode = 1012
+const shapeMax = { depth: 100, parts: 250_000, entries: 2_000_000 } as const
+
+class ResponsesSession implements Stoppable {
+  readonly over: Promise<void>
+  readonly #app: RelayParts
+  readonly #call: Call
+  readonly #answerCall: AnswerCall
+  readonly #peer: SocketPeer
+  /** By `stream_id`, the end of its last request. */
+  readonly #lanes = new Map<string, Promise<void>>()
+  readonly #running = new Set<Call>()
+  readonly #remembered = new RememberedTurns()
+  readonly #seen = new SeenResponses()
+  #waiting = 0
+  #isStopping = false
+  #isCut = false
+  #isGone = false
+  #over: () => void = () => {}
+  #roomLeft: (() => void) | undefined
+
+  constructor(app: RelayParts, client: WebSocket, { call, answer }: { readonly call: Call; readonly answer: AnswerCall }) {
+    this.#app = app
+    this.#call = call
+    this.#answerCall = answer
+    this.over = new Promise((resolve) => {
+      this.#over = resolve
+    })
+    this.#peer = new SocketPeer(client, app.deadlines, {
+      message: (text) => this.#take(text),
+      closed: () => this.#closed(),
+      failed: (error) => this.#tell(asAppError(app, call, error)),
+    })
+  }
+
+  stop(): void {
+    this.#isStopping = true
+    if (this.#waiting === 0) this.#peer.close(restartCode, 'The server is restarting')
+  }
+
+  cut(): void {
+    this.#isCut = true
+    for (const call of this.#running) call.cut()
+  }
+
+  /** A promise while too much waits already. */
+  async #take(text: string): Promise<void> {
+    const event = typeof shapeOf(Buffer.from(text), shapeMax) === 'string' ? undefined : readEvent(text)
+    const streamId = textAt(event ?? {}, 'stream_id')
+    if (event && isSteering(event)) return void this.#peer.send(JSON.stringify(steeringFailed(event, this.#seen)))
+    if (event?.type !== 'response.create' || this.#isStopping || streamId.length > 200) return this.#refuse(event, streamId)
+    this.#waiting++
+    const before = this.#lanes.get(streamId) ?? Promise.resolve()
+    const run = before.then(() => this.#answer(event, streamId)).finally(() => this.#ended(streamId, run))
+    this.#lanes.set(streamId, run)
+    if (this.#waiting >= waitingMax || this.#lanes.size > togetherMax) await this.#room()
+  }
+
+  #refuse(event: JsonObject | undefined, streamId: string): void {
+    const field = event?.type === 'response.create' ? 'stream_id' : 'type'
+    const unknown = new AppError('field_invalid', { field, reason: { zh: '不支持', en: 'is not supported here' } })
+    const known = event ? unknown : new AppError('bad_json', { reason: { zh: '事件须为对象', en: 'an event must be an object' } })
+    this.#tell(event && this.#isStopping ? new AppError('server_stopping') : known, streamId)
+  }
+
+  async #answer(event: JsonObject, streamId: string): Promise<void> {
+    if (this.#isGone) return
+    if (this.#isCut) return this.#tell(new AppError('server_stopping'), streamId)
+    const { type: _type, stream_id: _id, generate, ...asked } = event
+    const body = { ...this.#remembered.expand(asked), stream: true }
+    const response = this.#responseTo(body, streamId)
+    const call = new Call(
+      { request: detachedRequest(this.#call.request, endpoint.path, body), response: response.asResponse() },
+      {
+        id: newRequestId(this.#app.now()),
+        dialect: 'openai',
+        language: 'en',
+        client: this.#call.client,
+        nowMs: this.#app.steady(),
+      },
+    )
+    this.#running.add(call)
+    let outcome = '200'
+    try {
+      await (generate === false ? this.#warmUp(body, call) : this.#answerCall(this.#app, endpoint, call))
+      outcome = String(response.statusCode)
+    } catch (error) {
+      const told = asAppError(this.#app, call, error)
+      outcome = told.code
+      call.sendError(told)
+    }
+    await finished(response).catch(() => {})
+    this.#running.delete(call)
+    this.#app.metrics.relayRequests.inc({ format: endpoint.format, outcome })
+  }
+
+  #responseTo(body: JsonObject, streamId: string): FrameResponse {
+    const note = new AnswerNote()
+    return new FrameResponse(this.#peer, {
+      event: (data) => {
+        this.#seen.note(data)
+        const answer = note.take(data)
+        // What an upstream keeps is asked for there, where it is warm.
+        if (answer && (body.store === false || answer.response.store === false))
+          this.#remembered.remember(body, answer.response, answer.output)
+        return streamId === '' ? data : `${data.trimEnd().slice(0, -1)},"stream_id":${JSON.stringify(streamId)}}`
+      },
+      error: (status, text) =>
+        JSON.stringify({ type: 'error', status, ...readEvent(text), ...(streamId === '' ? {} : { stream_id: streamId }) }),
+    })
+  }
+
+  /** Nothing is asked of an upstream, and nothing charged. */
+  async #warmUp(body: JsonObject, call: Call): Promise<void> {
+    const caller = await authenticateCall(this.#app, endpoint, call)
+    const model = textAt(body, 'model')
+    if (model === '') fail('model_required')
+    admit(this.#app, caller, { model, format: endpoint.format })
+    const newId = (prefix: string) => `${prefix}${randomText(24)}`
+    const events = warmUpEvents(body, { id: call.id, createdAt: seconds(call.startedMs), model, newId })
+    call.begin({ 'content-type': 'text/event-stream; charset=utf-8' })
+    call.end(toByteText(events))
+  }
+
+  #ended(streamId: string, run: Promise<void>): void {
+    this.#waiting--
+    if (this.#lanes.get(streamId) === run) this.#lanes.delete(streamId)
+    this.#roomLeft?.()
+    if (this.#waiting > 0) return
+    if (this.#isGone) this.#over()
+    else if (this.#isStopping) this.#peer.close(restartCode, 'The server is restarting')
+  }
+
+  #room(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#roomLeft = () => {
+        if (this.#waiting >= waitingMax || this.#lanes.size > togetherMax) return
+        this.#roomLeft = undefined
+        resolve()
+      }
+    })
+  }
+
+  /** Whoever waits for an answer is gone: they are charged as callers who leave. */
+  #closed(): void {
+    this.#isGone = true
+    for (const call of this.#running) call.drop()
+    if (this.#waiting === 0) this.#over()
+  }
+
+  #tell(error: AppError, streamId = ''): void {
+    const { status, message, type, code, param } = ownError(error)
+    const told = { type: 'error', status, error: { type, code, message: message.en, param } }
+    void this.#peer.send(JSON.stringify(streamId === '' ? told : { ...told, stream_id: streamId }))
+  }
+}

@@ -1,0 +1,328 @@
+import type { WebSocket } from 'ws'
+import { modelLimitsOf } from '../../../contract/model-limits.ts'
+import { noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
+import { AppError } from '../../lib/failure.ts'
+import { randomText } from '../../lib/ids.ts'
+import { shapeOf } from '../../lib/json-shape.ts'
+import type { Deadline } from '../../lib/timer-wheel.ts'
+import { readSoundUsage } from '../../protocols/direct/transcriptions.ts'
+import { ownError } from '../../protocols/error-body.ts'
+import {
+  errorEventOf,
+  limitConflictIn,
+  limitIn,
+  readEvent,
+  readSession,
+  type SessionFacts,
+  withSessionModel,
+} from '../../protocols/openai-realtime/events.ts'
+import { SessionMeter } from '../../protocols/openai-realtime/meter.ts'
+import { readRealtimeUsage } from '../../protocols/openai-realtime/usage.ts'
+import { type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
+import type { RelayCaller } from '../../tokens/authenticate.ts'
+import { limitError } from '../admission/rate-limit.ts'
+import type { Ending } from '../charge/charge-row.ts'
+import { SocketPeer } from '../http/socket-peer.ts'
+import type { RelayParts } from '../relay-parts.ts'
+import { withoutSecrets } from '../upstream/failure.ts'
+import type { RealtimeBill } from './charges.ts'
+import type { Connected } from './connect.ts'
+
+/** One session between a caller and an upstream, both connected. */
+export interface SessionParts {
+  readonly id: string
+  readonly caller: RelayCaller
+  /** As the caller named it. */
+  readonly model: string
+  readonly connected: Connected
+  readonly bill: RealtimeBill
+  /** Whether the caller's key may still be used; throws when it may not. */
+  readonly stillAllowed: () => Promise<unknown> | unknown
+}
+
+/**
+ * Relays the events of a session both ways, in their order. An answer passes its end on when its charge is durable, and the next one is
+ * held for before it is asked for. When the balance is used up the caller is told, and the session ends.
+ */
+export class RealtimeSession {
+  readonly #app: RelayParts
+  readonly #parts: SessionParts
+  readonly #client: SocketPeer
+  readonly #upstream: SocketPeer
+  readonly #meter = new SessionMeter()
+  readonly #checkpoints: Deadline
+  /** When each running response began. */
+  readonly #began = new Map<string, number>()
+  #facts: SessionFacts = { outputTokensMax: undefined, transcriptionModel: '', isTextOnly: false }
+  #interrupted: 'client' | 'upstream' | 'node' | undefined
+  #isStopping = false
+  #isClientGone = false
+  #isUpstreamGone = false
+  #over: () => void = () => {}
+  /** Resolves when both ends are closed and everything is charged. */
+  readonly over: Promise<void>
+
+  constructor(app: RelayParts, client: WebSocket, parts: SessionParts) {
+    this.#app = app
+    this.#parts = parts
+    this.over = new Promise((resolve) => {
+      this.#over = resolve
+    })
+    this.#checkpoints = app.deadlines.after(checkpointMs, () => this.#checkpoint())
+    this.#client = new SocketPeer(client, app.deadlines, {
+      message: (text) => this.#fromClient(text),
+      closed: (code, reason) => this.#clientClosed(code, reason),
+      failed: (error) => this.#refuse(error),
+    })
+    this.#upstream = new SocketPeer(parts.connected.socket, app.deadlines, {
+      message: (text) => this.#fromUpstream(text),
+      closed: (code, reason) => this.#upstreamClosed(code, reason),
+      failed: (error) => this.#broken(error),
+    })
+  }
+
+  /** The server is stopping: a response that runs may end, and then the caller is to connect anew. */
+  stop(): void {
+    this.#isStopping = true
+    if (this.#began.size === 0) this.#client.close(restartCode, 'The server is restarting')
+  }
+
+  cut(): void {
+    this.#interrupted ??= 'node'
+    void this.#tell(new AppError('server_stopping'))
+    this.#client.close(restartCode, 'The server is restarting')
+    this.#upstream.terminate()
+  }
+
+  async #fromClient(text: string): Promise<void> {
+    const shape = shapeOf(Buffer.from(text), shapeMax)
+    const event = typeof shape === 'string' ? undefined : readEvent(text)
+    if (!event) return this.#tell(new AppError('bad_json', { reason: { zh: '事件须为对象', en: 'an event must be an object' } }))
+    const changed = this.#checked(event)
+    if (!changed) return
+    this.#meter.heard(changed)
+    if (changed.type === 'response.create' && !(await this.#admit(changed))) return
+    // Written anew, so that what was looked at is what goes on: a member that came twice could be read in two ways.
+    await this.#upstream.send(JSON.stringify(changed))
+  }
+
+  /** A session keeps the model that it is charged by; undefined for an event that is refused. */
+  #checked(event: JsonObject): JsonObject | undefined {
+    const conflict = limitConflictIn(event)
+    if (conflict) {
+      this.#tell(conflict)
+      return undefined
+    }
+    if (event.type !== 'session.update') return event
+    const { caller, connected } = this.#parts
+    const session = objectAt(event, 'session') ?? {}
+    const { transcriptionModel } = readSession(session)
+    if (transcriptionModel !== '' && caller.modelLimits && !caller.modelLimits.has(transcriptionModel)) {
+      this.#tell(new AppError('token_model_forbidden', { model: transcriptionModel }))
+      return undefined
+    }
+    return withSessionModel(event, connected.upstreamModel)
+  }
+
+  /** Holds and counts the answer that is asked for. False when it is refused; then the session goes on, or has ended for want of money. */
+  async #admit(event: JsonObject): Promise<boolean> {
+    try {
+      await this.#parts.stillAllowed()
+      const most = this.#most(limitIn(objectAt(event, 'response') ?? {}))
+      const refusal = await this.#parts.bill.enter(most)
+      if (refusal) {
+        await this.#tell(limitError(refusal))
+        return false
+      }
+      await this.#parts.bill.hold(most)
+      return true
+    } catch (error) {
+      this.#refuse(error)
+      return false
+    }
+  }
+
+  async #fromUpstream(text: string): Promise<void> {
+    const event = readEvent(text)
+    if (!event) return
+    this.#meter.said(event)
+    switch (event.type) {
+      case 'session.created':
+      case 'session.updated':
+      case 'transcription_session.created':
+      case 'transcription_session.updated':
+        this.#facts = readSession(objectAt(event, 'session') ?? {})
+        return this.#pass(this.#renamed(event, text))
+      case 'response.created':
+        await this.#noteBegun(textAt(objectAt(event, 'response') ?? {}, 'id'))
+        return this.#pass(text)
+      case 'response.done':
+        return this.#passCharged(text, () => this.#settle(objectAt(event, 'response') ?? {}))
+      case 'conversation.item.input_audio_transcription.completed':
+        return this.#passCharged(text, () => this.#settleTranscript(event))
+      case 'error':
+        return this.#pass(withoutSecrets(text, this.#parts.connected.channel))
+      default:
+        return this.#pass(text)
+    }
+  }
+
+  /** The caller knows the model by the name that they asked for. */
+  #renamed(event: JsonObject, text: string): string {
+    const { model, connected } = this.#parts
+    return connected.upstreamModel === model ? text : JSON.stringify(withSessionModel(event, model))
+  }
+
+  /** Speech may begin an answer that nobody asked for in words. */
+  async #noteBegun(id: string): Promise<void> {
+    if (this.#began.size < runningMax) this.#began.set(id, this.#app.steady())
+    try {
+      await this.#parts.stillAllowed()
+    } catch (error) {
+      return this.#refuse(error)
+    }
+    const refusal = await this.#parts.bill.enter(this.#most())
+    if (!refusal) return
+    await this.#tell(limitError(refusal))
+    await this.#upstream.send(JSON.stringify({ type: 'response.cancel', ...(id === '' ? {} : { response_id: id }) }))
+  }
+
+  async #passCharged(text: string, charge: () => Promise<void>): Promise<void> {
+    try {
+      await charge()
+    } catch (error) {
+      return this.#refuse(error)
+    }
+    await this.#pass(text)
+    await this.#holdNext()
+  }
+
+  async #settle(response: JsonObject): Promise<void> {
+    const id = textAt(response, 'id')
+    const usage = readRealtimeUsage(response)
+    const estimate = this.#meter.estimate(id)
+    const saidSomething = estimate.output + estimate.audioOutput > 0
+    const startedMs = this.#began.get(id) ?? this.#app.steady()
+    this.#began.delete(id)
+    this.#meter.ended(id, usage ?? estimate)
+    // A response that failed or was cancelled before it said anything, and that nobody counted, costs nothing.
+    if (!usage && !saidSomething && textAt(response, 'status') !== 'completed') return
+    await this.#parts.bill.settle(id, startedMs, usage ? { usage, isEstimated: false } : { usage: estimate, isEstimated: true })
+  }
+
+  async #settleTranscript(event: JsonObject): Promise<void> {
+    const id = `${textAt(event, 'item_id')}/${String(event.content_index ?? 0)}`
+    const spoken = this.#meter.takeSpoken()
+    const told = readSoundUsage(event)
+    const usage = told ?? readSoundUsage({ duration: spoken })
+    if (!usage || promptTokens(usage) === 0) return
+    const ending: Ending = { usage, isEstimated: told === undefined }
+    await this.#parts.bill.settleTranscript(id, this.#facts.transcriptionModel, this.#app.steady(), ending)
+  }
+
+  /** Whatever begins next has its hold before it begins. */
+  async #holdNext(): Promise<void> {
+    if (this.#isStopping && this.#began.size === 0) return this.#client.close(restartCode, 'The server is restarting')
+    try {
+      await this.#parts.stillAllowed()
+      await this.#parts.bill.hold(this.#most())
+    } catch (error) {
+      this.#refuse(error)
+    }
+  }
+
+  /** The most that the next answer may be: all of the conversation, and as much output as it may have. */
+  #most(limit = this.#facts.outputTokensMax): Usage {
+    const { text, audio } = this.#meter.context
+    const output = limit ?? longestAnswer(this.#parts.model, this.#app.options.current.PreConsumedQuota)
+    const said = this.#facts.isTextOnly ? { output } : { audioOutput: output }
+    return { ...noUsage, input: text, audioInput: audio, ...said }
+  }
+
+  #pass(text: string): Promise<void> | void {
+    return this.#client.send(text)
+  }
+
+  #tell(error: AppError): Promise<void> | void {
+    const { message, type, code, param } = ownError(error)
+    return this.#client.send(errorEventOf({ message: message.en, type, code, param }, this.#eventId()))
+  }
+
+  /** Tells why, and ends the session: who has nothing left, or no right any more, by 1008; what is our own fault by 1011. */
+  #refuse(error: unknown): void {
+    const told = error instanceof AppError ? error : new AppError('internal', { request: this.#parts.id }, { cause: error })
+    if (told.code === 'internal') this.#app.logger.error({ error, request: this.#parts.id }, 'a realtime session failed')
+    void this.#tell(told)
+    this.#client.close(told.kind.status >= 500 ? failureCode : policyCode, told.message)
+  }
+
+  #broken(error: unknown): void {
+    this.#app.logger.warn({ error, request: this.#parts.id }, 'an upstream sent what is no event')
+    this.#upstream.terminate()
+  }
+
+  /** The upstream is let go at once; what it still says on its way out is charged as it says it. */
+  #clientClosed(code: number, reason: string): void {
+    this.#interrupted ??= 'client'
+    this.#isClientGone = true
+    this.#upstream.close(code, reason)
+    this.#finishWhenClosed()
+  }
+
+  #upstreamClosed(code: number, reason: string): void {
+    this.#interrupted ??= 'upstream'
+    this.#isUpstreamGone = true
+    const isLost = code === 1006 || code === 1015
+    if (isLost) void this.#tell(new AppError('upstream_failed', { reason: 'it broke off' }))
+    this.#client.close(isLost ? failureCode : code, withoutSecrets(reason, this.#parts.connected.channel))
+    this.#finishWhenClosed()
+  }
+
+  #finishWhenClosed(): void {
+    if (this.#isClientGone && this.#isUpstreamGone) void this.#finish()
+  }
+
+  /** Charges what was cut off, and lets the rest of the hold go. */
+  async #finish(): Promise<void> {
+    this.#app.deadlines.cancel(this.#checkpoints)
+    await Promise.all([this.#client.whenIdle(), this.#upstream.whenIdle()])
+    const { bill, id } = this.#parts
+    try {
+      for (const [responseId, startedMs] of this.#began) {
+        const usage = this.#meter.estimate(responseId)
+        await bill.settle(responseId, startedMs, { usage, isEstimated: true, interrupted: this.#interrupted })
+        this.#meter.ended(responseId, usage)
+      }
+    } catch (error) {
+      this.#app.logger.error({ error, request: id }, 'the end of a realtime session is not charged yet')
+    }
+    await bill.end().catch((error: unknown) => this.#app.logger.error({ error, request: id }, 'a hold is not released yet'))
+    this.#over()
+  }
+
+  #checkpoint(): void {
+    const [first] = this.#began
+    try {
+      if (first) this.#parts.bill.checkpoint(first[1], this.#meter.estimate(first[0]))
+    } catch (error) {
+      this.#app.logger.error({ error, request: this.#parts.id }, 'a checkpoint failed')
+    }
+    this.#app.deadlines.refresh(this.#checkpoints, checkpointMs)
+  }
+
+  #eventId(): string {
+    return `event_${randomText(20)}`
+  }
+}
+
+/** Output tokens to hold for an answer without a limit; at least what the operator wants held. */
+export function longestAnswer(model: string, least: number): number {
+  return Math.max(least, modelLimitsOf(model).outputTokensMax)
+}
+
+const checkpointMs = 5_000
+const runningMax = 64
+const shapeMax = { depth: 100, parts: 250_000, entries: 2_000_000 } as const
+const policyCode = 1008
+const failureCode = 1011
+const restartCode = 1012

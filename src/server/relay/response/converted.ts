@@ -1,0 +1,147 @@
+import type { RunningChannel } from '../../channels/model-index.ts'
+import { overrideBody } from '../../channels/override.ts'
+import { seconds } from '../../lib/clock.ts'
+import { AppError } from '../../lib/failure.ts'
+import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
+import { spliceMembers } from '../../lib/splice-json.ts'
+import type { DirectAnswer, DirectConversion, DirectPlan, DirectRequest } from '../../protocols/direct/conversion.ts'
+import type { JsonObject } from '../../protocols/wire-format.ts'
+import { type RelayParts, repliesIn, type Work } from '../relay-parts.ts'
+import { callerHeaders } from '../upstream/caller-headers.ts'
+import { UpstreamFailure } from '../upstream/failure.ts'
+import { inlineImages, mediaOf } from '../upstream/inline-media.ts'
+import type { ConvertedTarget, Delivered } from '../upstream/multi-exchange.ts'
+import type { Passage, Written } from './adapter.ts'
+import { DroppedFields } from './losses.ts'
+import { passThrough } from './pass-through.ts'
+
+/** A call in another vendor's form: the requests that make it, and what becomes of their replies. */
+export interface Converted {
+  readonly requests: readonly Written[]
+  readonly upstreamModel: string
+  readonly passage: Passage
+  readonly steps: Pick<ConvertedTarget, 'takesSome' | 'pendingTask' | 'finish'>
+}
+
+/**
+ * Makes a call that is no conversation in the form of a vendor that has its own. What that cannot say is a failure of this channel only.
+ * Notes in `work` what was lost on the way. Throws what is wrong with the request itself.
+ */
+export async function convert(
+  app: RelayParts,
+  work: Work,
+  channel: RunningChannel,
+  { conversion, model }: { conversion: DirectConversion; model: string },
+): Promise<Converted | UpstreamFailure> {
+  const dropped = new DroppedFields(work)
+  const addresses = conversion.addressesIn?.(work.body.json) ?? []
+  let plan: DirectPlan
+  try {
+    plan = conversion.convert({
+      body: work.body.json,
+      files: work.body.form?.files ?? [],
+      model: work.facts.model,
+      upstreamModel: model,
+      createdAt: seconds(app.now()),
+      stream: work.facts.stream,
+      fetched: addresses.length > 0 ? await mediaOf(app, work).at(addresses) : new Map(),
+      lose: dropped.lose,
+    })
+    dropped.requireAllowed(work)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'untranslatable') throw error
+    return new UpstreamFailure('untranslatable', { own: error })
+  }
+
+  dropped.note(work, conversion.to, work.facts.hostedTools ?? [])
+  const passage = passageFor(work, plan)
+  const write = (request: DirectRequest) => writtenOf(work, channel, { request, conversion, model, passage })
+  if (isHeavy(work.body.bytes.length)) await furtherTurn()
+  const requests = eachOnce(plan.requests, write)
+  return {
+    requests,
+    upstreamModel: requests[0]?.upstreamModel ?? model,
+    passage,
+    steps: {
+      takesSome: plan.takesSome === true,
+      pendingTask: (reply) => plan.pendingTask?.(reply),
+      finish: async (replies) => deliver(app, plan, answerOf(plan, replies)),
+    },
+  }
+}
+
+/** Calls that are alike share their body: with images in it each copy would be megabytes. */
+function eachOnce(requests: readonly DirectRequest[], write: (request: DirectRequest) => Written): Written[] {
+  const written = new Map<unknown, Written>()
+  return requests.map((request) => {
+    const content = 'json' in request ? request.json : request.bytes
+    const made = written.get(content) ?? write(request)
+    written.set(content, made)
+    return made
+  })
+}
+
+function writtenOf(
+  work: Work,
+  { provider, setting }: RunningChannel,
+  made: { request: DirectRequest; conversion: DirectConversion; model: string; passage: Passage },
+): Written {
+  const { request, conversion, model, passage } = made
+  const shared = { stream: false, passage }
+  if ('bytes' in request) return { ...shared, body: request.bytes, contentType: request.contentType, upstreamModel: model }
+  const adjusted = provider.adjustBody?.(request.json, conversion.to, model, callerHeaders(work)) ?? {}
+  const names = { model, asked: work.facts.model }
+  const body = overrideBody({ ...request.json, ...adjusted }, setting.param_override, names)
+  return {
+    ...shared,
+    body: Buffer.from(JSON.stringify(body)),
+    contentType: 'application/json',
+    upstreamModel: typeof adjusted.model === 'string' ? adjusted.model : model,
+  }
+}
+
+/** The answer comes in the caller's own form already; only the usage that is charged may be missing in it. */
+function passageFor(work: Work, { writeUsage }: DirectPlan): Passage {
+  const passes = passThrough(work, { hideUsage: false, renameTo: undefined })
+  if (!writeUsage || repliesIn(work) !== 'json') return passes
+  return {
+    ...passes,
+    readWhole(body, contentType) {
+      const whole = passes.readWhole(body, contentType)
+      if (whole.usage) return whole
+      return { ...whole, write: (billed) => spliceMembers(whole.write(billed), textsOf(writeUsage(billed))) }
+    },
+  }
+}
+
+function textsOf(members: JsonObject): Record<string, string> {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]))
+}
+
+function answerOf(plan: DirectPlan, replies: readonly JsonObject[]): DirectAnswer {
+  try {
+    return plan.read(replies)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'untranslatable') throw error
+    throw new UpstreamFailure('untranslatable', { own: error })
+  }
+}
+
+async function deliver(app: RelayParts, plan: DirectPlan, answer: DirectAnswer): Promise<Delivered> {
+  switch (answer.kind) {
+    case 'json': {
+      const body = plan.inlinesImages ? await inlineImages(app, answer.body) : answer.body
+      return { contentType: 'application/json', body: Buffer.from(JSON.stringify(body)), usage: undefined }
+    }
+    case 'text':
+      return { contentType: 'text/plain; charset=utf-8', body: Buffer.from(answer.text), usage: answer.usage }
+    case 'bytes':
+      return { contentType: answer.contentType, body: answer.bytes, usage: answer.usage }
+    case 'events':
+      return { contentType: 'text/event-stream; charset=utf-8', body: Buffer.from(answer.text), usage: undefined }
+    case 'refused': {
+      const { status } = answer.error
+      throw new UpstreamFailure(status === 0 ? 'bad-reply' : 'status', { status, facts: answer.error })
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import type { Usage } from '../../../contract/usage.ts'
+import type { WrittenRequest } from '../../protocols/codec.ts'
+import { needsRepair, repairReply } from '../../protocols/repair-reply.ts'
+import type { OpenEvent, ReplyEvent } from '../../protocols/reply-events.ts'
+import { thinkingToContent } from '../../protocols/thinking-to-content.ts'
+import type { UpstreamErrorFacts } from '../../protocols/wire-format.ts'
+import { SaidText } from './output-buffer.ts'
+import { SealedParts, type SealedState } from './sealed-parts.ts'
+
+/** Follows a reply in neutral events: repairs them for the caller, and gathers what is to be known of it. */
+export class Followed {
+  usage: Usage | undefined
+  error: UpstreamErrorFacts | undefined
+  hasOutput = false
+  isEnded = false
+  readonly #said = new SaidText()
+  /** Blocks whose deltas are bytes. */
+  readonly #bytes = new Set<number>()
+  readonly #sealed = new SealedParts()
+  readonly #tellBlock: ((event: OpenEvent) => void) | undefined
+  readonly #steps: readonly ((event: ReplyEvent) => ReplyEvent[])[]
+
+  /** `noteBlock` is told of every block that opens. */
+  constructor(written: WrittenRequest, thinksInContent: boolean, noteBlock?: (event: OpenEvent) => void) {
+    this.#tellBlock = noteBlock
+    this.#steps = [...(needsRepair(written) ? [repairReply(written)] : []), ...(thinksInContent ? [thinkingToContent()] : [])]
+  }
+
+  /** The text that came, for a count when there is no usage. */
+  get text(): string {
+    return this.#said.kept
+  }
+
+  get unkept(): number {
+    return this.#said.unkept
+  }
+
+  /** What belongs to a call of this reply and must be put back when the caller goes on. */
+  get state(): SealedState | undefined {
+    return this.#sealed.state
+  }
+
+  /** The events as the caller is to get them. Nothing comes behind the end or an error. */
+  take(events: readonly ReplyEvent[]): ReplyEvent[] {
+    const taken: ReplyEvent[] = []
+    for (const event of events) {
+      if (this.error || this.isEnded) break
+      this.#note(event)
+      if (this.#steps.length === 0) taken.push(event)
+      else taken.push(...this.#steps.reduce<ReplyEvent[]>((repaired, step) => repaired.flatMap(step), [event]))
+    }
+    return taken
+  }
+
+  #note(event: ReplyEvent): void {
+    this.#sealed.note(event)
+    switch (event.type) {
+      case 'usage':
+        this.usage = event.usage
+        return
+      case 'error':
+        this.error = event.error
+        return
+      case 'end':
+        this.isEnded = true
+        return
+      case 'finish':
+        this.hasOutput = true
+        return
+      case 'open':
+        this.#noteBlock(event)
+        return
+      case 'delta':
+        if (event.text === '') return
+        this.hasOutput = true
+        if (!this.#bytes.has(event.index)) this.#said.push(event.text)
+        return
+      default:
+        return
+    }
+  }
+
+  #noteBlock(event: OpenEvent): void {
+    this.#tellBlock?.(event)
+    if (event.block === 'image' || event.block === 'audio') this.#bytes.add(event.index)
+    if (event.block !== 'tool-call' && event.block !== 'custom-tool-call') return
+    this.hasOutput = true
+    this.#said.push(event.name)
+  }
+}

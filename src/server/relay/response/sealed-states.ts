@@ -1,0 +1,140 @@
+import { LRUCache } from 'lru-cache'
+import { seconds } from '../../lib/clock.ts'
+import type { Core } from '../../options/core.ts'
+import type { Dialogue, Opaque, Part, ReasoningPart, ToolCallPart, Turn } from '../../protocols/dialogue.ts'
+import type { SealedState } from './sealed-parts.ts'
+
+/** What is kept with one call. */
+interface CallState {
+  readonly reasoning: readonly ReasoningPart[]
+  readonly opaque?: Opaque
+}
+
+/** Whose conversation it is: a token's, or in the playground a user's. State never crosses between them. */
+export interface StateOwner {
+  readonly tokenId: number
+  readonly userId: number
+}
+
+const livesSeconds = 6 * 60 * 60
+const sizeMax = 64 * 1024
+const askedMax = 64
+
+/**
+ * Reasoning signatures and the like that a model wants back in the next turn, but that the caller's dialect cannot carry: kept for six
+ * hours with the call that they belong to, sealed, readable by every node.
+ */
+export class SealedStates {
+  readonly #core: Core
+  readonly #known = new LRUCache<string, { readonly state: CallState | undefined; readonly until: number }>({ max: 5000 })
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  async keep(owner: StateOwner, { callId, reasoning, calls }: SealedState): Promise<void> {
+    const until = seconds(this.#core.now()) + livesSeconds
+    const ids = [...new Set([callId, ...calls.keys()])]
+    const rows = ids.flatMap((id) => {
+      const opaque = calls.get(id)
+      const state: CallState = { reasoning: id === callId ? reasoning : [], ...(opaque ? { opaque } : {}) }
+      const text = JSON.stringify(state)
+      if (text.length > sizeMax || id.length > 200) return []
+      this.#known.set(keyOf(owner, id), { state, until })
+      return [{ owner: nameOf(owner), call_id: id, state_sealed: this.#seal(owner, id, text), expires_at: until }]
+    })
+    if (rows.length === 0) return
+    await this.#core.db
+      .insertInto('sealed_states')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.columns(['owner', 'call_id']).doUpdateSet((set) => ({
+          state_sealed: set.ref('excluded.state_sealed'),
+          expires_at: set.ref('excluded.expires_at'),
+        })),
+      )
+      .execute()
+  }
+
+  /** Puts back what the caller could not send: reasoning in front of the calls of a turn, and what is sealed in each call. */
+  async restore(dialogue: Dialogue, owner: StateOwner): Promise<Dialogue> {
+    const bare = dialogue.turns.filter(lacksState).flatMap(callsOf)
+    if (bare.length === 0) return dialogue
+    const states = await this.#find(
+      owner,
+      bare.slice(-askedMax).map((call) => call.callId),
+    )
+    if (states.size === 0) return dialogue
+    return { ...dialogue, turns: dialogue.turns.map((turn) => (lacksState(turn) ? restored(turn, states) : turn)) }
+  }
+
+  async purge(): Promise<void> {
+    await this.#core.db.deleteFrom('sealed_states').where('expires_at', '<=', seconds(this.#core.now())).execute()
+  }
+
+  async #find(owner: StateOwner, callIds: readonly string[]): Promise<Map<string, CallState>> {
+    const now = seconds(this.#core.now())
+    const unknown = callIds.filter((id) => (this.#known.get(keyOf(owner, id))?.until ?? 0) <= now)
+    if (unknown.length > 0) await this.#load(owner, unknown, now)
+    const found = new Map<string, CallState>()
+    for (const id of callIds) {
+      const state = this.#known.get(keyOf(owner, id))?.state
+      if (state) found.set(id, state)
+    }
+    return found
+  }
+
+  async #load(owner: StateOwner, callIds: readonly string[], now: number): Promise<void> {
+    const rows = await this.#core.db
+      .selectFrom('sealed_states')
+      .select(['call_id', 'state_sealed', 'expires_at'])
+      .where('owner', '=', nameOf(owner))
+      .where('call_id', 'in', callIds)
+      .where('expires_at', '>', now)
+      .execute()
+    // A call that nobody kept anything of stays so: its state would have been written before the caller knew its id.
+    for (const id of callIds) this.#known.set(keyOf(owner, id), { state: undefined, until: now + livesSeconds })
+    for (const row of rows) {
+      // Written by `keep` alone, and sealed since.
+      const state = JSON.parse(this.#core.secrets.open(row.state_sealed, placeOf(owner, row.call_id))) as CallState
+      this.#known.set(keyOf(owner, row.call_id), { state, until: row.expires_at })
+    }
+  }
+
+  #seal(owner: StateOwner, callId: string, text: string): string {
+    return this.#core.secrets.seal(text, placeOf(owner, callId))
+  }
+}
+
+function nameOf({ tokenId, userId }: StateOwner): string {
+  return tokenId === 0 ? `user:${userId}` : `token:${tokenId}`
+}
+
+function keyOf(owner: StateOwner, callId: string): string {
+  return `${nameOf(owner)} ${callId}`
+}
+
+function placeOf(owner: StateOwner, callId: string) {
+  return { table: 'sealed_states', column: 'state_sealed', row: keyOf(owner, callId) }
+}
+
+function callsOf(turn: Turn): ToolCallPart[] {
+  return turn.parts.filter((part) => part.kind === 'tool-call')
+}
+
+/** A turn with calls in which nothing sealed stands. */
+function lacksState({ role, parts }: Turn): boolean {
+  if (role !== 'assistant' || !parts.some((part) => part.kind === 'tool-call')) return false
+  return !parts.some((part) => (part.kind === 'reasoning' || part.kind === 'tool-call') && part.opaque !== undefined)
+}
+
+function restored(turn: Turn, states: ReadonlyMap<string, CallState>): Turn {
+  const reasoning = callsOf(turn).flatMap((call) => states.get(call.callId)?.reasoning ?? [])
+  // The text of the reasoning that the caller did send back is in what is put in its place.
+  const kept = reasoning.length > 0 ? turn.parts.filter((part) => part.kind !== 'reasoning') : turn.parts
+  const sealed = kept.map((part): Part => {
+    const opaque = part.kind === 'tool-call' ? states.get(part.callId)?.opaque : undefined
+    return part.kind === 'tool-call' && opaque ? { ...part, opaque } : part
+  })
+  return { ...turn, parts: [...reasoning, ...sealed] }
+}

@@ -1,0 +1,228 @@
+import type { Usage } from '../../../contract/usage.ts'
+import { type EventText, eventAround, eventsIn, readEvents, toByteText } from '../../lib/sse.ts'
+import type { PaidCall } from '../../protocols/paid-calls.ts'
+import { errorFacts } from '../../protocols/reply-builder.ts'
+import { isObject, type JsonObject, type StreamFormat, type UpstreamErrorFacts } from '../../protocols/wire-format.ts'
+import type { Tap } from './adapter.ts'
+import { SaidText } from './output-buffer.ts'
+
+/**
+ * Looks at a stream of byte text that passes through: usage, first output, errors, the end. All goes on as it came, except that the terminal
+ * event is kept back until the charge is durable, a usage event that the caller did not ask for is taken out, and the model name is
+ * the one that the caller used. Events are only parsed where a search says that it matters.
+ */
+export class StreamTap implements Tap {
+  usage: Usage | undefined
+  error: UpstreamErrorFacts | undefined
+  hasOutput = false
+  /** Kept back until the charge is durable; set once the terminal event has come. */
+  #terminal: string | undefined
+  /** Of a stream that ends with its body: what may be the end of the reply. */
+  #heldEnd = ''
+  readonly #format: StreamFormat
+  readonly #hideUsage: boolean
+  readonly #renameTo: string | undefined
+  #kept: string[] = []
+  #keptBytes = 0
+  readonly #said = new SaidText()
+  readonly #paidCalls: PaidCall[] = []
+  #isFinished = false
+  #hasBegun = false
+
+  constructor(format: StreamFormat, more: { hideUsage: boolean; renameTo: string | undefined }) {
+    this.#format = format
+    this.#hideUsage = more.hideUsage
+    this.#renameTo = more.renameTo
+  }
+
+  /** Takes whole events and gives what may go to the caller now. Nothing passes behind the terminal event or an error. */
+  take(block: string): string {
+    if (this.#terminal || this.error) return ''
+    this.#keep(block)
+    if (this.#format.endsWithBody) return this.#passButEnd(block)
+    const mayHaveEmpty = this.#format.hasNamedEvents ? emptyNamed : emptyOrNamed
+    const needsAll = this.#renameTo !== undefined || mayHaveEmpty.test(block)
+    return this.#edit(block, needsAll ? eventsIn(block) : this.#eventsThatMatter(block))
+  }
+
+  get isEnded(): boolean {
+    return this.#terminal !== undefined
+  }
+
+  ending(): string {
+    return this.#terminal ?? (this.#heldEnd || this.#format.terminalText)
+  }
+
+  writeError(error: UpstreamErrorFacts): string | undefined {
+    return this.#format.errorEvent?.(error)
+  }
+
+  /** What came behind the last blank line is taken with one behind it, unless it is only a part of an event. */
+  finish(rest: string): string {
+    const isWhole = eventsIn(rest).every((event) => this.#format.isTerminal(event) || parse(event.data) !== undefined)
+    return rest !== '' && isWhole ? this.take(`${rest}\n\n`) : ''
+  }
+
+  /** Whether the upstream said that the reply is complete, by a terminal event or by a finish reason. */
+  isComplete(): boolean {
+    if (this.#terminal) return true
+    this.#readKept()
+    return this.#isFinished && this.error === undefined
+  }
+
+  /** The text that came so far, for a count when there is no usage. */
+  text(): string {
+    this.#readKept()
+    return this.#said.kept
+  }
+
+  paidCalls(): readonly PaidCall[] {
+    this.#readKept()
+    return this.#paidCalls
+  }
+
+  get unkept(): number {
+    return this.#said.unkept
+  }
+
+  /** The events from which something is to be learnt, in order: the first ones, and those in which a mark stands. */
+  #eventsThatMatter(block: string): EventText[] {
+    const events = this.hasOutput ? [] : this.#firstEvents(block)
+    for (const { index: place } of block.matchAll(this.#format.marks)) {
+      if (place < (events.at(-1)?.end ?? 0)) continue
+      const event = eventAround(block, place)
+      if (event) events.push(event)
+    }
+    return events
+  }
+
+  /** Up to the first event that gives the caller something. */
+  #firstEvents(block: string): EventText[] {
+    const events: EventText[] = []
+    for (const event of readEvents(block)) {
+      events.push(event)
+      const data = parse(event.data)
+      if (data && this.#format.hasOutput(data)) break
+    }
+    return events
+  }
+
+  #edit(block: string, events: readonly EventText[]): string {
+    let passed = ''
+    let from = 0
+    for (const event of events) {
+      const isEnd = this.#format.isTerminal(event)
+      const data = parse(event.data)
+      if (data) this.#read(data)
+      const replaced = this.#isEmpty(event) ? '' : data && this.#replacement(event, data)
+      if (isEnd || this.error) {
+        // An error of the upstream is told in our own words: what it says may hold the channel's key.
+        if (isEnd) this.#terminal = replaced ?? this.#terminalOf(event, block)
+        return passed + block.slice(from, event.start)
+      }
+      if (replaced === undefined) continue
+      passed += block.slice(from, event.start) + replaced
+      from = event.end
+    }
+    return from === 0 ? block : passed + block.slice(from)
+  }
+
+  /** Only whole events of JSON go on, each alone: clients of such streams take nothing else. */
+  #passButEnd(block: string): string {
+    let passed = ''
+    for (const event of eventsIn(block)) {
+      const data = parse(event.data)
+      if (!data) continue
+      this.#read(data)
+      if (this.error) return passed
+      const raw = block.slice(event.start, event.end)
+      const isPlain = (this.#format.hasNamedEvents ? namedEvent : oneLineEvent).test(raw)
+      passed += this.#holdEnd(this.#replacement(event, data) ?? (isPlain ? raw : this.#eventText(event)), data)
+    }
+    return passed
+  }
+
+  /** A finish is kept back with what comes behind it; more of the answer shows that it was not the end. */
+  #holdEnd(text: string, data: JsonObject): string {
+    const isFinish = this.#format.isFinish(data)
+    if ((isFinish || this.#heldEnd !== '') && this.#format.deltaText(data) === '') {
+      this.#heldEnd += text
+      return ''
+    }
+    const before = this.#heldEnd
+    this.#heldEnd = isFinish ? text : ''
+    return isFinish ? before : before + text
+  }
+
+  #eventText({ name, data }: Pick<EventText, 'name' | 'data'>): string {
+    const { hasNamedEvents, endsWithBody, eventEnd = '\n\n' } = this.#format
+    const head = name === '' || (endsWithBody && !hasNamedEvents) ? '' : `event: ${toByteText(name)}\n`
+    return `${head}data: ${toByteText(data)}${eventEnd}`
+  }
+
+  /** The terminal event as it came, or as it should have come: clients are strict about it. */
+  #terminalOf(event: EventText, block: string): string {
+    const isExact = event.data === event.data.trim() && block[event.end - 1] === '\n'
+    return isExact || this.#format.terminalText === '' ? block.slice(event.start, event.end) : this.#format.terminalText
+  }
+
+  #read(data: JsonObject): void {
+    this.usage = this.#format.readUsage(data, this.usage)
+    this.error ??= this.#format.readError(data)
+    this.hasOutput ||= this.#format.hasOutput(data)
+    if (!this.#format.begins?.(data)) return
+    if (this.#hasBegun) this.error ??= errorFacts('the upstream began a second message in one reply', { status: 502 })
+    this.#hasBegun = true
+  }
+
+  /** Some hosts send events of nothing to stay awake, which clients of these formats would read as JSON. */
+  #isEmpty({ data }: EventText): boolean {
+    return data === ''
+  }
+
+  #replacement(event: EventText, data: JsonObject): string | undefined {
+    if (this.#hideUsage && this.#format.isUsageOnly(data)) return ''
+    if (this.#renameTo === undefined) return undefined
+    const renamed = this.#format.renameModel(Buffer.from(event.data), this.#renameTo)
+    if (!renamed) return undefined
+    return this.#eventText({ name: event.name, data: renamed.toString() })
+  }
+
+  /** Keeps what came, as it is, until it is asked for or too much; then only what it says is kept. */
+  #keep(text: string): void {
+    this.#kept.push(text)
+    this.#keptBytes += text.length
+    if (this.#keptBytes > keptBytesMax) this.#readKept()
+  }
+
+  #readKept(): void {
+    if (this.#keptBytes === 0) return
+    const block = this.#kept.join('')
+    this.#kept = []
+    this.#keptBytes = 0
+    for (const event of eventsIn(block)) {
+      const data = parse(event.data)
+      if (!data) continue
+      this.#said.push(this.#format.deltaText(data))
+      this.#isFinished ||= this.#format.isFinish(data)
+      const call = this.#format.paidCall?.(data)
+      if (call) this.#paidCalls.push(call)
+    }
+  }
+}
+
+const namedEvent = /^event:[^\n]*\ndata:[^\n]*\n\r?\n$/
+const emptyOrNamed = /(?:^|\n)(?:event:|data: ?\r?\n)/
+const emptyNamed = /(?:^|\n)(?:data: ?\r?\n|event:[^\n]*\n\r?\n)/
+const oneLineEvent = /^data:[^\n]*\n\r?\n$/
+const keptBytesMax = 32 * 1024
+
+export function parse(text: string): JsonObject | undefined {
+  if (text.charCodeAt(0) !== 0x7b) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,217 @@
+import { EventBlocks, streamLineBytesMax } from '../../lib/sse.ts'
+import type { Call } from '../http/client-exchange.ts'
+import { UpstreamFailure } from '../upstream/failure.ts'
+import type { Receiver, Running } from '../upstream/http-exchange.ts'
+import { tryReading } from '../upstream/read-reply.ts'
+import type { Passage, Replay, Tap } from './adapter.ts'
+import { type Form, formOf } from './reply-shape.ts'
+
+/**
+ * Passes an event stream from the upstream to the caller: chunks that arrive in one tick leave in one write, back-pressure goes both
+ * ways, the status line waits for the first real output (until then another channel may take over), the terminal event waits for
+ * the charge. One completion instead of a stream is told as a stream. While the tap has something written down, the stream waits.
+ */
+export class StreamReply implements Receiver {
+  readonly tap: Tap
+  readonly #call: Call
+  readonly #facts: StreamFacts
+  readonly #blocks = new EventBlocks(streamLineBytesMax)
+  #exchange: Running | undefined
+  #waiting = ''
+  #early = ''
+  #isScheduled = false
+  #isDone = false
+  #isWaiting = false
+  /** The upstream's end, which came while the stream waited. */
+  #onward: (() => void) | undefined
+  readonly #resume = () => this.#exchange?.resume()
+  #type = ''
+  #form: Form | undefined
+
+  constructor(call: Call, facts: StreamFacts) {
+    this.#call = call
+    this.#facts = facts
+    this.tap = facts.passage.openTap()
+  }
+
+  attach(exchange: Running): void {
+    this.#exchange = exchange
+  }
+
+  begin(headers: Readonly<Record<string, string | string[] | undefined>>): void {
+    this.#type = String(headers['content-type'] ?? '')
+    this.#facts.passage.readHeaders?.(headers)
+  }
+
+  data(chunk: Buffer): void {
+    if (this.#isDone) return
+    this.#form ??= formOf(chunk)
+    if (this.#form === 'other' && !this.#type.includes('event-stream'))
+      throw new UpstreamFailure('bad-reply', {
+        facts: { message: `it answered a streaming request with ${this.#type.slice(0, 60)}` },
+      })
+    this.#waiting += chunk.toString('latin1')
+    if (this.#isScheduled || this.#form === 'json') return
+    this.#isScheduled = true
+    process.nextTick(flushReply, this)
+  }
+
+  end(): void {
+    if (this.#form === 'json') {
+      this.#finish(tryReading(() => this.#facts.passage.readReplay(Buffer.from(this.#waiting, 'latin1'))))
+      return
+    }
+    this.flush()
+    this.#whenWritten(() => {
+      this.#pass(this.tap.finish(this.#blocks.flush()))
+      this.#whenWritten(() => this.#finish(this.tap.isComplete() ? 'complete' : new UpstreamFailure('cut')))
+    })
+  }
+
+  fail(failure: UpstreamFailure): void {
+    this.flush()
+    this.#whenWritten(() => this.#finish(this.tap.isComplete() ? 'complete' : failure))
+  }
+
+  /** No output has come in time: another channel may take over, unless the answer was opened already. */
+  giveUp(): void {
+    if (this.#isDone || this.tap.hasOutput || this.#call.isCommitted) return
+    this.#refuse(new UpstreamFailure('timeout', { facts: { message: 'it gave no output in time' } }))
+  }
+
+  /** Opens the answer before the first output, so that proxies between see life. Afterwards no other channel can take over. */
+  heartbeat(text: string): void {
+    if (this.#isDone) return
+    this.#commit()
+    this.#call.write(text, this.#facts.now())
+  }
+
+  /** Writes the last event and ends the answer. */
+  close(last: string): void {
+    this.#commit()
+    this.#call.end(last)
+  }
+
+  /** Nothing of it goes on any more. */
+  abandon(): void {
+    this.#isDone = true
+  }
+
+  flush(): void {
+    this.#isScheduled = false
+    if (this.#waiting === '' || this.#isDone || this.#isWaiting || this.#form === 'json') return
+    const piece = this.#waiting
+    this.#waiting = ''
+    this.#guarded(() => {
+      const block = this.#blocks.push(piece)
+      if (block !== '') this.#pass(this.tap.take(block))
+    })
+  }
+
+  /** Whatever goes wrong ends the exchange: an answer that nobody ends would keep its hold for ever. */
+  #guarded(step: () => void): void {
+    try {
+      step()
+    } catch (cause) {
+      this.#refuse(new UpstreamFailure('bad-reply', { facts: { message: 'its stream could not be read' }, cause }))
+    }
+  }
+
+  /** Goes on at once, or when the tap has written down what it must. */
+  #whenWritten(step: () => void): void {
+    if (this.#isWaiting) this.#onward = step
+    else this.#guarded(step)
+  }
+
+  #wait(writing: Promise<void>, out: string): void {
+    this.#isWaiting = true
+    this.#exchange?.pause()
+    const unwritten = (error: unknown) => {
+      if (this.#isDone) return
+      this.#isDone = true
+      this.#exchange?.abort()
+      this.#facts.unwritten(error)
+    }
+    writing.then(() => this.#goOn(out), unwritten)
+  }
+
+  #goOn(out: string): void {
+    this.#isWaiting = false
+    if (this.#isDone) return
+    this.#exchange?.resume()
+    this.#guarded(() => {
+      this.#pass(out)
+      this.flush()
+      this.#onward?.()
+    })
+  }
+
+  #pass(out: string): void {
+    const { error, isEnded, hasOutput, writing } = this.tap
+    if (writing) {
+      this.#wait(writing, out)
+      return
+    }
+    if (this.#call.isCommitted || hasOutput) {
+      this.#commit()
+      this.#write(out)
+    } else {
+      this.#hold(out)
+    }
+    if (error) this.#refuse(new UpstreamFailure('status', { status: error.status || 502, facts: error }))
+    else if (isEnded && hasOutput) this.#finish('complete')
+    else if (isEnded) this.#refuse(new UpstreamFailure('bad-reply', { facts: { message: 'its stream was empty' } }))
+  }
+
+  #refuse(failure: UpstreamFailure): void {
+    this.#finish(failure)
+    this.#exchange?.abort()
+  }
+
+  #hold(out: string): void {
+    this.#early += out
+    if (this.#early.length > earlyBytesMax) this.#commit()
+  }
+
+  #commit(): void {
+    if (!this.#call.isCommitted) {
+      this.#call.begin({
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-cache, no-transform',
+        'x-accel-buffering': 'no',
+      })
+    }
+    const early = this.#early
+    this.#early = ''
+    this.#write(early)
+  }
+
+  #write(out: string): void {
+    if (out === '' || this.#call.write(out, this.#facts.now())) return
+    this.#exchange?.pause()
+    this.#call.whenDrained(this.#resume)
+  }
+
+  #finish(outcome: StreamOutcome): void {
+    if (this.#isDone) return
+    this.#isDone = true
+    this.#facts.done(outcome)
+  }
+}
+
+export interface StreamFacts {
+  readonly passage: Passage
+  now(): number
+  done(outcome: StreamOutcome): void
+  /** What must be known of the stream before the caller may have it could not be written down. */
+  unwritten(error: unknown): void
+}
+
+/** `complete`: everything but the terminal event has been passed on. Or all that is to be passed on; or why the stream ended early. */
+export type StreamOutcome = 'complete' | Replay | UpstreamFailure
+
+function flushReply(reply: StreamReply): void {
+  reply.flush()
+}
+
+const earlyBytesMax = 64 * 1024

@@ -1,0 +1,126 @@
+import type { RunningChannel } from '../../channels/model-index.ts'
+import { overrideBody } from '../../channels/override.ts'
+import { dialogueWithPrompt, promptOf } from '../../channels/system-prompt.ts'
+import { AppError } from '../../lib/failure.ts'
+import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
+import type { Codec, Inbound, TranslationSettings, WrittenRequest } from '../../protocols/codec.ts'
+import type { Dialogue } from '../../protocols/dialogue.ts'
+import type { Format } from '../../protocols/format.ts'
+import { carriedTools, isWebSearch } from '../../protocols/hosted-tools.ts'
+import { codecs, inbounds } from '../../protocols/index.ts'
+import { leaveOutVendorTools, loseUnread } from '../../protocols/lost-fields.ts'
+import { readOutputLimit } from '../../protocols/output-limit.ts'
+import type { RelayCaller } from '../../tokens/authenticate.ts'
+import { limitedMembers, type RelayParts, type Work } from '../relay-parts.ts'
+import { callerHeaders } from '../upstream/caller-headers.ts'
+import { UpstreamFailure } from '../upstream/failure.ts'
+import { inlineMedia } from '../upstream/inline-media.ts'
+import { refusesStreamOptions } from '../upstream/stream-options.ts'
+import type { Written } from './adapter.ts'
+import { DroppedFields, unpricedOf } from './losses.ts'
+import { translated } from './translated.ts'
+
+/**
+ * Writes the caller's request anew in a format of the upstream. What that cannot say is a failure of this channel only: another one may
+ * speak the caller's own format. Notes in `work` what was lost on the way. Throws what is wrong with the request itself.
+ */
+export async function translate(
+  app: RelayParts,
+  work: Work,
+  channel: RunningChannel,
+  to: { format: Format; model: string },
+): Promise<Written | UpstreamFailure> {
+  const { provider, setting } = channel
+  const { codec, inbound } = pairOf(work, to.format)
+  const dropped = new DroppedFields(work)
+  const isHeavyBody = isHeavy(work.body.bytes.length)
+  let written: WrittenRequest
+  let dialogue: Dialogue
+  try {
+    dialogue = await dialogueFor(app, work, codec, inbound)
+    if (isHeavyBody) await furtherTurn()
+    const complete = {
+      ...dialogueWithPrompt(dialogue, promptOf(setting)),
+      stream: dialogue.stream || provider.alwaysStreams === true,
+      wantsUsage: true,
+    }
+    const context = {
+      model: to.model,
+      quirks: provider.quirks,
+      settings: settingsOf(app, work.caller, channel),
+      lose: dropped.lose,
+    }
+    if (complete.from !== to.format) leaveOutVendorTools(complete, context)
+    loseUnread(complete, context, to.format)
+    written = codec.writeRequest(complete, context)
+    // A budget for thinking is to be made for the limit that the balance affords.
+    if (work.outputLimit !== undefined && (readOutputLimit(to.format, written.body, context) ?? 0) > work.outputLimit)
+      written = codec.writeRequest({ ...complete, outputTokensMax: work.outputLimit }, context)
+    dropped.requireAllowed(work)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'untranslatable') throw error
+    return new UpstreamFailure('untranslatable', { own: error })
+  }
+
+  const hostedTools = carriedTools(work.facts.hostedTools ?? [], to.format, written.body)
+  const unpriced = unpricedOf(work, hostedTools)
+  if (unpriced) return unpriced
+  dropped.note(work, to.format, hostedTools)
+  if (isHeavyBody) await furtherTurn()
+  const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
+  const limited = { ...written.body, ...limitedMembers(work, provider, { ...to, body: written.body }) }
+  const body = takesOptions ? limited : { ...limited, stream_options: undefined }
+  const adjusted = provider.adjustBody?.(limited, to.format, to.model, callerHeaders(work)) ?? {}
+  const model = adjusted.model ?? written.body.model
+  const names = { model: to.model, asked: work.facts.model }
+  const stream = written.isWhole !== true && (dialogue.stream || provider.alwaysStreams === true)
+  return {
+    body: Buffer.from(JSON.stringify(overrideBody({ ...body, ...adjusted }, setting.param_override, names))),
+    contentType: 'application/json',
+    upstreamModel: typeof model === 'string' ? model : to.model,
+    stream,
+    passage: translated(app, work, channel, { codec, inbound, dialogue: withoutLostSearch(dialogue, hostedTools), written }),
+  }
+}
+
+/** Answers repeat what the model was offered. */
+function withoutLostSearch(dialogue: Dialogue, hostedTools: readonly string[]): Dialogue {
+  return dialogue.search && !hostedTools.some(isWebSearch) ? { ...dialogue, search: undefined } : dialogue
+}
+
+/** Selection only picks channels for which there is a pair. */
+function pairOf(work: Work, format: Format): { codec: Codec; inbound: Inbound } {
+  const codec = codecs[format]
+  const inbound = inbounds[work.format.format]
+  if (!codec || !inbound) throw new Error(`${work.format.format} cannot be translated to ${format}`)
+  return { codec, inbound }
+}
+
+/** The request in its neutral form, with what the caller could not send back put in its place again. */
+async function dialogueFor(app: RelayParts, work: Work, codec: Codec, inbound: Inbound): Promise<Dialogue> {
+  work.dialogue ??= inbound.readRequest(work.body.json, { model: work.facts.model, stream: work.facts.stream })
+  const complete = work.leavesReasoning
+    ? withoutReasoning(work.dialogue)
+    : await app.sealedStates.restore(work.dialogue, work.caller)
+  return inlineMedia(app, work, complete, codec.inlines)
+}
+
+function withoutReasoning(dialogue: Dialogue): Dialogue {
+  const turns = dialogue.turns.map((turn) => ({ ...turn, parts: turn.parts.filter((part) => part.kind !== 'reasoning') }))
+  return { ...dialogue, turns: turns.filter((turn) => turn.parts.length > 0) }
+}
+
+/** What the site, the channel and the token of the caller have set for translated requests. */
+export function settingsOf({ options }: RelayParts, caller: RelayCaller, { setting }: RunningChannel): TranslationSettings {
+  const { current } = options
+  const refusesHostedTools =
+    current['translation.refuse_hosted_tools'] || setting.refuse_hosted_tools === true || caller.refusesHostedTools
+  return {
+    claudeDefaultMaxTokens: current['claude.default_max_tokens'],
+    claudeThinkingShare: current['claude.thinking_adapter_enabled']
+      ? current['claude.thinking_adapter_budget_tokens_percentage']
+      : undefined,
+    geminiSafety: current['gemini.safety_settings'],
+    dropsHostedTools: !refusesHostedTools,
+  }
+}

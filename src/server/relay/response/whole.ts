@@ -1,0 +1,132 @@
+import { closeJson } from '../../lib/close-json.ts'
+import { entriesOf, membersOf, memberValue } from '../../lib/splice-json.ts'
+import { readErrorInReply } from '../../protocols/openai-chat/errors.ts'
+import { isObject, type JsonObject, type RequestFacts, type WireFormat } from '../../protocols/wire-format.ts'
+import { UpstreamFailure } from '../upstream/failure.ts'
+import type { Receiver } from '../upstream/http-exchange.ts'
+import { badReply, parseObject, tryReading } from '../upstream/read-reply.ts'
+import type { Came, Passage, Whole } from './adapter.ts'
+
+/** Collects a whole JSON answer, checks that it is one, and reads its usage. Nothing goes to the caller before the charge. */
+export class WholeReply implements Receiver {
+  readonly #passage: Passage
+  readonly #done: (outcome: Whole | UpstreamFailure) => void
+  readonly #chunks: Buffer[] = []
+  #contentType = ''
+  #isBrokenOff = false
+
+  constructor(passage: Passage, done: (outcome: Whole | UpstreamFailure) => void) {
+    this.#passage = passage
+    this.#done = done
+  }
+
+  begin(headers: Readonly<Record<string, string | string[] | undefined>>): void {
+    this.#contentType = String(headers['content-type'] ?? '')
+    this.#passage.readHeaders?.(headers)
+  }
+
+  data(chunk: Buffer): void {
+    this.#chunks.push(chunk)
+  }
+
+  end(): void {
+    const [first] = this.#chunks
+    const body = this.#chunks.length === 1 && first ? first : Buffer.concat(this.#chunks)
+    this.#done(tryReading(() => this.#passage.readWhole(body, this.#contentType)))
+  }
+
+  fail(failure: UpstreamFailure): void {
+    this.#isBrokenOff = failure.kind === 'cut' || failure.kind === 'timeout'
+    this.#done(failure)
+  }
+
+  /** The upstream has not come to the end of its answer. */
+  get isBrokenOff(): boolean {
+    return this.#isBrokenOff
+  }
+
+  /** What has come of an answer that broke off, where output can be read in it. */
+  part(): Came | undefined {
+    const { readPart } = this.#passage
+    const begun = readPart && closeJson(Buffer.concat(this.#chunks).toString('utf8', 0, partBytesMax))
+    if (!begun) return undefined
+    const read = tryReading(() => readPart(Buffer.from(begun)))
+    if (read instanceof UpstreamFailure || read.text === '') return undefined
+    const { usage, text } = read
+    return { usage, isComplete: () => false, text: () => text }
+  }
+}
+
+/** No text that a model writes is as long; pictures are. */
+const partBytesMax = 4 * 1024 * 1024
+
+const parseWholeBelow = 64 * 1024
+
+/** Throws an UpstreamFailure when the body is an error, or anything but an answer of the format. */
+export function readWhole(
+  format: WireFormat,
+  facts: RequestFacts,
+  body: Buffer,
+  contentType: string,
+): Omit<Whole, 'write'> & { readonly body: Buffer } {
+  const isSmall = body.length < parseWholeBelow
+  const reply = isSmall ? parseObject(body) : readNeeded(body, format)
+  refuseError(reply)
+  if (!isAnswer(format, reply)) throw badReply(`the answer has no list ${format.answerIn}`)
+
+  const usage = format.readUsage(reply, facts)
+  return {
+    body,
+    contentType: contentType.includes('json') ? contentType : 'application/json',
+    usage,
+    text: usage || !format.stream ? '' : format.replyText(isSmall ? reply : parseObject(body)),
+  }
+}
+
+/** What has come of an answer of the format. Throws an UpstreamFailure when it is an error. */
+export function readPart(format: WireFormat, facts: RequestFacts, begun: Buffer): Pick<Whole, 'usage' | 'text'> {
+  const reply = parseObject(begun)
+  refuseError(reply)
+  return { usage: format.readUsage(reply, facts), text: format.replyText(reply) }
+}
+
+/** Throws the UpstreamFailure that a body of JSON tells under a status of success. */
+export function requireNoError(body: Buffer): void {
+  refuseError(parseObject(body))
+}
+
+function refuseError(reply: JsonObject): void {
+  const error = readErrorInReply(reply)
+  if (error) throw new UpstreamFailure('status', { status: error.status || 502, facts: error })
+}
+
+function isAnswer({ answerIn, answersWithout, answersWith }: WireFormat, reply: JsonObject): boolean {
+  if (answersWith) return answersWith(reply)
+  return Array.isArray(reply[answerIn]) || (answersWithout !== undefined && isObject(reply[answersWithout]))
+}
+
+/**
+ * Of a large answer, as of many embeddings, only the members that matter are parsed; of its list, whether it is one, and for those that
+ * bill them which entries it has.
+ */
+function readNeeded(body: Buffer, { answerIn: list, billsEntries }: WireFormat): JsonObject {
+  const members = membersOf(body)
+  if (!members) throw badReply('the answer is not a JSON object')
+  const parsed = ['usage', 'usageMetadata', 'tool_usage', 'error', 'type', 'base_resp'].map((key) => [
+    key,
+    memberValue(body, members, key),
+  ])
+  const start = members.findLast((member) => member.key === list)?.valueStart ?? 0
+  if (body[start] !== openBracket) return Object.fromEntries(parsed)
+  const entries = billsEntries ? (entriesOf(body, start) ?? []) : []
+  return { ...Object.fromEntries(parsed), [list]: entries.map((entry) => readEntry(body, entry)) }
+}
+
+/** What says in few words that it is none is read; of an image, only that it is one. */
+function readEntry(body: Buffer, { start, end }: { readonly start: number; readonly end: number }): unknown {
+  return end - start < wordsBelow ? JSON.parse(body.toString('utf8', start, end)) : {}
+}
+
+const wordsBelow = 4096
+
+const openBracket = 0x5b

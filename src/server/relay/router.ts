@@ -1,0 +1,179 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { languageOf } from '../../contract/text.ts'
+import { refuseLoop } from '../channels/site-hops.ts'
+import type { Client, ClientReader } from '../lib/client-address.ts'
+import { fail } from '../lib/failure.ts'
+import { requireFewHeaders } from '../lib/header-limits.ts'
+import { newRequestId } from '../lib/ids.ts'
+import { MemoryWatch } from '../lib/memory-watch.ts'
+import { handleBilling } from './billing.ts'
+import { handleCount } from './count/count.ts'
+import { type Endpoint, findEndpoint, isRelayPath, refuseRoute } from './endpoints.ts'
+import { handleRelay } from './handle-request.ts'
+import { Call } from './http/client-exchange.ts'
+import { asAppError } from './http/errors.ts'
+import { probeWhenHalfClosed } from './http/half-closed.ts'
+import type { TaskCall } from './http/task-paths.ts'
+import { claimKey, type KeyedCall, readIdempotencyKey } from './idempotency/claim-key.ts'
+import { listModels, showModel } from './models/list-models.ts'
+import type { RelayParts } from './relay-parts.ts'
+import { handleResponse } from './stored-responses/answer-call.ts'
+
+/**
+ * The relay's own lane on the HTTP server, in front of the console's router: it takes the requests that are its own and says so.
+ * `drain` resolves when no relay request is running any more; `cut` breaks them off. While memory is short, no more than a few run at once.
+ */
+export function relayLane(app: RelayParts, readClient: ClientReader, handleTask: TaskHandler) {
+  const memory = new MemoryWatch()
+  const running = new Set<Call>()
+  let isCut = false
+  const onIdle: (() => void)[] = []
+
+  const finished = (call: Call) => {
+    running.delete(call)
+    app.metrics.relayOpen.dec()
+    if (running.size === 0) for (const tell of onIdle.splice(0)) tell()
+  }
+
+  return {
+    takes(request: IncomingMessage, response: ServerResponse): boolean {
+      const url = request.url ?? '/'
+      if (!isRelayPath(url)) return false
+      if (request.method === 'OPTIONS') {
+        answerPreflight(response)
+        return true
+      }
+      const isFull = memory.isShort && isServing(running, servedWhenShort)
+      const found = findEndpoint(request.method ?? 'GET', url, request.headers)
+      const call = callOf(found, { request, response }, readClient(request), app)
+      probeWhenHalfClosed(call, app.deadlines)
+      running.add(call)
+      app.metrics.relayOpen.inc()
+      void serve(app, call, { found, isCut, isFull, handleTask }).finally(() => finished(call))
+      return true
+    },
+    async drain(): Promise<void> {
+      if (running.size > 0) await new Promise<void>((resolve) => onIdle.push(resolve))
+      memory.close()
+    },
+    /** Breaks off what still runs, with a connection or without: callers are told, and charged for what they have. */
+    cut(): void {
+      isCut = true
+      for (const call of running) call.cut()
+      app.backgroundRuns.stopAll()
+    },
+  }
+}
+
+/** So many are served all the same: memory that stays in use for other reasons must not end the service. */
+const servedWhenShort = 50
+
+/** Whether so many callers wait for their answers. Those who have left hold no memory for long, and nobody has to wait until they are charged. */
+function isServing(running: Iterable<Call>, most: number): boolean {
+  let served = 0
+  for (const call of running) if (!call.isOver && ++served >= most) return true
+  return false
+}
+
+export type RelayLane = ReturnType<typeof relayLane>
+
+/** Answers what is asked of drawings and music: `tasks` is built upon the relay, so that the lane is given it. */
+export type TaskHandler = (app: RelayParts, asks: TaskCall, call: Call) => Promise<void>
+
+type Clocks = Pick<RelayParts, 'now' | 'steady'>
+
+type Found = ReturnType<typeof findEndpoint>
+
+interface Taking {
+  readonly found: Found
+  readonly isCut: boolean
+  readonly isFull: boolean
+  readonly handleTask: TaskHandler
+}
+
+/** When a caller should come again who was not let in. */
+const busySeconds = 2
+
+function callOf(found: Found, exchange: Pick<Call, 'request' | 'response'>, client: Client, { now, steady }: Clocks): Call {
+  // The console has somebody in front of it.
+  const isPerson = 'from' in found && found.from === 'session'
+  return new Call(exchange, {
+    id: newRequestId(now()),
+    dialect: found.dialect,
+    language: isPerson ? languageOf(exchange.request.headers['accept-language']) : 'en',
+    client,
+    nowMs: steady(),
+    reframing: 'reframe' in found ? found.reframe?.() : undefined,
+  })
+}
+
+async function serve(app: RelayParts, call: Call, { found, isCut, isFull, handleTask }: Taking): Promise<void> {
+  const { response } = call
+  const format = 'format' in found ? found.format : 'other'
+  let keyed: KeyedCall | undefined
+  try {
+    requireFewHeaders(call.request)
+    refuseLoop(app, call.request.headers)
+    if (isCut) fail('server_stopping')
+    if (isFull) fail('server_busy', { retryAfter: busySeconds })
+    if ('wrongMethod' in found) {
+      response.setHeader('allow', found.allowed)
+      fail('method_not_allowed', { method: found.wrongMethod })
+    }
+    const key = isRepeatable(app, found, call) ? readIdempotencyKey(call.request.headers) : undefined
+    if (key !== undefined) keyed = await claimKey(app, { call, key, from: 'from' in found ? found.from : 'token' })
+    if (key === undefined || keyed) await (found.kind === 'task' ? handleTask(app, found.asks, call) : answer(app, found, call))
+    app.metrics.relayRequests.inc({ format, outcome: String(response.statusCode) })
+  } catch (error) {
+    const told = asAppError(app, call, error)
+    call.sendError(told)
+    app.metrics.relayRequests.inc({ format, outcome: told.code })
+  }
+  if (keyed) await keyed.finish()
+  app.metrics.relaySeconds.observe({ format }, Math.max(0, app.steady() - call.startedMs) / 1000)
+}
+
+/** Whether a key of the caller counts: on every POST with an API key or a session. News of tasks are no requests of callers. */
+function isRepeatable(app: RelayParts, found: Endpoint, { request }: Call): boolean {
+  if (request.headers['idempotency-key'] === undefined || request.method !== 'POST') return false
+  if (!app.options.current['idempotency.enabled']) return false
+  if (found.kind === 'task') return found.asks.does !== 'notify'
+  return found.kind === 'relay' || found.kind === 'count' || found.kind === 'response'
+}
+
+function answer(app: RelayParts, endpoint: Exclude<Endpoint, { kind: 'task' }>, call: Call): Promise<void> {
+  switch (endpoint.kind) {
+    case 'relay':
+      return handleRelay(app, endpoint, call)
+    case 'count':
+      return handleCount(app, endpoint, call)
+    case 'response':
+      return handleResponse(app, endpoint, call)
+    case 'socket':
+      return refuse(() => fail('upgrade_required'))
+    case 'billing':
+      return handleBilling(app, call, endpoint.asks)
+    case 'models':
+      return listModels(app, call)
+    case 'model':
+      return showModel(app, call, endpoint.model)
+    case 'not-offered':
+    case 'unknown':
+      return refuse(() => refuseRoute(call.request.method ?? '', endpoint, call.request.url ?? ''))
+  }
+}
+
+async function refuse(throwing: () => never): Promise<void> {
+  throwing()
+}
+
+/** Keys are sent in headers, never in cookies, so any site may call the relay from a browser. */
+function answerPreflight(response: ServerResponse): void {
+  response.writeHead(204, {
+    'access-control-allow-origin': '*',
+    'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
+    'access-control-allow-headers': '*, authorization',
+    'access-control-max-age': '86400',
+  })
+  response.end()
+}

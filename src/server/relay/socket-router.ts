@@ -1,0 +1,150 @@
+import { type IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { refuseLoop } from '../channels/site-hops.ts'
+import type { ClientReader } from '../lib/client-address.ts'
+import { closeGently } from '../lib/close-gently.ts'
+import { fail } from '../lib/failure.ts'
+import { requireFewHeaders } from '../lib/header-limits.ts'
+import { newRequestId } from '../lib/ids.ts'
+import { socketLimits } from '../lib/upstream-socket.ts'
+import { findEndpoint, findSocketEndpoint, refuseRoute } from './endpoints.ts'
+import { handleRelay } from './handle-request.ts'
+import { Call } from './http/client-exchange.ts'
+import { asAppError } from './http/errors.ts'
+import { type Door, handleRealtime, type Stoppable } from './realtime/handshake.ts'
+import { handleResponsesSocket } from './realtime/responses-socket.ts'
+import type { RelayParts } from './relay-parts.ts'
+
+/**
+ * The lane of WebSockets: it takes every request for one, and answers 404 where there is none. `drain` tells the sessions that the
+ * server stops and resolves when the last has ended; `cut` tells them to end now, and `destroy` takes their connections away.
+ */
+export function socketLane(app: RelayParts, readClient: ClientReader) {
+  // Of several subprotocols that a browser offers one is taken, and never that which holds its key.
+  const server = new WebSocketServer({ ...socketLimits, noServer: true, clientTracking: false, handleProtocols: chooseProtocol })
+  const sessions = new Set<Stoppable>()
+  /** The HTTP server no longer knows connections that asked for a WebSocket, yet it waits for them when it closes. */
+  const connections = new Set<Duplex>()
+  let running = 0
+  let isStopping = false
+  let onIdle: (() => void) | undefined
+
+  async function serve(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const { call, detach } = callOver(app, readClient, request, socket)
+    const url = request.url ?? '/'
+    const endpoint = findSocketEndpoint(url)
+    const mine = new Set<Stoppable>()
+    const door: Door = {
+      call,
+      query: queryOf(url),
+      offered: protocolsOf(request),
+      accept: () => {
+        detach()
+        return accepted(server, request, socket, head)
+      },
+      runs(session) {
+        mine.add(session)
+        sessions.add(session)
+        if (isStopping) session.stop()
+      },
+    }
+    const format = endpoint ?? 'other'
+    let outcome = '101'
+    try {
+      requireFewHeaders(request)
+      refuseLoop(app, request.headers)
+      if (isStopping) fail('server_stopping')
+      if (!endpoint) refuseRoute('GET', findEndpoint('GET', url, request.headers), url)
+      requireHandshake(request)
+      await (endpoint === 'openai.realtime' ? handleRealtime(app, door) : handleResponsesSocket(app, door, handleRelay))
+      if (call.isCommitted) outcome = String(call.response.statusCode)
+    } catch (error) {
+      const told = asAppError(app, call, error)
+      outcome = told.code
+      if (call.response.socket) call.sendError(told)
+      else socket.destroy()
+    }
+    for (const session of mine) sessions.delete(session)
+    app.metrics.relayRequests.inc({ format, outcome })
+  }
+
+  return {
+    takes(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+      running++
+      app.metrics.relayOpen.inc()
+      connections.add(socket)
+      socket.once('close', () => connections.delete(socket))
+      void serve(request, socket, head).finally(() => {
+        running--
+        app.metrics.relayOpen.dec()
+        if (running === 0) onIdle?.()
+      })
+    },
+    drain(): Promise<void> {
+      isStopping = true
+      for (const session of sessions) session.stop()
+      return running === 0 ? Promise.resolve() : new Promise((resolve) => (onIdle = resolve))
+    },
+    cut(): void {
+      for (const session of sessions) session.cut()
+    },
+    destroy(): void {
+      for (const socket of connections) socket.destroy()
+    },
+  }
+}
+
+/** Until it is accepted, the caller is answered over HTTP as everywhere. */
+function callOver(app: RelayParts, readClient: ClientReader, request: IncomingMessage, socket: Duplex) {
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  // An upgraded connection of an HTTP server is a socket.
+  if (socket instanceof Socket) response.assignSocket(socket)
+  const ignore = () => {}
+  socket.on('error', ignore)
+  const close = () => closeGently(socket)
+  response.once('finish', close)
+  const call = new Call(
+    { request, response },
+    { id: newRequestId(app.now()), dialect: 'openai', language: 'en', client: readClient(request), nowMs: app.steady() },
+  )
+  const detach = () => {
+    response.off('finish', close)
+    if (socket instanceof Socket) response.detachSocket(socket)
+    socket.off('error', ignore)
+  }
+  return { call, detach }
+}
+
+function accepted(server: WebSocketServer, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<WebSocket> {
+  if (socket.destroyed) return Promise.reject(new Error('The caller has left'))
+  return new Promise((resolve, reject) => {
+    socket.once('close', () => reject(new Error('The caller has left')))
+    server.handleUpgrade(request, socket, head, (client) => {
+      client.pause()
+      resolve(client)
+    })
+  })
+}
+
+/** What `ws` would refuse by closing the socket. */
+function requireHandshake({ headers }: IncomingMessage): void {
+  const version = headers['sec-websocket-version']
+  const isWhole = /^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '') && (version === '13' || version === '8')
+  if (!isWhole) fail('bad_request', { reason: 'the WebSocket handshake is incomplete' })
+}
+
+function protocolsOf({ headers }: IncomingMessage): string[] {
+  return (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim())
+}
+
+function chooseProtocol(offered: ReadonlySet<string>): string | false {
+  return offered.has('realtime') ? 'realtime' : false
+}
+
+function queryOf(url: string): URLSearchParams {
+  const at = url.indexOf('?')
+  return new URLSearchParams(at < 0 ? '' : url.slice(at))
+}

@@ -1,0 +1,174 @@
+import { noUsage } from '../../../contract/usage.ts'
+import type { RunningChannel } from '../../channels/model-index.ts'
+import { resolveModel } from '../../channels/select.ts'
+import { fail } from '../../lib/failure.ts'
+import { membersOf, spliceMembers } from '../../lib/splice-json.ts'
+import type { Turn } from '../../limits/turn.ts'
+import { openAiResponses } from '../../protocols/openai-responses/responses.ts'
+import type { RequestFacts } from '../../protocols/wire-format.ts'
+import type { RelayCaller } from '../../tokens/authenticate.ts'
+import { authenticateCall } from '../admission/authenticate.ts'
+import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
+import type { Endpoint } from '../endpoints.ts'
+import type { Call } from '../http/client-exchange.ts'
+import type { RelayParts } from '../relay-parts.ts'
+import type { Passage, Whole } from '../response/adapter.ts'
+import { checkedPassage } from '../response/moderated.ts'
+import { toldAsStream } from '../response/reply-shape.ts'
+import { StreamTap } from '../response/sse-interceptor.ts'
+import { callerHeaders } from '../upstream/caller-headers.ts'
+import { UpstreamFailure } from '../upstream/failure.ts'
+import { parseObject } from '../upstream/read-reply.ts'
+import { answerOwn } from './local-calls.ts'
+import type { OpenResponse } from './pending-responses.ts'
+import { settleIfEnded } from './settle-pending.ts'
+import { type AboutResponse, askAbout } from './upstream-calls.ts'
+import type { KeptResponse } from './upstream-responses.ts'
+import { streamResponse } from './upstream-stream.ts'
+
+type ResponseEndpoint = Extract<Endpoint, { kind: 'response' }>
+
+/** One call about a response that an upstream keeps for the caller. */
+interface About {
+  readonly call: Call
+  readonly kept: KeptResponse
+  readonly channel: RunningChannel
+  readonly open: OpenResponse | undefined
+  readonly at: AboutResponse
+  readonly passage: Passage
+}
+
+/**
+ * Reads, cancels or removes a response, or lists what it was made of, at the channel and with the key that made it, or from what this server
+ * keeps. Responses of other users
+ * do not exist. Nothing is charged for the call; a response that had run in the background and is seen to be done is charged before
+ * its caller gets it.
+ */
+export async function handleResponse(app: RelayParts, endpoint: ResponseEndpoint, call: Call): Promise<void> {
+  const caller = await authenticateCall(app, { from: 'token' }, call)
+  const turn = app.limits.turnOf(caller, call.id)
+  if (turn) await withinLimits(app, call, turn, () => answer(app, endpoint, call, caller, turn))
+  else await answer(app, endpoint, call, caller, undefined)
+}
+
+async function answer(
+  app: RelayParts,
+  { action, id }: ResponseEndpoint,
+  call: Call,
+  caller: RelayCaller,
+  turn: Turn | undefined,
+): Promise<void> {
+  const group = caller.tokenGroup || caller.userGroup
+  if (turn) await enterLimits(app, call, turn, { group, inputTokens: 0, outputTokens: 0 })
+  const kept = await app.keptResponses.find(caller.userId, id)
+  const own = kept ? undefined : await app.ownResponses.find({ userId: caller.userId, id })
+  const model = kept?.model ?? own?.model
+  if (model === undefined) return fail(app.ownResponses.isOn ? 'response_unknown' : 'response_not_kept', { id: id.slice(0, 100) })
+  if (caller.modelLimits && !caller.modelLimits.has(model)) fail('token_model_forbidden', { model })
+  const query = queryOf(call)
+  if (own) return answerOwn(app, call, own, { action, query })
+  if (!kept) return
+  const keys = app.channels.current.keysOf(kept.channelId)
+  const channel = keys.find(({ keyId }) => keyId === kept.keyId) ?? keys[0]
+  if (!channel) fail('no_channel', { model, group })
+
+  const about: About = {
+    call,
+    kept,
+    channel,
+    open: await app.openResponses.find(caller.userId, id),
+    at: { id, model: resolveModel(channel, model), caller: callerHeaders({ call }), query },
+    passage: passageFor(app, call, model),
+  }
+  if (action === 'delete') await remove(app, about)
+  else if (action === 'read' && query.get('stream') === 'true') await streamResponse(app, about)
+  else await relayWhole(app, about, action)
+}
+
+async function relayWhole(app: RelayParts, about: About, action: 'read' | 'cancel' | 'items'): Promise<void> {
+  const { call, channel, open, at, passage } = about
+  const answer = await askAbout(app, channel, action, at)
+  if (answer instanceof UpstreamFailure) return tell(about, answer)
+  if (action === 'items') return call.answer('application/json', answer.body)
+  if (open) await settleIfEnded(app, open, parseObject(answer.body))
+  const whole = passage.readWhole(answer.body, answer.contentType)
+  call.answer(whole.contentType, whole.write(noUsage))
+}
+
+/** What still runs would be charged for by nobody, once it is gone. */
+async function remove(app: RelayParts, about: About): Promise<void> {
+  const { call, kept, channel, open, at } = about
+  if (open) {
+    const now = await askAbout(app, channel, 'read', { ...at, query: new URLSearchParams() })
+    if (now instanceof UpstreamFailure) return tell(about, now)
+    if (!(await settleIfEnded(app, open, parseObject(now.body)))) fail('response_running')
+  }
+  const answer = await askAbout(app, channel, 'delete', at)
+  const isGone = answer instanceof UpstreamFailure && answer.status === 404
+  if (!(answer instanceof UpstreamFailure) || isGone) await app.keptResponses.forget(kept)
+  if (answer instanceof UpstreamFailure) return tell(about, answer)
+  call.answer('application/json', answer.body)
+}
+
+/** An id that the upstream does not know any more is one that nobody knows. */
+function tell({ call, at }: About, failure: UpstreamFailure): void {
+  if (failure.status === 404) fail('response_unknown', { id: at.id.slice(0, 100) })
+  call.sendError(failure.forCaller())
+}
+
+/** Names what the caller asked for, and takes listed words out, as when the answer had come at once. */
+function passageFor(app: RelayParts, call: Call, model: string): Passage {
+  const format = openAiResponses
+  const { stream } = format
+  if (!stream) throw new Error('Responses are streamed')
+  const facts: RequestFacts = {
+    model,
+    stream: true,
+    outputTokensMax: undefined,
+    mediaParts: 0,
+    reasoningEffort: undefined,
+    wantsUsage: true,
+    streamOptions: undefined,
+  }
+  const edit = { hideUsage: false, renameTo: model }
+  return checkedPassage(
+    app,
+    { call, format, facts },
+    {
+      readWhole: (body) => wholeOf(body, model),
+      openTap: () => new StreamTap(stream, edit),
+      readReplay(body) {
+        const reply = parseObject(body)
+        return { usage: format.readUsage(reply, facts), text: '', write: () => toldAsStream(stream, { ...reply, model }, edit) }
+      },
+      heartbeat: stream.heartbeat,
+    },
+  )
+}
+
+/** A response that has failed, or that still runs, is an answer like every other. */
+function wholeOf(body: Buffer, model: string): Whole {
+  const namesModel = membersOf(body)?.some(({ key }) => key === 'model')
+  const named = namesModel ? spliceMembers(body, { model: JSON.stringify(model) }) : body
+  return { contentType: 'application/json', usage: undefined, text: '', write: () => named }
+}
+
+const known: ReadonlySet<string> = new Set([
+  'include',
+  'include[]',
+  'stream',
+  'starting_after',
+  'include_obfuscation',
+  'after',
+  'before',
+  'limit',
+  'order',
+])
+
+/** Of the query only what the vendor knows goes on. */
+function queryOf({ request }: Call): URLSearchParams {
+  const url = request.url ?? ''
+  const at = url.indexOf('?')
+  const all = new URLSearchParams(at < 0 ? '' : url.slice(at))
+  return new URLSearchParams([...all].filter(([name]) => known.has(name)))
+}

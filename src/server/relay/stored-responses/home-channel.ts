@@ -1,0 +1,176 @@
+import type { Text } from '../../../contract/text.ts'
+import type { RunningChannel } from '../../channels/model-index.ts'
+import { resolveModel } from '../../channels/select.ts'
+import { upstreamFormat } from '../../channels/upstream-format.ts'
+import { fail } from '../../lib/failure.ts'
+import { groupsToTry } from '../../pricing/groups.ts'
+import type { CallerFormat } from '../../protocols/format.ts'
+import { referencesIn } from '../../protocols/openai-responses/history.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
+import type { RelayCaller } from '../../tokens/authenticate.ts'
+import type { Home, RelayParts } from '../relay-parts.ts'
+import { type KeptResponse, keptItem, keptMessage } from './upstream-responses.ts'
+
+/** A request that goes on from what an upstream keeps. */
+interface Continued {
+  readonly model: string
+  readonly format: CallerFormat
+  readonly body: JsonObject
+}
+
+/** Whether the request names something that an upstream keeps. What this server keeps itself is in the request by now. */
+export function namesHistory(format: CallerFormat, body: JsonObject): boolean {
+  if (threaded.has(format)) return continuedMessage(body) !== ''
+  return (
+    mayNameHistory(format) &&
+    (textAt(body, 'previous_response_id') !== '' ||
+      conversationIn(body) !== '' ||
+      referencesIn(arrayAt(body, 'input')).length > 0)
+  )
+}
+
+export function mayNameHistory(format: CallerFormat): boolean {
+  return continuing.has(format)
+}
+
+const continuing: ReadonlySet<CallerFormat> = new Set<CallerFormat>(['openai.responses', 'openai.compact', 'openai.input_tokens'])
+const threaded: ReadonlySet<CallerFormat> = new Set<CallerFormat>(['anthropic.messages', 'anthropic.count_tokens'])
+
+/**
+ * The channel and key that keep what a request continues or refers to; undefined for a thread that no channel of the model can keep, which
+ * each refuses by name. Nobody continues what another user began: an id that is not the caller's is unknown to them, whatever the upstream
+ * would say to it. Throws `previous_response_unknown`, `item_unknown` or `thread_unknown`, `field_invalid` for a conversation, which
+ * nobody can have made through here, `untranslatable` where nobody keeps anything, or `no_channel`.
+ */
+export async function homeOf(app: RelayParts, caller: RelayCaller, asked: Continued): Promise<Home | undefined> {
+  const { body, model } = asked
+  if (conversationIn(body) !== '') fail('field_invalid', { field: 'conversation', reason: noConversations })
+  const groups = groupsToTry(app.options.current, caller)
+  const places = threaded.has(asked.format)
+    ? await threadPlaces(app, caller, groups, asked)
+    : [...(await responsePlaces(app, caller, groups, asked)), ...(await itemPlaces(app, caller, groups, asked))]
+  const [first] = places
+  if (!first) return undefined
+
+  const { channelId, keyId } = first
+  const tokens = places.reduce((most, place) => Math.max(most, place.tokens), 0)
+  const [item = ''] = referencesIn(arrayAt(body, 'input'))
+  if (places.some((place) => place.channelId !== channelId || place.keyId !== keyId)) refuseItem(item, liesApart)
+  if (caller.pinnedChannel !== 0) return { channelId: caller.pinnedChannel, keyId, tokens, group: groups[0] ?? caller.userGroup }
+  const serves = (group: string) =>
+    app.channels.current.candidates(group, model).some((tier) => tier.some(({ id }) => id === channelId))
+  const group = groups.find(serves)
+  if (group !== undefined) return { channelId, keyId, tokens, group }
+  if (item !== '' && app.channels.current.keysOf(channelId).length > 0) refuseItem(item, notOfModel)
+  return fail('no_channel', { model, group: groups[0] ?? caller.userGroup })
+}
+
+async function responsePlaces(
+  app: RelayParts,
+  caller: RelayCaller,
+  groups: readonly string[],
+  asked: Continued,
+): Promise<readonly KeptResponse[]> {
+  const id = textAt(asked.body, 'previous_response_id')
+  if (id === '') return []
+  const kept = await app.keptResponses.find(caller.userId, id)
+  if (kept) return [kept]
+  if (!app.ownResponses.isOn && !servesNatively(app, caller, groups, asked)) refuseKeeping('previous_response_id')
+  return fail('previous_response_unknown', { id: id.slice(0, 100) })
+}
+
+async function itemPlaces(
+  app: RelayParts,
+  caller: RelayCaller,
+  groups: readonly string[],
+  asked: Continued,
+): Promise<readonly KeptResponse[]> {
+  const ids = referencesIn(arrayAt(asked.body, 'input'))
+  if (ids.length === 0) return []
+  const places = await app.keptResponses.findAll(caller.userId, ids.map(keptItem))
+  return ids.map((id) => {
+    const place = places.get(keptItem(id))
+    if (place) return place
+    return refuseItem(id, app.ownResponses.isOn || servesNatively(app, caller, groups, asked) ? notKept : keepsNothing)
+  })
+}
+
+async function threadPlaces(
+  app: RelayParts,
+  caller: RelayCaller,
+  groups: readonly string[],
+  { model, body }: Continued,
+): Promise<readonly KeptResponse[]> {
+  const id = continuedMessage(body)
+  const kept = await app.keptResponses.find(caller.userId, keptMessage(id))
+  if (kept) return [kept]
+  if (!someChannel(app, caller, groups, model, ({ provider }) => provider.keepsThreads === true)) return []
+  return fail('thread_unknown', { id: id.slice(0, 100) })
+}
+
+/** The message that a thread goes on from. */
+function continuedMessage(body: JsonObject): string {
+  return textAt(objectAt(body, 'thread') ?? {}, 'previous_message_id')
+}
+
+function refuseItem(id: string, reason: Text): never {
+  return fail('item_unknown', { id: id.slice(0, 100), reason })
+}
+
+const notKept = {
+  zh: '没有保存您的任何含有它的回复；store 为 false 的、已删除的和过期的回复都不保存。请发送条目本身，而不是引用',
+  en: 'no answer of yours that is kept has it; those with store: false, removed ones and old ones are not kept. Send the item itself, not a reference to it',
+}
+const liesApart = {
+  zh: '请求所引用的内容不在同一渠道和密钥。请发送条目本身，而不是引用',
+  en: 'not everything that the request refers to lies at one channel. Send the items themselves, not references to them',
+}
+const notOfModel = {
+  zh: '保存它的渠道不提供该模型。请发送条目本身，而不是引用',
+  en: 'the channel that keeps it does not serve this model. Send the item itself, not a reference to it',
+}
+
+const noConversations = {
+  zh: '本网关不保存会话对象，请使用 previous_response_id',
+  en: 'conversations are not kept here; use previous_response_id',
+}
+
+/** Throws `untranslatable`: the channels of the model keep nothing, and this server is not to either. */
+export function refuseKeeping(field: string): never {
+  return fail('untranslatable', { field, reason: keepsNothing })
+}
+
+const keepsNothing = {
+  zh: '该模型的渠道不保存回复，本站也未开启保存，请发送完整的 input',
+  en: 'the channels of this model keep no responses and this server is set to keep none; send the whole input',
+}
+
+/** Its id, or the object that holds it. */
+function conversationIn({ conversation }: JsonObject): string {
+  if (typeof conversation === 'string') return conversation
+  return isObject(conversation) ? textAt(conversation, 'id') || 'unnamed' : ''
+}
+
+/** Whether some channel of the groups speaks the format itself. */
+export function servesNatively(
+  app: RelayParts,
+  caller: RelayCaller,
+  groups: readonly string[],
+  { model, format }: Pick<Continued, 'model' | 'format'>,
+): boolean {
+  const isNative = (channel: RunningChannel) =>
+    upstreamFormat(channel, { format, model: resolveModel(channel, model) }) === format
+  return someChannel(app, caller, groups, model, isNative)
+}
+
+function someChannel(
+  { channels }: RelayParts,
+  caller: RelayCaller,
+  groups: readonly string[],
+  model: string,
+  fits: (channel: RunningChannel) => boolean,
+): boolean {
+  const index = channels.current
+  if (caller.pinnedChannel !== 0) return index.keysOf(caller.pinnedChannel).some(fits)
+  return groups.some((group) => index.candidates(group, model).some((tier) => tier.some(fits)))
+}

@@ -1,0 +1,352 @@
+import { LRUCache } from 'lru-cache'
+import type { Within } from '../../db/open.ts'
+import type { NewRow } from '../../db/schema.ts'
+import { seconds } from '../../lib/clock.ts'
+import { background } from '../../lib/logger.ts'
+import type { Core } from '../../options/core.ts'
+import { outputAsInput } from '../../protocols/openai-responses/history.ts'
+import { isRunning } from '../../protocols/openai-responses/states.ts'
+import { arrayAt, isObject, type JsonObject, textAt } from '../../protocols/wire-format.ts'
+
+/** What was asked in one turn, and what was answered. */
+export interface Content {
+  readonly input: readonly unknown[]
+  readonly response: JsonObject
+}
+
+/** A response that this server keeps, because its channel keeps none. */
+export interface OwnResponse extends Content {
+  readonly userId: number
+  readonly id: string
+  readonly tokenId: number
+  /** As the caller named it. */
+  readonly model: string
+  /** The first response of the conversation. */
+  readonly thread: string
+  /** The response that this one goes on from; empty for none. */
+  readonly previousId: string
+  readonly isBackground: boolean
+  readonly createdAt: number
+}
+
+/** What a turn needs in order to be kept by this server. */
+export type Keeping = Pick<OwnResponse, 'input' | 'thread' | 'previousId' | 'isBackground'>
+
+/** All turns up to a response. */
+export interface History {
+  readonly thread: string
+  readonly items: readonly unknown[]
+}
+
+/** A response is somebody's. */
+export type Owned = Pick<OwnResponse, 'userId' | 'id'>
+
+/** Made from the id of a request, so that no query is needed for those of upstreams. */
+const ownId = /^resp_\d{17}[0-9A-Za-z]{12}$/
+/** Those of items besides name the response in which they are. */
+const ownItemId = /^[a-z]+_(\d{17}[0-9A-Za-z]{12})_\d+$/
+const readTogether = 16
+const leaseSeconds = 60
+const daySeconds = 24 * 60 * 60
+/** What one user writes before it is looked whether they have too much. */
+const uncheckedBytes = 1024 * 1024
+
+/**
+ * Turns of conversations whose channels keep nothing: sealed, by user and id, in the database, so that every node has them. Each row has its
+ * own turn and names the one before it. One that is being made has a lease of its node: when that lapses, the response has failed.
+ */
+export class OwnResponses {
+  readonly #core: Core
+  readonly #written = new LRUCache<number, number>({ max: 20_000 })
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  get isOn(): boolean {
+    return this.#core.options.current['responses.keep_enabled']
+  }
+
+  /** Keeps one that has ended, or opens one that this node is about to make. Resolves when it is durable. */
+  async keep(own: OwnResponse): Promise<void> {
+    const row = this.#rowOf(own)
+    await this.#core.db.insertInto('own_responses').values(row).execute()
+    if (own.previousId !== '') await this.#renew(own, row.expires_at)
+    this.#noteWritten(own.userId, row.bytes)
+  }
+
+  /** Notes that this node still makes it, with the events that came since. Answers whether it is to go on. */
+  async advance(owned: Owned, events: readonly NumberedEvent[]): Promise<boolean> {
+    return this.#core.db.transaction().execute(async (within) => {
+      if (events.length > 0) await this.#writeEvents(within, owned, events)
+      const row = await within
+        .updateTable('own_responses')
+        .set({ lease_until: seconds(this.#core.now()) + leaseSeconds, status: 'in_progress' })
+        .where((made) => made.and({ user_id: owned.userId, response_id: owned.id, node: this.#core.node }))
+        .where('lease_until', '>', 0)
+        .returning('is_cancelled')
+        .executeTakeFirst()
+      return row?.is_cancelled === 0
+    })
+  }
+
+  /** It has ended. What was called lost meanwhile stays so. */
+  async finish(own: OwnResponse, events: readonly NumberedEvent[], eventBytes: number): Promise<void> {
+    const { status, content_sealed, bytes } = this.#rowOf(own)
+    await this.#core.db.transaction().execute(async (within) => {
+      if (events.length > 0) await this.#writeEvents(within, own, events)
+      await within
+        .updateTable('own_responses')
+        .set({ status, content_sealed, bytes: bytes + eventBytes, lease_until: 0 })
+        .where((made) => made.and({ user_id: own.userId, response_id: own.id, node: this.#core.node }))
+        .where('lease_until', '>', 0)
+        .execute()
+    })
+    this.#noteWritten(own.userId, bytes + eventBytes)
+  }
+
+  /** Undefined for an id that this user has none of, or while nothing is kept. */
+  async find({ userId, id }: Owned): Promise<OwnResponse | undefined> {
+    if (!this.isOn || !ownId.test(id)) return undefined
+    const row = await this.#core.db
+      .selectFrom('own_responses')
+      .selectAll()
+      .where((made) => made.and({ user_id: userId, response_id: id }))
+      .where('expires_at', '>', seconds(this.#core.now()))
+      .executeTakeFirst()
+    if (!row) return undefined
+    const { input, response } = this.#open({ userId, id }, row.content_sealed)
+    return {
+      userId,
+      id,
+      tokenId: row.token_id,
+      model: row.model,
+      thread: row.thread,
+      previousId: row.previous_id,
+      isBackground: row.is_background === 1,
+      createdAt: row.created_at,
+      input,
+      response: this.#isLost(row) ? failed(response) : told(response, row.status),
+    }
+  }
+
+  /** Undefined when a turn of it is gone. */
+  async historyOf({ userId, id, thread }: OwnResponse): Promise<History | undefined> {
+    const links = await this.#core.db
+      .selectFrom('own_responses')
+      .select(['response_id', 'previous_id'])
+      .where((made) => made.and({ user_id: userId, thread }))
+      .execute()
+    const before = new Map(links.map((row) => [row.response_id, row.previous_id]))
+    const ids: string[] = []
+    for (let at: string | undefined = id; at !== ''; at = before.get(at)) {
+      if (at === undefined || !before.has(at)) return undefined
+      ids.unshift(at)
+    }
+    const rows = await this.#core.db
+      .selectFrom('own_responses')
+      .select(['response_id', 'content_sealed'])
+      .where('user_id', '=', userId)
+      .where('response_id', 'in', ids)
+      .execute()
+    const turns = new Map(rows.map((row) => [row.response_id, row.content_sealed]))
+    const items = ids.flatMap((turn) => {
+      const sealed = turns.get(turn)
+      if (sealed === undefined) return []
+      const { input, response } = this.#open({ userId, id: turn }, sealed)
+      return [...input, ...outputAsInput(arrayAt(response, 'output'))]
+    })
+    return { thread, items }
+  }
+
+  /**
+   * The items of kept answers by their ids, as they stand in an input: of one that says nothing there, an empty list. Ids that nothing is
+   * kept of are missing.
+   */
+  async itemsOf(userId: number, itemIds: readonly string[]): Promise<ReadonlyMap<string, readonly unknown[]>> {
+    const found = new Map<string, readonly unknown[]>()
+    const wanted = new Set(itemIds)
+    const responses = [...new Set(itemIds.flatMap((id) => ownItemId.exec(id)?.[1] ?? []))].map((id) => `resp_${id}`)
+    for (let at = 0; at < responses.length && this.isOn; at += readTogether) {
+      const ids = responses.slice(at, at + readTogether)
+      const rows = await this.#core.db
+        .selectFrom('own_responses')
+        .select(['response_id', 'content_sealed'])
+        .where('user_id', '=', userId)
+        .where('response_id', 'in', ids)
+        .where('expires_at', '>', seconds(this.#core.now()))
+        .execute()
+      for (const row of rows) {
+        const { response } = this.#open({ userId, id: row.response_id }, row.content_sealed)
+        for (const item of arrayAt(response, 'output').filter(isObject))
+          if (wanted.has(textAt(item, 'id'))) found.set(textAt(item, 'id'), outputAsInput([item]))
+      }
+      // The request is refused for the first that is missing.
+      if (rows.length < ids.length) break
+    }
+    return found
+  }
+
+  /** The events of its stream behind a number, as far as they are written down. */
+  async eventsAfter({ userId, id }: Owned, number: number): Promise<NumberedEvent[]> {
+    const rows = await this.#core.db
+      .selectFrom('own_response_events')
+      .select(['number', 'events_sealed'])
+      .where((made) => made.and({ user_id: userId, response_id: id }))
+      .where('number', '>', number)
+      .orderBy('number')
+      .execute()
+    return rows.flatMap((row) => {
+      const place = eventsPlace({ userId, id }, row.number)
+      // Written by `#writeEvents` alone, and sealed since.
+      const events = JSON.parse(this.#core.secrets.open(row.events_sealed, place)) as NumberedEvent[]
+      return events.filter((event) => event.number > number)
+    })
+  }
+
+  /** Asks the node that makes it to stop. */
+  async cancel({ userId, id }: Owned): Promise<void> {
+    await this.#core.db
+      .updateTable('own_responses')
+      .set({ is_cancelled: 1 })
+      .where((made) => made.and({ user_id: userId, response_id: id }))
+      .execute()
+  }
+
+  async forget({ userId, id }: Owned): Promise<void> {
+    await this.#core.db.transaction().execute(async (within) => {
+      for (const table of ['own_response_events', 'own_responses'] as const)
+        await within.deleteFrom(table).where('user_id', '=', userId).where('response_id', '=', id).execute()
+    })
+  }
+
+  /** What a node was making that is gone has failed. */
+  async failLost(): Promise<void> {
+    const now = seconds(this.#core.now())
+    const lost = this.#core.db.updateTable('own_responses').set({ status: 'failed', lease_until: 0 }).where('lease_until', '>', 0)
+    // One process alone uses a SQLite file: what another has left is left by one that is gone.
+    const isSqlite = this.#core.database.dialect === 'sqlite'
+    await (isSqlite ? lost.where('node', '!=', this.#core.node) : lost.where('lease_until', '<', now)).execute()
+  }
+
+  /** Removes what is old; everything, while nothing is to be kept. */
+  async purge(): Promise<void> {
+    const until = this.isOn ? seconds(this.#core.now()) : Number.MAX_SAFE_INTEGER
+    await this.#core.db.deleteFrom('own_response_events').where('expires_at', '<=', until).execute()
+    await this.#core.db.deleteFrom('own_responses').where('expires_at', '<=', until).where('lease_until', '=', 0).execute()
+  }
+
+  /** A conversation that goes on keeps its beginning. At most one write a day. */
+  async #renew({ userId, thread }: OwnResponse, until: number): Promise<void> {
+    await this.#core.db
+      .updateTable('own_responses')
+      .set({ expires_at: until })
+      .where((made) => made.and({ user_id: userId, thread }))
+      .where('expires_at', '<', until - daySeconds)
+      .execute()
+  }
+
+  #noteWritten(userId: number, bytes: number): void {
+    const written = (this.#written.get(userId) ?? uncheckedBytes) + bytes
+    if (written < uncheckedBytes) {
+      this.#written.set(userId, written)
+      return
+    }
+    this.#written.set(userId, 0)
+    background(this.#core.logger, 'remove the oldest responses of a user', this.#removeOldest(userId))
+  }
+
+  async #removeOldest(userId: number): Promise<void> {
+    const rows = await this.#core.db
+      .selectFrom('own_responses')
+      .select(['response_id', 'bytes', 'lease_until'])
+      .where('user_id', '=', userId)
+      .orderBy('created_at', 'desc')
+      .orderBy('response_id', 'desc')
+      .execute()
+    let sum = 0
+    const bytesMax = this.#core.options.current['responses.keep_megabytes'] * 1024 * 1024
+    for (const row of rows) {
+      sum += row.bytes
+      if (sum > bytesMax && row.lease_until === 0) await this.forget({ userId, id: row.response_id })
+    }
+  }
+
+  async #writeEvents(within: Within, { userId, id }: Owned, events: readonly NumberedEvent[]): Promise<void> {
+    const number = events.at(-1)?.number ?? 0
+    const text = JSON.stringify(events)
+    await within
+      .insertInto('own_response_events')
+      .values({
+        user_id: userId,
+        response_id: id,
+        number,
+        events_sealed: this.#core.secrets.seal(text, eventsPlace({ userId, id }, number)),
+        bytes: text.length,
+        expires_at: this.#expiry(),
+      })
+      .execute()
+  }
+
+  #rowOf(own: OwnResponse): NewRow<'own_responses'> {
+    const content: Content = { input: own.input, response: own.response }
+    const text = JSON.stringify(content)
+    const runs = isRunning(own.response)
+    return {
+      user_id: own.userId,
+      response_id: own.id,
+      token_id: own.tokenId,
+      model: own.model,
+      status: textAt(own.response, 'status'),
+      thread: own.thread,
+      previous_id: own.previousId,
+      is_background: own.isBackground ? 1 : 0,
+      content_sealed: this.#core.secrets.seal(text, contentPlace(own)),
+      bytes: text.length,
+      node: this.#core.node,
+      lease_until: runs ? seconds(this.#core.now()) + leaseSeconds : 0,
+      created_at: own.createdAt,
+      expires_at: this.#expiry(),
+    }
+  }
+
+  #expiry(): number {
+    return seconds(this.#core.now()) + this.#core.options.current['responses.keep_days'] * daySeconds
+  }
+
+  #open(owned: Owned, sealed: string): Content {
+    // Written by `#rowOf` alone, and sealed since.
+    return JSON.parse(this.#core.secrets.open(sealed, contentPlace(owned))) as Content
+  }
+
+  #isLost({ node, lease_until: until }: { node: string; lease_until: number }): boolean {
+    if (until === 0) return false
+    return this.#core.database.dialect === 'sqlite' ? node !== this.#core.node : until < seconds(this.#core.now())
+  }
+}
+
+/** An event as the caller gets it, with its place in the stream. */
+export interface NumberedEvent {
+  readonly number: number
+  /** Its JSON. */
+  readonly data: string
+}
+
+/** As its row says; the content is only written at its end. */
+function told(response: JsonObject, status: string): JsonObject {
+  if (status === 'failed' && !response.error) return failed(response)
+  return { ...response, status }
+}
+
+function failed(response: JsonObject): JsonObject {
+  const error = { code: 'server_error', message: 'The server that was making this response is gone; send the request again' }
+  return { ...response, status: 'failed', error }
+}
+
+function contentPlace({ userId, id }: Owned) {
+  return { table: 'own_responses', column: 'content_sealed', row: `${userId} ${id}` }
+}
+
+function eventsPlace({ userId, id }: Owned, number: number) {
+  return { table: 'own_response_events', column: 'events_sealed', row: `${userId} ${id} ${number}` }
+}

@@ -1,0 +1,270 @@
+import type { Usage } from '../../../contract/usage.ts'
+import type { RunningChannel } from '../../channels/model-index.ts'
+import { fail } from '../../lib/failure.ts'
+import { background } from '../../lib/logger.ts'
+import { membersOf, memberValue } from '../../lib/splice-json.ts'
+import { eventsIn } from '../../lib/sse.ts'
+import { isRunning } from '../../protocols/openai-responses/states.ts'
+import type { PaidCall } from '../../protocols/paid-calls.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../../protocols/wire-format.ts'
+import type { Billed } from '../charge/billed.ts'
+import type { RelayParts, Work } from '../relay-parts.ts'
+import type { Passage, Tap } from '../response/adapter.ts'
+import { formOf } from '../response/reply-shape.ts'
+import { parse } from '../response/sse-interceptor.ts'
+import { callerHeaders } from '../upstream/caller-headers.ts'
+import { cancelResponse } from './upstream-calls.ts'
+import { type KeptResponse, keptMessage } from './upstream-responses.ts'
+
+/** One attempt, as far as what the upstream keeps of it is concerned. */
+interface Noting {
+  readonly app: RelayParts
+  readonly work: Work
+  readonly channel: RunningChannel
+  readonly upstreamModel: string
+}
+
+/**
+ * A passage that takes note of the ids under which an upstream keeps its answer, where the caller can go on from it: a response and its
+ * items, or a message of a thread. One that goes on in the background gets its row as soon as its id is seen: then it is charged whatever
+ * becomes of the caller and of this process.
+ */
+export function notingPassage(noting: Noting, passage: Passage): Passage {
+  const { work } = noting
+  if (work.translation || !isKept(work)) return passage
+  return {
+    ...passage,
+    readWhole(body, contentType) {
+      const whole = passage.readWhole(body, contentType)
+      note(noting, answerIn(body))
+      return whole
+    },
+    openTap: () => new NotingTap(passage.openTap(), noting),
+    readReplay(body) {
+      const replay = passage.readReplay(body)
+      note(noting, answerIn(body))
+      return replay
+    },
+  }
+}
+
+function isKept({ format, body }: Work): boolean {
+  if (format.format === 'anthropic.messages') return isObject(body.json.thread)
+  return format.format === 'openai.responses' && body.json.store !== false
+}
+
+/** Whether the upstream goes on with it when this attempt is over; then it is charged later. Throws when that could not be written down. */
+export async function runsOn({ response }: Work): Promise<boolean> {
+  if (!response?.written) return false
+  await response.written
+  return true
+}
+
+/** The attempt failed before the caller had anything, and another channel may try: nobody is to be charged for what this one may do. */
+export async function withdrawResponse({ app, work, channel, upstreamModel }: Noting): Promise<void> {
+  const { response } = work
+  delete work.response
+  if (!response?.written) return
+  const cancelling = cancelResponse(app, channel, { id: response.id, model: upstreamModel, caller: callerHeaders(work) })
+  background(app.logger, 'cancel a response that nobody waits for', cancelling)
+  await response.written.catch(() => {})
+  await app.openResponses.withdraw(work.hold.requestId)
+}
+
+/** What the charge needs of the request, and no more. */
+function billedFacts({ stream, reasoningEffort, requestedTier, hostedTools }: Work['facts']): Billed['facts'] {
+  return {
+    ...{ stream, reasoningEffort },
+    ...(requestedTier ? { requestedTier } : {}),
+    ...(hostedTools ? { hostedTools } : {}),
+  }
+}
+
+/** The charge is on its way: the caller may go on from the answer, and nobody has to ask for it any more. */
+export async function noteSettled({ app, work, channel }: Omit<Noting, 'upstreamModel'>, tokens: number, settled: Promise<void>) {
+  const { response, hold } = work
+  const kept = keptOf(work, channel, tokens)
+  if (!response || !kept) return settled
+  const keeping = app.keptResponses.keep(kept).catch((error: unknown) => {
+    app.logger.error({ error, request: hold.requestId }, 'where a response lies could not be written down')
+  })
+  await Promise.all([settled, keeping])
+  if (!response.written) return
+  await response.written.catch(() => {})
+  background(app.logger, 'close a charged response', app.openResponses.close(hold.requestId))
+}
+
+/** Where the response of an attempt lies at its vendor; undefined when the vendor keeps none. */
+export function keptOf(
+  { response, caller, facts }: Work,
+  channel: { readonly id: number; readonly keyId: number },
+  tokens: number,
+): KeptResponse | undefined {
+  if (!response) return undefined
+  const { userId, tokenId } = caller
+  const { id, items } = response
+  return { id, items, userId, tokenId, channelId: channel.id, keyId: channel.keyId, model: facts.model, tokens }
+}
+
+function note({ app, work, channel, upstreamModel }: Noting, answer: JsonObject | undefined): void {
+  const name = textAt(answer ?? {}, 'id')
+  const id = name !== '' && work.format.format === 'anthropic.messages' ? keptMessage(name) : name
+  if (!answer || id === '' || work.response?.id === id) return
+  const items = itemIdsIn(answer.output)
+  if (work.body.json.background !== true || !isRunning(answer)) {
+    work.response = { id, items }
+    return
+  }
+  const { call, caller, facts, group, price, attempts, choice, hold, inputTokens } = work
+  const { userId, tokenId, username, tokenName } = caller
+  const place = { id, channelId: channel.id, keyId: channel.keyId }
+  const bill = {
+    call: { id: call.id, startedMs: call.startedMs, firstByteMs: call.firstByteMs, client: { address: call.client.address } },
+    caller: { userId, tokenId, username, tokenName },
+    facts: billedFacts(facts),
+    ...(work.leftOut ? { leftOut: work.leftOut } : {}),
+    ...{ group, price, attempts, choice, model: facts.model, upstreamModel, inputTokens },
+    bound: work.bound,
+  }
+  const halves = [
+    app.openResponses.open({ ...place, hold, bill }),
+    app.keptResponses.keep({ ...place, userId, tokenId, model: facts.model, tokens: inputTokens }),
+  ]
+  // One that fails waits for the other: what is withdrawn must not be written behind it.
+  const written = Promise.allSettled(halves)
+    .then(() => Promise.all(halves))
+    .then(
+      () => {},
+      (cause: unknown) => fail('database_unavailable', {}, { cause }),
+    )
+  // Who needs to know that it failed waits for it.
+  written.catch(() => {})
+  work.response = { id, items, written }
+}
+
+/** The answer, whole or as the events of its stream tell it. */
+function answerIn(body: Buffer): JsonObject | undefined {
+  if (formOf(body) === 'events') {
+    const events = body.toString('latin1')
+    const answer = firstAnswer(events)
+    return answer && { ...answer, output: itemsIn(events) }
+  }
+  const members = membersOf(body)
+  return members && Object.fromEntries(['id', 'status', 'output'].map((key) => [key, memberValue(body, members, key)]))
+}
+
+function firstAnswer(block: string): JsonObject | undefined {
+  for (const { data } of eventsIn(block)) {
+    const event = parse(data) ?? {}
+    const answer = objectAt(event, 'response') ?? objectAt(event, 'message')
+    if (answer) return answer
+  }
+  return undefined
+}
+
+/** The items that a piece of a stream completes. */
+function itemsDone(block: string): readonly unknown[] {
+  if (!block.includes(itemDone)) return []
+  return eventsIn(block).flatMap(({ data }) => (data.includes(itemDone) ? [parse(data)?.item] : []))
+}
+
+/** The same; of a host that completes none by itself, those of the event that ends the stream. */
+function itemsIn(block: string): readonly unknown[] {
+  const done = itemsDone(block)
+  if (done.length > 0 || !block.includes(ended)) return done
+  const last = eventsIn(block).findLast(({ data }) => data.includes(ended))
+  return arrayAt(objectAt(parse(last?.data ?? '') ?? {}, 'response') ?? {}, 'output')
+}
+
+const itemDone = '"response.output_item.done"'
+const ended = '"response.completed"'
+
+/** The ids by which a later request may refer to the items of an output. */
+export function itemIdsIn(output: unknown): string[] {
+  const items = Array.isArray(output) ? output.filter(isObject) : []
+  return items.map((item) => textAt(item, 'id')).filter((id) => id !== '')
+}
+
+/** Looks at events until one names the answer, and at those that complete items. Who has seen the name of one that runs on is charged for it. */
+class NotingTap implements Tap {
+  readonly #tap: Tap
+  readonly #noting: Noting
+  #isNoted = false
+  #writing: Promise<void> | undefined
+
+  constructor(tap: Tap, noting: Noting) {
+    this.#tap = tap
+    this.#noting = noting
+  }
+
+  get writing(): Promise<void> | undefined {
+    return this.#writing
+  }
+
+  get usage(): Usage | undefined {
+    return this.#tap.usage
+  }
+
+  get error(): UpstreamErrorFacts | undefined {
+    return this.#tap.error
+  }
+
+  get hasOutput(): boolean {
+    return this.#tap.hasOutput
+  }
+
+  get isEnded(): boolean {
+    return this.#tap.isEnded
+  }
+
+  get stopped(): 'moderation' | undefined {
+    return this.#tap.stopped
+  }
+
+  isComplete(): boolean {
+    return this.#tap.isComplete()
+  }
+
+  text(): string {
+    return this.#tap.text()
+  }
+
+  paidCalls(): readonly PaidCall[] {
+    return this.#tap.paidCalls?.() ?? []
+  }
+
+  get unkept(): number | undefined {
+    return this.#tap.unkept
+  }
+
+  take(block: string): string {
+    if (!this.#isNoted) this.#look(block)
+    const { items = [] } = this.#noting.work.response ?? {}
+    items.push(...itemIdsIn(items.length > 0 ? itemsDone(block) : itemsIn(block)))
+    return this.#tap.take(block)
+  }
+
+  finish(rest: string): string {
+    return this.#tap.finish(rest)
+  }
+
+  ending(billed: Usage): string {
+    return this.#tap.ending(billed)
+  }
+
+  writeError(error: UpstreamErrorFacts): string | undefined {
+    return this.#tap.writeError?.(error)
+  }
+
+  #look(block: string): void {
+    const answer = firstAnswer(block)
+    if (!answer) return
+    this.#isNoted = true
+    note(this.#noting, answer)
+    this.#writing = this.#noting.work.response?.written
+    const written = () => {
+      this.#writing = undefined
+    }
+    this.#writing?.then(written, () => {})
+  }
+}

@@ -1,0 +1,185 @@
+import { seconds } from '../../lib/clock.ts'
+import type { Core } from '../../options/core.ts'
+import type { UsageBound } from '../../pricing/usage-bound.ts'
+import type { Hold, Ledger } from '../../wallet/ledger.ts'
+import type { Billed } from '../charge/billed.ts'
+
+/** A response that an upstream still makes although its request was answered, or its caller has left. It is charged when it is done. */
+export interface OpenResponse {
+  readonly id: string
+  readonly channelId: number
+  readonly keyId: number
+  readonly hold: Hold
+  readonly bill: Bill
+  readonly createdAt: number
+  readonly asked: number
+}
+
+/** What its charge needs, on whichever node it is written. */
+export interface Bill extends Billed {
+  /** As the caller named it. */
+  readonly model: string
+  readonly upstreamModel: string
+  readonly inputTokens: number
+  readonly bound?: UsageBound | undefined
+}
+
+const leaseSeconds = 120
+const claimedMax = 50
+
+/**
+ * The responses that run on. Each has a row until it is charged, and its hold is kept by the node that asks for it. What is charged is
+ * unique by its request, so that it does not matter who sees the end first: a caller who reads it, or a node that asks.
+ */
+export class OpenResponses {
+  readonly #core: Core
+  readonly #ledger: Ledger
+  /** Holds of open responses on this node. */
+  readonly #holds = new Map<string, Hold>()
+
+  constructor(core: Core, ledger: Ledger) {
+    this.#core = core
+    this.#ledger = ledger
+  }
+
+  /** Takes over the hold of the request. Resolves when the row is durable. */
+  async open({ id, channelId, keyId, hold, bill }: Omit<OpenResponse, 'createdAt' | 'asked'>): Promise<void> {
+    const now = seconds(this.#core.now())
+    await this.#core.db
+      .insertInto('open_responses')
+      .values({
+        request_id: hold.requestId,
+        user_id: hold.userId,
+        response_id: id,
+        channel_id: channelId,
+        key_id: keyId,
+        held: hold.amount,
+        bill: JSON.stringify(bill),
+        node: this.#core.node,
+        lease_until: now + leaseSeconds,
+        ask_at: now + 2,
+        created_at: now,
+      })
+      .execute()
+    this.#holds.set(hold.requestId, hold)
+  }
+
+  async find(userId: number, id: string): Promise<OpenResponse | undefined> {
+    const row = await this.#core.db
+      .selectFrom('open_responses')
+      .selectAll()
+      .where('user_id', '=', userId)
+      .where('response_id', '=', id)
+      .executeTakeFirst()
+    return row && readRow(row)
+  }
+
+  /** Those that this node is to ask for now. It renews its leases, and takes over what a node that is gone has left, with its hold. */
+  async claim(): Promise<OpenResponse[]> {
+    const { db, node, database, now } = this.#core
+    const at = seconds(now())
+    if (!(await db.selectFrom('open_responses').select('request_id').limit(1).executeTakeFirst())) return []
+    // One process alone uses a SQLite file: what another has left is left by one that is gone.
+    const isMine = database.dialect === 'sqlite' ? at + leaseSeconds + 1 : at
+    await db
+      .updateTable('open_responses')
+      .set({ lease_until: at + leaseSeconds })
+      .where('node', '=', node)
+      .execute()
+    const due = db.selectFrom('open_responses').select('request_id').where('ask_at', '<=', at).orderBy('ask_at').limit(claimedMax)
+    const rows = await db
+      .updateTable('open_responses')
+      .set({ node, lease_until: at + leaseSeconds, ask_at: at + leaseSeconds })
+      .where('request_id', 'in', due)
+      .where((row) => row.or([row('node', '=', node), row('lease_until', '<', isMine)]))
+      .returningAll()
+      .execute()
+    const claimed = rows.map(readRow)
+    for (const { hold } of claimed) await this.#hold(hold)
+    return claimed
+  }
+
+  /** Asks again later: soon at first, then every minute. */
+  async askLater({ hold, asked }: OpenResponse): Promise<void> {
+    await this.#core.db
+      .updateTable('open_responses')
+      .set({ ask_at: seconds(this.#core.now()) + Math.min(60, 2 * 2 ** Math.min(asked, 5)), asked: asked + 1 })
+      .where('request_id', '=', hold.requestId)
+      .execute()
+  }
+
+  /** It has been charged, or nothing is owed for it. */
+  async close(requestId: string): Promise<void> {
+    await this.#core.db.deleteFrom('open_responses').where('request_id', '=', requestId).execute()
+    await this.#letGo([requestId])
+  }
+
+  /** It is of no concern any more; its request goes on elsewhere, with its hold. */
+  async withdraw(requestId: string): Promise<void> {
+    this.#holds.delete(requestId)
+    await this.#core.db.deleteFrom('open_responses').where('request_id', '=', requestId).execute()
+  }
+
+  /** Lets go of holds whose response was closed by another node. */
+  async sweep(): Promise<void> {
+    const mine = [...this.#holds.keys()]
+    if (mine.length === 0) return
+    const rows = await this.#core.db
+      .selectFrom('open_responses')
+      .select('request_id')
+      .where('request_id', 'in', mine)
+      .where('node', '=', this.#core.node)
+      .execute()
+    const open = new Set(rows.map((row) => row.request_id))
+    await this.#letGo(mine.filter((requestId) => !open.has(requestId)))
+  }
+
+  /** A balance that no longer suffices does not matter: what runs is owed. */
+  async #hold(hold: Hold): Promise<void> {
+    if (this.#holds.has(hold.requestId)) return
+    try {
+      await this.#ledger.hold(hold)
+      this.#holds.set(hold.requestId, hold)
+    } catch (error) {
+      this.#core.logger.info({ error, request: hold.requestId }, 'an open response is asked for without a hold')
+    }
+  }
+
+  async #letGo(requestIds: readonly string[]): Promise<void> {
+    for (const requestId of requestIds) {
+      const hold = this.#holds.get(requestId)
+      this.#holds.delete(requestId)
+      if (hold) await this.#ledger.release(hold)
+    }
+  }
+}
+
+interface Row {
+  readonly request_id: string
+  readonly user_id: number
+  readonly response_id: string
+  readonly channel_id: number
+  readonly key_id: number
+  readonly held: number
+  readonly bill: string
+  readonly created_at: number
+  readonly asked: number
+}
+
+const withoutExtras = { toolUsd: {}, tierFactors: {} } as const
+
+function readRow(row: Row): OpenResponse {
+  // Written by `open` alone.
+  const written = JSON.parse(row.bill) as Bill
+  // Rows of older versions have no prices of tools and tiers.
+  const bill = { ...written, price: { ...withoutExtras, ...written.price } }
+  return {
+    id: row.response_id,
+    channelId: row.channel_id,
+    keyId: row.key_id,
+    hold: { requestId: row.request_id, userId: row.user_id, tokenId: bill.caller.tokenId, amount: row.held },
+    bill,
+    createdAt: row.created_at,
+    asked: row.asked,
+  }
+}

@@ -1,0 +1,102 @@
+import { noUsage } from '../../../contract/usage.ts'
+import { channelUsed } from '../../channels/channel-used.ts'
+import type { RunningChannel } from '../../channels/model-index.ts'
+import { seconds } from '../../lib/clock.ts'
+import { countTokens } from '../../protocols/count-tokens.ts'
+import { wireFormats } from '../../protocols/index.ts'
+import { readEnd } from '../../protocols/openai-responses/states.ts'
+import type { JsonObject } from '../../protocols/wire-format.ts'
+import { chargeFor, type Ending } from '../charge/charge-row.ts'
+import { plausibleEnding } from '../charge/settlement.ts'
+import type { RelayParts } from '../relay-parts.ts'
+import { UpstreamFailure } from '../upstream/failure.ts'
+import { parseObject } from '../upstream/read-reply.ts'
+import { itemIdsIn } from './note-upstream-response.ts'
+import type { OpenResponse } from './pending-responses.ts'
+import { askAbout } from './upstream-calls.ts'
+
+/** Nobody waits longer for a response: then its prompt is charged, and whatever it said is the operator's loss. */
+const agesSecondsMax = 24 * 60 * 60
+
+/**
+ * Asks for the open responses whose turn it is, and charges those that are done: on each node for those that it has a lease of. Answers how
+ * many were closed.
+ */
+export async function settleOpenResponses(app: RelayParts, signal: AbortSignal): Promise<number> {
+  const claimed = await app.openResponses.claim()
+  let closed = 0
+  for (let at = 0; at < claimed.length && !signal.aborted; at += togetherMax) {
+    const ends = await Promise.all(claimed.slice(at, at + togetherMax).map((open) => askFor(app, open)))
+    closed += ends.filter((isClosed) => isClosed).length
+  }
+  await app.openResponses.sweep()
+  return closed
+}
+
+const togetherMax = 10
+
+/**
+ * Charges an open response that has ended; false while it runs. However often it is seen to have ended, and by whomever, it is charged
+ * once: the ledger knows its request.
+ */
+export async function settleIfEnded(app: RelayParts, open: OpenResponse, response: JsonObject): Promise<boolean> {
+  const end = readEnd(response)
+  if (!end) return false
+  const { state, usage } = end
+  const items = itemIdsIn(response.output)
+  if (usage) await settle(app, open, { usage, isEstimated: false }, items)
+  else if (state === 'failed') await app.openResponses.close(open.hold.requestId)
+  else {
+    const output = await countTokens(wireFormats['openai.responses'].replyText(response), open.bill.model)
+    const counted = { usage: { ...noUsage, input: open.bill.inputTokens, output }, isEstimated: true }
+    await settle(app, open, state === 'cancelled' ? { ...counted, interrupted: 'client' } : counted, items)
+  }
+  return true
+}
+
+async function askFor(app: RelayParts, open: OpenResponse): Promise<boolean> {
+  try {
+    const channel = await channelUsed(app, open)
+    const answer = channel && (await askAbout(app, channel, 'read', { id: open.id, model: open.bill.upstreamModel, caller: {} }))
+    if (answer && !(answer instanceof UpstreamFailure) && (await settleIfEnded(app, open, parseObject(answer.body)))) return true
+    if (await giveUp(app, open, answer instanceof UpstreamFailure ? answer : undefined, channel)) return true
+  } catch (error) {
+    app.logger.warn({ error, request: open.hold.requestId }, 'an open response could not be settled yet')
+  }
+  await app.openResponses.askLater(open)
+  return false
+}
+
+/** What the upstream does not know any more gave nobody anything; what never ends is charged as far as it is known. */
+async function giveUp(
+  app: RelayParts,
+  open: OpenResponse,
+  failure: UpstreamFailure | undefined,
+  channel: RunningChannel | undefined,
+): Promise<boolean> {
+  if (failure?.status === 404 && open.asked >= lostAfter) {
+    await app.openResponses.close(open.hold.requestId)
+    return true
+  }
+  const isOld = seconds(app.now()) - open.createdAt > agesSecondsMax
+  if (!isOld && channel) return false
+  if (!isOld && open.asked < lostAfter) return false
+  await settle(app, open, { usage: { ...noUsage, input: open.bill.inputTokens }, isEstimated: true, interrupted: 'upstream' })
+  return true
+}
+
+const lostAfter = 5
+
+async function settle(
+  app: RelayParts,
+  { id, channelId, keyId, hold, bill }: OpenResponse,
+  ending: Ending,
+  items: readonly string[] = [],
+): Promise<void> {
+  const charge = chargeFor(app, bill, { id: channelId, keyId }, bill.upstreamModel, plausibleEnding(ending, bill.bound))
+  await app.ledger.settle(hold, charge)
+  const { userId, tokenId } = bill.caller
+  const kept = { id, items, userId, tokenId, channelId, keyId, model: bill.model, tokens: charge.rollup.tokens }
+  await app.keptResponses.keep(kept)
+  await app.openResponses.close(hold.requestId)
+}

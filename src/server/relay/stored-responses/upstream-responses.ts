@@ -1,0 +1,147 @@
+import { LRUCache } from 'lru-cache'
+import type { NewRow } from '../../db/schema.ts'
+import { seconds } from '../../lib/clock.ts'
+import type { Core } from '../../options/core.ts'
+
+/** A response that an upstream keeps, and where. */
+export interface KeptResponse {
+  readonly id: string
+  readonly userId: number
+  readonly tokenId: number
+  readonly channelId: number
+  readonly keyId: number
+  /** As the caller named it. */
+  readonly model: string
+  /** How long the conversation is with it: what the next answer to it reads. */
+  readonly tokens: number
+  /** Ids of its items, which a request may refer to one by one. */
+  readonly items?: readonly string[]
+}
+
+/** Where an item lies, or a message that a thread goes on from. No id of a vendor has a space. */
+export const keptItem = (id: string) => `item ${id}`
+export const keptMessage = (id: string) => `message ${id}`
+
+/** As long as the vendor keeps a response. */
+const livesSeconds = 30 * 24 * 60 * 60
+const knownMax = 50_000
+const batchMax = 500
+const isId = /^[\x20-\x7e]{1,200}$/
+
+/**
+ * Which channel and key made a response, by user and id: only there can it be read, continued or removed, and only by its user. Its items and
+ * the messages of threads have rows of their own. Rows that come while others are written are written together.
+ */
+export class KeptResponses {
+  readonly #core: Core
+  readonly #known = new LRUCache<string, KeptResponse>({ max: knownMax })
+  #queue = new Map<string, KeptResponse>()
+  #writing: Promise<void> = Promise.resolve()
+  #next: Promise<void> | undefined
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  /** Resolves when it is durable. */
+  keep({ items = [], ...kept }: KeptResponse): Promise<void> {
+    const ids = [kept.id, ...items.map(keptItem)].filter((id) => isId.test(id))
+    if (ids.length === 0) return Promise.resolve()
+    for (const id of ids) {
+      const key = keyOf(kept.userId, id)
+      this.#known.set(key, { ...kept, id })
+      this.#queue.set(key, { ...kept, id })
+    }
+    this.#next ??= this.#afterThis()
+    return this.#next
+  }
+
+  /** Undefined for an id that this user has none of. */
+  async find(userId: number, id: string): Promise<KeptResponse | undefined> {
+    return (await this.findAll(userId, [id])).get(id)
+  }
+
+  /** By their ids. Once some are missing, no others are looked for. */
+  async findAll(userId: number, ids: readonly string[]): Promise<ReadonlyMap<string, KeptResponse>> {
+    const found = new Map<string, KeptResponse>()
+    for (const id of ids) {
+      const known = this.#known.get(keyOf(userId, id))
+      if (known) found.set(id, known)
+    }
+    const unknown = ids.filter((id) => !found.has(id) && isId.test(id))
+    for (let at = 0; at < unknown.length; at += batchMax) {
+      const asked = unknown.slice(at, at + batchMax)
+      const read = await this.#read(userId, asked)
+      for (const kept of read) found.set(kept.id, kept)
+      if (read.length < asked.length) break
+    }
+    return found
+  }
+
+  async forget({ userId, id }: Pick<KeptResponse, 'userId' | 'id'>): Promise<void> {
+    this.#known.delete(keyOf(userId, id))
+    await this.#core.db.deleteFrom('kept_responses').where('user_id', '=', userId).where('response_id', '=', id).execute()
+  }
+
+  async purge(): Promise<void> {
+    await this.#core.db.deleteFrom('kept_responses').where('expires_at', '<=', seconds(this.#core.now())).execute()
+  }
+
+  async #read(userId: number, ids: readonly string[]): Promise<KeptResponse[]> {
+    const rows = await this.#core.db
+      .selectFrom('kept_responses')
+      .selectAll()
+      .where('user_id', '=', userId)
+      .where('response_id', 'in', ids)
+      .where('expires_at', '>', seconds(this.#core.now()))
+      .execute()
+    return rows.map(({ response_id: id, token_id: tokenId, channel_id: channelId, key_id: keyId, model, tokens }) => {
+      return { id, userId, tokenId, channelId, keyId, model, tokens }
+    })
+  }
+
+  async #afterThis(): Promise<void> {
+    await this.#writing.catch(() => {})
+    const rows = [...this.#queue.values()].map((kept) => this.#rowOf(kept))
+    this.#queue = new Map()
+    this.#next = undefined
+    this.#writing = this.#write(rows)
+    await this.#writing
+  }
+
+  async #write(rows: readonly NewRow<'kept_responses'>[]): Promise<void> {
+    for (let at = 0; at < rows.length; at += batchMax) {
+      await this.#core.db
+        .insertInto('kept_responses')
+        .values(rows.slice(at, at + batchMax))
+        .onConflict((conflict) =>
+          conflict.columns(['user_id', 'response_id']).doUpdateSet((set) => ({
+            token_id: set.ref('excluded.token_id'),
+            channel_id: set.ref('excluded.channel_id'),
+            key_id: set.ref('excluded.key_id'),
+            model: set.ref('excluded.model'),
+            tokens: set.ref('excluded.tokens'),
+            expires_at: set.ref('excluded.expires_at'),
+          })),
+        )
+        .execute()
+    }
+  }
+
+  #rowOf({ id, userId, tokenId, channelId, keyId, model, tokens }: KeptResponse): NewRow<'kept_responses'> {
+    return {
+      user_id: userId,
+      response_id: id,
+      token_id: tokenId,
+      channel_id: channelId,
+      key_id: keyId,
+      model,
+      tokens,
+      expires_at: seconds(this.#core.now()) + livesSeconds,
+    }
+  }
+}
+
+function keyOf(userId: number, id: string): string {
+  return `${userId} ${id}`
+}

@@ -1,0 +1,310 @@
+import type { Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import type { Dispatcher } from 'undici'
+import type { Usage } from '../../../contract/usage.ts'
+import { type Framing, openFraming, type Unframe } from '../../lib/frames.ts'
+import { hasTooManyHeaders, replyHeadersMax } from '../../lib/header-limits.ts'
+import { wasClosedUnread } from '../../lib/kept-connection.ts'
+import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
+import { readGoogleDetails } from '../../protocols/gemini-generate/errors.ts'
+import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
+import { UpstreamFailure } from './failure.ts'
+import { readRetryAfter } from './retry-after.ts'
+
+/** Where an exchange delivers a good answer. Exactly one of `end` and `fail` is called, once. */
+export interface Receiver {
+  /** The status was 2xx. Throws an UpstreamFailure to refuse the answer. */
+  begin(headers: Readonly<Record<string, string | string[] | undefined>>): void
+  data(chunk: Buffer): void
+  end(): void
+  fail(failure: UpstreamFailure): void
+}
+
+/** An exchange under way. */
+export interface Running {
+  /** Whether the request reached the upstream's socket, so that the upstream may bill it. */
+  readonly wasSent: boolean
+  readonly isOver: boolean
+  /** What was used, where the answer has no place to say it; known when the receiver was told the end. */
+  readonly usage?: Usage | undefined
+  start(): void
+  /** Breaks off: the upstream's socket is destroyed at once and the receiver hears nothing more. */
+  abort(): void
+  /** Lets the upstream wait, without counting the time as its silence. */
+  pause(): void
+  resume(): void
+}
+
+export interface Limits {
+  readonly headersMs: number
+  readonly idleMs: number
+  readonly totalMs: number
+}
+
+export interface Target {
+  readonly dispatcher: Dispatcher
+  /** By default POST. */
+  readonly method?: 'GET' | 'POST' | 'DELETE'
+  readonly url: URL
+  readonly headers: Record<string, string>
+  readonly body: Buffer
+  readonly framing: Framing
+  readonly limits: Limits
+  readonly statusCodeMapping: ReadonlyMap<number, number>
+  /** Told when the request is sent a second time, because a kept connection was closed before the upstream had read it. */
+  readonly repeats?: (() => void) | undefined
+}
+
+/**
+ * One HTTP exchange with an upstream: one request, one answer, with deadlines for the headers, for silence and for the whole, and an
+ * end in every case. Redirects are not followed. An error status is read, bounded, and becomes an UpstreamFailure.
+ */
+export class Exchange implements Running, Dispatcher.DispatchHandler {
+  readonly #target: Target
+  readonly #receiver: Receiver
+  readonly #deadlines: Deadlines
+  readonly #silence: Deadline
+  readonly #total: Deadline
+  #controller: Dispatcher.DispatchController | undefined
+  #isOver = false
+  #isPaused = false
+  #wasSent = false
+  #hasAnswer = false
+  #hasRepeated = false
+  /** As they came, and unpacked. */
+  #packedBytes = 0
+  #bytes = 0
+  #errorStatus = 0
+  #errorHeaders: Readonly<Record<string, string | string[] | undefined>> = {}
+  #errorBody: Buffer[] = []
+  #decoder: Transform | undefined
+  /** Makes events of an answer that is framed otherwise; undefined for one that needs nothing. */
+  #unframe: Unframe | undefined
+
+  constructor(deadlines: Deadlines, target: Target, receiver: Receiver) {
+    this.#deadlines = deadlines
+    this.#target = target
+    this.#receiver = receiver
+    this.#silence = deadlines.after(target.limits.headersMs, () => this.#finish(this.#silent()))
+    this.#total = deadlines.after(target.limits.totalMs, () => this.#finish(new UpstreamFailure('timeout')))
+  }
+
+  get wasSent(): boolean {
+    return this.#wasSent
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  start(): void {
+    const { dispatcher, method = 'POST', url, headers, body } = this.#target
+    const path = url.pathname + url.search
+    try {
+      dispatcher.dispatch({ origin: url.origin, path, method, headers, body: method === 'POST' ? body : null }, this)
+    } catch (cause) {
+      this.#finish(new UpstreamFailure('unreachable', { cause }))
+    }
+  }
+
+  abort(): void {
+    if (this.#isOver) return
+    this.#close()
+    this.#controller?.abort(new Error('The exchange was broken off'))
+  }
+
+  pause(): void {
+    if (this.#isOver) return
+    this.#isPaused = true
+    this.#controller?.pause()
+    this.#deadlines.cancel(this.#silence)
+  }
+
+  resume(): void {
+    if (this.#isOver) return
+    this.#isPaused = false
+    this.#deadlines.refresh(this.#silence, this.#target.limits.idleMs)
+    this.#controller?.resume()
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#isOver) controller.abort(new Error('The exchange was broken off'))
+    else this.#wasSent = true
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+  ): void {
+    if (status < 200 || this.#isOver) return
+    this.#hasAnswer = true
+    if (hasTooManyHeaders(headers)) {
+      this.#finish(new UpstreamFailure('bad-reply', { facts: { message: `it has more than ${replyHeadersMax} headers` } }))
+      return
+    }
+    this.#deadlines.refresh(this.#silence, this.#target.limits.idleMs)
+    this.#openDecoder(headers['content-encoding'])
+    if (status >= 300) {
+      this.#errorStatus = status
+      this.#errorHeaders = headers
+      return
+    }
+    if (this.#target.framing !== 'sse') this.#unframe = openFraming(this.#target.framing)
+    try {
+      this.#receiver.begin(headers)
+    } catch (error) {
+      this.#finish(error instanceof UpstreamFailure ? error : new UpstreamFailure('bad-reply', { cause: error }))
+    }
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isOver) return
+    if (!this.#isPaused) this.#deadlines.refresh(this.#silence, this.#target.limits.idleMs)
+    this.#packedBytes += chunk.length
+    if (this.#decoder) this.#decoder.write(chunk)
+    else this.#accept(chunk)
+  }
+
+  onResponseEnd(): void {
+    if (this.#isOver) return
+    if (this.#decoder) this.#decoder.end()
+    else this.#finish()
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, cause: Error): void {
+    if (this.#isOver) return
+    if (!this.#hasRepeated && wasClosedUnread(cause)) {
+      this.#hasRepeated = true
+      this.#target.repeats?.()
+      this.start()
+      return
+    }
+    this.#finish(new UpstreamFailure(this.#hasAnswer ? 'cut' : 'unreachable', { cause }))
+  }
+
+  #accept(chunk: Buffer): void {
+    if (this.#isOver) return
+    this.#bytes += chunk.length
+    if (this.#bytes > answerBytesMax || this.#bytes > unpackedFreeBytes + this.#packedBytes * unpackingMax) {
+      this.#finish(new UpstreamFailure('bad-reply', { facts: { message: 'the answer is too large' } }))
+      return
+    }
+    if (this.#errorStatus === 0) {
+      try {
+        if (this.#unframe) this.#deliver(this.#unframe.push(chunk))
+        else this.#receiver.data(chunk)
+      } catch (error) {
+        this.#finish(error instanceof UpstreamFailure ? error : new UpstreamFailure('bad-reply', { cause: error }))
+      }
+      return
+    }
+    if (this.#bytes <= errorBytesMax) this.#errorBody.push(chunk)
+    else this.#finish()
+  }
+
+  #deliver(events: string): void {
+    if (events !== '') this.#receiver.data(Buffer.from(events, 'latin1'))
+  }
+
+  /** The upstream was asked for plain bytes; one that compresses all the same is decoded here. */
+  #openDecoder(encoding: string | string[] | undefined): void {
+    const open = typeof encoding === 'string' ? decoders.get(encoding.trim().toLowerCase()) : undefined
+    if (!open) return
+    const decoder = open()
+    decoder.on('data', (chunk: Buffer) => this.#accept(chunk))
+    decoder.once('end', () => this.#finish())
+    decoder.on('error', (cause: Error) => this.#finish(new UpstreamFailure('bad-reply', { cause })))
+    this.#decoder = decoder
+  }
+
+  #finish(failure?: UpstreamFailure): void {
+    if (this.#isOver) return
+    if (this.#unframe && !failure) failure = this.#flushFrames()
+    this.#close()
+    // An error status stands, even when its body is cut off or broken.
+    const told = this.#errorStatus > 0 ? this.#statusFailure() : failure
+    if (told) {
+      this.#controller?.abort(told)
+      this.#receiver.fail(told)
+      return
+    }
+    this.#receiver.end()
+  }
+
+  /** One that falls silent in its answer has not come late: the answer is broken. */
+  #silent(): UpstreamFailure {
+    if (!this.#hasAnswer) return new UpstreamFailure('timeout')
+    return new UpstreamFailure('cut', { facts: { message: 'it fell silent in its answer' } })
+  }
+
+  #flushFrames(): UpstreamFailure | undefined {
+    const unframe = this.#unframe
+    this.#unframe = undefined
+    try {
+      if (unframe) this.#deliver(unframe.flush())
+      return undefined
+    } catch (error) {
+      return error instanceof UpstreamFailure ? error : new UpstreamFailure('cut', { cause: error })
+    }
+  }
+
+  #close(): void {
+    this.#isOver = true
+    this.#deadlines.cancel(this.#silence)
+    this.#deadlines.cancel(this.#total)
+    this.#decoder?.destroy()
+  }
+
+  #statusFailure(): UpstreamFailure {
+    const text = Buffer.concat(this.#errorBody).toString('utf8')
+    const body = parse(text)
+    const facts = readOpenAiError(body)
+    const { reason, retryAfterSeconds } = readGoogleDetails(body)
+    const mapped = this.#target.statusCodeMapping.get(this.#errorStatus)
+    return new UpstreamFailure('status', {
+      status: mapped ?? this.#errorStatus,
+      isMapped: mapped !== undefined,
+      facts: reason === '' ? facts : { ...facts, code: reason },
+      retryAfter: readRetryAfter(this.#errorHeaders, Date.now()) || retryAfterSeconds,
+      ...(isOfNoRoute(this.#errorStatus, text, this.#target.url.pathname) ? { noRoute: text } : {}),
+    })
+  }
+}
+
+const errorBytesMax = 64 * 1024
+/** Unpacked, whole or streamed: answers with many pictures have up to 60 MB. */
+const answerBytesMax = 60_000_000
+/** Texts and pictures in JSON are never packed as densely as this; what unpacks to more is made to fill memory. */
+const unpackingMax = 20
+const unpackedFreeBytes = 8_000_000
+
+const decoders: ReadonlyMap<string, () => Transform> = new Map([
+  ['gzip', () => createGunzip()],
+  ['x-gzip', () => createGunzip()],
+  ['deflate', () => createInflate()],
+  ['br', () => createBrotliDecompress()],
+])
+
+/** Whether an upstream says that there is nothing at the path: it has no words of its own for it, or names the path. */
+function isOfNoRoute(status: number, text: string, path: string): boolean {
+  if (status !== 404 && status !== 405 && status !== 501) return false
+  const said = text.trim()
+  return said === '' || isHtml(said) || said.includes(path) || wordsOfFrameworks.test(said)
+}
+
+/** What HTTP frameworks answer where no program does. */
+const wordsOfFrameworks = /^(?:\{"detail": ?")?(?:404 page not found|not found|method not allowed|not implemented)(?:"\})?$/i
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return isHtml(text) ? { error: { message: '' } } : { error: { message: text.trim().slice(0, 500) } }
+  }
+}
+
+function isHtml(text: string): boolean {
+  return /^\s*</.test(text)
+}

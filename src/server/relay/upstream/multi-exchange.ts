@@ -1,0 +1,214 @@
+import type { Usage } from '../../../contract/usage.ts'
+import { awakeMs } from '../../lib/awake.ts'
+import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
+import { readErrorInReply } from '../../protocols/openai-chat/errors.ts'
+import type { JsonObject } from '../../protocols/wire-format.ts'
+import { UpstreamFailure } from './failure.ts'
+import { Exchange, type Receiver, type Running, type Target } from './http-exchange.ts'
+import { parseObject, tryReading } from './read-reply.ts'
+
+/** What makes one answer: the calls, where their tasks are asked about, and what becomes of the replies. */
+export interface ConvertedTarget {
+  /** One at least. */
+  readonly calls: readonly Target[]
+  /** An answer is also made of some of the replies. */
+  readonly takesSome: boolean
+  /** The task that a reply only promises. */
+  pendingTask(reply: JsonObject): string | undefined
+  taskTarget(call: Target, taskId: string): Target
+  /** The answer out of the replies, in the order of the calls. Throws an UpstreamFailure. */
+  finish(replies: readonly JsonObject[]): Promise<Delivered>
+}
+
+export interface Delivered {
+  readonly contentType: string
+  readonly body: Buffer
+  /** Where the body has no place for it. */
+  readonly usage: Usage | undefined
+}
+
+/**
+ * Several calls to an upstream that look like one: some at a time, each followed until its task is done, and their replies delivered as
+ * one answer. The channel's deadlines hold for each call, that of the headers for a task, and that of the whole for all together.
+ */
+export class ConvertedExchange implements Running {
+  readonly #target: ConvertedTarget
+  readonly #receiver: Receiver
+  readonly #deadlines: Deadlines
+  readonly #total: Deadline
+  readonly #open = new Set<Exchange>()
+  #stop: (failure: UpstreamFailure) => void = () => {}
+  /** Pauses before the next question about a task, and what ends them. */
+  readonly #pauses = new Map<Deadline, () => void>()
+  #wasSent = false
+  #isOver = false
+  #bytes = 0
+  #usage: Usage | undefined
+
+  constructor(deadlines: Deadlines, target: ConvertedTarget, receiver: Receiver) {
+    this.#deadlines = deadlines
+    this.#target = target
+    this.#receiver = receiver
+    const totalMs = target.calls[0]?.limits.totalMs ?? 0
+    this.#total = deadlines.after(totalMs, () => this.#stop(new UpstreamFailure('timeout')))
+  }
+
+  get wasSent(): boolean {
+    return this.#wasSent || [...this.#open].some(({ wasSent }) => wasSent)
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  get usage(): Usage | undefined {
+    return this.#usage
+  }
+
+  start(): void {
+    const stopped = new Promise<UpstreamFailure>((resolve) => {
+      this.#stop = resolve
+    })
+    void Promise.race([this.#answer(), stopped]).then((outcome) => this.#deliver(outcome))
+  }
+
+  abort(): void {
+    this.#close()
+  }
+
+  /** The answer is delivered in one piece. */
+  pause(): void {}
+  resume(): void {}
+
+  async #answer(): Promise<Delivered | UpstreamFailure> {
+    try {
+      const outcomes = await this.#callAll()
+      const replies = outcomes.flatMap((outcome) => (outcome instanceof UpstreamFailure ? [] : [outcome]))
+      const failure = outcomes.find((outcome) => outcome instanceof UpstreamFailure)
+      if (failure && (replies.length === 0 || !this.#target.takesSome)) return failure
+      return await this.#target.finish(replies)
+    } catch (cause) {
+      return cause instanceof UpstreamFailure ? cause : new UpstreamFailure('bad-reply', { cause })
+    }
+  }
+
+  /** Without a use for some of the replies, the first failure is the last call. */
+  async #callAll(): Promise<(JsonObject | UpstreamFailure)[]> {
+    const { calls, takesSome } = this.#target
+    const outcomes: (JsonObject | UpstreamFailure)[] = []
+    let next = 0
+    let hasFailed = false
+    const work = async () => {
+      while (next < calls.length && !this.#isOver && (takesSome || !hasFailed)) {
+        const at = next++
+        const call = calls[at]
+        if (!call) return
+        const outcome = await this.#follow(call)
+        outcomes[at] = outcome
+        hasFailed ||= outcome instanceof UpstreamFailure
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(callsAtOnce, calls.length) }, work))
+    return outcomes.filter((outcome) => outcome !== undefined)
+  }
+
+  /** One call, and its task until that is done. A question that fails on the way does not end the task. */
+  async #follow(call: Target): Promise<JsonObject | UpstreamFailure> {
+    const endsMs = awakeMs() + call.limits.headersMs
+    const first = await this.#ask(call)
+    const taskId = first instanceof UpstreamFailure ? undefined : this.#target.pendingTask(first)
+    if (taskId === undefined) return first
+
+    const task = this.#target.taskTarget(call, taskId)
+    for (let asked = 0, failed = 0; !this.#isOver; asked++) {
+      if (awakeMs() > endsMs) break
+      await this.#wait(pausesMs[Math.min(asked, pausesMs.length - 1)] ?? 0)
+      const reply = await this.#ask(task)
+      failed = reply instanceof UpstreamFailure ? failed + 1 : 0
+      const isFinal =
+        reply instanceof UpstreamFailure ? !reply.isRetryable || failed >= failuresMax : !this.#target.pendingTask(reply)
+      if (isFinal) return reply
+    }
+    return new UpstreamFailure('timeout', { facts: { message: 'its task was not done in time' } })
+  }
+
+  #ask(target: Target): Promise<JsonObject | UpstreamFailure> {
+    if (this.#isOver) return Promise.resolve(new UpstreamFailure('cut'))
+    return new Promise((resolve) => {
+      const chunks: Buffer[] = []
+      const exchange: Exchange = new Exchange(this.#deadlines, target, {
+        begin() {},
+        data: (chunk) => {
+          this.#bytes += chunk.length
+          if (this.#bytes > bytesMax) throw new UpstreamFailure('bad-reply', { facts: { message: 'the answer is too large' } })
+          chunks.push(chunk)
+        },
+        end: () => over(tryReading(() => readReply(Buffer.concat(chunks)))),
+        fail: (failure) => over(failure),
+      })
+      const over = (outcome: JsonObject | UpstreamFailure) => {
+        this.#wasSent ||= exchange.wasSent
+        this.#open.delete(exchange)
+        resolve(outcome)
+      }
+      this.#open.add(exchange)
+      exchange.start()
+    })
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const pause = this.#deadlines.after(ms, () => {
+        this.#pauses.delete(pause)
+        resolve()
+      })
+      this.#pauses.set(pause, resolve)
+    })
+  }
+
+  #deliver(outcome: Delivered | UpstreamFailure): void {
+    if (this.#isOver) return
+    this.#close()
+    if (outcome instanceof UpstreamFailure) {
+      this.#receiver.fail(outcome)
+      return
+    }
+    this.#usage = outcome.usage
+    try {
+      this.#receiver.begin({ 'content-type': outcome.contentType })
+      this.#receiver.data(outcome.body)
+    } catch (cause) {
+      this.#receiver.fail(cause instanceof UpstreamFailure ? cause : new UpstreamFailure('bad-reply', { cause }))
+      return
+    }
+    this.#receiver.end()
+  }
+
+  #close(): void {
+    this.#isOver = true
+    this.#wasSent = this.wasSent
+    this.#deadlines.cancel(this.#total)
+    for (const exchange of this.#open) exchange.abort()
+    this.#open.clear()
+    for (const [pause, end] of this.#pauses) {
+      this.#deadlines.cancel(pause)
+      end()
+    }
+    this.#pauses.clear()
+  }
+}
+
+/** Throws an UpstreamFailure for an error that claims success. */
+function readReply(body: Buffer): JsonObject {
+  const reply = parseObject(body)
+  const error = readErrorInReply(reply)
+  if (error) throw new UpstreamFailure('status', { status: error.status || 502, facts: error })
+  return reply
+}
+
+const callsAtOnce = 5
+/** Of all replies together. */
+const bytesMax = 64 * 1024 * 1024
+const failuresMax = 3
+/** Between two questions about a task. */
+const pausesMs = [500, 1000, 2000, 3000, 5000]

@@ -1,0 +1,131 @@
+import { WebSocket } from 'undici'
+import { toByteText } from '../../lib/sse.ts'
+import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
+import { UpstreamFailure } from './failure.ts'
+import type { Receiver, Running, Target } from './http-exchange.ts'
+
+/**
+ * One exchange with an upstream that speaks over a WebSocket: the request is its first message, each message that comes back is an event.
+ * To the receiver it looks like a stream of events over HTTP. What cannot be paused is bounded.
+ */
+export class SocketExchange implements Running {
+  readonly #target: Target
+  readonly #receiver: Receiver
+  readonly #deadlines: Deadlines
+  readonly #silence: Deadline
+  readonly #total: Deadline
+  #socket: WebSocket | undefined
+  #waiting: Buffer[] = []
+  #waitingBytes = 0
+  #bytes = 0
+  #isOver = false
+  #isPaused = false
+  #isClosed = false
+  #wasSent = false
+
+  constructor(deadlines: Deadlines, target: Target, receiver: Receiver) {
+    this.#target = target
+    this.#receiver = receiver
+    this.#deadlines = deadlines
+    this.#silence = deadlines.after(target.limits.headersMs, () => this.#finish(new UpstreamFailure('timeout')))
+    this.#total = deadlines.after(target.limits.totalMs, () => this.#finish(new UpstreamFailure('timeout')))
+  }
+
+  get wasSent(): boolean {
+    return this.#wasSent
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  start(): void {
+    const { url, headers, dispatcher, body } = this.#target
+    const { 'content-type': _type, accept: _accept, 'accept-encoding': _encoding, ...own } = headers
+    const socket = new WebSocket(url, { dispatcher, headers: own })
+    this.#socket = socket
+    socket.onopen = () => {
+      if (this.#isOver) return
+      this.#wasSent = true
+      this.#guarded(() => this.#receiver.begin({ 'content-type': 'text/event-stream' }))
+      socket.send(body.toString('utf8'))
+    }
+    socket.onmessage = ({ data }: { data: unknown }) => this.#take(data)
+    socket.onerror = ({ error }: { error?: unknown }) =>
+      this.#finish(new UpstreamFailure(this.#wasSent ? 'cut' : 'unreachable', { cause: error }))
+    socket.onclose = () => {
+      this.#isClosed = true
+      if (!this.#isPaused) this.#finish()
+    }
+  }
+
+  abort(): void {
+    if (this.#isOver) return
+    this.#close()
+  }
+
+  pause(): void {
+    if (this.#isOver) return
+    this.#isPaused = true
+    this.#deadlines.cancel(this.#silence)
+  }
+
+  resume(): void {
+    if (this.#isOver) return
+    this.#isPaused = false
+    this.#deadlines.refresh(this.#silence, this.#target.limits.idleMs)
+    const waiting = this.#waiting
+    this.#waiting = []
+    this.#waitingBytes = 0
+    for (const event of waiting) this.#deliver(event)
+    if (this.#isClosed && !this.#isPaused) this.#finish()
+  }
+
+  #take(data: unknown): void {
+    if (this.#isOver) return
+    const text = typeof data === 'string' ? data.replaceAll(/\r?\n/g, ' ') : ''
+    const event = Buffer.from(`data: ${toByteText(text)}\n\n`, 'latin1')
+    this.#bytes += event.length
+    if (text === '' || this.#bytes > answerBytesMax) {
+      this.#finish(new UpstreamFailure('bad-reply'))
+      return
+    }
+    if (!this.#isPaused) {
+      this.#deadlines.refresh(this.#silence, this.#target.limits.idleMs)
+      this.#deliver(event)
+      return
+    }
+    this.#waiting.push(event)
+    this.#waitingBytes += event.length
+    if (this.#waitingBytes > waitingBytesMax) this.#finish(new UpstreamFailure('cut'))
+  }
+
+  #deliver(event: Buffer): void {
+    if (!this.#isOver) this.#guarded(() => this.#receiver.data(event))
+  }
+
+  #guarded(step: () => void): void {
+    try {
+      step()
+    } catch (error) {
+      this.#finish(error instanceof UpstreamFailure ? error : new UpstreamFailure('bad-reply', { cause: error }))
+    }
+  }
+
+  #finish(failure?: UpstreamFailure): void {
+    if (this.#isOver) return
+    this.#close()
+    if (failure) this.#receiver.fail(failure)
+    else this.#receiver.end()
+  }
+
+  #close(): void {
+    this.#isOver = true
+    this.#deadlines.cancel(this.#silence)
+    this.#deadlines.cancel(this.#total)
+    if (!this.#isClosed) this.#socket?.close()
+  }
+}
+
+const answerBytesMax = 64 * 1024 * 1024
+const waitingBytesMax = 4 * 1024 * 1024
