@@ -62,6 +62,25 @@ describe('members inside others that another protocol cannot carry', () => {
   const geminiTool = (more: object) => gemini({ tools: [{ functionDeclarations: [{ ...weather, ...more }] }] })
   const spoken = (more: object) => gemini({ contents: [{ role: 'user', parts: [{ text: 'Hi', ...more }] }] })
   const tool = { ...weather, input_schema: schema }
+  const flat = { type: 'function', ...weather, parameters: schema }
+  const image = { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' }
+  const answered = (source: object) => [
+    ...say,
+    { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'weather', input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: [{ type: 'image', source }] }] },
+  ]
+  const given = (more: object) => {
+    const inlineData = { mimeType: 'image/png', data: image.data, ...more }
+    const functionResponse = { name: 'weather', response: { output: 'sun' }, parts: [{ inlineData }] }
+    const call = { functionCall: { name: 'weather', args: {} } }
+    return gemini({
+      contents: [
+        { role: 'user', parts: [{ text: 'Hi' }] },
+        { role: 'model', parts: [call] },
+        { role: 'user', parts: [{ functionResponse }] },
+      ],
+    })
+  }
 
   const paths = {
     messages: '/v1/messages',
@@ -90,6 +109,33 @@ describe('members inside others that another protocol cannot carry', () => {
     ['gemini', 'contents.parts.speechMetadata', spoken({ speech_metadata: { speaker: 'a' } })],
     ['gemini', 'tools.functionDeclarations.behavior', geminiTool({ behavior: 'NON_BLOCKING' })],
     ['gemini', 'tools.functionDeclarations.response', geminiTool({ response: { type: 'STRING' } })],
+    ['messages', 'messages.content.content.source.pages', messages({ messages: answered({ ...image, pages: [1] }) })],
+    [
+      'responses',
+      'tools.tools.async',
+      responses({ tools: [{ type: 'namespace', name: 'n', tools: [{ ...flat, async: true }] }] }),
+    ],
+    [
+      'responses',
+      'input.summary.kind',
+      responses({ input: [...say, { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm', kind: 'a' }] }, ...say] }),
+    ],
+    [
+      'chat',
+      'messages.tool_calls.function.partial',
+      chat({
+        messages: [
+          ...say,
+          {
+            role: 'assistant',
+            tool_calls: [{ id: 't', type: 'function', function: { name: 'f', arguments: '{}', partial: true } }],
+          },
+          { role: 'tool', tool_call_id: 't', content: 'sun' },
+        ],
+      }),
+    ],
+    ['gemini', 'contents.parts.functionResponse.parts.inlineData.resolution', given({ resolution: 'HIGH' })],
+    ['gemini', 'contents.parts.mediaResolution.scale', spoken({ media_resolution: { scale: 2 } })],
   ]
 
   it('are named, and a strict token refuses each of them', async () => {

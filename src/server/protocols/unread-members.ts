@@ -1,20 +1,29 @@
 import { isObject, type JsonObject } from './wire-format.ts'
 
-/** The members of an object that a reader understands, and those that ask for nothing. */
-export type Known = ReadonlySet<string>
+/**
+ * The members of an object that a reader understands, and those that ask for nothing. One that stands for `null` is read as a whole;
+ * of the others the members inside count too.
+ */
+export type Known = ReadonlyMap<string, Inner | null>
 
-/** A set out of names in one line. */
-export function known(names: string): Known {
-  return new Set(names.split(' '))
+/** What is read of an object, or of each object of a list; undefined for one that is read or refused as a whole. */
+export type Inner = Known | ((value: JsonObject) => Known | undefined)
+
+/** `names`, in one line, are read as a whole; `inner` are members of which the members inside are declared. */
+export function known(names: string, inner: Readonly<Record<string, Inner>> = {}): Known {
+  return new Map<string, Inner | null>([...names.split(' ').map((name) => [name, null] as const), ...Object.entries(inner)])
 }
 
 /**
- * Collects the members inside a request that its reader does not read, by the names under which they are reported as dropped:
- * `tools.input_examples`. Members that ask for nothing (null, false, an empty list) are passed over.
+ * Collects what a request asks for inside its members and its reader does not read, by the names under which it is reported as dropped:
+ * `tools.input_examples`. Members that ask for nothing (null, false, an empty list) are passed over. Where everything is read, nothing is
+ * allocated.
  */
 export class UnreadMembers {
   readonly #names = new Set<string>()
   readonly #spell: (name: string) => string
+  /** The members that lead to the object that is looked at. */
+  readonly #path: string[] = []
 
   /** `spell` gives the one spelling of a member's name where a format has two. */
   constructor(spell: (name: string) => string = (name) => name) {
@@ -23,31 +32,49 @@ export class UnreadMembers {
 
   /** Undefined when everything is read. */
   get names(): { unread?: readonly string[] } {
-    return this.#names.size === 0 ? {} : { unread: [...this.#names].slice(0, namesMax) }
+    return this.#names.size === 0 ? {} : { unread: [...this.#names] }
   }
 
-  /** `value` is looked at when it is an object. */
-  note(place: string, value: unknown, members: Known): void {
-    if (!isObject(value)) return
+  /** Names one member that is not carried. */
+  add(name: string): void {
+    if (this.#names.size < namesMax) this.#names.add(name)
+  }
+
+  /** Names what is not read of an object, or of the objects of a list, that stands at `place` in the request. */
+  note(place: string, value: unknown, inner: Inner): void {
+    this.#path.push(place)
+    this.#note(value, inner)
+    this.#path.pop()
+  }
+
+  #note(value: unknown, inner: Inner): void {
+    if (Array.isArray(value)) for (const entry of value) this.#noteObject(entry, inner)
+    else this.#noteObject(value, inner)
+  }
+
+  #noteObject(value: unknown, inner: Inner): void {
+    if (!isObject(value) || this.#path.length > depthMax) return
+    const members = typeof inner === 'function' ? inner(value) : inner
+    if (!members) return
     for (const key in value) {
-      if (members.has(key)) continue
-      const name = this.#spell(key)
-      if (!members.has(name) && asksForSomething(value[key])) this.#names.add(`${place}.${name}`)
-    }
-  }
-
-  /** Each entry of a list; `membersOf` says what of an entry is read, undefined when it is read or refused as a whole. */
-  each(place: string, list: unknown, membersOf: (entry: JsonObject) => Known | undefined): void {
-    if (!Array.isArray(list)) return
-    for (const entry of list) {
-      const members = isObject(entry) ? membersOf(entry) : undefined
-      if (members) this.note(place, entry, members)
+      const member = value[key]
+      const name = members.has(key) ? key : this.#spell(key)
+      const within = members.get(name)
+      if (within === undefined) {
+        if (asksForSomething(member)) this.add(`${this.#path.join('.')}.${name}`)
+      } else if (within !== null && typeof member === 'object') {
+        this.#path.push(name)
+        this.#note(member, within)
+        this.#path.pop()
+      }
     }
   }
 }
 
 /** More names than this are never shown. */
 const namesMax = 200
+/** Results of tools hold blocks, which hold documents, which hold blocks. */
+const depthMax = 12
 
 /** Whether a member of a request is more than a way to say nothing. */
 export function asksForSomething(value: unknown): boolean {

@@ -36,7 +36,7 @@ export const readRequest: Inbound['readRequest'] = (body) => {
     user: textAt(objectAt(body, 'metadata') ?? {}, 'user_id') || undefined,
     cacheKey: undefined,
     extra: readExtra(body),
-    ...unreadIn(body),
+    ...unreadIn(body).names,
   }
 }
 

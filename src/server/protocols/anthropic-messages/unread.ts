@@ -1,38 +1,34 @@
-import { known, UnreadMembers } from '../unread-members.ts'
+import { type Known, known, UnreadMembers } from '../unread-members.ts'
 import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { definedTools } from './tools-in-effect.ts'
 
 /** What a Messages request asks for inside its members and nothing neutral stands for. */
-export function unreadIn(body: JsonObject): { unread?: readonly string[] } {
+export function unreadIn(body: JsonObject): UnreadMembers {
   const unread = new UnreadMembers()
   unread.note('output_config', body.output_config, outputConfig)
   unread.note('thinking', body.thinking, thinking)
   unread.note('tool_choice', body.tool_choice, toolChoice)
   unread.note('metadata', body.metadata, metadata)
-  unread.each('system', body.system, () => textBlock)
-  unread.each('tools', definedTools(body).map(withoutDirectCaller), membersOfTool)
-  for (const message of arrayAt(body, 'messages')) {
-    if (!isObject(message)) continue
-    unread.note('messages', message, messageMembers)
-    unread.each('messages.content', message.content, membersOfBlock)
-    for (const block of arrayAt(message, 'content')) {
-      if (isObject(block) && block.type === 'tool_result') unread.each('messages.content.content', block.content, membersOfBlock)
-    }
-  }
-  return unread.names
+  unread.note('system', body.system, textBlock)
+  unread.note('tools', definedTools(body).map(withoutDirectCaller), membersOfTool)
+  unread.note('messages', body.messages, messageMembers)
+  return unread
 }
 
-const outputConfig = known('effort format')
+const outputConfig = known('effort', { format: known('type schema') })
 const thinking = known('type budget_tokens display')
 const toolChoice = known('type name disable_parallel_tool_use')
 const metadata = known('user_id')
-const messageMembers = known('role content')
+const mark = { cache_control: known('type ttl') }
 
 /** How soon the input of a tool is streamed changes nothing in it. */
-const customTool = known('type name description input_schema strict cache_control defer_loading eager_input_streaming')
-const searchTool = known('type name max_uses user_location allowed_domains blocked_domains cache_control defer_loading')
+const customTool = known('type name description input_schema strict defer_loading eager_input_streaming', mark)
+const searchTool = known('type name max_uses allowed_domains blocked_domains defer_loading', {
+  user_location: known('type city country region timezone'),
+  ...mark,
+})
 
-function membersOfTool(tool: JsonObject) {
+function membersOfTool(tool: JsonObject): Known | undefined {
   const type = textAt(tool, 'type')
   if (type === '' || type === 'custom') return customTool
   return type.startsWith('web_search_') ? searchTool : undefined
@@ -46,18 +42,20 @@ function withoutDirectCaller(tool: unknown): unknown {
 }
 
 /** What an earlier answer cited, and who called a tool then, asks for nothing. */
-const textBlock = known('type text cache_control citations')
-const blocks: Readonly<Partial<Record<string, ReturnType<typeof known>>>> = {
+const textBlock = known('type text citations', mark)
+const source = known('type data media_type url file_id', { content: membersOfBlock })
+const blocks: Readonly<Partial<Record<string, Known>>> = {
   text: textBlock,
-  image: known('type source cache_control'),
-  document: known('type source title context citations cache_control'),
-  search_result: known('type title source content citations cache_control'),
-  tool_use: known('type id name input cache_control caller'),
-  tool_result: known('type tool_use_id content is_error cache_control'),
-  thinking: known('type thinking signature cache_control'),
+  image: known('type', { source, ...mark }),
+  document: known('type title context', { source, citations: known('enabled'), ...mark }),
+  search_result: known('type title source', { content: textBlock, citations: known('enabled'), ...mark }),
+  tool_use: known('type id name input caller', mark),
+  tool_result: known('type tool_use_id is_error', { content: membersOfBlock, ...mark }),
+  thinking: known('type thinking signature', mark),
 }
+const messageMembers = known('role', { content: membersOfBlock })
 
-function membersOfBlock(block: JsonObject) {
+function membersOfBlock(block: JsonObject): Known | undefined {
   const type = textAt(block, 'type')
   return Object.hasOwn(blocks, type) ? blocks[type] : undefined
 }

@@ -47,7 +47,7 @@ export function readGenerateRequest(body: JsonObject, path: PathFacts): Dialogue
     user: undefined,
     cacheKey: undefined,
     extra: readExtra(body, config),
-    ...unreadIn(body),
+    ...unreadIn(body).names,
   }
 }
 

@@ -1,43 +1,38 @@
 import { known, UnreadMembers } from '../unread-members.ts'
-import { isObject, type JsonObject } from '../wire-format.ts'
-import { camelCase, either, eitherList, eitherObject, toolGroups } from './members.ts'
+import type { JsonObject } from '../wire-format.ts'
+import { camelCase, either, eitherObject, toolGroups } from './members.ts'
 
 /** What a generateContent request asks for inside its members and nothing neutral stands for, in camel case. */
-export function unreadIn(body: JsonObject): { unread?: readonly string[] } {
+export function unreadIn(body: JsonObject): UnreadMembers {
   const unread = new UnreadMembers(camelCase)
   const config = eitherObject(body, 'generationConfig') ?? {}
   unread.note('generationConfig.thinkingConfig', either(config, 'thinkingConfig'), thinkingMembers)
   const calling = either(eitherObject(body, 'toolConfig') ?? {}, 'functionCallingConfig')
   unread.note('toolConfig.functionCallingConfig', calling, callingMembers)
   for (const group of toolGroups(body)) {
-    unread.each('tools.functionDeclarations', either(group, 'functionDeclarations'), () => functionMembers)
+    unread.note('tools.functionDeclarations', either(group, 'functionDeclarations'), functionMembers)
+    unread.note('tools.googleSearch', either(group, 'googleSearch'), searchMembers)
+    unread.note('tools.googleSearchRetrieval', either(group, 'googleSearchRetrieval'), known(''))
   }
-  const system = either(body, 'systemInstruction')
-  if (isObject(system)) unread.each('systemInstruction.parts', eitherList(system, 'parts'), () => partMembers)
-  for (const content of eitherList(body, 'contents')) {
-    if (!isObject(content)) continue
-    unread.note('contents', content, contentMembers)
-    for (const part of eitherList(content, 'parts')) if (isObject(part)) notePart(part, unread)
-  }
-  return unread.names
-}
-
-function notePart(part: JsonObject, unread: UnreadMembers): void {
-  unread.note('contents.parts', part, partMembers)
-  for (const [member, members] of innerMembers) unread.note(`contents.parts.${member}`, either(part, member), members)
+  unread.note('systemInstruction', either(body, 'systemInstruction'), contentMembers)
+  unread.note('contents', either(body, 'contents'), contentMembers)
+  return unread
 }
 
 const thinkingMembers = known('thinkingLevel thinkingBudget includeThoughts')
 const callingMembers = known('mode allowedFunctionNames')
 const functionMembers = known('name description parameters parametersJsonSchema')
-const contentMembers = known('role parts')
-const partMembers = known(
-  'text thought thoughtSignature functionCall functionResponse inlineData fileData executableCode codeExecutionResult ' +
-    'mediaResolution',
-)
-const innerMembers = [
-  ['functionCall', known('id name args')],
-  ['functionResponse', known('id name response parts')],
-  ['inlineData', known('mimeType data displayName')],
-  ['fileData', known('mimeType fileUri')],
-] as const
+/** A search of the web is what a search is without its kind. */
+const searchMembers = known('', { searchTypes: known('webSearch') })
+const bytes = known('mimeType data displayName')
+const file = known('mimeType fileUri')
+const partMembers = known('text thought thoughtSignature toolCall toolResponse', {
+  functionCall: known('id name args'),
+  functionResponse: known('id name response', { parts: known('', { inlineData: bytes, fileData: file }) }),
+  inlineData: bytes,
+  fileData: file,
+  executableCode: known('id language code'),
+  codeExecutionResult: known('id outcome output'),
+  mediaResolution: known('level'),
+})
+const contentMembers = known('role', { parts: partMembers })

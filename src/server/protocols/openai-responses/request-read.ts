@@ -39,7 +39,7 @@ export const readRequest: Inbound['readRequest'] = (body) => {
     user: textAt(body, 'user') || textAt(body, 'safety_identifier') || undefined,
     cacheKey: textAt(body, 'prompt_cache_key') || undefined,
     extra: readExtra(body),
-    ...unreadIn(body),
+    ...unreadIn(body).names,
   }
 }
 

@@ -1,59 +1,63 @@
-import { known, UnreadMembers } from '../unread-members.ts'
-import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { type Inner, type Known, known, UnreadMembers } from '../unread-members.ts'
+import { isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { toolLists } from './tool-lists.ts'
 
 /** What a request in Responses asks for inside its members and nothing neutral stands for. */
-export function unreadIn(body: JsonObject): { unread?: readonly string[] } {
+export function unreadIn(body: JsonObject): UnreadMembers {
   const unread = new UnreadMembers()
   unread.note('text', body.text, textMembers)
-  unread.note('text.format', objectAt(body, 'text')?.format, formatMembers)
   unread.note('reasoning', body.reasoning, reasoningMembers)
   unread.note('stream_options', body.stream_options, streamOptions)
-  for (const { tools } of toolLists(body)) noteTools(tools, unread)
-  for (const item of arrayAt(body, 'input')) {
-    if (!isObject(item)) continue
-    const type = textAt(item, 'type') || 'message'
-    const members = Object.hasOwn(itemMembers, type) ? itemMembers[type] : undefined
-    if (members) unread.note('input', item, members)
-    unread.each('input.content', item.content, () => partMembers)
-    unread.each('input.output', item.output, () => partMembers)
-  }
-  return unread.names
+  for (const { tools } of toolLists(body)) unread.note('tools', tools, membersOfTool)
+  unread.note('input', body.input, membersOfItem)
+  return unread
 }
 
-function noteTools(tools: readonly unknown[], unread: UnreadMembers): void {
-  unread.each('tools', tools, (tool) => {
-    const type = textAt(tool, 'type')
-    if (type.startsWith('web_search')) return searchMembers
-    return Object.hasOwn(toolMembers, type) ? toolMembers[type] : undefined
-  })
-  for (const tool of tools) if (isObject(tool) && tool.type === 'namespace') noteTools(arrayAt(tool, 'tools'), unread)
-}
+type ByType = Readonly<Partial<Record<string, Known>>>
 
-type Members = Readonly<Partial<Record<string, ReturnType<typeof known>>>>
-
-const textMembers = known('format verbosity')
-const formatMembers = known('type name description schema strict')
+const textMembers = known('verbosity', { format: known('type name description schema strict') })
 const reasoningMembers = known('effort summary generate_summary context mode')
 /** Padding of a stream is no part of the answer. */
 const streamOptions = known('include_obfuscation')
-const searchMembers = known('type search_context_size user_location filters')
-const toolMembers: Members = {
+
+const searchTool = known('type search_context_size', {
+  user_location: known('type city country region timezone'),
+  filters: known('allowed_domains'),
+})
+const toolMembers: ByType = {
   function: known('type name description parameters strict defer_loading'),
   custom: known('type name description format defer_loading'),
-  namespace: known('type name description tools defer_loading'),
+  namespace: known('type name description defer_loading', { tools: membersOfTool }),
 }
+
+function membersOfTool(tool: JsonObject): Known | undefined {
+  const type = textAt(tool, 'type')
+  if (type.startsWith('web_search')) return searchTool
+  return Object.hasOwn(toolMembers, type) ? toolMembers[type] : undefined
+}
+
+/** What an earlier answer cited, and how likely its words were, asks for nothing. */
+const parts: Inner = known(
+  'type text refusal annotations logprobs image_url detail file_id file_data file_url filename data format',
+  {
+    input_audio: known('data format'),
+    prompt_cache_breakpoint: known('mode ttl'),
+  },
+)
 const call = 'type id status call_id'
-const itemMembers: Members = {
-  message: known('type id status role content'),
+const outputAsObject = known(`${call} output`)
+const itemMembers: ByType = {
+  message: known('type id status role', { content: parts }),
   function_call: known(`${call} name namespace arguments`),
   custom_tool_call: known(`${call} name namespace input`),
-  function_call_output: known(`${call} output`),
-  custom_tool_call_output: known(`${call} output`),
-  reasoning: known('type id status summary content encrypted_content'),
+  function_call_output: known(call, { output: parts }),
+  custom_tool_call_output: known(call, { output: parts }),
+  reasoning: known('type id status encrypted_content', { summary: known('type text'), content: known('type text') }),
 }
-/** What an earlier answer cited, and how likely its words were, asks for nothing. */
-const partMembers = known(
-  'type text refusal annotations logprobs image_url detail file_id file_data file_url filename input_audio data format ' +
-    'prompt_cache_breakpoint',
-)
+
+function membersOfItem(item: JsonObject): Known | undefined {
+  const type = textAt(item, 'type') || 'message'
+  // An object is what a tool gave, read as a whole.
+  if (isObject(item.output)) return outputAsObject
+  return Object.hasOwn(itemMembers, type) ? itemMembers[type] : undefined
+}
