@@ -2,6 +2,7 @@ import { fail } from '../lib/failure.ts'
 import type { Quirks } from './codec.ts'
 import type { Dialogue, MediaPart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from './dialogue.ts'
 import { wordFor } from './lost-fields.ts'
+import { answeredText, calledText } from './tool-texts.ts'
 import { mergeTurns, repairToolResults } from './turns.ts'
 
 /** The messages of a conversation as most vendors have them: one text each, with media, calls or the result of one call. */
@@ -151,10 +152,10 @@ function reminded({ parts }: Turn): Turn {
 function toldAsText(turn: Turn): Turn {
   const parts = turn.parts.flatMap((part, at): Part[] => {
     const line = at > 0 ? '\n' : ''
-    if (part.kind === 'tool-call') return [text(`${line}[Called the tool ${part.name} with ${part.input || '{}'}]`)]
+    if (part.kind === 'tool-call') return [text(line + calledText(part.name, part.input))]
     if (part.kind !== 'tool-result') return [part]
     const media = part.parts.filter((inner) => inner.kind === 'media')
-    return [text(`${line}[The tool ${part.name ?? ''} answered] ${resultText(part)}`), ...media]
+    return [text(line + answeredText(part.name ?? '', resultText(part))), ...media]
   })
   return { ...turn, parts }
 }

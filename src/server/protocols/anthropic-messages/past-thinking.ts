@@ -1,4 +1,5 @@
 import { entriesOf, membersOf, spliceMembers } from '../../lib/splice-json.ts'
+import { answeredText, calledText } from '../tool-texts.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { isClaude, type ModelRules, rulesOf } from './models.ts'
 import { openSeal } from './seals.ts'
@@ -104,7 +105,7 @@ function callsAsText(messages: readonly unknown[], at: number): unknown[] {
   return messages.map((message, index) => {
     if (index < at || !isObject(message)) return message
     const content = blocksOf(message).flatMap((block) => {
-      if (index === at && isCall(block)) return [text(`[Called the tool ${textAt(block, 'name')} with ${inputOf(block)}]`, block)]
+      if (index === at && isCall(block)) return [text(calledText(textAt(block, 'name'), inputOf(block)), block)]
       const name = isObject(block) && block.type === 'tool_result' ? names.get(textAt(block, 'tool_use_id')) : undefined
       return isObject(block) && name !== undefined ? resultAsText(block, name) : [block]
     })
@@ -117,13 +118,17 @@ function inputOf({ input }: JsonObject): string {
 }
 
 function resultAsText(result: JsonObject, name: string): JsonObject[] {
-  const said = `[The tool ${name} answered]${result.is_error === true ? ' Error:' : ''}`
-  if (typeof result.content === 'string') return [text(`${said} ${result.content}`, result)]
+  const said = (answer: string) => answeredText(name, answer, result.is_error === true)
+  if (typeof result.content === 'string') return [text(said(result.content), result)]
   const shown = arrayAt(result, 'content').filter(isObject)
   const blocks = shown.map((block) =>
     block.type === 'tool_reference' ? { type: 'text', text: `The tool ${textAt(block, 'tool_name')} is available.` } : block,
   )
-  return [text(said, {}), ...blocks.slice(0, -1), ...blocks.slice(-1).map((block) => ({ ...block, ...cacheMark(result) }))]
+  return [
+    text(said('').trimEnd(), {}),
+    ...blocks.slice(0, -1),
+    ...blocks.slice(-1).map((block) => ({ ...block, ...cacheMark(result) })),
+  ]
 }
 
 function text(value: string, from: JsonObject): JsonObject {

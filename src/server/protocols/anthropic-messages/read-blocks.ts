@@ -2,15 +2,18 @@ import { fail } from '../../lib/failure.ts'
 import type { MediaPart, MediaSource, Part, TextPart, ToolResultPart } from '../dialogue.ts'
 import { base64Source } from '../media.ts'
 import { inputText } from '../tool-input.ts'
+import { toldUse } from '../tool-texts.ts'
+import type { UnreadMembers } from '../unread-members.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { readCacheMark } from './read-tools.ts'
 import { openSeal } from './seals.ts'
 
 /**
- * One block as parts of a turn; none for what only told how the vendor's own tools came by the text beside it. Throws `field_invalid`
- * for what is no block, and `untranslatable` for a block that nobody else understands. Source: protocols notes 1.12 and 3.2.
+ * One block as parts of a turn; uses of the vendor's own tools are told as text. Names in `unread` what of a block cannot be carried.
+ * Throws `field_invalid` for what is no block, and `untranslatable` for a block that nobody else understands.
+ * Source: protocols notes 1.12 and 3.2.
  */
-export function readBlock(block: unknown, field: string): Part[] {
+export function readBlock(block: unknown, field: string, unread: UnreadMembers): Part[] {
   if (!isObject(block)) return invalid(field, { zh: '必须是对象', en: 'must be an object' })
   const type = textAt(block, 'type')
   switch (type) {
@@ -36,18 +39,39 @@ export function readBlock(block: unknown, field: string): Part[] {
       return readThinking(block)
     case 'redacted_thinking':
       return [{ kind: 'reasoning', text: '', opaque: openSeal(textAt(block, 'data')) }]
-    case 'server_tool_use':
-      return isSearchTool(textAt(block, 'name')) ? [] : refuse(field, textAt(block, 'name'))
+    case 'mcp_tool_listing':
+    case 'container_upload':
+      unread.add(`messages.content.${type}`)
+      return []
+    // The model that stepped in, and searches for tools, which are among those of the request.
+    case 'fallback':
+    case 'tool_search_tool_result':
+      return []
     default:
-      return silentTypes.has(type) ? [] : refuse(field, type)
+      return isPastUse(block) ? readPastUse(block, unread) : refuse(field, type)
   }
 }
 
-/** How a reply came about, not what it says: the text beside them holds what was found. */
-const silentTypes = new Set(['web_search_tool_result', 'web_fetch_tool_result', 'tool_search_tool_result', 'fallback'])
+/** Whether a block is a use of a tool that the vendor ran: a call or its result. */
+export function isPastUse(block: JsonObject): boolean {
+  return hostedUse.test(textAt(block, 'type'))
+}
 
-function isSearchTool(name: string): boolean {
-  return name === 'web_search' || name === 'web_fetch' || name.startsWith('tool_search')
+const hostedUse = /^(server_tool_use|mcp_tool_use|[a-z_]{1,60}_tool_result)$/
+
+function readPastUse(block: JsonObject, unread: UnreadMembers): TextPart[] {
+  const type = textAt(block, 'type')
+  const isCall = type.endsWith('_use')
+  const server = textAt(block, 'server_name')
+  const name = isCall ? textAt(block, 'name') : type.slice(0, -'_tool_result'.length)
+  if (isCall && name.startsWith('tool_search')) return []
+  const { content } = block
+  const isError = block.is_error === true || (isObject(content) && 'error_code' in content)
+  const use = isCall
+    ? { name: server === '' ? name : `${server}.${name}`, input: inputText(block.input) }
+    : { name, answer: content, isError }
+  const lose = (member: string) => unread.add(`messages.content.content.${member}`)
+  return toldUse(use, lose).map((part) => ({ ...part, ...readCacheMark(block) }))
 }
 
 function readThinking(block: JsonObject): Part[] {

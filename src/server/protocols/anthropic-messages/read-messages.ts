@@ -1,16 +1,21 @@
 import { fail } from '../../lib/failure.ts'
 import type { Part, TextPart, Turn } from '../dialogue.ts'
+import { goOn } from '../tool-texts.ts'
+import type { UnreadMembers } from '../unread-members.ts'
 import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
-import { readBlock } from './read-blocks.ts'
+import { isPastUse, readBlock } from './read-blocks.ts'
 import { readCacheMark } from './read-tools.ts'
 
 /**
  * The messages as turns; instructions before the first of them belong to the head. Results of tools stand before what else a turn says.
+ * A turn of the model that was paused at a tool of the vendor is asked to go on. Names in `unread` what of them cannot be carried.
  * Throws `field_invalid` for what is no message, `untranslatable` for blocks that nobody else understands.
  */
-export function readMessages(messages: readonly unknown[]): { head: TextPart[]; turns: Turn[] } {
+export function readMessages(messages: readonly unknown[], unread: UnreadMembers): { head: TextPart[]; turns: Turn[] } {
+  const read = messages.map((message, at) => readMessage(message, `messages[${at}]`, unread))
+  if (isPaused(messages.at(-1))) read.push({ role: 'user', parts: [goOn] })
   // A message that only changes the tools says nothing.
-  const all = messages.map(readMessage).filter(({ role, parts }) => role !== 'system' || parts.length > 0)
+  const all = read.filter(({ role, parts }) => role !== 'system' || parts.length > 0)
   const begin = all.findIndex(({ role }) => role !== 'system')
   const leading = begin < 0 ? all : all.slice(0, begin)
   return { head: leading.flatMap(({ parts }) => parts.filter(isText)), turns: all.slice(leading.length) }
@@ -33,25 +38,30 @@ export function readSystem(system: unknown): TextPart[] {
   })
 }
 
-function readMessage(message: unknown, at: number): Turn {
-  const field = `messages[${at}]`
+function isPaused(message: unknown): boolean {
+  if (!isObject(message) || message.role !== 'assistant') return false
+  const last = arrayAt(message, 'content').at(-1)
+  return isObject(last) && isPastUse(last)
+}
+
+function readMessage(message: unknown, field: string, unread: UnreadMembers): Turn {
   if (!isObject(message)) return refuse(field, { zh: '必须是对象', en: 'must be an object' })
   const { role } = message
   if (role !== 'user' && role !== 'assistant' && role !== 'system') {
     return refuse(`${field}.role`, { zh: '须为 user、assistant 或 system', en: 'must be user, assistant or system' })
   }
   if (role === 'system') return { role, parts: readSystem(message.content) }
-  const parts = readContent(message, field)
+  const parts = readContent(message, field, unread)
   return { role, parts: role === 'user' ? resultsFirst(parts) : joinedThoughts(parts) }
 }
 
-function readContent(message: JsonObject, field: string): Part[] {
+function readContent(message: JsonObject, field: string, unread: UnreadMembers): Part[] {
   const { content } = message
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }]
   if (!Array.isArray(content)) {
     return refuse(`${field}.content`, { zh: '必须是文本或内容块列表', en: 'must be a text or a list of blocks' })
   }
-  return arrayAt(message, 'content').flatMap((block, at) => readBlock(block, `${field}.content[${at}]`))
+  return arrayAt(message, 'content').flatMap((block, at) => readBlock(block, `${field}.content[${at}]`, unread))
 }
 
 function resultsFirst(parts: readonly Part[]): Part[] {

@@ -137,22 +137,81 @@ describe('a Messages request', () => {
   })
 
   it('[177] refuses blocks that nobody else understands, by name', () => {
-    expect(() => said([{ type: 'container_upload', file_id: 'x' }])).toThrow('container_upload')
-    expect(() => said([{ type: 'bash_code_execution_tool_result', content: {} }], 'assistant')).toThrow(
-      'bash_code_execution_tool_result',
-    )
-    expect(() => said([{ type: 'mcp_tool_use', id: 'x', name: 'f' }], 'assistant')).toThrow('mcp_tool_use')
+    expect(() => said([{ type: 'compaction', content: 'x' }], 'assistant')).toThrow('compaction')
+    expect(() => said([{ type: 'scent', data: 'x' }])).toThrow('scent')
     expect(() => said([{ type: 'document', source: { type: 'text', data: 'x' }, citations: { enabled: true } }])).toThrow(
       'citations',
     )
   })
 
-  it('reads a turn of the model with thoughts, text, calls, and without how its search went', () => {
+  it('tells uses of tools of the vendor as text, and names what others cannot read', () => {
+    const content = [
+      { type: 'server_tool_use', id: 's', name: 'bash_code_execution', input: { command: 'ls' } },
+      {
+        type: 'bash_code_execution_tool_result',
+        tool_use_id: 's',
+        content: { type: 'bash_code_execution_result', stdout: 'a', stderr: '', return_code: 0, content: [] },
+      },
+      { type: 'mcp_tool_use', id: 'm', name: 'f', server_name: 'crm', input: {} },
+      { type: 'mcp_tool_result', tool_use_id: 'm', is_error: true, content: [{ type: 'text', text: 'down' }] },
+      {
+        type: 'web_search_tool_result',
+        tool_use_id: 'w',
+        content: { type: 'web_search_tool_result_error', error_code: 'unavailable' },
+      },
+      {
+        type: 'web_search_tool_result',
+        tool_use_id: 'w',
+        content: [{ type: 'web_search_result', url: 'https://a.test', title: 'A', encrypted_content: 'x', page_age: null }],
+        cache_control: { type: 'ephemeral' },
+      },
+    ]
+    const request = read({
+      messages: [
+        { role: 'assistant', content },
+        { role: 'user', content: 'Go' },
+      ],
+    })
+    expect(request.turns[0]?.parts).toEqual([
+      { kind: 'text', text: '\n[Called the tool bash_code_execution with {"command":"ls"}]\n' },
+      {
+        kind: 'text',
+        text: '\n[The tool bash_code_execution answered] {"type":"bash_code_execution_result","stdout":"a","stderr":"","return_code":0}\n',
+      },
+      { kind: 'text', text: '\n[Called the tool crm.f with {}]\n' },
+      { kind: 'text', text: '\n[The tool mcp answered] Error: down\n' },
+      { kind: 'text', text: '\n[The tool web_search answered] Error: unavailable\n' },
+      {
+        kind: 'text',
+        text: '\n[The tool web_search answered] {"type":"web_search_result","url":"https://a.test","title":"A"}\n',
+        cache: { ttl: '5m' },
+      },
+    ])
+    expect(request.unread).toEqual(['messages.content.content.encrypted_content'])
+  })
+
+  it('asks a turn that was paused at a tool of the vendor to go on, and no other', () => {
+    const used = { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'q' } }
+    const turns = (...content: object[]) =>
+      read({
+        messages: [
+          { role: 'user', content: 'Hi' },
+          { role: 'assistant', content },
+        ],
+      }).turns
+    expect(turns({ type: 'text', text: 'Hm.' }, used).at(-1)).toEqual({
+      role: 'user',
+      parts: [{ kind: 'text', text: 'Continue.' }],
+    })
+    expect(turns(used, { type: 'text', text: 'It is' }).at(-1)?.role).toBe('assistant')
+  })
+
+  it('reads a turn of the model with thoughts, text, calls, and without its search for tools', () => {
     const content = [
       { type: 'thinking', thinking: 'Hm', signature: 'c2ln' },
       { type: 'redacted_thinking', data: 'cmVk' },
-      { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
-      { type: 'web_search_tool_result', tool_use_id: 's', content: [] },
+      { type: 'server_tool_use', id: 's', name: 'tool_search_tool_regex', input: { pattern: 'f' } },
+      { type: 'tool_search_tool_result', tool_use_id: 's', content: { tool_references: [] } },
       { type: 'text', text: 'Yes.', citations: [] },
       { type: 'tool_use', id: 't', name: 'f', input: { a: 1 }, cache_control: { type: 'ephemeral' } },
     ]

@@ -14,7 +14,9 @@ import { unreadIn } from './unread.ts'
  */
 export const readRequest: Inbound['readRequest'] = (body) => {
   refuseServerState(body)
-  const { head, turns } = readMessages(requireArray(body, 'messages'))
+  const messages = requireArray(body, 'messages')
+  const unread = unreadIn(body)
+  const { head, turns } = readMessages(messages, unread)
   const { tools, ...others } = readTools(body)
 
   return {
@@ -36,7 +38,7 @@ export const readRequest: Inbound['readRequest'] = (body) => {
     user: textAt(objectAt(body, 'metadata') ?? {}, 'user_id') || undefined,
     cacheKey: undefined,
     extra: readExtra(body),
-    ...unreadIn(body).names,
+    ...unread.names,
   }
 }
 

@@ -3,17 +3,19 @@ import { fail } from '../../lib/failure.ts'
 import type { MediaPart, Opaque, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../dialogue.ts'
 import { base64Source } from '../media.ts'
 import { inputText } from '../tool-input.ts'
+import { type PastUse, toldUse } from '../tool-texts.ts'
+import type { UnreadMembers } from '../unread-members.ts'
 import { isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { either, eitherList, eitherObject, eitherText } from './members.ts'
 
 /**
  * The turns of a Gemini conversation. Contents of one role behind one another are one turn, and what the model said in pieces is one
- * text: chats of Google's own clients keep each chunk of a stream as it came. Throws `untranslatable` for parts that only Gemini
- * can read.
+ * text: chats of Google's own clients keep each chunk of a stream as it came. Uses of Google's own tools are told as text. Names in
+ * `unread` what cannot be carried. Throws `untranslatable` for parts that only Gemini can read.
  */
-export function readTurns(contents: readonly unknown[]): Turn[] {
+export function readTurns(contents: readonly unknown[], unread: UnreadMembers): Turn[] {
   const turns: Turn[] = []
-  for (const turn of readContents(contents)) {
+  for (const turn of readContents(contents, unread)) {
     const last = turns.at(-1)
     if (last?.role === turn.role) turns[turns.length - 1] = { ...last, parts: [...last.parts, ...turn.parts] }
     else turns.push(turn)
@@ -21,13 +23,13 @@ export function readTurns(contents: readonly unknown[]): Turn[] {
   return turns.map((turn) => (turn.role === 'assistant' ? { ...turn, parts: joinPieces(turn.parts) } : turn))
 }
 
-function readContents(contents: readonly unknown[]): Turn[] {
+function readContents(contents: readonly unknown[], unread: UnreadMembers): Turn[] {
   return contents.map((content, at) => {
     if (!isObject(content)) return fail('field_invalid', { field: `contents[${at}]`, reason: 'must be an object' })
     const role = roleOf(textAt(content, 'role'), at)
     const parts = eitherList(content, 'parts')
       .filter(isObject)
-      .flatMap((part, place) => readPart(part, role, `contents[${at}].parts[${place}]`))
+      .flatMap((part, place) => readPart(part, { role, place: `contents[${at}].parts[${place}]`, unread }))
     return { role, parts }
   })
 }
@@ -59,7 +61,13 @@ function roleOf(role: string, at: number): Turn['role'] {
   return fail('field_invalid', { field: `contents[${at}].role`, reason: 'must be user or model' })
 }
 
-function readPart(part: JsonObject, role: Turn['role'], place: string): Part[] {
+interface PartFacts {
+  readonly role: Turn['role']
+  readonly place: string
+  readonly unread: UnreadMembers
+}
+
+function readPart(part: JsonObject, { role, place, unread }: PartFacts): Part[] {
   const opaque = readOpaque(part)
   const call = eitherObject(part, 'functionCall')
   if (call) return [{ ...readCall(call), ...opaque }]
@@ -70,20 +78,30 @@ function readPart(part: JsonObject, role: Turn['role'], place: string): Part[] {
   const file = eitherObject(part, 'fileData')
   if (file) return [readFile(file, resolutionOf(part))]
 
-  const text = textOf(part)
-  if (text === undefined) return Object.keys(part).length === 0 ? [] : refuse(place, untold)
+  const use = pastUse(part)
+  if (use) return toldUse(use, (member) => unread.add(`contents.parts.${member}`)).map((told) => ({ ...told, ...opaque }))
+
+  const isEmpty = typeof part.text !== 'string' && either(part, 'thoughtSignature') === undefined
+  if (isEmpty) return Object.keys(part).length === 0 ? [] : refuse(place, untold)
+  const text = textAt(part, 'text')
   if (part.thought === true) return [{ kind: 'reasoning', text, ...opaque }]
   return text === '' && !('opaque' in opaque) ? [] : [{ kind: 'text', text, ...opaque }]
 }
 
-/** Code that the model ran, and what came of it, are told as text. */
-function textOf(part: JsonObject): string | undefined {
-  if (typeof part.text === 'string') return part.text
+/** A call or the result of a tool that Google ran. */
+function pastUse(part: JsonObject): PastUse | undefined {
   const code = eitherObject(part, 'executableCode')
-  if (code) return `\n\`\`\`${textAt(code, 'language').toLowerCase()}\n${textAt(code, 'code')}\n\`\`\`\n`
+  if (code) return { name: 'code_execution', input: code.code }
   const result = eitherObject(part, 'codeExecutionResult')
-  if (result) return `\n\`\`\`\n${textAt(result, 'output')}\n\`\`\`\n`
-  return either(part, 'thoughtSignature') === undefined ? undefined : ''
+  if (result) return { name: 'code_execution', answer: result.output, isError: textAt(result, 'outcome') !== 'OUTCOME_OK' }
+  const call = eitherObject(part, 'toolCall')
+  if (call) return { name: toolIn(call), input: inputText(call.args) }
+  const response = eitherObject(part, 'toolResponse')
+  return response && { name: toolIn(response), answer: response.response }
+}
+
+function toolIn(used: JsonObject): string {
+  return eitherText(used, 'toolType').toLowerCase() || 'hosted_tool'
 }
 
 function readOpaque(part: JsonObject): { opaque?: Opaque } {

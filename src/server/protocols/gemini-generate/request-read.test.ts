@@ -165,19 +165,27 @@ describe('a generateContent request', () => {
     ])
   })
 
-  it('tells code that the model ran as text', () => {
+  it("tells uses of Google's own tools as text", () => {
     const parts = partsOf(
       [
         { executableCode: { language: 'PYTHON', code: 'print(1)' } },
-        { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '1' } },
+        { codeExecutionResult: { outcome: 'OUTCOME_FAILED', output: '1' } },
+        { tool_call: { id: 't', tool_type: 'GOOGLE_SEARCH_WEB', args: { queries: ['q'] } } },
+        { toolResponse: { id: 't', toolType: 'GOOGLE_SEARCH_WEB', response: { found: 1 } } },
       ],
       'model',
     )
-    expect(parts).toEqual([{ kind: 'text', text: '\n```python\nprint(1)\n```\n\n```\n1\n```\n' }])
+    const lines = [
+      '\n[Called the tool code_execution with print(1)]\n',
+      '\n[The tool code_execution answered] Error: 1\n',
+      '\n[Called the tool google_search_web with {"queries":["q"]}]\n',
+      '\n[The tool google_search_web answered] {"found":1}\n',
+    ]
+    expect(parts).toEqual([{ kind: 'text', text: lines.join('') }])
   })
 
   it('[177] refuses parts and members that only Gemini can read', () => {
-    refused({ contents: [{ role: 'user', parts: [{ toolCall: {} }] }] }, 'contents[0].parts[0]')
+    refused({ contents: [{ role: 'user', parts: [{ scent: {} }] }] }, 'contents[0].parts[0]')
     refused({ cachedContent: 'cachedContents/x' }, 'cachedContent')
     refused({ generationConfig: { candidateCount: 2 } }, 'generationConfig.candidateCount')
     refused({ generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } }, 'generationConfig.responseModalities')

@@ -15,6 +15,7 @@ import { unreadIn } from './unread.ts'
 export function readGenerateRequest(body: JsonObject, path: PathFacts): Dialogue {
   const contents = requireArray(body, 'contents')
   const config = eitherObject(body, 'generationConfig') ?? {}
+  const unread = unreadIn(body)
   const { tools, ...others } = readTools(toolGroups(body))
   const thinking = eitherObject(config, 'thinkingConfig')
   refuseGooglesOwn(body, ['cachedContent', 'continuationToken'], '')
@@ -25,7 +26,7 @@ export function readGenerateRequest(body: JsonObject, path: PathFacts): Dialogue
     from: 'gemini.generate',
     model: path.model ?? (eitherText(body, 'model') || fail('model_required')),
     system: readSystem(either(body, 'systemInstruction')),
-    turns: readTurns(contents),
+    turns: readTurns(contents, unread),
     tools,
     toolChoice: tools.length === 0 ? undefined : readChoice(callingConfig(body)),
     parallelTools: undefined,
@@ -47,7 +48,7 @@ export function readGenerateRequest(body: JsonObject, path: PathFacts): Dialogue
     user: undefined,
     cacheKey: undefined,
     extra: readExtra(body, config),
-    ...unreadIn(body).names,
+    ...unread.names,
   }
 }
 

@@ -1,40 +1,52 @@
 import type { Opaque, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../dialogue.ts'
 import { base64Source } from '../media.ts'
 import { inputText } from '../tool-input.ts'
-import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
+import { goOn, toldUse } from '../tool-texts.ts'
+import type { UnreadMembers } from '../unread-members.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { readContent } from './content-read.ts'
 import { readSealed } from './envelope.ts'
+import { readPastTool } from './past-tools.ts'
 import { mustBeObject, refuse, refuseInvalid, refuseType, unknownValue } from './refusals.ts'
 import { type FlatNames, namesIn } from './tool-lists.ts'
 
 /**
  * Instructions and input items as a head and turns. Items of the model that follow one another are one turn; so are the results of tools.
- * Sealed state goes back to where it stood, by what its envelope says. Throws `untranslatable` for items that only their vendor
+ * Sealed state goes back to where it stood, by what its envelope says. Uses of hosted tools are told as text; a turn that was paused at
+ * one is asked to go on. Names in `unread` what of the items cannot be carried. Throws `untranslatable` for items that only their vendor
  * understands. Source: protocols notes 1.3 and 3.1, edge cases 197, 198 and 200.
  */
-export function readInput(body: JsonObject, names: FlatNames): { system: TextPart[]; turns: Turn[] } {
+export function readInput(body: JsonObject, names: FlatNames, unread: UnreadMembers): { system: TextPart[]; turns: Turn[] } {
   const { instructions, input } = body
   if (instructions !== undefined && instructions !== null && typeof instructions !== 'string')
     refuseInvalid('instructions', { zh: '必须是文本', en: 'must be a text' })
-  const reader = new InputReader(typeof instructions === 'string' && instructions !== '' ? [text(instructions)] : [], names)
+  const head = typeof instructions === 'string' && instructions !== '' ? [text(instructions)] : []
+  const reader = new InputReader(head, names, unread)
   if (typeof input === 'string') reader.add('user', [text(input)])
   else for (const [at, item] of arrayAt(body, 'input').entries()) reader.take(item, `input[${at}]`)
-  return reader
+  if (reader.isPaused) reader.add('user', [goOn])
+  const { system, turns } = reader
+  return { system, turns }
 }
 
 class InputReader {
   readonly system: TextPart[]
   readonly turns: { role: Turn['role']; parts: Part[] }[] = []
 
+  /** Whether the last item is a use of a hosted tool in the turn of the model. */
+  isPaused = false
   readonly #names: FlatNames
+  readonly #unread: UnreadMembers
 
-  constructor(system: TextPart[], names: FlatNames) {
+  constructor(system: TextPart[], names: FlatNames, unread: UnreadMembers) {
     this.system = system
     this.#names = names
+    this.#unread = unread
   }
 
   take(item: unknown, field: string): void {
     if (!isObject(item)) refuseInvalid(field, mustBeObject)
+    this.isPaused = false
     switch (item.type) {
       case undefined:
       case 'message':
@@ -59,13 +71,10 @@ class InputReader {
         this.#reasoning(item)
         break
       case 'image_generation_call':
-        this.#picture(textAt(item, 'result'))
-        break
-      // What was searched for; what was found stands in the answer.
-      case 'web_search_call':
+        this.#picture(item)
         break
       default:
-        refuseType(field, item.type)
+        this.#pastTool(item, field)
     }
   }
 
@@ -109,8 +118,18 @@ class InputReader {
     this.#result({ kind: 'tool-result', callId, parts: [text(told)], isError: false, isCustom: false })
   }
 
-  #picture(result: string): void {
-    if (result !== '') this.add('assistant', [{ kind: 'media', media: 'image', source: base64Source(result, 'image/png') }])
+  #picture(item: JsonObject): void {
+    const result = textAt(item, 'result')
+    const name = 'image_generation'
+    const told = toldUse({ name, input: item.revised_prompt, answer: objectAt(item, 'error'), isError: true }, () => {})
+    const made: Part[] = result === '' ? [] : [{ kind: 'media', media: 'image', source: base64Source(result, 'image/png') }]
+    if (told.length + made.length > 0) this.add('assistant', [...told, ...made])
+  }
+
+  #pastTool(item: JsonObject, field: string): void {
+    const { role, parts } = readPastTool(item, this.#unread) ?? refuseType(field, item.type)
+    if (parts.length > 0) this.add(role, parts)
+    this.isPaused = role === 'assistant' && parts.length > 0
   }
 
   #reasoning(item: JsonObject): void {

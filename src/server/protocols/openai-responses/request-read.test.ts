@@ -125,9 +125,85 @@ describe('a request in Responses', () => {
     ])
   })
 
-  it('shows the pictures that the model made, and forgets what it searched for', () => {
+  it('shows the pictures that the model made, with what it asked for', () => {
     const made = { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'iVBORw0KGgo=' }
     expect(items(user, made, { type: 'web_search_call', id: 'ws_1' }).turns[1]?.parts).toMatchObject([{ media: 'image' }])
+    expect(items(user, { ...made, revised_prompt: 'A cat' }).turns[1]?.parts).toMatchObject([
+      { text: '\n[Called the tool image_generation with A cat]\n' },
+      { media: 'image' },
+    ])
+  })
+
+  it('tells uses of hosted tools as text, in the turn of the model or of the caller who ran them', () => {
+    const screenshot = { type: 'computer_screenshot', image_url: 'data:image/png;base64,iVBORw0KGgo=' }
+    const cases: [JsonObject, string, string[]][] = [
+      [
+        {
+          type: 'code_interpreter_call',
+          container_id: 'c',
+          code: 'print(1)',
+          outputs: [
+            { type: 'logs', logs: '1' },
+            { type: 'image', url: 'https://a.test' },
+          ],
+        },
+        'assistant',
+        ['\n[Called the tool code_interpreter with print(1)]\n[The tool code_interpreter answered] 1\n[image]\n'],
+      ],
+      [
+        { type: 'file_search_call', queries: ['a', 'b'], results: null },
+        'assistant',
+        ['\n[Called the tool file_search with a\nb]\n'],
+      ],
+      [
+        { type: 'web_search_call', action: { type: 'search', query: 'q' } },
+        'assistant',
+        ['\n[Called the tool web_search with q]\n'],
+      ],
+      [
+        { type: 'mcp_call', server_label: 's', name: 'f', arguments: '{"a":1}', error: 'down' },
+        'assistant',
+        ['\n[Called the tool s.f with {"a":1}]\n[The tool s.f answered] Error: down\n'],
+      ],
+      [
+        { type: 'mcp_approval_response', approval_request_id: 'a', approve: false },
+        'user',
+        ['\n[The tool mcp_approval answered] {"approve":false}\n'],
+      ],
+      [
+        { type: 'shell_call', call_id: 'c', action: { commands: ['ls'], timeout_ms: null } },
+        'assistant',
+        ['\n[Called the tool shell with {"commands":["ls"]}]\n'],
+      ],
+      [{ type: 'local_shell_call_output', id: 'c', output: 'a.txt' }, 'user', ['\n[The tool local_shell answered] a.txt\n']],
+      [
+        { type: 'apply_patch_call_output', call_id: 'c', status: 'failed' },
+        'user',
+        ['\n[The tool apply_patch answered] Error: failed\n'],
+      ],
+      [
+        { type: 'computer_call_output', call_id: 'c', output: screenshot },
+        'user',
+        ['\n[The tool computer answered] [image attached]\n', 'image'],
+      ],
+      [
+        { type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', file_id: 'f' } },
+        'user',
+        ['\n[The tool computer answered] [image]\n'],
+      ],
+      [{ type: 'program_output', call_id: 'c', result: '4' }, 'assistant', ['\n[The tool program answered] 4\n']],
+    ]
+    for (const [item, role, told] of cases) {
+      const [, turn] = items(user, item).turns
+      expect([
+        item.type,
+        turn?.role,
+        turn?.parts.map((part) => ('text' in part ? part.text : 'media' in part && part.media)),
+      ]).toEqual([item.type, role, told])
+    }
+    const lost = items(user, { type: 'mcp_list_tools', tools: [] }, ...cases.map(([item]) => item), user)
+    expect(lost.unread).toEqual(['input.mcp_list_tools', 'input.image'])
+    expect(items(user, cases[0]?.[0] ?? {}).turns.at(-1)).toEqual({ role: 'user', parts: [{ kind: 'text', text: 'Continue.' }] })
   })
 
   it('keeps tools that only their vendor has apart by name, and their places for a refusal', () => {
@@ -164,7 +240,7 @@ describe('a request in Responses', () => {
   })
 
   it('[200] refuses items that only their vendor knows, and [177] parts of unknown types, naming both', () => {
-    for (const type of ['compaction', 'mcp_call', 'item_reference', 'computer_call', 'local_shell_call', 'program']) {
+    for (const type of ['compaction', 'item_reference', 'configuration_update']) {
       expect(refusalOf({ input: [user, { type, id: 'x' }] })).toMatchObject({
         code: 'untranslatable',
         field: 'input[1].type',

@@ -17,13 +17,14 @@ import { unreadIn } from './unread.ts'
 export const readRequest: Inbound['readRequest'] = (body) => {
   refuseKeptElsewhere(body)
   const names = flatNames(body)
+  const unread = unreadIn(body)
   const { tools, ...others } = readTools(body, names)
   const maximum = readCount(body, 'max_output_tokens', { min: 0, max: outputTokensLimit })
 
   return {
     from: 'openai.responses',
     model: readModel(body),
-    ...readInput(body, names),
+    ...readInput(body, names, unread),
     tools,
     toolChoice: tools.length === 0 ? undefined : readToolChoice(body.tool_choice, tools),
     parallelTools: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : undefined,
@@ -39,7 +40,7 @@ export const readRequest: Inbound['readRequest'] = (body) => {
     user: textAt(body, 'user') || textAt(body, 'safety_identifier') || undefined,
     cacheKey: textAt(body, 'prompt_cache_key') || undefined,
     extra: readExtra(body),
-    ...unreadIn(body).names,
+    ...unread.names,
   }
 }
 

@@ -1,0 +1,86 @@
+import type { MediaPart, TextPart } from '../dialogue.ts'
+import { readMediaUrl } from '../media.ts'
+import { toldUse } from '../tool-texts.ts'
+import type { UnreadMembers } from '../unread-members.ts'
+import { isObject, type JsonObject, textAt } from '../wire-format.ts'
+
+/** What an item says of a hosted tool, and in whose turn. */
+export interface PastTool {
+  readonly role: 'user' | 'assistant'
+  readonly parts: readonly (TextPart | MediaPart)[]
+}
+
+/**
+ * An item of the history in which a tool that other vendors lack is called or answers, as text: in the turn of the model where the vendor ran
+ * the tool, of the user where the caller did. Pictures stay pictures. Names in `unread` what cannot be carried. Undefined for other
+ * items. Throws `field_invalid` for a picture that is none.
+ */
+export function readPastTool(item: JsonObject, unread: UnreadMembers): PastTool | undefined {
+  const type = textAt(item, 'type')
+  if (leftOut.has(type)) {
+    unread.add(`input.${type}`)
+    return { role: 'assistant', parts: [] }
+  }
+  const [, tool, kind] = pastTool.exec(type) ?? []
+  if (tool === undefined) return undefined
+
+  const role = kind === '_call_output' || kind === '_response' ? 'user' : 'assistant'
+  const said = Object.fromEntries(Object.entries(item).filter(([member, value]) => !silent.has(member) && isGiven(value)))
+  const given = answerMembers.map((member) => item[member]).find(isGiven)
+  const answer = kind === '_response' ? said : (given ?? (role === 'user' ? item.status : undefined))
+  const lose = (member: string) => unread.add(`input.${member}`)
+  const shown = withoutPictures(answer, role, lose)
+  const use = {
+    name: tool === 'mcp' ? `${textAt(item, 'server_label')}.${textAt(item, 'name')}` : tool,
+    input: role === 'user' ? undefined : tool === 'mcp' ? item.arguments : onlyIn(said),
+    answer: shown.answer,
+    isError: isGiven(item.error) || item.status === 'failed',
+  }
+  return { role, parts: [...toldUse(use, lose), ...shown.pictures] }
+}
+
+/** What only a server's own model can call, and a program of which nothing but the results can be seen. */
+const leftOut: ReadonlySet<string> = new Set(['mcp_list_tools', 'program'])
+
+const pastTool = /^([a-z_]{1,60}?)(_call|_call_output|_output|_request|_response)$/
+
+const answerMembers = ['error', 'outputs', 'output', 'results', 'result'] as const
+
+/** Members that say nothing to a model. */
+const silent: ReadonlySet<string> = new Set([
+  ...['type', 'id', 'status', 'call_id', 'caller', 'container_id', 'environment', 'max_output_length', 'approval_request_id'],
+  ...['pending_safety_checks', 'acknowledged_safety_checks'],
+  ...answerMembers,
+])
+
+/** The only member, where there are no others. */
+function onlyIn(said: JsonObject): unknown {
+  const [only, ...more] = Object.values(said)
+  return more.length === 0 ? only : said
+}
+
+/** The answer with a note in place of each picture. An address may be one that only the vendor reads unless the caller wrote it. */
+function withoutPictures(
+  answer: unknown,
+  role: PastTool['role'],
+  lose: (member: string) => void,
+): { answer: unknown; pictures: MediaPart[] } {
+  const pictures: MediaPart[] = []
+  const noted = (Array.isArray(answer) ? answer : [answer]).map((entry: unknown) => {
+    if (!isObject(entry) || !pictureTypes.has(entry.type)) return entry
+    const url = textAt(entry, 'image_url') || textAt(entry, 'url')
+    if (url === '' || (role === 'assistant' && !url.startsWith('data:'))) {
+      lose('image')
+      return '[image]'
+    }
+    pictures.push({ kind: 'media', media: 'image', source: readMediaUrl(url) })
+    return '[image attached]'
+  })
+  return { answer: noted, pictures }
+}
+
+const pictureTypes: ReadonlySet<unknown> = new Set(['computer_screenshot', 'image', 'input_image'])
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0)
+}

@@ -1,0 +1,71 @@
+import type { TextPart } from './dialogue.ts'
+import { isObject } from './wire-format.ts'
+
+/** A call of a tool in words, where it cannot be told as a call. `input` is JSON or free text. */
+export function calledText(name: string, input: string): string {
+  return `[Called the tool ${name} with ${input || '{}'}]`
+}
+
+/** The result of a tool in words. */
+export function answeredText(name: string, answer: string, isError = false): string {
+  return `[The tool ${name} answered] ${isError ? 'Error: ' : ''}${answer}`
+}
+
+/** A use of a tool that models of other vendors lack: what it was asked, what it answered, or both, as the vendor writes them. */
+export interface PastUse {
+  readonly name: string
+  readonly input?: unknown
+  readonly answer?: unknown
+  readonly isError?: boolean
+}
+
+/**
+ * A use of a hosted tool as text of the turn in which it stands, on lines of its own: no tool of the request has made that call. None where
+ * it says nothing. `lose` gets the names of members that cannot be read by others, as what is encrypted.
+ */
+export function toldUse({ name, input, answer, isError }: PastUse, lose: (member: string) => void): TextPart[] {
+  const asked = readable(input, lose)
+  const answered = readable(answer, lose)
+  const lines = [
+    ...(asked === '' ? [] : [calledText(name, asked)]),
+    ...(answered === '' ? [] : [answeredText(name, answered, isError)]),
+  ]
+  return lines.length === 0 ? [] : [{ kind: 'text', text: `\n${lines.join('\n')}\n` }]
+}
+
+/** What a paused model is told, so that the conversation does not end with its own turn. */
+export const goOn: TextPart = { kind: 'text', text: 'Continue.' }
+
+/** A text as it is, a list line by line, an object that only holds one text as that text, and everything else as JSON. */
+function readable(value: unknown, lose: (member: string) => void): string {
+  if (typeof value === 'string') return value
+  if (value === undefined || value === null) return ''
+  if (Array.isArray(value)) {
+    const lines = value.map((entry) => readable(entry, lose))
+    return lines.filter((line) => line !== '').join('\n')
+  }
+  const shown = visible(value, lose, 0)
+  if (!isObject(shown)) return JSON.stringify(shown)
+  const { type, ...members } = shown
+  const [only, ...more] = Object.values(members)
+  if (typeof type === 'string' && typeof only === 'string' && more.length === 0) return only
+  return Object.keys(shown).length === 0 ? '' : JSON.stringify(shown)
+}
+
+/** The value without what only its vendor can read, without bytes, and without what says nothing. */
+function visible(value: unknown, lose: (member: string) => void, depth: number): unknown {
+  if (depth > depthMax) return value
+  if (Array.isArray(value)) return value.map((entry) => visible(entry, lose, depth + 1))
+  if (!isObject(value)) return value
+  const kept = Object.entries(value).flatMap(([key, member]) => {
+    if (member === null || (Array.isArray(member) && member.length === 0)) return []
+    const isHidden = key.startsWith('encrypted_') || (key === 'data' && value.type === 'base64')
+    if (!isHidden) return [[key, visible(member, lose, depth + 1)]]
+    lose(key)
+    return []
+  })
+  return Object.fromEntries(kept)
+}
+
+/** As deep as bodies may be nested. */
+const depthMax = 100
