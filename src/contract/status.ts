@@ -1,8 +1,15 @@
 import { z } from 'zod'
 
+/**
+ * The version of the interface that console scripts and tools of this family of servers read from `version` of the status. It says what
+ * they may call, and stays; the version of this program is `sluice_version`.
+ */
+export const interfaceVersion = '0.4.8.9.6'
+
 /** The public status object that the console stores locally. */
 export const status = z.object({
   version: z.string(),
+  sluice_version: z.string(),
   start_time: z.int(),
   system_name: z.string(),
   logo: z.string(),

@@ -15,7 +15,8 @@ it('fills every field of the declared status', () => {
   const answer = statusWith({})
   expect(status.parse(answer)).toEqual(answer)
   expect(answer).toMatchObject({
-    version: '1.2.3',
+    version: '0.4.8.9.6',
+    sluice_version: '1.2.3',
     start_time: 1_700_000_000,
     system_name: 'Sluice',
     quota_per_unit: 500_000,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Handlers } from '../../contract/route.ts'
 import type { siteRoutes } from '../../contract/routes/site.ts'
-import type { Status } from '../../contract/status.ts'
+import { interfaceVersion, type Status } from '../../contract/status.ts'
 import { isOffered } from '../accounts/outside/offered.ts'
 import { findPasskeySite } from '../accounts/passkey-site.ts'
 import type { App } from '../parts.ts'
@@ -24,7 +24,8 @@ export const siteHandlers: Handlers<typeof siteRoutes, Context> = {
 export function readStatus({ version, startedAt, options }: Pick<App, 'version' | 'startedAt' | 'options'>): Status {
   const values = options.current
   return {
-    version,
+    version: interfaceVersion,
+    sluice_version: version,
     start_time: startedAt,
     system_name: values.SystemName,
     logo: values.Logo,

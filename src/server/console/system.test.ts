@@ -150,5 +150,14 @@ describe('the update check', () => {
     ['0.4.8.10', '0.4.8.9.6', true],
     ['v0.4.8', '0.4.8.9.6', false],
     ['nightly', '0.4', false],
+    ['v1.0.0', '1.0.0-rc.1', true],
+    ['1.0.0-rc.1', '1.0.0', false],
+    ['1.0.0-rc.2', '1.0.0-rc.1', true],
+    ['1.0.0-rc.10', '1.0.0-rc.9', true],
+    ['1.0.0-rc.1', '1.0.0-rc.1', false],
+    ['1.0.0-rc.1.1', '1.0.0-rc.1', true],
+    ['1.0.0-rc', '1.0.0-beta.9', true],
+    ['1.0.0+build.5', '1.0.0', false],
+    ['1.0.1-rc.1', '1.0.0', true],
   ])('%s after %s: %s', (version, than, newer) => expect(isNewer(version, than)).toBe(newer))
 })

@@ -41,14 +41,41 @@ export async function readLatestRelease({ options, upstream, version }: Parts): 
   }
 }
 
-/** Whether the numbers of a version are greater, the first that differs deciding: `v0.5` is newer than `0.4.8.9.6`. */
+/**
+ * Whether a version comes after another in semantic versioning: `v1.0.0` after `1.0.0-rc.2` after `1.0.0-rc.1`. Numbers that are missing
+ * are 0, further ones count too, and a text without a version is never newer.
+ */
 export function isNewer(version: string, than: string): boolean {
-  const [given, known] = [version, than].map((text) => (text.match(/\d+/g) ?? []).map(Number))
-  for (let at = 0; at < Math.max(given?.length ?? 0, known?.length ?? 0); at++) {
-    const difference = (given?.[at] ?? 0) - (known?.[at] ?? 0)
-    if (difference !== 0) return difference > 0
+  const [given, known] = [partsOf(version), partsOf(than)]
+  const release = compareLists(given.release, known.release, 0)
+  if (release !== 0) return release > 0
+  if (given.preRelease.length === 0 || known.preRelease.length === 0) return given.preRelease.length < known.preRelease.length
+  return compareLists(given.preRelease, known.preRelease, -1) > 0
+}
+
+type Part = number | string
+
+/** The numbers of the release, and the parts of the pre-release behind its `-`. What stands behind `+` does not order versions. */
+function partsOf(text: string): { release: Part[]; preRelease: Part[] } {
+  const [version = ''] = text.split('+')
+  const [release = '', ...rest] = version.split('-')
+  const preRelease = rest.length === 0 ? [] : rest.join('-').split('.')
+  return {
+    release: (release.match(/\d+/g) ?? []).map(Number),
+    preRelease: preRelease.map((part) => (/^\d+$/.test(part) ? Number(part) : part)),
   }
-  return false
+}
+
+/** Above 0 when the first part that differs is greater in `left`: numbers by size, before words, which go by their letters. */
+function compareLists(left: readonly Part[], right: readonly Part[], missing: Part): number {
+  for (let at = 0; at < Math.max(left.length, right.length); at++) {
+    const [a, b] = [left[at] ?? missing, right[at] ?? missing]
+    if (a === b) continue
+    if (typeof a === 'number' && typeof b === 'number') return a - b
+    if (typeof a === 'string' && typeof b === 'string') return a < b ? -1 : 1
+    return typeof a === 'string' ? 1 : -1
+  }
+  return 0
 }
 
 async function ask(upstream: UpstreamAgents, url: string): Promise<Reply> {

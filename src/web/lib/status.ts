@@ -8,6 +8,7 @@ import { storedJson, storedText } from './stored.ts'
 
 const fallback: Status = {
   version: '',
+  sluice_version: '',
   start_time: 0,
   system_name: 'Sluice',
   logo: '',

@@ -22,7 +22,7 @@ const texts = defineTexts({
 
 export function Screen() {
   const say = useText(texts)
-  const { system_name: name, version } = useStatus()
+  const { system_name: name, sluice_version: version } = useStatus()
   const about = useQuery(read('GET /api/about'))
 
   return (

@@ -16,7 +16,7 @@ const NewRelease = lazy(async () => ({ default: (await import('./new-release.tsx
 /** The running version. The check for updates is shown once there is a feed to ask. */
 export function SystemCard({ hasFeed }: { hasFeed: boolean }) {
   const say = useText(texts)
-  const { version, start_time: startTime } = useStatus()
+  const { sluice_version: version, start_time: startTime } = useStatus()
   const [checking, setChecking] = useState(false)
   const [release, setRelease] = useState<Release>()
 

@@ -13,7 +13,7 @@ const pollsMax = 5
 /** The saved footer, or the credit line. */
 export function Footer() {
   const say = useText(texts)
-  const { system_name: name, version } = useStatus()
+  const { system_name: name, sluice_version: version } = useStatus()
   const html = useFooterHtml()
   return <footer className={styles.footer}>{html ? <SafeHtml html={html} /> : say('credit', { name, version })}</footer>
 }
