@@ -9,7 +9,7 @@ RUN node scripts/build.mjs && npm prune --omit=dev --ignore-scripts
 FROM node:24-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 WORKDIR /app
-COPY --from=build /app/package.json /app/VERSION ./
+COPY --from=build /app/package.json /app/VERSION /app/LICENSE ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 # The server starts no other program: what installs packages is of use to an intruder alone.

@@ -1,12 +1,13 @@
 // `npm run build`: dist/contract and dist/server by the TypeScript compiler, with dist/server/main.js as a bundle of them and of the
-// packages they use; dist/web by Vite, with packed forms of its files. The exported function builds only what changed since the last
-// time, told by a hash over the sources.
+// packages they use; dist/web by Vite, with packed forms of its files; the licences of it all. The exported function builds only what
+// changed since the last time, told by a hash over the sources.
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { installWhenNeeded, requireNode } from './lib/install.mjs'
+import { noticesFile, writeNotices } from './lib/notices.mjs'
 import { packFiles } from './lib/pack-files.mjs'
 import { commandOf, root, runNode } from './lib/process.mjs'
 
@@ -23,6 +24,14 @@ const parts = {
     from: [...shared, 'tsconfig.web.json', 'vite.config.ts', 'scripts/lib/pack-files.mjs', 'src/web'],
     makes: 'dist/web/index.html',
     build: buildWeb,
+  },
+  notices: {
+    from: ['LICENSE', 'package-lock.json', 'scripts/lib/notices.mjs', 'src/web'],
+    makes: noticesFile,
+    build: async () => {
+      await writeNotices()
+      return 0
+    },
   },
 }
 
@@ -47,7 +56,7 @@ export async function buildWhenStale({ force = false, only = Object.keys(parts) 
   if (stale.length === 0) return
 
   const startedAt = Date.now()
-  console.log(`Building ${stale.join(' and ')} …`)
+  console.log(`Building ${stale.join(', ')} …`)
   await mkdir(join(root, 'dist'), { recursive: true })
   const codes = await Promise.all(stale.map((name) => parts[name].build()))
   const failed = stale.filter((_, index) => codes[index] !== 0)
@@ -59,7 +68,7 @@ export async function buildWhenStale({ force = false, only = Object.keys(parts) 
     }),
   )
   if (failed.length > 0) {
-    console.error(`The build of ${failed.join(' and ')} failed.`)
+    console.error(`The build of ${failed.join(', ')} failed.`)
     process.exit(1)
   }
   console.log(`Built in ${((Date.now() - startedAt) / 1000).toFixed(1)} s.`)

@@ -1,0 +1,82 @@
+// The licence texts of all packages whose code is handed on with a build: those that the server needs at run time, and those that are
+// in the console's bundle. Most licences ask that their text goes with every copy.
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { root } from './process.mjs'
+
+export const noticesFile = 'dist/THIRD-PARTY-NOTICES.txt'
+
+const licenceFile = /^(licen[cs]e|copying|notice)([-.].*)?$/i
+
+/** Writes dist/LICENSE and the notices. Packages for other systems are not installed, and left out. */
+export async function writeNotices() {
+  const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
+  const paths = handedOnPackages(lock.packages, await importedPackages('src/web'))
+  const notices = await Promise.all(paths.map((path) => noticeOf(path, lock.packages[path])))
+  const head =
+    'Sluice contains or uses the packages below. Each belongs to its authors and is used under its own licence; Sluice itself is under LICENSE.\n'
+  await mkdir(join(root, 'dist'), { recursive: true })
+  await writeFile(join(root, noticesFile), [head, ...notices.filter(Boolean)].join(`\n${'─'.repeat(80)}\n\n`))
+  await copyFile(join(root, 'LICENSE'), join(root, 'dist/LICENSE'))
+}
+
+/**
+ * Paths (`node_modules/a/node_modules/b`) in the lock file of the packages that production needs, and of the named ones with all that they
+ * depend on, sorted. Packages of types have no code.
+ */
+export function handedOnPackages(packages, names) {
+  const found = new Set(Object.keys(packages).filter((path) => path !== '' && !packages[path].dev && !packages[path].devOptional))
+  const seen = new Set()
+  const visit = (path) => {
+    if (path === undefined || seen.has(path)) return
+    seen.add(path)
+    found.add(path)
+    const { dependencies, optionalDependencies, peerDependencies = {}, peerDependenciesMeta = {} } = packages[path]
+    const peers = Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional)
+    for (const name of [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers])
+      visit(resolve(packages, path, name))
+  }
+  for (const name of names) visit(resolve(packages, '', name))
+  return [...found].filter((path) => !path.includes('node_modules/@types/')).sort()
+}
+
+/** Where Node would find a package from another: in its own folder, or the next one above. */
+function resolve(packages, from, name) {
+  for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf('node_modules/') - 1))) {
+    const path = `${at}${at === '' ? '' : '/'}node_modules/${name}`
+    if (packages[path]) return path
+    if (at === '') return undefined
+  }
+}
+
+/** Names of the packages that the console imports; the contract imports only what the server needs too. */
+async function importedPackages(folder) {
+  const files = (await readdir(join(root, folder), { recursive: true })).filter((path) => /(?<!\.test)\.tsx?$/.test(path))
+  const texts = await Promise.all(files.map((file) => readFile(join(root, folder, file), 'utf8')))
+  const targets = texts.flatMap((text) =>
+    [...text.matchAll(/(?:^import |^} from |^export .*from |\bimport\()(?:.*from )?'([^.'][^']*)'/gm)].map(
+      ([, target]) => target,
+    ),
+  )
+  return new Set(targets.map((target) => target.split('/', target.startsWith('@') ? 2 : 1).join('/')))
+}
+
+async function noticeOf(path, { version, license }) {
+  const files = await readdir(join(root, path)).catch(() => undefined)
+  if (!files) return ''
+  const texts = await Promise.all(
+    files
+      .filter((file) => licenceFile.test(file))
+      .sort()
+      .map((file) => readFile(join(root, path, file), 'utf8').catch(() => '')),
+  )
+  const { author } = JSON.parse(await readFile(join(root, path, 'package.json'), 'utf8'))
+  const by = typeof author === 'string' ? author : (author?.name ?? '')
+  const title = `${path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)} ${version}`
+  return [
+    title,
+    `Licence: ${license ?? 'see its text'}${by ? `, by ${by}` : ''}`,
+    '',
+    ...texts.map((text) => `${text.trim()}\n`),
+  ].join('\n')
+}
