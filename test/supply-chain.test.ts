@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ageProblems, lockedVersions } from '../scripts/lib/lock-ages.mjs'
 
-// Where the code comes from that is not ours: N247 and N248 of the reference about trust.
+// Where the code comes from that is not ours: cases T246 to T248 of docs/reference/trust-cases.md.
 
 const root = new URL('../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
@@ -56,6 +56,11 @@ it('[T248] the bill of materials names every package of the lock file with its h
   expect(wanted.filter((version) => !named.includes(version))).toEqual([])
   for (const { name, hashes } of components) expect(hashes?.[0]?.alg, name).toBe('SHA-512')
   expect(make()).toBe(bom)
+})
+
+it('gives every container of the compose file a limit of its memory', () => {
+  const containers = read('compose.yaml').match(/^ {4}image: |^ {2}build: /gm) ?? []
+  expect(read('compose.yaml').match(/^ {2,4}mem_limit: \d+[mg]$/gm)).toHaveLength(containers.length)
 })
 
 it('[T248] the image has no package manager, runs as nobody special, and needs to write nothing but its data', () => {

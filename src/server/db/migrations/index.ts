@@ -25,7 +25,10 @@ import { passedHeaders } from './0025-passed-headers.ts'
 import { hostedTools } from './0026-hosted-tools.ts'
 import { lackingEndpoints } from './0027-lacking-endpoints.ts'
 
-/** All migrations in order. Forward only: a landed one is never edited. */
+/**
+ * All migrations, in the order of their numbers, which is the order in which they run. Forward only: a landed one is never edited.
+ * How numbers are taken, and why some are missing: docs/how-to/add-a-migration.md.
+ */
 export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dialect: Dialect) => Promise<void> }[] = [
   { name: '0001-start', up: start },
   { name: '0002-sealed-states', up: sealedStates },
@@ -42,12 +45,12 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0015-notice-retries', up: noticeRetries },
   { name: '0016-statistics', up: statistics },
   { name: '0017-nodes', up: nodes },
-  { name: '0019-usage-hours', up: usageHours },
   { name: '0018-own-responses', up: ownResponses },
+  { name: '0019-usage-hours', up: usageHours },
   { name: '0020-saved-views', up: savedViews },
   { name: '0021-charged-tasks', up: chargedTasks },
-  { name: '0024-site-costs', up: siteCosts },
   { name: '0023-idempotent-requests', up: idempotentRequests },
+  { name: '0024-site-costs', up: siteCosts },
   { name: '0025-passed-headers', up: passedHeaders },
   { name: '0026-hosted-tools', up: hostedTools },
   { name: '0027-lacking-endpoints', up: lackingEndpoints },
