@@ -36,7 +36,7 @@ export function crowdAt(passwords: Passwords): () => Promise<void> {
   const hashOn = async ({ hash }: Hashing) => {
     while (!isOver) await hash(goodPassword)
   }
-  const all = Array.from({ length: availableParallelism() + 60 }, () => passwords.inTurn(hashOn).catch(() => {}))
+  const all = Array.from({ length: availableParallelism() + 60 }, () => passwords.withPermit(hashOn).catch(() => {}))
   return async () => {
     isOver = true
     await Promise.all(all)

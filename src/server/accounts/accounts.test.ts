@@ -213,13 +213,13 @@ eachDatabase('accounts', (fresh, kind) => {
     const id = await addUser('ada')
     const boss = { id: 99, username: 'boss', role: role.root, group: 'default', address: '' }
     class Overtaken extends Passwords {
-      override inTurn<Result>(work: (hashing: Hashing) => Promise<Result>): Promise<Result> {
+      override withPermit<Result>(work: (hashing: Hashing) => Promise<Result>): Promise<Result> {
         const verify: Hashing['verify'] = async (password, stored) => {
           const isRight = await node.passwords.verify(password, stored)
           await editByAdmin(node, boss, { id, password: 'another horse 8' })
           return isRight
         }
-        return super.inTurn((hashing) => work({ ...hashing, verify }))
+        return super.withPermit((hashing) => work({ ...hashing, verify }))
       }
     }
     const overtaken = { ...node, passwords: new Overtaken() }

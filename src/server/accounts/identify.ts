@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isRoot } from '../../contract/roles.ts'
-import { promptly } from '../db/promptly.ts'
+import { withDatabaseTimeout } from '../db/with-timeout.ts'
 import type { Client } from '../lib/client-address.ts'
 import { fail } from '../lib/failure.ts'
 import { parseUrl } from '../lib/parse-url.ts'
@@ -24,12 +24,12 @@ type Accounts = Core & { readonly sessions: Sessions }
 
 export async function identify(accounts: Accounts, headers: IncomingHttpHeaders): Promise<Identity | undefined> {
   if (headers.authorization !== undefined) {
-    const account = await promptly(findByAccessToken(accounts, headers.authorization))
+    const account = await withDatabaseTimeout(findByAccessToken(accounts, headers.authorization))
     return account && { account, sessionToken: undefined }
   }
 
   const sessionToken = readSessionToken(headers.cookie)
-  const session = sessionToken ? await promptly(accounts.sessions.find(sessionToken)) : undefined
+  const session = sessionToken ? await withDatabaseTimeout(accounts.sessions.find(sessionToken)) : undefined
   return session && { account: session.account, sessionToken }
 }
 

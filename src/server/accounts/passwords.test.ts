@@ -64,7 +64,7 @@ it('[T025] hashes so little at once that a core stays free, and turns away who c
     await new Promise((resolve) => setImmediate(resolve))
     running--
   }
-  const outcomes = await Promise.allSettled(Array.from({ length: most + 50 + 7 }, () => passwords.inTurn(work)))
+  const outcomes = await Promise.allSettled(Array.from({ length: most + 50 + 7 }, () => passwords.withPermit(work)))
   const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
   expect(refused.map(({ reason }) => [reason.code, reason.params])).toEqual(Array(7).fill(['too_many_requests', { seconds: 1 }]))
   expect(seen).toBe(most)

@@ -2,10 +2,10 @@ import { availableParallelism } from 'node:os'
 import { hash, parseOptions, verify } from '@node-rs/argon2'
 import { hash as hashBcrypt, verify as verifyBcrypt } from '@node-rs/bcrypt'
 import { passwordLength } from '../../contract/entities/user.ts'
-import { NoAnswer } from '../db/promptly.ts'
+import { DatabaseTimeout } from '../db/with-timeout.ts'
 import { fail } from '../lib/failure.ts'
-import { Gate } from '../lib/gate.ts'
 import { newSecret } from '../lib/ids.ts'
+import { Semaphore } from '../lib/semaphore.ts'
 import { commonPasswords } from './common-passwords.ts'
 import { usernameKey } from './names.ts'
 
@@ -20,7 +20,7 @@ const retrySeconds = 1
 const bcryptForm = /^\$2[aby]\$(0[4-9]|1[0-4])\$[./A-Za-z0-9]{53}$/
 const bcryptCost = { min: 4, max: 14 }
 
-/** The slow work itself. */
+/** The computation itself, without the queue. */
 export interface Hashing {
   /** A PHC string with its own salt. */
   hash(password: string): Promise<string>
@@ -33,7 +33,7 @@ export interface Hashing {
  * `too_many_requests`.
  */
 export class Passwords implements Hashing {
-  readonly #gate = new Gate(hashingMax, waitingMax)
+  readonly #semaphore = new Semaphore(hashingMax, waitingMax)
   readonly #hashing: Hashing = {
     hash: (password) => hash(fold(password), strength),
     verify: (password, stored) => this.#verify(password, stored),
@@ -41,34 +41,34 @@ export class Passwords implements Hashing {
   /** Hashes of nothing that anybody knows, to work on where there is no hash of a kind. */
   #argonDummy: Promise<string> | undefined
   #bcryptDummy: { cost: number; hash: Promise<string> } | undefined
-  /** How a turn last found the database silent. */
-  #silence: NoAnswer | undefined
+  /** The latest timeout of the database within a permit. */
+  #timeout: DatabaseTimeout | undefined
 
   hash(password: string): Promise<string> {
-    return this.inTurn((hashing) => hashing.hash(password))
+    return this.withPermit((hashing) => hashing.hash(password))
   }
 
   verify(password: string, stored: string | undefined): Promise<boolean> {
-    return this.inTurn((hashing) => hashing.verify(password, stored))
+    return this.withPermit((hashing) => hashing.verify(password, stored))
   }
 
   /**
-   * Does what belongs to a hash in the turn of that hash: of a crowd that comes at once only those whose turn it is are any work, and who
-   * is turned away was none. Whoever waits while a turn finds the database silent is told the same, and does not find it out anew. Throws
-   * `too_many_requests`, `NoAnswer`.
+   * Runs the work around a hash under the permit of that hash, so that a refused request costs no database query. Requests that were
+   * waiting when the database timed out fail with the same error and do not query it again. Throws `too_many_requests`,
+   * `DatabaseTimeout`.
    */
-  inTurn<Result>(work: (hashing: Hashing) => Promise<Result>): Promise<Result> {
-    const known = this.#silence
-    const turn = async () => {
-      if (this.#silence !== known) throw this.#silence
+  withPermit<Result>(work: (hashing: Hashing) => Promise<Result>): Promise<Result> {
+    const known = this.#timeout
+    const task = async () => {
+      if (this.#timeout !== known) throw this.#timeout
       try {
         return await work(this.#hashing)
       } catch (error) {
-        if (error instanceof NoAnswer) this.#silence = error
+        if (error instanceof DatabaseTimeout) this.#timeout = error
         throw error
       }
     }
-    return this.#gate.run(turn, () => fail('too_many_requests', { seconds: retrySeconds }))
+    return this.#semaphore.run(task, () => fail('too_many_requests', { seconds: retrySeconds }))
   }
 
   /**

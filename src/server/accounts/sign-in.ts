@@ -1,6 +1,6 @@
 import { isRoot } from '../../contract/roles.ts'
-import { promptly } from '../db/promptly.ts'
 import type { Row } from '../db/schema.ts'
+import { withDatabaseTimeout } from '../db/with-timeout.ts'
 import { fail } from '../lib/failure.ts'
 import type { Mailer } from '../notify/mailer.ts'
 import type { Core } from '../options/core.ts'
@@ -36,7 +36,7 @@ export interface SignIn extends Arrival {
 export async function signIn(accounts: Accounts, given: SignIn): Promise<SignedIn> {
   if (given.username.trim() === '' || given.password === '') fail('credentials_required')
   const isHuman = await accounts.human.passes({ token: given.turnstile, address: given.address, action: 'login' })
-  const user = await accounts.passwords.inTurn((hashing) => requireUser(accounts, hashing, { ...given, isHuman }))
+  const user = await accounts.passwords.withPermit((hashing) => requireUser(accounts, hashing, { ...given, isHuman }))
   return enter(accounts, user, given)
 }
 
@@ -46,9 +46,9 @@ async function requireUser(
   hashing: Hashing,
   given: SignIn & { readonly isHuman: boolean },
 ): Promise<Row<'users'>> {
-  const user = await promptly(findByLogin(accounts.db, given.username))
+  const user = await withDatabaseTimeout(findByLogin(accounts.db, given.username))
   const subjects = await subjectsOf(accounts, given, user)
-  for (const subject of subjects) await promptly(countAttempt(accounts, subject))
+  for (const subject of subjects) await withDatabaseTimeout(countAttempt(accounts, subject))
   const right = await isPassword(accounts, hashing, { password: given.password, stored: user?.password_hash })
   const admitted = right && user && isActive(user) ? user : undefined
 
@@ -58,7 +58,7 @@ async function requireUser(
   }
   if (!admitted) fail('credentials_wrong')
 
-  for (const subject of subjects) await promptly(forgive(accounts, subject))
+  for (const subject of subjects) await withDatabaseTimeout(forgive(accounts, subject))
   if (!accounts.passwords.isOutdated(admitted.password_hash)) return admitted
   await renewHash(accounts, hashing, { user: admitted, password: given.password })
   // By the hash that is there now: ours, or that of another login, or of another password.
@@ -72,11 +72,11 @@ export async function requirePassword(
   accounts: Accounts,
   { user, password, address }: { user: Row<'users'>; password: string; address: string },
 ): Promise<void> {
-  await accounts.passwords.inTurn(async (hashing) => {
+  await accounts.passwords.withPermit(async (hashing) => {
     const subjects = await subjectsOf(accounts, { username: user.username, address }, user)
-    for (const subject of subjects) await promptly(countAttempt(accounts, subject))
+    for (const subject of subjects) await withDatabaseTimeout(countAttempt(accounts, subject))
     if (!(await isPassword(accounts, hashing, { password, stored: user.password_hash }))) fail('password_wrong')
-    for (const subject of subjects) await promptly(forgive(accounts, subject))
+    for (const subject of subjects) await withDatabaseTimeout(forgive(accounts, subject))
   })
 }
 
@@ -86,7 +86,7 @@ async function isPassword(
   hashing: Hashing,
   { password, stored }: { password: string; stored: string | undefined },
 ): Promise<boolean> {
-  passwords.expectImported(await promptly(findImportedCost(db)))
+  passwords.expectImported(await withDatabaseTimeout(findImportedCost(db)))
   return hashing.verify(password, stored)
 }
 
@@ -98,7 +98,7 @@ async function subjectsOf(
 ): Promise<Subject[]> {
   const name = user?.username_key ?? usernameKey(username)
   const block = addressSubject(address)
-  const known = await promptly(accounts.sessions.isKnownPlace({ userId: user?.id ?? 0, address }))
+  const known = await withDatabaseTimeout(accounts.sessions.isKnownPlace({ userId: user?.id ?? 0, address }))
   return [block, accountSubject(known ? `${name} at ${block.key}` : name)]
 }
 
@@ -113,5 +113,5 @@ async function renewHash(
     .set({ password_hash })
     .where('id', '=', user.id)
     .where('password_hash', '=', user.password_hash)
-  await promptly(renewed.execute())
+  await withDatabaseTimeout(renewed.execute())
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import pg from 'pg'
 import type { Queries } from '../db/open.ts'
-import { afterAwake } from '../lib/awake.ts'
+import { setActiveTimeout } from '../lib/active-time.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { Receiver, Transport } from './transport.ts'
 
@@ -32,7 +32,7 @@ export function openPostgresNews({ url, db, logger }: PostgresParts, receiver: R
 
   const later = (ms: number, work: () => void) => {
     cancel()
-    cancel = afterAwake(ms, work)
+    cancel = setActiveTimeout(ms, work)
   }
 
   const down = (failed: pg.Client, error: unknown) => {

@@ -1,6 +1,6 @@
 import { channelStatus } from '../../contract/entities/channel-status.ts'
-import { readTogether } from '../db/read-together.ts'
 import type { Row } from '../db/schema.ts'
+import { readSnapshot } from '../db/snapshot-read.ts'
 import type { UpstreamAgents } from '../lib/http-client.ts'
 import { Snapshot } from '../lib/snapshot.ts'
 import type { Core } from '../options/core.ts'
@@ -83,7 +83,7 @@ export async function openChannels(core: Core, upstream: Pick<UpstreamAgents, 'f
  * later. What cannot be used is left out with an error in the log, and never stops the others.
  */
 export async function loadChannels(core: Core): Promise<ChannelIndex> {
-  const { rows, keys } = await readTogether(core.database, async (db) => ({
+  const { rows, keys } = await readSnapshot(core.database, async (db) => ({
     rows: await db.selectFrom('channels').selectAll().where('status', '=', channelStatus.enabled).execute(),
     keys: await db.selectFrom('channel_keys').selectAll().where('status', '=', channelStatus.enabled).orderBy('id').execute(),
   }))
@@ -102,7 +102,7 @@ export interface SavedChannel {
 
 /** Throws `not_found`, or what a broken row throws. */
 export async function openChannel(core: Core, id: number): Promise<SavedChannel> {
-  const { row, keys } = await readTogether(core.database, async (db) => ({
+  const { row, keys } = await readSnapshot(core.database, async (db) => ({
     row: await findRow(db, id),
     keys: await db.selectFrom('channel_keys').selectAll().where('channel_id', '=', id).orderBy('id').execute(),
   }))

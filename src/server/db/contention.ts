@@ -1,27 +1,27 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type DatabaseConnection, Kysely, SqliteDriver, type TransactionBuilder } from 'kysely'
-import { awakeMs } from '../lib/awake.ts'
+import { activeMs } from '../lib/active-time.ts'
 import { AppError } from '../lib/failure.ts'
 import type { Tables } from './schema.ts'
 
-/** What happens when others want the same rows, tables or file at the same time. */
+/** Lock contention: retries of transactions, and waiting for the write lock of SQLite. */
 
 const retriesMax = 3
 const firstPauseMs = 20
 const lockPauseMs = 10
-/** How long a statement waits for the write lock of a SQLite file that somebody else holds. */
+/** How long a statement waits for the write lock of the SQLite file. */
 const writeLockMs = 2000
 
-/** Whether PostgreSQL gave a statement up for the sake of another: a failed serialization, a deadlock, a lock that nobody freed in time. */
+/** Whether PostgreSQL aborted a statement because of concurrency: serialization failure, deadlock or lock timeout. */
 export function isContention(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^40(001|P01)$|^55P03$/.test(String(error.code))
 }
 
 /**
- * Queries whose transactions are done again when the database gave them up for the sake of others: a deadlock, a row or a table that
- * stayed locked. What a transaction does outside of the database is therefore done behind it, never inside.
+ * Queries whose transactions are retried with backoff after a deadlock, a serialization failure or a lock timeout. A transaction must
+ * therefore have no side effect outside of the database: do that after it has committed.
  */
-export class PatientQueries extends Kysely<Tables> {
+export class RetryingQueries extends Kysely<Tables> {
   override transaction(): TransactionBuilder<Tables> {
     const builder = super.transaction()
     const once = builder.execute.bind(builder)
@@ -43,10 +43,10 @@ async function again<Result>(attempt: () => Promise<Result>): Promise<Result> {
 }
 
 /**
- * Waits for the write lock of the file without holding up the process: each attempt ends soon, and between two of them others run.
- * Only the beginning of a transaction and statements outside of one ever meet that lock.
+ * Waits for the write lock of the file without blocking the event loop: each attempt fails fast and is repeated after a pause. Only the
+ * beginning of a transaction and statements outside of one can meet that lock.
  */
-export class PatientSqliteDriver extends SqliteDriver {
+export class BusyWaitingSqliteDriver extends SqliteDriver {
   override async acquireConnection(): Promise<DatabaseConnection> {
     const connection = await super.acquireConnection()
     return {
@@ -57,12 +57,12 @@ export class PatientSqliteDriver extends SqliteDriver {
 }
 
 async function untilUnlocked<Result>(attempt: () => Promise<Result>): Promise<Result> {
-  const latest = awakeMs() + writeLockMs
+  const latest = activeMs() + writeLockMs
   for (;;) {
     try {
       return await attempt()
     } catch (error) {
-      if (!isLocked(error) || awakeMs() > latest) throw error
+      if (!isLocked(error) || activeMs() > latest) throw error
       await pause(lockPauseMs * (0.5 + Math.random()))
     }
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import type { Kysely, Transaction } from 'kysely'
 import type pg from 'pg'
-import { PatientQueries } from './contention.ts'
+import { RetryingQueries } from './contention.ts'
 import type { Tables } from './schema.ts'
 import { sqliteDialect } from './sqlite.ts'
 import { openSqlite } from './sqlite-file.ts'
@@ -34,7 +34,7 @@ export async function openDatabase(
     const { openPostgres, postgresDialect } = await import('./postgres.ts')
     const pool = openPostgres(env.DATABASE_URL)
     pool.on('error', onPoolError)
-    const db = new PatientQueries({ dialect: postgresDialect(pool) })
+    const db = new RetryingQueries({ dialect: postgresDialect(pool) })
     return { dialect: 'postgres', db, url: env.DATABASE_URL, pool, close: () => db.destroy() }
   }
 
@@ -42,7 +42,7 @@ export async function openDatabase(
   const file = join(env.DATA_DIR, 'app.db')
   // This thread has requests to serve: it comes again for a lock, and never stands still for it.
   const raw = openSqlite(file, 0)
-  const db = new PatientQueries({ dialect: sqliteDialect(raw) })
+  const db = new RetryingQueries({ dialect: sqliteDialect(raw) })
   const close = async () => {
     moveIntoFile(raw)
     await db.destroy()

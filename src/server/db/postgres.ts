@@ -1,6 +1,6 @@
 import { PostgresDialect, type PostgresPoolClient } from 'kysely'
 import pg from 'pg'
-import { stillMs, withinAwake } from '../lib/awake.ts'
+import { suspendedMs, withActiveTimeout } from '../lib/active-time.ts'
 
 const int8 = 20
 const numeric = 1700
@@ -47,9 +47,9 @@ export function postgresDialect(pool: pg.Pool): PostgresDialect {
 function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   if (pool.waitingCount >= waitingMax) throw new Error(`${pool.waitingCount} wait for a connection`)
   // The pool's time limit also counts the time that this process stood still: then it is asked once more.
-  const stillBefore = stillMs()
+  const stillBefore = suspendedMs()
   return pool.connect().catch((error: unknown) => {
-    if (stillMs() > stillBefore) return pool.connect()
+    if (suspendedMs() > stillBefore) return pool.connect()
     throw error
   })
 }
@@ -60,7 +60,7 @@ function watched(client: pg.PoolClient): PostgresPoolClient {
   const query = (sql: string, parameters: unknown[]) =>
     silent
       ? Promise.reject(silent)
-      : withinAwake(silenceMs, client.query(sql, parameters), () => {
+      : withActiveTimeout(silenceMs, client.query(sql, parameters), () => {
           silent = new Error('Query read timeout')
           throw silent
         })

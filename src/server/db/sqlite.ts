@@ -1,7 +1,7 @@
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
 import { SqliteDialect, type SqliteDialectConfig } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { PatientSqliteDriver } from './contention.ts'
+import { BusyWaitingSqliteDriver } from './contention.ts'
 
 class PatientSqliteDialect extends SqliteDialect {
   readonly #config: SqliteDialectConfig
@@ -11,8 +11,8 @@ class PatientSqliteDialect extends SqliteDialect {
     this.#config = config
   }
 
-  override createDriver(): PatientSqliteDriver {
-    return new PatientSqliteDriver(this.#config)
+  override createDriver(): BusyWaitingSqliteDriver {
+    return new BusyWaitingSqliteDriver(this.#config)
   }
 }
 

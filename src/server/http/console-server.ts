@@ -8,10 +8,10 @@ import { answerFailure, failureEnvelope } from '../console/failures.ts'
 import { mountRoutes } from '../console/mount.ts'
 import { openApi } from '../console/openapi.ts'
 import { clientReader } from '../lib/client-address.ts'
-import { closeBehindAnswer } from '../lib/close-behind.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { requireFewHeaders } from '../lib/header-limits.ts'
 import { newRequestId } from '../lib/ids.ts'
+import { lingeringCloseAfterReply } from '../lib/lingering-close.ts'
 import { root } from '../lib/root.ts'
 import { ConsoleRequests } from '../limits/console-requests.ts'
 import type { App } from '../parts.ts'
@@ -94,7 +94,7 @@ function leaveUnread({ raw }: FastifyRequest, reply: FastifyReply): void {
   const { 'content-length': declared, 'transfer-encoding': encoding } = raw.headers
   if (raw.complete || (encoding === undefined && Number(declared ?? 0) <= bodyMaxBytes)) return
   reply.header('connection', 'close')
-  closeBehindAnswer(raw)
+  lingeringCloseAfterReply(raw)
 }
 
 /** Paths that cannot be decoded do not even reach the hooks. */

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { isAdmin } from '../../contract/roles.ts'
 import { findByAccessToken } from '../accounts/access-tokens.ts'
-import { withinAwake } from '../lib/awake.ts'
+import { withActiveTimeout } from '../lib/active-time.ts'
 import type { ClientReader } from '../lib/client-address.ts'
 import type { Core } from '../options/core.ts'
 
@@ -43,5 +43,5 @@ async function answersInTime({ db }: Core): Promise<boolean> {
     () => true,
     () => false,
   )
-  return withinAwake(pingMaxMs, answer, () => false)
+  return withActiveTimeout(pingMaxMs, answer, () => false)
 }

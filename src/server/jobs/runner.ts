@@ -2,7 +2,7 @@ import type { OptionValues } from '../../contract/options/index.ts'
 import type { Text } from '../../contract/text.ts'
 import { keepLease, releaseLease, takeLease, withLease } from '../bus/lease.ts'
 import type { NewRow } from '../db/schema.ts'
-import { afterAwake } from '../lib/awake.ts'
+import { setActiveTimeout } from '../lib/active-time.ts'
 import { type Clock, seconds } from '../lib/clock.ts'
 import { background, redact } from '../lib/logger.ts'
 import type { Core } from '../options/core.ts'
@@ -209,7 +209,7 @@ export class JobRunner<Parts extends Core> {
     lost?.addEventListener('abort', end)
     this.#endings.add(ending)
     let failure: Result['outcome'] = 'failed'
-    const cancelDeadline = afterAwake(job.deadlineMs, () => {
+    const cancelDeadline = setActiveTimeout(job.deadlineMs, () => {
       failure = 'timeout'
       ending.abort(new Error('The deadline has passed'))
     })

@@ -2,12 +2,12 @@ import { Resolver } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
 import { type Dispatcher, Pool } from 'undici'
 import type { Text } from '../../contract/text.ts'
-import { afterAwake } from './awake.ts'
+import { setActiveTimeout } from './active-time.ts'
 import { BudgetExceeded } from './byte-budget.ts'
 import { ByteCollector } from './byte-collector.ts'
 import { type AddressRules, type Connector, guardedConnector } from './guarded-connect.ts'
 import { hasTooManyHeaders } from './header-limits.ts'
-import { watchConnection } from './kept-connection.ts'
+import { watchConnection } from './keep-alive.ts'
 import { innerAddress, isForbiddenForChannels, isPublicAddress } from './outgoing-url.ts'
 import { parseUrl } from './parse-url.ts'
 import { proxiedConnector } from './proxy-connect.ts'
@@ -313,7 +313,7 @@ async function withDeadline<Value>(
 ): Promise<Value> {
   const controller = new AbortController()
   const abort = () => controller.abort()
-  const cancel = afterAwake(timeoutMs, abort)
+  const cancel = setActiveTimeout(timeoutMs, abort)
   signal?.addEventListener('abort', abort)
   if (signal?.aborted) abort()
   try {

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import { buildConnector } from 'undici'
-import { afterAwake } from './awake.ts'
+import { setActiveTimeout } from './active-time.ts'
 import { AddressRefused, type AddressRules, type Connector, guardedConnector } from './guarded-connect.ts'
 import { literalHost } from './outgoing-url.ts'
 import { parseUrl } from './parse-url.ts'
@@ -48,7 +48,7 @@ async function openTunnel(proxy: URL, connect: Connector, target: Target, timeou
   // Behind a tunnel, the connection on top reports what goes wrong.
   socket.on('error', () => {})
 
-  const cancel = afterAwake(timeoutMs, () => socket.destroy())
+  const cancel = setActiveTimeout(timeoutMs, () => socket.destroy())
   try {
     if (proxy.protocol.startsWith('socks5')) await requestSocks5(socket, target, loginOf(proxy))
     else await requestConnect(socket, target, loginOf(proxy))

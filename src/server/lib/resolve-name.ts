@@ -2,8 +2,8 @@ import { lookup, Resolver } from 'node:dns/promises'
 import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAwake, withinAwake } from './awake.ts'
-import { Gate } from './gate.ts'
+import { setActiveTimeout, withActiveTimeout } from './active-time.ts'
+import { Semaphore } from './semaphore.ts'
 
 /** All addresses of a name. */
 export type Resolve = (hostname: string) => Promise<readonly Address[]>
@@ -32,7 +32,7 @@ export function systemResolve(sources: NameSources = {}): Resolve {
   const { servers, hostsFile = systemHosts, system = askSystem, deadlineMs = lookupMaxMs } = sources
   const running = new Map<string, ReturnType<Resolve>>()
   const hosts = new HostsFile(hostsFile)
-  const gate = new Gate(systemLookupsMax, systemLookupsWaitingMax)
+  const semaphore = new Semaphore(systemLookupsMax, systemLookupsWaitingMax)
 
   const resolve = async (hostname: string): Promise<readonly Address[]> => {
     const name = hostname.toLowerCase().replace(/\.$/, '')
@@ -44,7 +44,7 @@ export function systemResolve(sources: NameSources = {}): Resolve {
     } catch (error) {
       if (!isUnknown(error)) throw error
       return withinDeadline(
-        gate.run(
+        semaphore.run(
           () => system(hostname),
           () => {
             throw error
@@ -88,7 +88,7 @@ const loopback: readonly Address[] = [
 async function askServers(hostname: string, servers: NameSources['servers'], deadlineMs: number): Promise<Address[]> {
   const resolver = new Resolver({ timeout: Math.ceil(deadlineMs / 3), tries: 2 })
   if (servers) resolver.setServers([...servers])
-  const cancel = afterAwake(deadlineMs, () => resolver.cancel())
+  const cancel = setActiveTimeout(deadlineMs, () => resolver.cancel())
   const found: Address[] = []
   const take = (family: 4 | 6) => (all: readonly string[]) => void found.push(...all.map((address) => ({ address, family })))
   try {
@@ -121,7 +121,7 @@ function withinDeadline<Value>(
   work: Promise<Value>,
   { hostname, deadlineMs }: { hostname: string; deadlineMs: number },
 ): Promise<Value> {
-  return withinAwake(deadlineMs, work, () => {
+  return withActiveTimeout(deadlineMs, work, () => {
     throw noAnswer(hostname, 'ETIMEOUT')
   })
 }

@@ -1,4 +1,4 @@
-import { awakeMs } from './awake.ts'
+import { activeMs } from './active-time.ts'
 import type { Clock } from './clock.ts'
 
 const resolutionMs = 50
@@ -32,7 +32,7 @@ export class Deadlines {
   #timer: NodeJS.Timeout | undefined
 
   /** `now` must not go back. By default the time that the process has run, so that nothing is due on waking from a standstill. */
-  constructor(now: Clock = awakeMs) {
+  constructor(now: Clock = activeMs) {
     this.#now = now
     this.#startMs = now()
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { newRedisClient, type RedisClient } from '../bus/redis-client.ts'
-import { awakeMs, withinAwake } from '../lib/awake.ts'
+import { activeMs, withActiveTimeout } from '../lib/active-time.ts'
 import type { Logger } from '../lib/logger.ts'
 import { changeOf, concurrencyRetryMs } from './memory-windows.ts'
 import { endScript, renewScript, takeScript } from './redis-scripts.ts'
@@ -122,14 +122,14 @@ export class RedisWindows {
   #mayAsk(): boolean {
     if (!this.#client.isReady) return false
     if (!this.#isAway) return true
-    if (this.#isProbing || awakeMs() < this.#pausedUntil) return false
+    if (this.#isProbing || activeMs() < this.#pausedUntil) return false
     this.#isProbing = true
     return true
   }
 
   async #ask(script: Script, keys: string[], values: readonly (string | number)[]): Promise<number[] | undefined> {
     try {
-      const numbers = await withinAwake(this.#timing.waitMs, this.#run(script, keys, values), () => undefined)
+      const numbers = await withActiveTimeout(this.#timing.waitMs, this.#run(script, keys, values), () => undefined)
       if (numbers) this.#back()
       else this.#away(new Error('Redis did not answer in time'))
       return numbers
@@ -163,7 +163,7 @@ export class RedisWindows {
 
   #away(error: unknown): void {
     this.#isAway = true
-    this.#pausedUntil = awakeMs() + this.#timing.pauseMs
+    this.#pausedUntil = activeMs() + this.#timing.pauseMs
     if (!this.#isWarned)
       this.#logger.warn({ error }, 'REDIS IS AWAY OR LATE. Request limits are counted by each node on its own until it is back')
     this.#isWarned = true

@@ -1,8 +1,8 @@
 import { isIPv4 } from 'node:net'
 import type { Text } from '../../contract/text.ts'
 import { AppError, fail } from '../lib/failure.ts'
-import { Gate } from '../lib/gate.ts'
 import { background } from '../lib/logger.ts'
+import { Semaphore } from '../lib/semaphore.ts'
 import type { Core } from '../options/core.ts'
 
 /**
@@ -28,7 +28,7 @@ export class Mailer {
   readonly #core: Pick<Core, 'options' | 'logger'>
   /** Trusted besides those of the system, or in their place; for tests with a server of their own. */
   readonly #certificates: string | undefined
-  readonly #gate = new Gate(sendingMax, waitingMax)
+  readonly #semaphore = new Semaphore(sendingMax, waitingMax)
   readonly #ending = new AbortController()
   readonly #running = new Set<Promise<void>>()
 
@@ -49,7 +49,7 @@ export class Mailer {
    */
   async send(mail: Mail): Promise<void> {
     this.requireConfigured()
-    const running = this.#gate.run(
+    const running = this.#semaphore.run(
       () => this.#deliver(mail),
       () => fail('too_many_requests'),
     )

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { testCertificate as cert, testKey as key } from '../../../test/helpers/certificate.ts'
 import { defaults } from '../../contract/options/defaults.ts'
 import type { OptionValues } from '../../contract/options/index.ts'
-import { awakeMs } from '../lib/awake.ts'
+import { activeMs } from '../lib/active-time.ts'
 import { publicInternet, UpstreamAgents } from '../lib/http-client.ts'
 import { callWebhook } from './webhook.ts'
 
@@ -75,7 +75,7 @@ async function hurried(promise: Promise<void>): Promise<string> {
     await new Promise((resolve) => setImmediate(resolve))
     await vi.advanceTimersByTimeAsync(100)
     // The interval that asks this clock is not hurried.
-    awakeMs()
+    activeMs()
   }
   return code
 }

@@ -4,10 +4,10 @@ import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { refuseLoop } from '../channels/site-hops.ts'
 import type { ClientReader } from '../lib/client-address.ts'
-import { closeGently } from '../lib/close-gently.ts'
 import { fail } from '../lib/failure.ts'
 import { requireFewHeaders } from '../lib/header-limits.ts'
 import { newRequestId } from '../lib/ids.ts'
+import { lingeringClose } from '../lib/lingering-close.ts'
 import { socketLimits } from '../lib/upstream-socket.ts'
 import { findEndpoint, findSocketEndpoint, refuseRoute } from './endpoints.ts'
 import { handleRelay } from './handle-request.ts'
@@ -104,7 +104,7 @@ function callOver(app: RelayParts, readClient: ClientReader, request: IncomingMe
   if (socket instanceof Socket) response.assignSocket(socket)
   const ignore = () => {}
   socket.on('error', ignore)
-  const close = () => closeGently(socket)
+  const close = () => lingeringClose(socket)
   response.once('finish', close)
   const call = new Call(
     { request, response },

@@ -1,8 +1,8 @@
 import { BudgetExceeded, type Share } from '../lib/byte-budget.ts'
 import { AppError, fail } from '../lib/failure.ts'
-import { Gate } from '../lib/gate.ts'
 import { CallFailure, callConfigured, type Reply } from '../lib/http-client.ts'
 import { imageType } from '../lib/image-type.ts'
+import { Semaphore } from '../lib/semaphore.ts'
 import type { Call } from '../relay/http/client-exchange.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { fetchFile } from '../relay/upstream/fetch-media.ts'
@@ -10,8 +10,8 @@ import { readLinkKey } from './links.ts'
 
 const imageBytesMax = 24 * 1024 * 1024
 const timeoutMs = 20_000
-/** Pictures are held in memory while they pass. */
-const gate = new Gate(4, 64)
+/** Bounds how many pictures are in memory at once. */
+const semaphore = new Semaphore(4, 64)
 
 /**
  * `GET /mj/image/{id}?key=…`: the picture of a drawing, fetched from where the upstream put it, so that nobody learns where that is. Only
@@ -32,7 +32,7 @@ export async function showImage(app: RelayParts, call: Call, upstreamId: string)
 
   const share = app.mediaMemory.open()
   try {
-    const body = await gate.run(
+    const body = await semaphore.run(
       () => fetchImage(app, share, row.image_url),
       () => fail('server_busy'),
     )

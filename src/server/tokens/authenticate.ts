@@ -2,8 +2,8 @@ import type { RequestLimit } from '../../contract/entities/request-limit.ts'
 import { tokenStatus } from '../../contract/entities/token.ts'
 import { userStatus } from '../../contract/entities/user.ts'
 import { isAdmin } from '../../contract/roles.ts'
-import { promptly } from '../db/promptly.ts'
 import type { Row } from '../db/schema.ts'
+import { withDatabaseTimeout } from '../db/with-timeout.ts'
 import { type AddressList, readAddressList } from '../lib/addresses.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
@@ -168,7 +168,7 @@ async function loadToken(core: Core, hash: string): Promise<Known | null> {
     .where('tokens.deleted_at', 'is', null)
     .where('users.deleted_at', 'is', null)
     .executeTakeFirst()
-  const row = await promptly(found).catch((cause: unknown) => fail('database_unavailable', {}, { cause }))
+  const row = await withDatabaseTimeout(found).catch((cause: unknown) => fail('database_unavailable', {}, { cause }))
   if (!row) return null
 
   return {

@@ -1,4 +1,4 @@
-import { awakeMs } from '../lib/awake.ts'
+import { activeMs } from '../lib/active-time.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import type { Logger } from '../lib/logger.ts'
 
@@ -80,7 +80,7 @@ export class Committer<Work> {
   /** Whether the database takes nothing at present. */
   get failing(): boolean {
     if (this.#tryingSince === undefined) return false
-    return this.#failures >= failuresMax || awakeMs() - this.#tryingSince > slowMs
+    return this.#failures >= failuresMax || activeMs() - this.#tryingSince > slowMs
   }
 
   /** Throws `server_stopping` after `close`. */
@@ -94,7 +94,7 @@ export class Committer<Work> {
 
   /** Resolves when the work is durable. Rejects with `database_unavailable` after five seconds; the work stays queued all the same. */
   wait(item: Queued<Work>): Promise<void> {
-    return new Promise((resolve, reject) => item.waiters.push({ since: awakeMs(), resolve, reject }))
+    return new Promise((resolve, reject) => item.waiters.push({ since: activeMs(), resolve, reject }))
   }
 
   /**
@@ -120,8 +120,8 @@ export class Committer<Work> {
 
   /** Waits until everything is durable, at most `limitMs`. Answers what could not be written; nothing is written after that. */
   async close(limitMs: number): Promise<Work[]> {
-    const latest = awakeMs() + limitMs
-    while (this.#left().some(({ refusals }) => refusals < closingRefusalsMax) && awakeMs() < latest) {
+    const latest = activeMs() + limitMs
+    while (this.#left().some(({ refusals }) => refusals < closingRefusalsMax) && activeMs() < latest) {
       for (const timer of [...this.#parked.keys()]) this.#unpark(timer)
       await pause(10)
     }
@@ -148,7 +148,7 @@ export class Committer<Work> {
   async #run(): Promise<void> {
     while (this.#queue.length > 0 && !this.#stopped) {
       this.#current = this.#take()
-      this.#tryingSince ??= awakeMs()
+      this.#tryingSince ??= activeMs()
       try {
         await this.#writer.write(this.#current.map(({ work }) => work))
         this.#answered()
@@ -237,7 +237,7 @@ export class Committer<Work> {
   }
 
   #rejectLate(): void {
-    const before = awakeMs() - waitMs
+    const before = activeMs() - waitMs
     for (const items of [this.#current, this.#queue, ...this.#parked.values()]) {
       for (const item of items) {
         if (item.waiters.length === 0) continue

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { isDatabaseFailure } from '../db/open.ts'
-import { stillMs, withinAwake } from '../lib/awake.ts'
+import { suspendedMs, withActiveTimeout } from '../lib/active-time.ts'
 
 /** PostgreSQL could not be reached, or did not answer in time. */
 export class Unreachable extends Error {}
@@ -9,7 +9,7 @@ export class Unreachable extends Error {}
 export async function onConnection<T>(pool: pg.Pool, limitMs: number, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await connect(pool)
   try {
-    const result = await withinAwake(limitMs, work(client), () => {
+    const result = await withActiveTimeout(limitMs, work(client), () => {
       throw new Unreachable(`PostgreSQL did not answer within ${limitMs} ms`)
     })
     client.release()
@@ -22,13 +22,13 @@ export async function onConnection<T>(pool: pg.Pool, limitMs: number, work: (cli
 
 /** The pool has its own time limit, which also counts the time that this process stood still: then it is asked once more. */
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
-  const stillBefore = stillMs()
+  const stillBefore = suspendedMs()
   const unreachable = (cause: unknown) => {
     throw new Unreachable('PostgreSQL cannot be reached', { cause })
   }
   return pool
     .connect()
-    .catch((cause: unknown) => (stillMs() > stillBefore ? pool.connect().catch(unreachable) : unreachable(cause)))
+    .catch((cause: unknown) => (suspendedMs() > stillBefore ? pool.connect().catch(unreachable) : unreachable(cause)))
 }
 
 /** Whether a failure is that of the database as a whole. Every other one is laid on the rows, or on a row that another has locked. */

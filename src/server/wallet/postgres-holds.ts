@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { awakeMs } from '../lib/awake.ts'
+import { activeMs } from '../lib/active-time.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { jittered, pause } from './committer.ts'
 import type { Hold } from './ledger.ts'
@@ -44,7 +44,7 @@ export class HoldQueue {
   add(wanted: Hold): Promise<void> {
     if (this.#queue.length >= queueMax) fail('server_busy')
     return new Promise((resolve, reject) => {
-      this.#queue.push({ wanted, since: awakeMs(), resolve, reject })
+      this.#queue.push({ wanted, since: activeMs(), resolve, reject })
       if (this.#running) return
       this.#running = true
       setImmediate(() => void this.#run())
@@ -88,7 +88,7 @@ export class HoldQueue {
 
   async #afterConflict(batch: readonly Waiting[], cause: unknown): Promise<Waiting[]> {
     await pause(jittered(10))
-    const latest = awakeMs() - conflictsMs
+    const latest = activeMs() - conflictsMs
     refuse(
       batch.filter(({ since }) => since < latest),
       cause,

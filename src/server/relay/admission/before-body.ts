@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { promptly } from '../../db/promptly.ts'
+import { withDatabaseTimeout } from '../../db/with-timeout.ts'
 import { fail } from '../../lib/failure.ts'
 import type { Turn } from '../../limits/turn.ts'
 import { groupsToTry } from '../../pricing/groups.ts'
@@ -43,7 +43,7 @@ function declaredBytes({ headers }: IncomingMessage): number {
 /** Reads the balance anew: it may have been filled up by another node or in the database. */
 async function requireBalance(app: RelayParts, caller: RelayCaller, groupInBody: boolean): Promise<void> {
   const found = app.db.selectFrom('users').select('quota').where('id', '=', caller.userId).executeTakeFirst()
-  const row = await promptly(found).catch((cause: unknown) => fail('database_unavailable', {}, { cause }))
+  const row = await withDatabaseTimeout(found).catch((cause: unknown) => fail('database_unavailable', {}, { cause }))
   if (!row || row.quota > 0) {
     app.emptyBalances.clear(caller.userId)
     return

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Language } from '../../../contract/text.ts'
 import { chunkOf, lastChunk } from '../../lib/chunked.ts'
 import type { Client } from '../../lib/client-address.ts'
-import { closeBehindAnswer } from '../../lib/close-behind.ts'
 import { AppError } from '../../lib/failure.ts'
+import { lingeringCloseAfterReply } from '../../lib/lingering-close.ts'
 import { takeOverChunking } from '../../lib/node-internals.ts'
 import { toByteText } from '../../lib/sse.ts'
 import type { CallerError } from '../../protocols/error-body.ts'
@@ -311,7 +311,7 @@ export class Call {
     }
     const body = errorBody(this.dialect, told, telling)
     const isWhole = this.request.complete
-    if (!isWhole) closeBehindAnswer(this.request)
+    if (!isWhole) lingeringCloseAfterReply(this.request)
     this.#writeHead(statusFor(this.dialect, told), {
       ...errorHeaders(this.dialect, told, this.id),
       ...this.idHeaders(),

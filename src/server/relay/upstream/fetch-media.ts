@@ -1,4 +1,4 @@
-import { afterAwake } from '../../lib/awake.ts'
+import { setActiveTimeout } from '../../lib/active-time.ts'
 import { BudgetExceeded, type BudgetLimits, type Share } from '../../lib/byte-budget.ts'
 import { fail } from '../../lib/failure.ts'
 import { CallFailure, fetchUntrusted, type Reply, type UntrustedCall, type UpstreamAgents } from '../../lib/http-client.ts'
@@ -88,7 +88,7 @@ export class RequestMedia {
 
   async #fetch(urls: readonly string[]): Promise<void> {
     const stop = new AbortController()
-    const cancel = afterAwake(totalMs, () => stop.abort())
+    const cancel = setActiveTimeout(totalMs, () => stop.abort())
     this.#call.whenOver(() => stop.abort())
     try {
       const replies: (Reply | undefined)[] = []

@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici'
 import type { Usage } from '../../../contract/usage.ts'
 import { type Framing, openFraming, type Unframe } from '../../lib/frames.ts'
 import { hasTooManyHeaders, replyHeadersMax } from '../../lib/header-limits.ts'
-import { wasClosedUnread } from '../../lib/kept-connection.ts'
+import { wasClosedWhileIdle } from '../../lib/keep-alive.ts'
 import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
 import { readGoogleDetails } from '../../protocols/gemini-generate/errors.ts'
 import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
@@ -175,7 +175,7 @@ export class Exchange implements Running, Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, cause: Error): void {
     if (this.#isOver) return
-    if (!this.#hasRepeated && wasClosedUnread(cause)) {
+    if (!this.#hasRepeated && wasClosedWhileIdle(cause)) {
       this.#hasRepeated = true
       this.#target.repeats?.()
       this.start()

@@ -1,5 +1,5 @@
 import type { Usage } from '../../../contract/usage.ts'
-import { awakeMs } from '../../lib/awake.ts'
+import { activeMs } from '../../lib/active-time.ts'
 import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
 import { readErrorInReply } from '../../protocols/openai-chat/errors.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
@@ -114,14 +114,14 @@ export class ConvertedExchange implements Running {
 
   /** One call, and its task until that is done. A question that fails on the way does not end the task. */
   async #follow(call: Target): Promise<JsonObject | UpstreamFailure> {
-    const endsMs = awakeMs() + call.limits.headersMs
+    const endsMs = activeMs() + call.limits.headersMs
     const first = await this.#ask(call)
     const taskId = first instanceof UpstreamFailure ? undefined : this.#target.pendingTask(first)
     if (taskId === undefined) return first
 
     const task = this.#target.taskTarget(call, taskId)
     for (let asked = 0, failed = 0; !this.#isOver; asked++) {
-      if (awakeMs() > endsMs) break
+      if (activeMs() > endsMs) break
       await this.#wait(pausesMs[Math.min(asked, pausesMs.length - 1)] ?? 0)
       const reply = await this.#ask(task)
       failed = reply instanceof UpstreamFailure ? failed + 1 : 0

@@ -1,13 +1,13 @@
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { closeBehindAnswer } from './close-behind.ts'
+import { lingeringCloseAfterReply } from './lingering-close.ts'
 
-it('what follows a refused body on its connection is no request', async () => {
+it('bytes behind a refused body are not parsed as a further request', async () => {
   const paths: (string | undefined)[] = []
   const server = createServer((request, response) => {
     paths.push(request.url)
-    closeBehindAnswer(request)
+    lingeringCloseAfterReply(request)
     response.writeHead(413, { connection: 'close', 'content-length': '0' }).end()
   })
   onTestFinished(() => void server.close())

@@ -1,51 +1,51 @@
 import { describe, expect, it } from 'vitest'
-import { AwakeClock, afterAwake, withinAwake } from './awake.ts'
+import { ActiveClock, setActiveTimeout, withActiveTimeout } from './active-time.ts'
 import { newSteadyClock } from './clock.ts'
 import { Deadlines } from './timer-wheel.ts'
 
-function standing() {
+function newClock() {
   let nowMs = 5000
-  const clock = new AwakeClock(() => nowMs)
-  /** Time in which the process runs and looks at its clock. */
+  const clock = new ActiveClock(() => nowMs)
+  /** Active time, during which the clock is sampled. */
   const run = (ms: number) => {
     for (let step = 0; step < ms; step += 250) {
       nowMs += 250
       clock.now()
     }
   }
-  const standStill = (ms: number) => {
+  const suspend = (ms: number) => {
     nowMs += ms
   }
-  return { clock, run, standStill }
+  return { clock, run, suspend }
 }
 
-describe('a process that stood still', () => {
-  it('has not lived through that time: it is left out, all but what may have passed since the last look', () => {
-    const { clock, run, standStill } = standing()
+describe('a process that was suspended', () => {
+  it('leaves the suspension out, except for one sampling interval', () => {
+    const { clock, run, suspend } = newClock()
     const before = clock.now()
     run(2000)
-    standStill(30_000)
+    suspend(30_000)
     expect(clock.now() - before).toBe(2250)
-    expect(clock.stillMs).toBe(29_750)
+    expect(clock.suspendedMs).toBe(29_750)
     run(1000)
     expect(clock.now() - before).toBe(3250)
   })
 
-  it('that was only busy for less than a second was not still', () => {
-    const { clock, standStill } = standing()
+  it('counts a gap of less than a second as active time', () => {
+    const { clock, suspend } = newClock()
     const before = clock.now()
-    standStill(900)
-    expect([clock.now() - before, clock.stillMs]).toEqual([900, 0])
+    suspend(900)
+    expect([clock.now() - before, clock.suspendedMs]).toEqual([900, 0])
   })
 
-  it('reaches no deadline on waking, and those that are left when they are due', () => {
-    const { clock, run, standStill } = standing()
+  it('fires no deadline on resuming, and the remaining ones after their active time', () => {
+    const { clock, run, suspend } = newClock()
     const deadlines = new Deadlines(() => clock.now())
     const reached: string[] = []
     deadlines.after(1000, () => reached.push('first'))
     deadlines.after(5000, () => reached.push('second'))
     run(500)
-    standStill(60_000)
+    suspend(60_000)
     deadlines.advance()
     expect(reached).toEqual([])
     run(500)
@@ -56,21 +56,21 @@ describe('a process that stood still', () => {
 })
 
 describe('time limits', () => {
-  it('answer what came in time, what `late` says otherwise, and pass failures of either on', async () => {
+  it('return the result in time, else that of `late`, and pass errors of either on', async () => {
     const never = new Promise<never>(() => {})
-    expect(await withinAwake(1000, Promise.resolve('came'), () => 'late')).toBe('came')
-    expect(await withinAwake(1, never, () => 'late')).toBe('late')
-    await expect(withinAwake(1000, Promise.reject(new Error('failed')), () => 'late')).rejects.toThrow('failed')
+    expect(await withActiveTimeout(1000, Promise.resolve('came'), () => 'late')).toBe('came')
+    expect(await withActiveTimeout(1, never, () => 'late')).toBe('late')
+    await expect(withActiveTimeout(1000, Promise.reject(new Error('failed')), () => 'late')).rejects.toThrow('failed')
     const tooLate = () => {
       throw new Error('too late')
     }
-    await expect(withinAwake(1, never, tooLate)).rejects.toThrow('too late')
+    await expect(withActiveTimeout(1, never, tooLate)).rejects.toThrow('too late')
   })
 
   it('that are cancelled are not judged', async () => {
     const judged: string[] = []
-    afterAwake(1, () => judged.push('cancelled'))()
-    await new Promise<void>((resolve) => afterAwake(2, resolve))
+    setActiveTimeout(1, () => judged.push('cancelled'))()
+    await new Promise<void>((resolve) => setActiveTimeout(2, resolve))
     expect(judged).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
-/** Lets a bounded number of tasks run at once and a bounded number wait; who comes after those is turned away. */
-export class Gate {
+/** A counting semaphore with a bounded queue: at most `runningMax` tasks run at once, at most `waitingMax` wait, others are refused. */
+export class Semaphore {
   readonly #runningMax: number
   readonly #waitingMax: number
   readonly #waiting: (() => void)[] = []
@@ -10,11 +10,11 @@ export class Gate {
     this.#waitingMax = waitingMax
   }
 
-  /** Runs the task when its turn comes. `refuse` is called, and must throw, when the queue is full. */
+  /** Runs the task as soon as a permit is free, first come, first served. `refuse` is called, and must throw, when the queue is full. */
   async run<Result>(task: () => Promise<Result>, refuse: () => never): Promise<Result> {
     if (this.#running >= this.#runningMax) {
       if (this.#waiting.length >= this.#waitingMax) refuse()
-      // Whoever leaves hands its place over, so `#running` already counts this task.
+      // A task that ends passes its permit on, so `#running` already counts this one.
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     } else {
       this.#running++

@@ -2,8 +2,8 @@ import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 
 /**
- * What undici does not tell of its connections, and one thing that it gets wrong: whether a request that failed was written to a
- * connection which the upstream had just closed, and interim replies (100, 102, 103), which any upstream may send and which are no answer.
+ * Two things about keep-alive connections that undici does not handle: whether a failed request was written to a connection that the
+ * upstream had just closed as idle, and informational replies (100, 102, 103), which must be skipped.
  */
 
 /** A request on a connection; the one before it has been answered. */
@@ -48,14 +48,14 @@ export function watchConnection(socket: Socket): void {
   }
 }
 
-/** An upstream that has kept a connection for longer than this after a request may have begun to work on it. */
+/** When the connection stayed open for longer after the request was written, the upstream may have begun to process it. */
 const unreadWithinMs = 200
 
 /**
- * Whether a request failed because the upstream had closed a connection that was kept after an earlier answer: nothing of a reply has
- * come, and the connection ended within 200 ms of the writing. Only then may the request be sent again.
+ * Whether a request failed because the upstream had closed the idle keep-alive connection: it was not the first request on it, no byte
+ * of a reply arrived, and the connection ended within 200 ms after the request was written. Only then is a retry safe.
  */
-export function wasClosedUnread(cause: Error): boolean {
+export function wasClosedWhileIdle(cause: Error): boolean {
   const use = lastUses.get(cause)
   const isClosed = 'code' in cause && ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(String(cause.code))
   return isClosed && use !== undefined && use.requests > 1 && !use.hasReply && use.endedMs - use.sentMs <= unreadWithinMs

@@ -1,0 +1,71 @@
+/**
+ * Names that were replaced by the established terms of `docs/reference/glossary.md`, so that they do not come back. Each folder of `src`
+ * has its own list; extend the list of the folder whose names change. A name may stay in use elsewhere: `scope` is the folder that must
+ * not declare it.
+ */
+export interface RetiredNames {
+  readonly scope: string
+  /** File and folder names without their ending. */
+  readonly files: readonly string[]
+  /** Exported functions, constants, classes and types. */
+  readonly exports: readonly string[]
+}
+
+export const retiredNames: readonly RetiredNames[] = [
+  {
+    scope: 'src/server/lib',
+    files: ['gate', 'close-behind', 'close-gently', 'awake', 'kept-connection'],
+    exports: [
+      'Gate',
+      'closeBehindAnswer',
+      'closeGently',
+      'AwakeClock',
+      'awakeMs',
+      'stillMs',
+      'afterAwake',
+      'withinAwake',
+      'wasClosedUnread',
+    ],
+  },
+  {
+    scope: 'src/server/db',
+    files: ['promptly', 'read-together'],
+    exports: ['NoAnswer', 'promptly', 'readTogether', 'PatientQueries', 'PatientSqliteDriver'],
+  },
+]
+
+interface Source {
+  readonly path: string
+  readonly text: string
+}
+
+const declaration =
+  /^\s*(?:export\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:class|interface|type|function\*?|const|let|enum)\s+(\w+)/
+const listedExport = /^export\s+(?:type\s+)?\{([^}]*)\}/gm
+
+/** Exported names that a file declares, or that it re-exports under another name. */
+export function exportedNames(text: string): string[] {
+  const declared = text.split('\n').flatMap((line) => (line.startsWith('export ') ? (declaration.exec(line)?.[1] ?? []) : []))
+  const listed = [...text.matchAll(listedExport)].flatMap(([, names = '']) =>
+    names.split(',').flatMap((name) => name.trim().split(/\s+/).at(-1) || []),
+  )
+  return [...declared, ...listed]
+}
+
+/** One line for each retired name that a source file still has or declares. */
+export function retiredIn(sources: readonly Source[], lists: readonly RetiredNames[] = retiredNames): string[] {
+  return lists.flatMap(({ scope, files, exports }) =>
+    sources
+      .filter(({ path }) => path.startsWith(`${scope}/`))
+      .flatMap(({ path, text }) => {
+        const parts = path.slice(scope.length + 1).split('/')
+        const names = parts.map((part) => part.replace(/(\.test)?\.tsx?$/, ''))
+        return [
+          ...files.filter((file) => names.includes(file)).map((file) => `${path}: the file name ${file} is retired`),
+          ...exportedNames(text)
+            .filter((name) => exports.includes(name))
+            .map((name) => `${path}: the exported name ${name} is retired`),
+        ]
+      }),
+  )
+}
