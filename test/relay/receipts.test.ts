@@ -63,6 +63,91 @@ describe('what a channel of the same protocol is not sent', () => {
   })
 })
 
+describe('what a channel is not sent of embeddings and images', () => {
+  const vectors = JSON.stringify({
+    ...{ object: 'list', data: [{ object: 'embedding', index: 0, embedding: [0.5, 0.25] }], model: 'mistral-embed' },
+    usage: { prompt_tokens: 3, total_tokens: 3 },
+  })
+  const picture = JSON.stringify({
+    ...{ created: 1, data: [{ b64_json: 'AAAA' }] },
+    usage: { input_tokens: 10, output_tokens: 20, total_tokens: 30 },
+  })
+  const drawing = { model: 'gpt-image-1', prompt: 'a lock' }
+  const grok = { model: 'grok-2-image', prompt: 'a lock' }
+  const [embeddings, generations, edits] = ['/v1/embeddings', '/v1/images/generations', '/v1/images/edits']
+  const embedding = { model: 'mistral-embed', input: 'a', encoding_format: 'float' }
+  const form = (body: Data) => {
+    const data = new FormData()
+    for (const [name, value] of Object.entries(body)) data.append(name, String(value))
+    data.append('image', new Blob(['a'], { type: 'image/png' }), 'a.png')
+    return data
+  }
+
+  it.each<[type: number, path: string, body: Data, dropped: string | null]>([
+    [42, embeddings, { ...embedding, user: 'u' }, 'user'],
+    [42, embeddings, { ...embedding, dimensions: 2 }, null],
+    [1, generations, { ...drawing, response_format: 'url' }, 'response_format'],
+    [1, generations, { ...drawing, response_format: 'b64_json' }, null],
+    [1, edits, { ...drawing, response_format: 'url' }, 'response_format'],
+    [1, edits, { ...drawing, response_format: 'b64_json' }, null],
+    [48, generations, { ...grok, size: '1024x700', style: 'vivid', quality: 'auto' }, 'size, style'],
+    [48, generations, { ...grok, size: '1024x1024', quality: 'standard' }, null],
+  ])('by a channel of type %i at %s with %j is named: %s; a strict token refuses it', async (type, path, body, dropped) => {
+    let sent = 0
+    const url = await httpUpstream((request, response) => {
+      sent++
+      request.resume()
+      const answer = path === embeddings ? vectors : picture
+      response.writeHead(200, { 'content-type': 'application/json' }).end(answer)
+    })
+    const name = String(body.model)
+    const { server, token } = await stage('sqlite', url, { channel: { type, models: name } })
+    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [name]: 1 }) })
+    const send = async (key: string) => {
+      if (path !== edits) return ask(server, key, body, path)
+      const headers = { authorization: `Bearer ${key}` }
+      const response = await fetch(server.url + path, { method: 'POST', headers, body: form(body) })
+      return { status: response.status, headers: response.headers, text: await response.text() }
+    }
+    const answer = await send(token.key)
+    expect([answer.status, answer.headers.get('x-sluice-dropped')], answer.text).toEqual([200, dropped])
+    const other = JSON.parse((await books(server)).logs[0]?.other ?? '{}')
+    expect(other.dropped?.join(', ') ?? null).toBe(dropped)
+
+    const strict = await addToken(server, { strict_translation: true })
+    const refused = await send(strict.key)
+    expect([refused.status, sent]).toEqual(dropped === null ? [200, 2] : [400, 1])
+    if (dropped !== null) expect(refused.text).toContain(dropped)
+  })
+})
+
+describe('what a channel is not sent of the history', () => {
+  const history = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: 'Rye.', reasoning_content: 'Hm.', refusal: null },
+    { role: 'user', content: 'And?' },
+  ]
+
+  it.each([
+    ['reasoning', 40, 'deepseek-ai/DeepSeek-R1', 'messages.reasoning_content'],
+    ['members that it does not know', 42, 'mistral-large-latest', 'messages.reasoning_content'],
+    ['nothing', 40, 'Qwen/Qwen3-8B', null],
+  ])('is named: %s, by a channel of type %i; a strict token refuses it', async (_what, type, name, dropped) => {
+    const { url, sent } = await upstream(completion({ model: name }))
+    const { server, token } = await stage('sqlite', url, { channel: { type, models: name } })
+    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [name]: 1 }) })
+    const body = chat({ model: name, messages: history, seed: 7 })
+    const answer = await ask(server, token.key, body)
+    expect([answer.status, answer.headers.get('x-sluice-dropped')]).toEqual([200, dropped])
+    expect(JSON.stringify(sent[0]).includes('Hm.')).toBe(dropped === null)
+    const other = JSON.parse((await books(server)).logs[0]?.other ?? '{}')
+    expect(other.dropped?.join(', ') ?? null).toBe(dropped)
+    const strict = await addToken(server, { strict_translation: true })
+    expect((await ask(server, strict.key, body)).status).toBe(dropped === null ? 200 : 400)
+    expect((await ask(server, strict.key, chat({ model: name, messages: history.slice(0, 1), seed: 7 }))).status).toBe(200)
+  })
+})
+
 describe('what a channel of another protocol cannot take', () => {
   const tool = (name: string, more: Data) => ({
     type: 'function',

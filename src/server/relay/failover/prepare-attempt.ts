@@ -83,7 +83,7 @@ function passBody(work: Work, channel: RunningChannel, mapped: string): Written 
   const asksUsage = facts.stream && takesOptions && !facts.wantsUsage && reportsUsageOnRequest.has(format.format)
   const limited = limitedMembers(work, provider, { format: format.format, model: mapped, body: body.json })
   const adjusted = provider.adjustBody?.({ ...body.json, ...limited }, format.format, mapped, callerHeaders(work)) ?? {}
-  const refused = noteDropped(work, takenOut(body.json, adjusted, format.format))
+  const refused = noteDropped(work, takenOut(body.json, adjusted))
   if (refused) return refused
   const upstreamModel = typeof adjusted.model === 'string' ? adjusted.model : mapped
 

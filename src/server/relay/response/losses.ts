@@ -1,7 +1,8 @@
 import { AppError } from '../../lib/failure.ts'
+import { nearestRatio } from '../../protocols/direct/image-forms.ts'
 import type { Format } from '../../protocols/format.ts'
 import { asksForSomething } from '../../protocols/unread-members.ts'
-import { arrayAt, isObject, type JsonObject, objectAt } from '../../protocols/wire-format.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
 import type { Work } from '../relay-parts.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 
@@ -31,30 +32,70 @@ export class DroppedFields {
 }
 
 /**
- * What the changes of a provider take out of a request that passes in its own format, by name: what the host or the model refuses. Members
- * that only move, to the address, to a header or to another name, are none; nor is what says what holds anyway.
+ * What the changes of a provider take out of a request that passes in its own format, JSON or a form, by name: what the host or the model
+ * refuses. Members that only move, to the address, to a header or to another name, are none; nor is what says what holds anyway.
  */
-export function takenOut(body: JsonObject, changes: Readonly<Record<string, unknown>>, format: Format): string[] {
-  if (!conversations.has(format)) return []
-  const isLimit = (name: string) => name === 'max_tokens' || name === 'max_completion_tokens'
-  const isMoved = (name: string) =>
-    moved.has(name) || (isLimit(name) && Object.keys(changes).some((other) => other !== name && isLimit(other)))
-  const names = Object.keys(changes).filter((name) => {
-    if (name === 'tools') return asksStrictTools(body)
-    if (name === 'response_format') return true
-    return changes[name] === undefined && !isMoved(name) && !isNeutral(name, body[name])
+export function takenOut(body: JsonObject, changes: Readonly<Record<string, unknown>>): string[] {
+  const names = Object.keys(changes).flatMap((name) => {
+    if (name === 'messages') return takenOfMessages(arrayAt(body, name), arrayAt(changes, name))
+    if (name === 'tools') return asksStrictTools(body) ? ['strict'] : []
+    const isOther = name === 'response_format' || (name === 'tool_choice' && changes[name] === 'auto')
+    const isLost = changes[name] === undefined ? !isMoved(name, body, changes) : isOther
+    return isLost && !isNeutral(name, body[name]) ? [name] : []
   })
-  return names.map((name) => (name === 'tools' ? 'strict' : plainName(name)))
+  return names.map(plainName)
 }
 
-const conversations: ReadonlySet<Format> = new Set<Format>(['openai.chat', 'openai.responses', 'anthropic.messages'])
-
 const moved: ReadonlySet<string> = new Set(['model', 'stream', 'stream_options', 'anthropic_version', 'anthropic_beta'])
+
+/** Other words for a member, by which a host is told the same. */
+const otherWords: ReadonlyMap<string, string> = new Map([
+  ['max_tokens', 'max_completion_tokens'],
+  ['max_completion_tokens', 'max_tokens'],
+  ['dimensions', 'output_dimension'],
+  ['encoding_format', 'embedding_type'],
+  ['seed', 'random_seed'],
+  ['temperature', 'do_sample'],
+])
+
+function isMoved(name: string, body: JsonObject, changes: Readonly<Record<string, unknown>>): boolean {
+  const other = otherWords.get(name)
+  if (other !== undefined) return changes[other] !== undefined
+  return moved.has(name) || (name === 'size' && isRatio(textAt(body, name), changes.aspect_ratio))
+}
+
+/** Whether a ratio says what a size of an image says of its form. */
+function isRatio(size: string, ratio: unknown): boolean {
+  const [, width, height] = /^(\d{2,5})x(\d{2,5})$/.exec(size) ?? []
+  if (!width || !height || typeof ratio !== 'string') return false
+  return nearestRatio({ width: Number(width), height: Number(height) }, [ratio]).isExact
+}
+
+/** Members that fewer of the messages bear than before, as reasoning that a host does not want back. */
+function takenOfMessages(before: readonly unknown[], after: readonly unknown[]): string[] {
+  const said = asked(before)
+  const left = asked(after)
+  return [...said].flatMap(([member, count]) => ((left.get(member) ?? 0) < count ? [`messages.${member}`] : []))
+}
+
+function asked(messages: readonly unknown[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const message of messages) {
+    if (!isObject(message)) continue
+    for (const [member, value] of Object.entries(message)) {
+      if (asksForSomething(value) && value !== '') counts.set(member, (counts.get(member) ?? 0) + 1)
+    }
+  }
+  return counts
+}
 
 function isNeutral(name: string, value: unknown): boolean {
   if (!asksForSomething(value) || value === '') return true
   // Where no tool is offered there is no choice.
   if (name === 'tool_choice') return value === 'auto' || value === 'none'
+  // Models that are not asked how they give a picture give its bytes.
+  if (name === 'response_format') return value === 'b64_json'
+  if (name === 'quality' && value === 'standard') return true
   return value === 0 ? /penalty$/.test(name) : value === 'auto' || value === 'default'
 }
 
