@@ -31,6 +31,8 @@ const iteration: LogIteration = {
   cache_tokens: 55,
   cache_creation_tokens: 77,
   cache_creation_1h_tokens: 3,
+  cache_creation_12h_tokens: 41,
+  cache_creation_factors: { '1h': 1.6, '12h': 2.5 },
   output_tokens: 99,
   tier_factor: 1.1,
 }
@@ -40,6 +42,7 @@ const advice: Usage = {
   cacheRead: 55,
   cacheWrite: 77,
   cacheWrite1h: 3,
+  cacheWrite12h: 41,
   output: 99,
   tier: { inference_geo: 'us' },
 }
@@ -51,6 +54,7 @@ const adviser = (price: Price): Price => ({
   completionRatio: 5,
   cacheRatio: 0.1,
   createCacheRatio: 1.25,
+  cacheWriteFactors: { '30m': 1, '1h': 1.6, '12h': 2.5 },
   tierFactors: { us: 1.1 },
 })
 
@@ -81,7 +85,16 @@ describe('the bill in the log', () => {
         input_tokens: upTo(200_000),
         cache_tokens: upTo(3) * upTo(100_000),
         cache_creation_tokens: upTo(2) * upTo(100_000),
+        cache_creation_30m_tokens: upTo(2) * upTo(100_000),
         cache_creation_1h_tokens: upTo(2) * upTo(100_000),
+        cache_creation_12h_tokens: upTo(2) * upTo(100_000),
+        cache_creation_factors: { '30m': ratio(), '1h': ratio(), '12h': ratio() },
+        cached_audio: upTo(2) * upTo(10_000),
+        audio_cache_ratio: ratio(),
+        cached_image: upTo(2) * upTo(10_000),
+        image_cache_ratio: ratio(),
+        video_output: upTo(2) * upTo(10_000),
+        video_completion_ratio: ratio(),
         output_tokens: upTo(50_000),
         audio_ratio: ratio(),
         audio_completion_ratio: ratio(),
@@ -107,10 +120,14 @@ describe('the bill in the log', () => {
         completionRatio: row.completion_ratio,
         cacheRatio: row.cache_ratio,
         createCacheRatio: row.create_cache_ratio,
+        cacheWriteFactors: row.cache_creation_factors,
         audioRatio: row.audio_ratio,
         audioCompletionRatio: row.audio_completion_ratio,
+        audioCacheRatio: row.audio_cache_ratio,
         imageRatio: row.image_ratio,
         imageCompletionRatio: row.image_completion_ratio,
+        imageCacheRatio: row.image_cache_ratio,
+        videoCompletionRatio: row.video_completion_ratio,
         searchUsd: row.search_price,
         toolUsd: row.tool_prices,
         tierFactors: { priority: row.tier_factor },
@@ -123,12 +140,17 @@ describe('the bill in the log', () => {
         input: row.input_tokens,
         cacheRead: row.cache_tokens,
         cacheWrite: row.cache_creation_tokens,
+        cachedAudio: row.cached_audio,
+        cachedImage: row.cached_image,
+        cacheWrite30m: row.cache_creation_30m_tokens,
         cacheWrite1h: row.cache_creation_1h_tokens,
+        cacheWrite12h: row.cache_creation_12h_tokens,
         output: row.output_tokens,
         audioInput: row.audio_input,
         audioOutput: row.audio_output,
         imageInput: row.image_input,
         imageOutput: row.image_output,
+        videoOutput: row.video_output,
         calls: row.calls,
         searches: row.searches,
         toolCalls: row.tool_calls,
@@ -149,6 +171,21 @@ describe('the bill in the log', () => {
       ['cacheRead', 1.25, '640'],
       ['output', 10, '2060'],
     ])
+  })
+
+  it('has a line for each lifetime of a cache write, and that of an hour in rows from before its factor was kept', () => {
+    const written = { ...factors, cache_tokens: 0, cache_creation_30m_tokens: 100, cache_creation_12h_tokens: 200 }
+    const bill = billOf({ quota: 0, factors: { ...written, cache_creation_factors: { '30m': 1, '12h': 2 } } })
+    const lines = bill?.kind === 'tokens' ? bill.lines : []
+    expect(lines.map(({ bucket, tokens, ratio, units }) => [bucket, tokens, ratio, decimalText(units)])).toEqual([
+      ['input', 810, 1, '1012.5'],
+      ['cacheWrite30m', 100, 1.25, '156.25'],
+      ['cacheWrite12h', 200, 2.5, '625'],
+      ['output', 412, 4, '2060'],
+    ])
+    const old = billOf({ quota: 2658, factors: { ...factors, cache_tokens: 0, cache_creation_1h_tokens: 100 } })
+    expect(old).toMatchObject({ units: 2658, agrees: true })
+    expect(billOf({ quota: 0, factors: written })).toBeUndefined()
   })
 
   it('says so when the row was charged otherwise', () => {

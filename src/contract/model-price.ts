@@ -1,7 +1,10 @@
 import { entriesFor } from './by-model.ts'
-import { familyAudioRatio, familyCompletionRatio } from './completion-rules.ts'
+import { cachesAudioAsText, familyAudioRatio, familyCompletionRatio } from './completion-rules.ts'
+import { decimalText, product } from './decimal.ts'
+import { cacheWriteFactors } from './options/extra-prices.ts'
 import type { OptionValues } from './options/index.ts'
 import type { PriceRow } from './routes/pricing.ts'
+import type { LongCacheLifetime } from './usage.ts'
 
 /** The figures of a price before the factor of a group. */
 export interface PriceFactors {
@@ -11,13 +14,20 @@ export interface PriceFactors {
   readonly modelRatio: number
   readonly completionRatio: number
   readonly cacheRatio: number
+  /** A cache write of five minutes; `cacheWriteFactors` are its multiples for the longer lifetimes. */
   readonly createCacheRatio: number
+  readonly cacheWriteFactors: Readonly<Record<LongCacheLifetime, number>>
   /** Audio that is read, and audio that is written beside audio that is read. */
   readonly audioRatio: number
   readonly audioCompletionRatio: number
+  /** Audio and images that are read from a cache, beside text that is read. */
+  readonly audioCacheRatio: number
+  readonly imageCacheRatio: number
   /** Images that are read, and images that are written, both beside text that is read. */
   readonly imageRatio: number
   readonly imageCompletionRatio: number
+  /** Video that is written, beside text that is read. */
+  readonly videoCompletionRatio: number
   /** USD of one web search that the vendor makes. */
   readonly searchUsd: number
   /** USD of one call of each other tool that the vendor runs. A tool that is not named here has no price. */
@@ -59,11 +69,17 @@ export const priceMaps = [
   'CreateCacheRatio',
   'AudioRatio',
   'AudioCompletionRatio',
+  'AudioCacheRatio',
   'ImageRatio',
   'ImageCompletionRatio',
+  'ImageCacheRatio',
+  'VideoCompletionRatio',
 ] as const
 
-export type PriceOptions = Pick<OptionValues, (typeof priceMaps)[number] | 'WebSearchPrice' | 'ToolPrice' | 'TierFactor'>
+/** The options whose entries may hold for a pattern of models; see `by-model.ts`. */
+export const patternMaps = ['CacheWriteFactor', 'ToolPrice', 'TierFactor'] as const
+
+export type PriceOptions = Pick<OptionValues, (typeof priceMaps)[number] | (typeof patternMaps)[number] | 'WebSearchPrice'>
 
 const cacheRatioDefault = 1
 const createCacheRatioDefault = 1.25
@@ -81,22 +97,34 @@ export function modelPriceOf(options: PriceOptions, name: string): PriceFactors 
 /** The price by tokens at a ratio, with what the options and its family say of the rest. */
 export function ratioPriceOf(options: PriceOptions, name: string, modelRatio: number): PriceFactors {
   const completionRatio = options.CompletionRatio[name] ?? familyCompletionRatio(name)
+  const cacheRatio = options.CacheRatio[name] ?? cacheRatioDefault
+  const audioRatio = options.AudioRatio[name] ?? familyAudioRatio(name)
+  const imageRatio = options.ImageRatio[name] ?? 1
   const { web_search: searchUsd = options.WebSearchPrice, ...toolUsd } = entriesFor(options.ToolPrice, name)
   return {
     model: name,
     fixedUsd: -1,
     modelRatio,
     completionRatio,
-    cacheRatio: options.CacheRatio[name] ?? cacheRatioDefault,
+    cacheRatio,
     createCacheRatio: options.CreateCacheRatio[name] ?? createCacheRatioDefault,
-    audioRatio: options.AudioRatio[name] ?? familyAudioRatio(name),
+    cacheWriteFactors: { ...cacheWriteFactors, ...entriesFor(options.CacheWriteFactor, name) },
+    audioRatio,
     audioCompletionRatio: options.AudioCompletionRatio[name] ?? audioCompletionRatioDefault,
-    imageRatio: options.ImageRatio[name] ?? 1,
+    audioCacheRatio: options.AudioCacheRatio[name] ?? exactly(cachesAudioAsText(name) ? 1 : audioRatio, cacheRatio),
+    imageRatio,
     imageCompletionRatio: options.ImageCompletionRatio[name] ?? completionRatio,
+    imageCacheRatio: options.ImageCacheRatio[name] ?? exactly(imageRatio, cacheRatio),
+    videoCompletionRatio: options.VideoCompletionRatio[name] ?? completionRatio,
     searchUsd,
     toolUsd,
     tierFactors: entriesFor(options.TierFactor, name),
   }
+}
+
+/** The product of two decimals without the dust of binary fractions. */
+function exactly(one: number, other: number): number {
+  return Number(decimalText(product(one, other)))
 }
 
 export type PriceFigures = Omit<
@@ -116,7 +144,10 @@ export function figuresOf(price: PriceFactors): PriceFigures {
     create_cache_ratio: price.createCacheRatio,
     audio_ratio: price.audioRatio,
     audio_completion_ratio: price.audioCompletionRatio,
+    audio_cache_ratio: price.audioCacheRatio,
     image_ratio: price.imageRatio,
     image_completion_ratio: price.imageCompletionRatio,
+    image_cache_ratio: price.imageCacheRatio,
+    video_completion_ratio: price.videoCompletionRatio,
   }
 }

@@ -12,12 +12,6 @@ export function usdPerMillionToRatio(usd: number, unitsPerUsd: number = quotaPer
   return (usd * unitsPerUsd) / 1_000_000
 }
 
-/**
- * A one-hour cache write costs twice the input price where a five-minute one costs 1.25 times as much: 2 / 1.25.
- * Source: Anthropic's price list, prompt caching, April 2025.
- */
-export const oneHourWriteFactor = 1.6
-
 /** How a site shows quota: in dollars, or in units. */
 export interface QuotaDisplay {
   readonly inCurrency: boolean

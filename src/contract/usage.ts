@@ -1,3 +1,59 @@
+/** What a model reads, in the order of the bill. `cacheRead` is text, and whatever the upstream does not tell apart. */
+export const promptBuckets = [
+  'input',
+  'cacheRead',
+  'cachedAudio',
+  'cachedImage',
+  'cacheWrite',
+  'cacheWrite30m',
+  'cacheWrite1h',
+  'cacheWrite12h',
+  'audioInput',
+  'imageInput',
+] as const
+/** What a model writes, in the order of the bill. */
+export const outputBuckets = ['output', 'audioOutput', 'imageOutput', 'videoOutput'] as const
+/** Every kind of token that has a price. */
+export const buckets = [...promptBuckets, ...outputBuckets] as const
+
+export type PromptBucket = (typeof promptBuckets)[number]
+export type OutputBucket = (typeof outputBuckets)[number]
+export type Bucket = PromptBucket | OutputBucket
+
+/**
+ * The lifetimes of cache writes that vendors sell, shortest first, each with the bucket of its tokens. Readers, prices, log rows and bills
+ * go through this table. Writes of a lifetime that is not reported count as those of five minutes.
+ */
+export const cacheWriteBuckets = {
+  '5m': 'cacheWrite',
+  '30m': 'cacheWrite30m',
+  '1h': 'cacheWrite1h',
+  '12h': 'cacheWrite12h',
+} as const satisfies Record<string, PromptBucket>
+
+export type CacheLifetime = keyof typeof cacheWriteBuckets
+/** Those whose price is a multiple of that of five minutes. */
+export type LongCacheLifetime = Exclude<CacheLifetime, '5m'>
+// The names of an object are its keys.
+export const cacheLifetimes = Object.keys(cacheWriteBuckets) as CacheLifetime[]
+export const longCacheLifetimes = cacheLifetimes.filter((lifetime) => lifetime !== '5m')
+
+export type CacheWrites = Pick<Usage, (typeof cacheWriteBuckets)[CacheLifetime]>
+
+/**
+ * The buckets of cache writes of a report: `total` tokens, of which `countOf` answers how many have a lifetime beyond five minutes. What is
+ * told apart never exceeds the total: the longest lifetimes count first.
+ */
+export function cacheWritesOf(total: number, countOf: (lifetime: LongCacheLifetime) => number): CacheWrites {
+  const writes = { cacheWrite: total, cacheWrite30m: 0, cacheWrite1h: 0, cacheWrite12h: 0 }
+  for (const lifetime of longCacheLifetimes.toReversed()) {
+    const written = Math.min(writes.cacheWrite, countOf(lifetime))
+    writes[cacheWriteBuckets[lifetime]] = written
+    writes.cacheWrite -= written
+  }
+  return writes
+}
+
 /**
  * What one finished call used, as disjoint buckets of tokens: the sum of the input buckets is everything the model read, the sum of the
  * output buckets everything it produced. `reasoning` is the part of `output` that was reasoning, for information only. Every reader of a
@@ -7,25 +63,19 @@
  * |---------------|---------------------------------------------------------|------------------------------------------------------|
  * | input         | prompt_tokens without all that is below                 | input_tokens                                         |
  * | cacheRead     | prompt_tokens_details.cached_tokens                     | cache_read_input_tokens                              |
+ * | cachedAudio   | –                                                       | –                                                    |
+ * | cachedImage   | –                                                       | –                                                    |
  * | cacheWrite    | prompt_tokens_details.cache_write_tokens                | cache_creation.ephemeral_5m_input_tokens, or all     |
- * | cacheWrite1h  | –                                                       | cache_creation.ephemeral_1h_input_tokens             |
+ * | cacheWrite…   | –                                                       | cache_creation.ephemeral_…_input_tokens              |
  * | audioInput    | prompt_tokens_details.audio_tokens                      | –                                                    |
  * | imageInput    | prompt_tokens_details.image_tokens                      | –                                                    |
  * | output        | completion_tokens without all that is below             | output_tokens                                        |
  * | audioOutput   | completion_tokens_details.audio_tokens                  | –                                                    |
  * | imageOutput   | completion_tokens_details.image_tokens                  | –                                                    |
+ * | videoOutput   | –                                                       | –                                                    |
  * | reasoning     | completion_tokens_details.reasoning_tokens              | output_tokens_details.thinking_tokens                |
  */
-export interface Usage {
-  readonly input: number
-  readonly cacheRead: number
-  readonly cacheWrite: number
-  readonly cacheWrite1h: number
-  readonly audioInput: number
-  readonly imageInput: number
-  readonly output: number
-  readonly audioOutput: number
-  readonly imageOutput: number
+export interface Usage extends Readonly<Record<Bucket, number>> {
   readonly reasoning: number
   /** How often a price per call is due: images, weighted by size and quality. A decimal; token prices ignore it. */
   readonly calls: number
@@ -60,22 +110,37 @@ export interface OtherUsage {
 export const noUsage: Usage = Object.freeze({
   input: 0,
   cacheRead: 0,
+  cachedAudio: 0,
+  cachedImage: 0,
   cacheWrite: 0,
+  cacheWrite30m: 0,
   cacheWrite1h: 0,
+  cacheWrite12h: 0,
   audioInput: 0,
   imageInput: 0,
   output: 0,
   audioOutput: 0,
   imageOutput: 0,
+  videoOutput: 0,
   reasoning: 0,
   calls: 1,
   searches: 0,
 })
 
 export function promptTokens(usage: Usage): number {
-  return usage.input + usage.cacheRead + usage.cacheWrite + usage.cacheWrite1h + usage.audioInput + usage.imageInput
+  return promptBuckets.reduce((sum, bucket) => sum + usage[bucket], 0)
 }
 
 export function completionTokens(usage: Usage): number {
-  return usage.output + usage.audioOutput + usage.imageOutput
+  return outputBuckets.reduce((sum, bucket) => sum + usage[bucket], 0)
+}
+
+/** Everything that was read from a cache, as vendors report it in one number. */
+export function cachedTokens(usage: Usage): number {
+  return usage.cacheRead + usage.cachedAudio + usage.cachedImage
+}
+
+/** Everything that was written to a cache, of whatever lifetime. */
+export function writtenTokens(usage: Usage): number {
+  return cacheLifetimes.reduce((sum, lifetime) => sum + usage[cacheWriteBuckets[lifetime]], 0)
 }

@@ -18,11 +18,15 @@ export interface HoldShape {
 export interface Dearest {
   readonly prompt: number
   readonly output: number
+  readonly cacheWrite30m?: number
   readonly cacheWrite1h?: number
+  readonly cacheWrite12h?: number
+  readonly cachedAudio?: number
   readonly audioIn?: number
   readonly audioOut?: number
   readonly imageIn?: number
   readonly imageOut?: number
+  readonly videoOut?: number
   readonly searches?: number
   /** Seconds of a recording. */
   readonly seconds?: number
@@ -43,10 +47,19 @@ export const holdModels = {
     'gpt-4o-mini-tts',
     'whisper-1',
     'gpt-4o-search-preview',
+    'gpt-5.6-sol',
   ],
   anthropic: ['claude-3-5-sonnet-20241022', 'claude-opus-4-5'],
-  gemini: ['gemini-2.5-flash'],
+  gemini: ['gemini-2.5-flash', 'gemini-omni-flash-preview'],
 } as const
+
+/** Prices of their own for what vendors sell apart, beside the ratio of 0.05 that every model has. */
+export const holdPrices = {
+  CacheWriteFactor: { '30m': 1, '1h': 1.6, '12h': 1.6, '12h/gpt-5.6*': 2.4 },
+  AudioRatio: { 'gemini-2.5-flash': 3 },
+  AudioCacheRatio: { 'gemini-2.5-flash': 1.75 },
+  VideoCompletionRatio: { 'gemini-omni-flash-preview': 12 },
+}
 
 const text = (from: number, size: number, length = 4000) =>
   Array.from({ length }, (_, index) => String.fromCodePoint(from + ((index * 7919) % size))).join('')
@@ -76,6 +89,8 @@ const responses = '/v1/responses'
 const generate = (model: string) => `/v1beta/models/${model}:generateContent`
 const claude = 'claude-3-5-sonnet-20241022'
 const gemini = 'gemini-2.5-flash'
+const caching = 'gpt-5.6-sol'
+const filming = 'gemini-omni-flash-preview'
 
 /** Answers as long as the limit that was sent, or as the model can. */
 const full = (model: string, prompt: number, more: Partial<Dearest> = {}, completions = 1) => ({
@@ -106,6 +121,10 @@ export const holdShapes: readonly HoldShape[] = [
   { name: 'Chat to Claude, no limit', path: chat, model: claude, body: { messages: say('hi') }, ...full(claude, 8) },
   { name: 'Messages, cache write', path: messages, model: claude, body: { system: [{ type: 'text', text: letters, cache_control: { type: 'ephemeral' } }], messages: say('hi'), max_tokens: 16 }, ...full(claude, bytesOf(letters) + 8, { cacheWrite1h: bytesOf(letters) }) },
   { name: 'Messages, cache write of an hour', path: messages, model: claude, body: { system: [{ type: 'text', text: letters, cache_control: { type: 'ephemeral', ttl: '1h' } }], messages: say('hi'), max_tokens: 16 }, ...full(claude, bytesOf(letters) + 8, { cacheWrite1h: bytesOf(letters) }) },
+  { name: 'Chat, cache write unasked', path: chat, model: caching, body: { messages: say(letters), max_completion_tokens: 16 }, ...full(caching, bytesOf(letters) + 8, { cacheWrite30m: bytesOf(letters) }) },
+  { name: 'Responses, cache write unasked', path: responses, model: caching, body: { input: letters, max_output_tokens: 16 }, ...full(caching, bytesOf(letters) + 8, { cacheWrite30m: bytesOf(letters) }) },
+  { name: 'Responses, cache write of 12 hours', path: responses, model: caching, body: { input: letters, prompt_cache_options: { ttl: '12h' }, max_output_tokens: 16 }, ...full(caching, bytesOf(letters) + 8, { cacheWrite12h: bytesOf(letters) }) },
+  { name: 'Responses, breakpoint of 12 hours', path: responses, model: caching, body: { input: say([{ type: 'input_text', text: letters, prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } }]), max_output_tokens: 16 }, ...full(caching, bytesOf(letters) + 8, { cacheWrite12h: bytesOf(letters) }) },
   { name: 'Messages, tools', path: messages, model: claude, body: { messages: say('hi'), max_tokens: 16, tools: [{ name: 'f', description: 'a tool', input_schema: { type: 'object' } }] }, ...full(claude, 800) },
   { name: 'Messages, thinking budget', path: messages, model: 'claude-opus-4-5', body: { messages: say('hi'), max_tokens: 9000, thinking: { type: 'enabled', budget_tokens: 8000 } }, ...full('claude-opus-4-5', 40) },
   { name: 'Gemini, thinking budget', path: generate(gemini), model: gemini, body: { contents: [{ parts: [{ text: 'hi' }] }], generationConfig: { thinkingConfig: { thinkingBudget: 8000 } } }, ...full(gemini, 2) },
@@ -125,6 +144,9 @@ export const holdShapes: readonly HoldShape[] = [
   { name: 'Messages, web search', path: messages, model: 'claude-opus-4-5', body: { messages: say('hi'), max_tokens: 16, tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, ...unbounded('claude-opus-4-5', { searches: 5 }) },
   { name: 'Responses, stored prompt', path: responses, model: 'gpt-4o', body: { prompt: { id: 'pmpt_1' }, max_output_tokens: 16 }, ...unbounded('gpt-4o') },
   { name: 'Gemini, cached content', path: generate(gemini), model: gemini, body: { contents: [{ parts: [{ text: 'hi' }] }], cachedContent: 'cachedContents/1', generationConfig: { maxOutputTokens: 16 } }, ...unbounded(gemini) },
+  { name: 'Gemini, cached sound', path: generate(gemini), model: gemini, body: { contents: [{ parts: [{ text: 'hi' }] }], cachedContent: 'cachedContents/1', generationConfig: { maxOutputTokens: 16 } }, ...unbounded(gemini, { cachedAudio: contextOf(gemini) - 21_000 }) },
+  { name: 'Gemini, recording by address', path: generate(gemini), model: gemini, body: { contents: [{ parts: [{ fileData: { fileUri: 'https://sounds.example/a.mp3', mimeType: 'audio/mpeg' } }] }], generationConfig: { maxOutputTokens: 16 } }, ...unbounded(gemini, { audioIn: contextOf(gemini) - 21_000 }) },
+  { name: 'Gemini, video out', path: generate(filming), model: filming, body: { contents: [{ parts: [{ text: 'a lamp' }] }], generationConfig: { maxOutputTokens: 500 } }, usage: ({ limit = longest(filming) }) => ({ prompt: 6, output: limit, videoOut: limit }) },
   { name: 'Gemini, video by address', path: generate(gemini), model: gemini, body: { contents: [{ parts: [{ fileData: { fileUri: 'https://videos.example/a.mp4', mimeType: 'video/mp4' } }] }], generationConfig: { maxOutputTokens: 16 } }, ...unbounded(gemini) },
   { name: 'Images, gpt-image-1', path: '/v1/images/generations', model: 'gpt-image-1', body: { prompt: 'a cat', n: 4, size: '1536x1024', quality: 'high' }, usage: () => ({ prompt: 12, output: 4 * 6_208, imageOut: 4 * 6_208, images: 4 }) },
   { name: 'Images, dall-e-3 in its dearest size', path: '/v1/images/generations', model: 'dall-e-3', body: { prompt: 'a cat', size: '1792x1024', quality: 'hd' }, usage: () => ({ prompt: 0, output: 0, images: 1 }) },

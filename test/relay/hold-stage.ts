@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { TestServer } from '../helpers/app.ts'
 import { addChannel, addToken, books } from '../helpers/seed.ts'
-import { type Dearest, type HoldShape, holdModels } from './hold-shapes.ts'
+import { type Dearest, type HoldShape, holdModels, holdPrices } from './hold-shapes.ts'
 import { httpUpstream, settledCharges } from './stage.ts'
 
 const anthropic = 14
@@ -32,7 +32,8 @@ export async function holdStage(server: TestServer) {
   await addChannel(server, { url, type: anthropic, models: holdModels.anthropic.join(',') })
   await addChannel(server, { url, type: gemini, models: holdModels.gemini.join(',') })
   const ratios = Object.fromEntries(Object.values(holdModels).flatMap((models) => models.map((model) => [model, 0.05])))
-  await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify(ratios) })
+  for (const [key, value] of Object.entries({ ModelRatio: ratios, ...holdPrices }))
+    await server.call('PUT /api/option/', { key, value: JSON.stringify(value) })
   const rich = await addToken(server)
 
   return {
@@ -101,12 +102,17 @@ function limitIn(chunks: readonly Buffer[]): number | undefined {
   return found ? Number(found[1]) : undefined
 }
 
-const openAiUsage = ({ prompt, output, audioIn = 0, audioOut = 0, imageIn = 0 }: Dearest) => ({
+const openAiUsage = ({ prompt, output, cacheWrite30m = 0, audioIn = 0, audioOut = 0, imageIn = 0 }: Dearest) => ({
   prompt_tokens: prompt,
   completion_tokens: output,
   total_tokens: prompt + output,
-  prompt_tokens_details: { audio_tokens: audioIn, image_tokens: imageIn },
+  prompt_tokens_details: { cache_write_tokens: cacheWrite30m, audio_tokens: audioIn, image_tokens: imageIn },
   completion_tokens_details: { audio_tokens: audioOut },
+})
+
+const cacheDetails = ({ cacheWrite30m = 0, cacheWrite12h = 0 }: Dearest) => ({
+  cache_write_tokens: cacheWrite30m + cacheWrite12h,
+  cache_write_tokens_details: { ttl_30m_tokens: cacheWrite30m, ttl_12h_tokens: cacheWrite12h },
 })
 
 /** Whole replies, by a part of the address. */
@@ -152,7 +158,12 @@ const replies: readonly (readonly [path: string, reply: Reply])[] = [
           content: [{ type: 'output_text', text: 'x', annotations: [] }],
         },
       ],
-      usage: { input_tokens: used.prompt, output_tokens: used.output, total_tokens: used.prompt + used.output },
+      usage: {
+        input_tokens: used.prompt,
+        input_tokens_details: cacheDetails(used),
+        output_tokens: used.output,
+        total_tokens: used.prompt + used.output,
+      },
     }),
   ],
   [
@@ -175,9 +186,17 @@ const replies: readonly (readonly [path: string, reply: Reply])[] = [
   ],
   [
     ':generateContent',
-    ({ model }, { prompt, output }) => ({
+    ({ model }, { prompt, output, cachedAudio = 0, audioIn = 0, videoOut = 0 }) => ({
       candidates: [{ content: { role: 'model', parts: [{ text: 'x' }] }, finishReason: 'STOP' }],
-      usageMetadata: { promptTokenCount: prompt, candidatesTokenCount: output, totalTokenCount: prompt + output },
+      usageMetadata: {
+        promptTokenCount: prompt,
+        cachedContentTokenCount: cachedAudio,
+        promptTokensDetails: [{ modality: 'AUDIO', tokenCount: cachedAudio + audioIn }],
+        cacheTokensDetails: [{ modality: 'AUDIO', tokenCount: cachedAudio }],
+        candidatesTokenCount: output,
+        candidatesTokensDetails: [{ modality: 'VIDEO', tokenCount: videoOut }],
+        totalTokenCount: prompt + output,
+      },
       modelVersion: model,
     }),
   ],

@@ -61,13 +61,17 @@ describe('tools of Responses that are billed by the piece', () => {
     await set('ToolPrice', { image_generation: 0 })
     await set('CacheRatio', { 'gpt-5': 0.5 })
     await set('ImageRatio', { 'gpt-5': 2 })
+    await set('ImageCacheRatio', { 'gpt-5': 0.7 })
     await set('ImageCompletionRatio', { 'gpt-5': 3 })
     await ask(request({ type: 'image_generation' }), '/v1/responses')
     const input = 100 + 300 + 50
     const output = 11 + 100 + 70
     expect(await last()).toMatchObject({
-      quota: input + 300 * 0.5 + 400 * 2 + output + 3900 * 3,
-      other: { input_tokens: input, cache_tokens: 300, image_input: 400, output_tokens: output, image_output: 3900 },
+      quota: input + 100 * 0.5 + 200 * 0.7 + 400 * 2 + output + 3900 * 3,
+      other: {
+        ...{ input_tokens: input, cache_tokens: 100, cached_image: 200, image_cache_ratio: 0.7, image_input: 400 },
+        ...{ output_tokens: output, image_output: 3900 },
+      },
     })
   })
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Text } from '../text.ts'
+import type { LongCacheLifetime } from '../usage.ts'
 import type { SiteCostReason } from './site-cost.ts'
 
 export const logType = { topUp: 1, consume: 2, manage: 3, system: 4 } as const
@@ -44,8 +45,11 @@ export const log = z.object({
 })
 export type Log = z.output<typeof log>
 
-/** Every factor of a charge, so that it can be recomputed from its row alone. Times in milliseconds. */
-export interface LogOther {
+/**
+ * Every factor of a charge, so that it can be recomputed from its row alone. Times in milliseconds. Cache writes that live longer than five
+ * minutes each have a count of their own, absent where there are none.
+ */
+export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLifetime}_tokens`, number>> {
   model_ratio: number
   completion_ratio: number
   /** USD per call, or -1 when the charge is by tokens. */
@@ -59,19 +63,25 @@ export interface LogOther {
   input_tokens: number
   cache_tokens: number
   cache_creation_tokens: number
-  /** Cache writes that live for an hour; absent when there are none. */
-  cache_creation_1h_tokens?: number
+  /** What those of each longer lifetime cost, as multiples of `create_cache_ratio`. Rows from before it was kept have 1.6 for an hour. */
+  cache_creation_factors?: Readonly<Partial<Record<LongCacheLifetime, number>>>
   output_tokens: number
   reasoning_tokens?: number
-  /** Audio and images that were counted apart, each with its factor. */
+  /** Audio, images and video that were counted apart, each with its factor. */
   audio_input?: number
   audio_output?: number
   audio_ratio?: number
   audio_completion_ratio?: number
+  cached_audio?: number
+  audio_cache_ratio?: number
   image_input?: number
   image_output?: number
   image_ratio?: number
   image_completion_ratio?: number
+  cached_image?: number
+  image_cache_ratio?: number
+  video_output?: number
+  video_completion_ratio?: number
   /** How often the price per call was due; absent when it was once. */
   calls?: number
   /** Web searches of the vendor, and US dollars of each. */
@@ -134,6 +144,14 @@ export interface LogOther {
   }
 }
 
+/** Everything that was read from a cache; undefined in rows that do not tell. */
+export function cachedTokensOf(
+  row: Pick<Partial<LogOther>, 'cache_tokens' | 'cached_audio' | 'cached_image'>,
+): number | undefined {
+  const { cache_tokens: text, cached_audio: audio = 0, cached_image: image = 0 } = row
+  return text === undefined ? undefined : text + audio + image
+}
+
 /** The part of a charge that another model than the one of the row caused, such as an adviser. */
 export type LogIteration = Pick<
   LogOther,
@@ -145,7 +163,8 @@ export type LogIteration = Pick<
   | 'input_tokens'
   | 'cache_tokens'
   | 'cache_creation_tokens'
-  | 'cache_creation_1h_tokens'
+  | `cache_creation_${LongCacheLifetime}_tokens`
+  | 'cache_creation_factors'
   | 'output_tokens'
   | 'calls'
   | 'tier_factor'

@@ -1,3 +1,5 @@
+import type { LongCacheLifetime } from '../usage.ts'
+
 /**
  * Defaults of what vendors charge beside the tokens, from their public price lists as read in November 2026:
  * https://platform.openai.com/docs/pricing, https://platform.claude.com/docs/en/about-claude/pricing,
@@ -64,3 +66,10 @@ export const tierFactors: Readonly<Record<string, number>> = {
   'fast/claude-opus-5*': 2,
   'us/claude-*': 1.1,
 }
+
+/**
+ * What writing to a cache costs by how long it is kept, as a multiple of a write of five minutes. OpenAI sells 30 minutes for 1.25 times the
+ * price of input, Anthropic 5 minutes for 1.25 times and an hour for twice. No list names 12 hours: they cost as the longest lifetime that
+ * one names.
+ */
+export const cacheWriteFactors: Readonly<Record<LongCacheLifetime, number>> = { '30m': 1, '1h': 1.6, '12h': 1.6 }

@@ -1,5 +1,6 @@
+import { longCacheLifetimes } from '../usage.ts'
 import { option, section } from './define.ts'
-import { tierFactors, toolPrices } from './extra-prices.ts'
+import { cacheWriteFactors, tierFactors, toolPrices } from './extra-prices.ts'
 import { map, number, ratios, says, toggle } from './shapes.ts'
 
 export const groups = section(
@@ -28,6 +29,9 @@ export const groups = section(
     }),
   },
 )
+
+const lifetimes: ReadonlySet<string> = new Set(longCacheLifetimes)
+const lifetimeNames = longCacheLifetimes.join(', ')
 
 /** The defaults of these maps stand in `default-prices.ts`. */
 export const prices = section(
@@ -80,8 +84,22 @@ export const prices = section(
       widget: 'ratio-map',
       label: { zh: '缓存写入倍率', en: 'Cache write ratio' },
       help: {
-        zh: '写入缓存（5 分钟）的输入 Token 相对普通输入的倍率，未列出的模型为 1.25；写入 1 小时缓存为其 1.6 倍。',
-        en: 'Ratio of input tokens written to a five-minute cache to other input tokens; 1.25 for models that are not listed, and 1.6 times as much for a one-hour cache.',
+        zh: '写入缓存（5 分钟）的输入 Token 相对普通输入的倍率，未列出的模型为 1.25；更长的缓存再乘以 CacheWriteFactor。',
+        en: 'Ratio of input tokens written to a five-minute cache to other input tokens; 1.25 for models that are not listed. CacheWriteFactor multiplies it for longer lifetimes.',
+      },
+    }),
+    CacheWriteFactor: option({
+      default: cacheWriteFactors,
+      schema: (z) =>
+        ratios(z).refine(
+          (entries) => Object.keys(entries).every((key) => lifetimes.has(key.split('/', 1)[0] ?? '')),
+          says(`只能包含 ${lifetimeNames}`, `must name ${lifetimeNames} only`),
+        ),
+      widget: 'ratio-map',
+      label: { zh: '长效缓存写入倍率', en: 'Factor of longer cache writes' },
+      help: {
+        zh: '写入 30m、1h、12h 缓存的价格相对 5 分钟缓存（CreateCacheRatio）的倍率。“时长/模型*”只对名称匹配的模型有效，最长的匹配优先；未列出的时长使用默认值。默认值来自 OpenAI 和 Anthropic 的公开价目表；12 小时的价格未公布，按 1 小时计。',
+        en: 'What writing to a cache of 30m, 1h or 12h costs as a multiple of one of five minutes (CreateCacheRatio). “lifetime/model*” holds for models whose name fits; the longest pattern counts. A lifetime that is not listed has its default, from the price lists of OpenAI and Anthropic; 12 hours, which no list prices, cost as an hour.',
       },
     }),
     AudioRatio: option({
@@ -92,6 +110,16 @@ export const prices = section(
       help: {
         zh: '读入的音频 Token 相对文本输入的倍率；未列出的模型使用其系列的内置倍率，否则为 1。',
         en: 'Ratio of audio tokens that are read to text input; models that are not listed have the built-in ratio of their family, else 1.',
+      },
+    }),
+    AudioCacheRatio: option({
+      default: {},
+      schema: ratios,
+      widget: 'ratio-map',
+      label: { zh: '音频缓存读取倍率', en: 'Cached audio ratio' },
+      help: {
+        zh: '命中缓存的音频 Token 相对文本输入的倍率；未列出的模型为音频输入倍率 × 缓存读取倍率，实时模型为缓存读取倍率。',
+        en: 'Ratio of audio tokens read from a cache to text input; for models that are not listed the audio input ratio times the cache read ratio, and for realtime models the cache read ratio.',
       },
     }),
     AudioCompletionRatio: option({
@@ -114,6 +142,16 @@ export const prices = section(
         en: 'Ratio of image tokens, where the upstream counts them apart, to text input; 1 for models that are not listed.',
       },
     }),
+    ImageCacheRatio: option({
+      default: {},
+      schema: ratios,
+      widget: 'ratio-map',
+      label: { zh: '图片缓存读取倍率', en: 'Cached image ratio' },
+      help: {
+        zh: '命中缓存的图片 Token 相对文本输入的倍率；未列出的模型为图片输入倍率 × 缓存读取倍率。',
+        en: 'Ratio of image tokens read from a cache to text input; the image input ratio times the cache read ratio for models that are not listed.',
+      },
+    }),
     ImageCompletionRatio: option({
       default: {},
       schema: ratios,
@@ -122,6 +160,16 @@ export const prices = section(
       help: {
         zh: '输出的图片 Token 相对文本输入的倍率；未列出的模型与补全倍率相同。',
         en: 'Ratio of image tokens that are written to text input; as the completion ratio for models that are not listed.',
+      },
+    }),
+    VideoCompletionRatio: option({
+      default: {},
+      schema: ratios,
+      widget: 'ratio-map',
+      label: { zh: '视频补全倍率', en: 'Video completion ratio' },
+      help: {
+        zh: '输出的视频 Token 相对文本输入的倍率；未列出的模型与补全倍率相同。',
+        en: 'Ratio of video tokens that are written to text input; as the completion ratio for models that are not listed.',
       },
     }),
     WebSearchPrice: option({

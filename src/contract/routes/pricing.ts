@@ -7,10 +7,13 @@ const prices = z.object({
   output: z.number(),
   cache_read: z.number().nullable(),
   cache_write: z.number().nullable(),
+  cache_audio_read: z.number().nullable(),
+  cache_image_read: z.number().nullable(),
   audio_input: z.number().nullable(),
   audio_output: z.number().nullable(),
   image_input: z.number().nullable(),
   image_output: z.number().nullable(),
+  video_output: z.number().nullable(),
 })
 
 export const priceProposal = z.object({
@@ -46,6 +49,9 @@ export const priceRow = z.object({
   audio_completion_ratio: z.number(),
   image_ratio: z.number(),
   image_completion_ratio: z.number(),
+  audio_cache_ratio: z.number(),
+  image_cache_ratio: z.number(),
+  video_completion_ratio: z.number(),
   /** Where the price comes from: '' for the fallback of self-use mode. `public` is public price data: whose, and the day of the data. */
   price_source: z.enum(['own', 'default', 'public', '']),
   price_vendor: z.string(),

@@ -52,4 +52,7 @@ const unpriced: PriceFigures = {
   audio_completion_ratio: 1,
   image_ratio: 1,
   image_completion_ratio: 1,
+  audio_cache_ratio: 1,
+  image_cache_ratio: 1,
+  video_completion_ratio: 1,
 }

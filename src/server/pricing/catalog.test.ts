@@ -35,6 +35,8 @@ describe('the price of a model', () => {
       audioCompletionRatio: 2,
       imageRatio: 1,
       imageCompletionRatio: 4,
+      cacheWriteFactors: { '30m': 1, '1h': 1.6, '12h': 1.6 },
+      ...{ audioCacheRatio: 0.5, imageCacheRatio: 0.5, videoCompletionRatio: 4 },
       searchUsd: 0.01,
       toolUsd: expect.objectContaining({ file_search: 0.0025, web_search_preview: 0.025 }),
       tierFactors: { priority: 1.7, flex: 0.5 },
@@ -143,6 +145,8 @@ describe('the price of a model', () => {
       audioCompletionRatio: 2,
       imageRatio: 1,
       imageCompletionRatio: 4,
+      cacheWriteFactors: { '30m': 1, '1h': 1.6, '12h': 1.6 },
+      ...{ audioCacheRatio: 0.5, imageCacheRatio: 0.5, videoCompletionRatio: 4 },
       searchUsd: 0.01,
       toolUsd: expect.objectContaining({ file_search: 0.0025, web_search_preview: 0.025 }),
       tierFactors: { priority: 1.7, flex: 0.5 },
@@ -193,7 +197,7 @@ describe('groups', () => {
 })
 
 describe('the public price of a model', () => {
-  const served = { 'gpt-5.4': ['openai'], 'gpt-4o': ['openai'], o3: ['openai'], 'gemini-omni-flash-preview': ['google'] }
+  const served = { 'gpt-5.4': ['openai'], 'gpt-4o': ['openai'], o3: ['openai'], 'gemini-embedding-2': ['google'] }
 
   it('is charged where the options have none, by the vendor of the channels that serve it', () => {
     const { priceOf } = catalogOf({ GroupRatio: { default: 1, vip: 0.8 } }, served)
@@ -237,8 +241,8 @@ describe('the public price of a model', () => {
 
   it('is none for what is sold by another measure than tokens, which it names', () => {
     const { priceOf, catalog } = catalogOf({}, served)
-    expect(() => priceOf('gemini-omni-flash-preview')).toThrow('has no price')
-    expect(catalog.uncovered('gemini-omni-flash-preview')).toBe('unit')
+    expect(() => priceOf('gemini-embedding-2')).toThrow('has no price')
+    expect(catalog.uncovered('gemini-embedding-2')).toBe('unit')
     expect(catalog.uncovered('gpt-5.4')).toBeUndefined()
   })
 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ratioPriceOf } from '../../contract/model-price.ts'
 import { defaults } from '../../contract/options/defaults.ts'
-import { noUsage } from '../../contract/usage.ts'
+import { cacheWriteBuckets, noUsage } from '../../contract/usage.ts'
 import { affordableOutput, greatestCost, piecesOf, type TokenKinds } from './greatest-cost.ts'
 import { costOf, type Price } from './quote.ts'
 
@@ -12,6 +12,9 @@ const price = (more: Partial<Price> = {}): Price => ({
   audioRatio: 20,
   audioCompletionRatio: 2,
   imageCompletionRatio: 10,
+  audioCacheRatio: 3,
+  videoCompletionRatio: 12,
+  cacheWriteFactors: { '30m': 1, '1h': 1.6, '12h': 2 },
   toolUsd: { file_search: 0.0025 },
   tierFactors: { priority: 2, flex: 0.5 },
   group: 'default',
@@ -23,9 +26,8 @@ const price = (more: Partial<Price> = {}): Price => ({
 const plain: TokenKinds = {
   imageTokens: 0,
   audioTokens: 0,
-  writesCache: false,
-  writesAudio: false,
-  writesImages: false,
+  textAs: ['input', 'cacheRead'],
+  outputAs: ['output'],
   pieces: {},
 }
 const tokens = { textTokens: 1000, outputTokens: 100 }
@@ -35,10 +37,13 @@ it('is the cost of plain text where the request reaches nothing dearer', () => {
 })
 
 it.each<[string, Partial<TokenKinds>, number]>([
-  ['a cache write of an hour', { writesCache: true }, 2000 + 400],
+  ['a cache write of an hour', { textAs: ['input', 'cacheWrite', 'cacheWrite1h'] }, 2000 + 400],
+  ['a cache write of 12 hours', { textAs: ['input', 'cacheWrite12h'] }, 2500 + 400],
+  ['audio that is cached', { textAs: ['input', 'cachedAudio'] }, 3000 + 400],
   ['audio that is read', { audioTokens: 10 }, 1000 + 200 + 400],
-  ['audio that is written', { writesAudio: true }, 1000 + 4000],
-  ['images that are written', { writesImages: true }, 1000 + 1000],
+  ['audio that is written', { outputAs: ['output', 'audioOutput'] }, 1000 + 4000],
+  ['images that are written', { outputAs: ['output', 'imageOutput'] }, 1000 + 1000],
+  ['video that is written', { outputAs: ['output', 'videoOutput'] }, 1000 + 1200],
   ['a dearer tier', { pieces: { tier: { service_tier: 'priority' } } }, 2 * 1400],
   ['ten calls of a priced tool', { pieces: { toolCalls: { file_search: 10 } } }, 1400 + 12_500],
 ])('takes the dearest rate of %s', (_name, kinds, cost) => {
@@ -52,13 +57,19 @@ it('holds a cheaper tier as the ordinary one, and no call of a tool without a pr
 })
 
 it('is never below the cost of a usage within its numbers', () => {
-  const kinds = { ...plain, writesCache: true, writesAudio: true, audioTokens: 50, imageTokens: 70 }
+  const written = Object.values(cacheWriteBuckets)
+  const kinds: TokenKinds = {
+    ...{ ...plain, audioTokens: 50, imageTokens: 70 },
+    ...{ textAs: ['input', 'cacheRead', ...written], outputAs: ['output', 'audioOutput', 'videoOutput'] },
+  }
   const most = greatestCost(price(), kinds, tokens)
-  for (const written of ['input', 'cacheWrite', 'cacheWrite1h', 'cacheRead'] as const)
-    for (const said of ['output', 'audioOutput'] as const)
-      expect(costOf(price(), { ...noUsage, [written]: 1000, audioInput: 50, imageInput: 70, [said]: 100 })).toBeLessThanOrEqual(
+  for (const read of kinds.textAs)
+    for (const said of kinds.outputAs) {
+      expect(costOf(price(), { ...noUsage, [read]: 1000, audioInput: 50, imageInput: 70, [said]: 100 })).toBeLessThanOrEqual(most)
+      expect(costOf(price(), { ...noUsage, [read]: 1000, cachedAudio: 50, cachedImage: 70, [said]: 100 })).toBeLessThanOrEqual(
         most,
       )
+    }
 })
 
 it('affords no output that costs more than the units', () => {

@@ -1,15 +1,13 @@
-import { noUsage, type Usage } from '../../contract/usage.ts'
+import { type Bucket, buckets, noUsage, type OutputBucket, type PromptBucket, type Usage } from '../../contract/usage.ts'
 import { costOf, type Price, tierFactor } from './quote.ts'
 
 /** The kinds of tokens that a call can have beside plain text, and the rates that it can reach. */
 export interface TokenKinds {
   readonly imageTokens: number
   readonly audioTokens: number
-  /** The prompt may be written to the vendor's cache. */
-  readonly writesCache: boolean
-  /** The answer may have tokens of sound, or of images. */
-  readonly writesAudio: boolean
-  readonly writesImages: boolean
+  /** As what the vendor may bill text of the prompt, and as what the answer. */
+  readonly textAs: readonly PromptBucket[]
+  readonly outputAs: readonly OutputBucket[]
   /** What is due beside the tokens or multiplies them, from `piecesOf`. */
   readonly pieces: Partial<Usage>
 }
@@ -57,7 +55,7 @@ export function affordableOutput(
 ): number {
   const each = reachable(price, kinds, textTokens).map((step) => {
     const left = units - costAt(step, kinds, { textTokens, outputTokens: 0 })
-    const rate = ratesOf(step)[dearest(step, outputBuckets(kinds))] * tierFactor(step, kinds.pieces.tier) * completions
+    const rate = ratesOf(step)[dearest(step, kinds.outputAs)] * tierFactor(step, kinds.pieces.tier) * completions
     if (left < 0) return -1
     // One unit less, because a cost is rounded up.
     return rate === 0 ? Number.POSITIVE_INFINITY : Math.floor((left - 1) / rate)
@@ -83,38 +81,12 @@ function ofShortPrompts(price: Price): Price {
 
 function costAt(price: Price, kinds: TokenKinds, most: { readonly textTokens: number; readonly outputTokens: number }): number {
   const usage = { ...noUsage, ...kinds.pieces }
-  usage[dearest(price, textBuckets(kinds))] += most.textTokens
-  if (kinds.imageTokens > 0) usage[dearest(price, [...textBuckets(kinds), 'imageInput'])] += kinds.imageTokens
-  if (kinds.audioTokens > 0) usage[dearest(price, [...textBuckets(kinds), 'audioInput'])] += kinds.audioTokens
-  usage[dearest(price, outputBuckets(kinds))] += most.outputTokens
+  const { textAs, imageTokens, audioTokens, outputAs } = kinds
+  usage[dearest(price, textAs)] += most.textTokens
+  if (imageTokens > 0) usage[dearest(price, [...textAs, 'imageInput', 'cachedImage'])] += imageTokens
+  if (audioTokens > 0) usage[dearest(price, [...textAs, 'audioInput', 'cachedAudio'])] += audioTokens
+  usage[dearest(price, outputAs)] += most.outputTokens
   return costOf(price, usage)
-}
-
-const buckets = [
-  'input',
-  'cacheRead',
-  'cacheWrite',
-  'cacheWrite1h',
-  'audioInput',
-  'imageInput',
-  'output',
-  'audioOutput',
-  'imageOutput',
-] as const
-type Bucket = (typeof buckets)[number]
-
-const plainText: readonly Bucket[] = ['input', 'cacheRead']
-const cachedText: readonly Bucket[] = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h']
-
-function textBuckets({ writesCache }: TokenKinds): readonly Bucket[] {
-  return writesCache ? cachedText : plainText
-}
-
-function outputBuckets({ writesAudio, writesImages }: TokenKinds): readonly Bucket[] {
-  const said: Bucket[] = ['output']
-  if (writesAudio) said.push('audioOutput')
-  if (writesImages) said.push('imageOutput')
-  return said
 }
 
 function dearest(price: Price, among: readonly Bucket[]): Bucket {

@@ -1,5 +1,5 @@
 import { modelLimitsOf } from '../../contract/model-limits.ts'
-import type { OtherUsage, Usage } from '../../contract/usage.ts'
+import type { Bucket, OtherUsage, OutputBucket, PromptBucket, Usage } from '../../contract/usage.ts'
 import { AppError } from '../lib/failure.ts'
 import { costOf, type Price, type PricedUsage } from './quote.ts'
 import type { UsageBound } from './usage-bound.ts'
@@ -9,20 +9,20 @@ import type { UsageBound } from './usage-bound.ts'
  * docs/decisions/0022-implausible-usage.md.
  */
 
-type Bucket =
-  | 'audioInput'
-  | 'imageInput'
-  | 'cacheWrite1h'
-  | 'cacheWrite'
-  | 'input'
-  | 'cacheRead'
-  | 'audioOutput'
-  | 'imageOutput'
-  | 'output'
-
 /** From what is usually the dearest to what is usually the cheapest. */
-const promptBuckets = ['audioInput', 'imageInput', 'cacheWrite1h', 'cacheWrite', 'input', 'cacheRead'] as const
-const outputBuckets = ['audioOutput', 'imageOutput', 'output'] as const
+const promptBuckets: readonly PromptBucket[] = [
+  'audioInput',
+  'imageInput',
+  'cacheWrite12h',
+  'cacheWrite1h',
+  'cacheWrite30m',
+  'cacheWrite',
+  'input',
+  'cachedAudio',
+  'cachedImage',
+  'cacheRead',
+]
+const outputBuckets: readonly OutputBucket[] = ['videoOutput', 'audioOutput', 'imageOutput', 'output']
 
 /**
  * The usage within the bound. What is too much is cut from the dearest bucket of its side first, until the side fits; the other buckets

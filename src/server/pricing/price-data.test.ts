@@ -40,9 +40,16 @@ it('covers an hour of cache at what the vendor takes for it', () => {
   expect(write * 1.6).toBeCloseTo(0.5, 10)
 })
 
+it('has prices of cached audio and images, and of video that is made', () => {
+  expect(data.of('google', 'gemini-2.5-flash', day)?.prices).toMatchObject({ cache_read: 0.03, cache_audio_read: 0.1 })
+  expect(data.of('openai', 'gpt-image-1', day)?.prices).toMatchObject({ cache_read: 1.25, cache_image_read: 2.5 })
+  const omni = data.of('google', 'gemini-omni-flash-preview', day)
+  expect(omni).toMatchObject({ uncovered: undefined, prices: { output: 9, video_output: 17.5 } })
+})
+
 it('names what is sold by what is not counted here, and what costs nothing', () => {
   expect(data.of('openai', 'whisper-1', day)).toBeUndefined()
-  expect(data.of('google', 'gemini-omni-flash-preview', day)?.uncovered).toBe('unit')
+  expect(data.of('google', 'gemini-embedding-2', day)?.uncovered).toBe('unit')
   const free = ['openrouter/free', 'google/gemma-3-27b-it:free', 'meta-llama/llama-3.3-70b-instruct:free']
   const found = free.flatMap((model) => data.of('openrouter', model, day) ?? [])
   for (const { uncovered } of found) expect(uncovered).toBe('free')

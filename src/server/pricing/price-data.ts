@@ -1,6 +1,6 @@
 import type { ModelInfo, ModelPrice, PriceCalculation } from '@pydantic/genai-prices'
 import { LRUCache } from 'lru-cache'
-import { oneHourWriteFactor } from '../../contract/quota.ts'
+import { cacheWriteFactors } from '../../contract/options/extra-prices.ts'
 import type { TokenPrices } from '../../contract/routes/pricing.ts'
 
 /**
@@ -104,7 +104,7 @@ function publicPrice({ model_price: price, provider }: PriceCalculation): Public
   return { vendor: provider.name, prices, steps, uncovered: uncoveredIn(price, prices) }
 }
 
-/** What is counted here, and what `ToolPrice` has prices for. Cached sound and cached images are counted as cached text. */
+/** What is counted here, and what `ToolPrice` has prices for. */
 const countedKeys: ReadonlySet<string> = new Set([
   'input_mtok',
   'output_mtok',
@@ -117,6 +117,7 @@ const countedKeys: ReadonlySet<string> = new Set([
   'output_image_mtok',
   'cache_audio_read_mtok',
   'cache_image_read_mtok',
+  'output_video_mtok',
   'web_searches_kcount',
   'storage_searches_kcount',
 ])
@@ -137,11 +138,14 @@ function tokenPrices(price: ModelPrice, promptTokens: number): TokenPrices {
     output: of('output_mtok') ?? 0,
     cache_read: of('cache_read_mtok'),
     // The write of an hour is charged as a multiple of the one of five minutes.
-    cache_write: write !== null && hourWrite !== null ? Math.max(write, hourWrite / oneHourWriteFactor) : write,
+    cache_write: write !== null && hourWrite !== null ? Math.max(write, hourWrite / cacheWriteFactors['1h']) : write,
     audio_input: of('input_audio_mtok'),
     audio_output: of('output_audio_mtok'),
     image_input: of('input_image_mtok'),
     image_output: of('output_image_mtok'),
+    cache_audio_read: of('cache_audio_read_mtok'),
+    cache_image_read: of('cache_image_read_mtok'),
+    video_output: of('output_video_mtok'),
   }
 }
 

@@ -82,6 +82,9 @@ function pricesOf(price: PriceFactors, quotaPerUnit: number): TokenPrices {
     audio_output: tidy(input * price.audioRatio * price.audioCompletionRatio),
     image_input: tidy(input * price.imageRatio),
     image_output: tidy(input * price.imageCompletionRatio),
+    cache_audio_read: tidy(input * price.audioCacheRatio),
+    cache_image_read: tidy(input * price.imageCacheRatio),
+    video_output: tidy(input * price.videoCompletionRatio),
   }
 }
 
@@ -107,8 +110,11 @@ function ratioMaps(
     CreateCacheRatio: { ...options.CreateCacheRatio },
     AudioRatio: { ...options.AudioRatio },
     AudioCompletionRatio: { ...options.AudioCompletionRatio },
+    AudioCacheRatio: { ...options.AudioCacheRatio },
     ImageRatio: { ...options.ImageRatio },
     ImageCompletionRatio: { ...options.ImageCompletionRatio },
+    ImageCacheRatio: { ...options.ImageCacheRatio },
+    VideoCompletionRatio: { ...options.VideoCompletionRatio },
   }
   for (const { model, proposed } of proposals) {
     delete ModelPrice[model]

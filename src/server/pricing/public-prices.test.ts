@@ -7,7 +7,7 @@ import { publicPrices } from './public-prices.ts'
 
 const tokens = (input: number, output: number, more: Partial<TokenPrices> = {}): TokenPrices => ({
   ...{ input, output, cache_read: null, cache_write: null, audio_input: null, audio_output: null },
-  ...{ image_input: null, image_output: null },
+  ...{ image_input: null, image_output: null, cache_audio_read: null, cache_image_read: null, video_output: null },
   ...more,
 })
 const sold = (vendor: string, prices: TokenPrices, more: Partial<PublicPrice> = {}): PublicPrice => ({
@@ -52,6 +52,17 @@ it('has the prices of longer prompts', () => {
   const steps = [{ above: 200_000, prices: tokens(4, 18) }]
   expect(pricesOf({ a: sold('A', tokens(2, 12), { steps }) }).find('m')).toMatchObject({
     price: { modelRatio: 1, completionRatio: 6, steps: [{ above: 200_000, price: { modelRatio: 2, completionRatio: 4.5 } }] },
+  })
+})
+
+it('prices cached audio and video where the vendor does, else by the ratios of what they are', () => {
+  const prices = tokens(0.5, 3, { cache_read: 0.05, audio_input: 1, image_input: 0.6 })
+  expect(pricesOf({ a: sold('A', prices) }).find('m')).toMatchObject({
+    price: { audioCacheRatio: 0.2, imageCacheRatio: 0.12, videoCompletionRatio: 6 },
+  })
+  const more = { cache_audio_read: 0.3, cache_image_read: 0.4, video_output: 17.5 }
+  expect(pricesOf({ a: sold('A', { ...prices, ...more }) }).find('m')).toMatchObject({
+    price: { audioCacheRatio: 0.6, imageCacheRatio: 0.8, videoCompletionRatio: 35 },
   })
 })
 

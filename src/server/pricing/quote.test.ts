@@ -11,10 +11,14 @@ const price = (over: Partial<Price> = {}): Price => ({
   completionRatio: 1,
   cacheRatio: 1,
   createCacheRatio: 1.25,
+  cacheWriteFactors: { '30m': 1, '1h': 1.6, '12h': 1.6 },
   audioRatio: 1,
   audioCompletionRatio: 2,
+  audioCacheRatio: 1,
   imageRatio: 1,
   imageCompletionRatio: 1,
+  imageCacheRatio: 1,
+  videoCompletionRatio: 1,
   searchUsd: 0.01,
   toolUsd: {},
   tierFactors: {},
@@ -42,6 +46,24 @@ describe('the cost of a call', () => {
     expect(costOf(claude, usage({ cacheWrite1h: 10_000 }))).toBe(30_000)
     const all = { input: 100, cacheRead: 1000, cacheWrite: 100, cacheWrite1h: 10, output: 20, reasoning: 20 }
     expect(costOf(claude, usage(all))).toBe(668)
+  })
+
+  it('prices cache writes of each lifetime by a factor of its own', () => {
+    const cacheWriteFactors = { '30m': 1.1, '1h': 1.6, '12h': 2.4 }
+    const long = price({ modelRatio: 2, createCacheRatio: 1.25, cacheWriteFactors })
+    expect(costOf(long, usage({ cacheWrite30m: 10_000 }))).toBe(27_500)
+    expect(costOf(long, usage({ cacheWrite1h: 10_000 }))).toBe(40_000)
+    expect(costOf(long, usage({ cacheWrite12h: 10_000 }))).toBe(60_000)
+    const all = usage({ cacheWrite: 10_000, cacheWrite30m: 10_000, cacheWrite1h: 10_000, cacheWrite12h: 10_000 })
+    expect(costOf(long, all)).toBe(25_000 + 27_500 + 40_000 + 60_000)
+  })
+
+  it('prices cached audio, cached images and video by their own ratios', () => {
+    const omni = price({ modelRatio: 2, cacheRatio: 0.1, audioCacheRatio: 0.35, imageCacheRatio: 0.2, videoCompletionRatio: 11 })
+    expect(costOf(omni, usage({ cacheRead: 1000 }))).toBe(200)
+    expect(costOf(omni, usage({ cachedAudio: 1000 }))).toBe(700)
+    expect(costOf(omni, usage({ cachedImage: 1000 }))).toBe(400)
+    expect(costOf(omni, usage({ videoOutput: 1000 }))).toBe(22_000)
   })
 
   it('prices audio and images by their own ratios', () => {
@@ -161,10 +183,16 @@ describe('any cost', () => {
         completionRatio: ratio(),
         cacheRatio: ratio(),
         createCacheRatio: ratio(),
+        cacheWriteFactors: { '30m': ratio(), '1h': ratio(), '12h': ratio() },
+        ...{ audioCacheRatio: ratio(), imageCacheRatio: ratio(), videoCompletionRatio: ratio() },
         groupRatio: ratio(),
         quotaPerUnit: random() < 0.5 ? 500_000 : 1 + ratio(),
       })
-      const used = usage({ input: count(), cacheRead: count(), cacheWrite: count(), cacheWrite1h: count(), output: count() })
+      const used = usage({
+        ...{ input: count(), cacheRead: count(), cachedAudio: count(), cachedImage: count() },
+        ...{ cacheWrite: count(), cacheWrite30m: count(), cacheWrite1h: count(), cacheWrite12h: count() },
+        ...{ output: count(), videoOutput: count() },
+      })
       const expected = exactCost(wanted, used)
       if (expected > BigInt(Number.MAX_SAFE_INTEGER)) {
         expect(() => costOf(wanted, used)).toThrow('out of range')
@@ -192,7 +220,12 @@ function exactCost(wanted: Price, used: Usage): bigint {
     whole(used.input),
     times(whole(used.cacheRead), read(wanted.cacheRatio)),
     times(whole(used.cacheWrite), createCache),
-    times(whole(used.cacheWrite1h), createCache, [16n, 10n]),
+    times(whole(used.cachedAudio), read(wanted.audioCacheRatio)),
+    times(whole(used.cachedImage), read(wanted.imageCacheRatio)),
+    times(whole(used.cacheWrite30m), createCache, read(wanted.cacheWriteFactors['30m'])),
+    times(whole(used.cacheWrite1h), createCache, read(wanted.cacheWriteFactors['1h'])),
+    times(whole(used.cacheWrite12h), createCache, read(wanted.cacheWriteFactors['12h'])),
+    times(whole(used.videoOutput), read(wanted.videoCompletionRatio)),
     times(whole(used.audioInput), read(wanted.audioRatio)),
     times(whole(used.imageInput), read(wanted.imageRatio)),
     times(whole(used.output), read(wanted.completionRatio)),

@@ -1,8 +1,16 @@
 import { numberIn } from '../../contract/by-model.ts'
 import { type Decimal, decimalOf, decimalText, digitsAt, product, roundedUp, sumOf, times } from '../../contract/decimal.ts'
 import type { PriceFactors, PriceSource, PriceStep } from '../../contract/model-price.ts'
-import { oneHourWriteFactor } from '../../contract/quota.ts'
-import { promptTokens, type Tier, type ToolCalls, type Usage } from '../../contract/usage.ts'
+import { cacheWriteFactors } from '../../contract/options/extra-prices.ts'
+import {
+  type Bucket,
+  buckets,
+  type LongCacheLifetime,
+  promptTokens,
+  type Tier,
+  type ToolCalls,
+  type Usage,
+} from '../../contract/usage.ts'
 import { fail } from '../lib/failure.ts'
 
 /**
@@ -37,9 +45,11 @@ export interface PricedUsage {
  * Cost of one finished call in quota units, rounded up once at the end. Pure: same input, same answer.
  *
  * By tokens, a ratio of 1 is one unit per token whatever QuotaPerUnit is:
- *   (input + cacheRead × cacheRatio + cacheWrite × createCacheRatio + cacheWrite1h × createCacheRatio × 1.6
+ *   (input + cacheRead × cacheRatio + cachedAudio × audioCacheRatio + cachedImage × imageCacheRatio
+ *     + (cacheWrite + each longer cache write × its cacheWriteFactor) × createCacheRatio
  *     + audioInput × audioRatio + imageInput × imageRatio
- *     + output × completionRatio + audioOutput × audioRatio × audioCompletionRatio + imageOutput × imageCompletionRatio)
+ *     + output × completionRatio + audioOutput × audioRatio × audioCompletionRatio + imageOutput × imageCompletionRatio
+ *     + videoOutput × videoCompletionRatio)
  *   × modelRatio × groupRatio × tierFactor
  * A fixed price ignores the tokens: fixedUsd × calls × quotaPerUnit × groupRatio × tierFactor. Both add
  * (searches × searchUsd + each tool call × its toolUsd) × quotaPerUnit × groupRatio. `usage.tier` is the tier that is charged. What
@@ -74,10 +84,14 @@ export function freePrice(model: string, group: string): Price {
     completionRatio: 0,
     cacheRatio: 0,
     createCacheRatio: 0,
+    cacheWriteFactors,
     audioRatio: 0,
     audioCompletionRatio: 0,
+    audioCacheRatio: 0,
     imageRatio: 0,
     imageCompletionRatio: 0,
+    imageCacheRatio: 0,
+    videoCompletionRatio: 0,
     searchUsd: 0,
     toolUsd: {},
     tierFactors: {},
@@ -90,20 +104,7 @@ export function freePrice(model: string, group: string): Price {
 const tokensMax = 1_000_000_000
 const unitsMax = BigInt(Number.MAX_SAFE_INTEGER)
 
-/** What is counted, in the order of the bill. */
-const buckets = [
-  'input',
-  'cacheRead',
-  'cacheWrite',
-  'cacheWrite1h',
-  'audioInput',
-  'imageInput',
-  'output',
-  'audioOutput',
-  'imageOutput',
-] as const satisfies readonly (keyof Usage)[]
-
-type Rated = (typeof buckets)[number] | 'searches'
+type Rated = Bucket | 'searches'
 
 /** Units of one of each, as the digits of decimals with the same number of places. */
 type Rate = Readonly<Record<Rated, bigint>> & { readonly places: number }
@@ -114,16 +115,23 @@ function rateOf(price: Price): Rate {
   const known = rates.get(price)
   if (known) return known
   const { modelRatio, groupRatio, completionRatio, cacheRatio, createCacheRatio, audioRatio, audioCompletionRatio } = price
+  const written = (lifetime: LongCacheLifetime) =>
+    product(modelRatio, groupRatio, createCacheRatio, price.cacheWriteFactors[lifetime])
   const each: Readonly<Record<Rated, Decimal>> = {
     input: product(modelRatio, groupRatio),
     cacheRead: product(modelRatio, groupRatio, cacheRatio),
+    cachedAudio: product(modelRatio, groupRatio, price.audioCacheRatio),
+    cachedImage: product(modelRatio, groupRatio, price.imageCacheRatio),
     cacheWrite: product(modelRatio, groupRatio, createCacheRatio),
-    cacheWrite1h: product(modelRatio, groupRatio, createCacheRatio, oneHourWriteFactor),
+    cacheWrite30m: written('30m'),
+    cacheWrite1h: written('1h'),
+    cacheWrite12h: written('12h'),
     audioInput: product(modelRatio, groupRatio, audioRatio),
     imageInput: product(modelRatio, groupRatio, price.imageRatio),
     output: product(modelRatio, groupRatio, completionRatio),
     audioOutput: product(modelRatio, groupRatio, audioRatio, audioCompletionRatio),
     imageOutput: product(modelRatio, groupRatio, price.imageCompletionRatio),
+    videoOutput: product(modelRatio, groupRatio, price.videoCompletionRatio),
     searches: product(price.searchUsd, price.quotaPerUnit, groupRatio),
   }
   const places = Math.max(...Object.values(each).map((decimal) => decimal.places))

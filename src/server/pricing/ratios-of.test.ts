@@ -5,7 +5,10 @@ import { noUsage } from '../../contract/usage.ts'
 import { costOf } from './quote.ts'
 import { ratiosOf } from './ratios-of.ts'
 
-const none = { cache_read: null, cache_write: null, audio_input: null, audio_output: null, image_input: null, image_output: null }
+const none = {
+  ...{ cache_read: null, cache_write: null, cache_audio_read: null, cache_image_read: null },
+  ...{ audio_input: null, audio_output: null, image_input: null, image_output: null, video_output: null },
+}
 
 function cost(prices: Parameters<typeof ratiosOf>[0], usage: Partial<typeof noUsage>, quotaPerUnit = 500_000): number {
   const { ModelRatio, ...ratios } = ratiosOf(prices, quotaPerUnit)
@@ -28,10 +31,14 @@ it('charges prices in dollars to the unit, whatever a dollar is in units and how
 
 it('has a ratio for every price and for no other', () => {
   expect(ratiosOf({ ...none, input: 2, output: 8 }, 500_000)).toEqual({ ModelRatio: 1, CompletionRatio: 4 })
-  const all = { cache_read: 0.2, cache_write: 2.5, audio_input: 40, audio_output: 80, image_input: 5, image_output: 30 }
+  const all = {
+    ...{ cache_read: 0.2, cache_write: 2.5, cache_audio_read: 4, cache_image_read: 0.5 },
+    ...{ audio_input: 40, audio_output: 80, image_input: 5, image_output: 30, video_output: 70 },
+  }
   expect(ratiosOf({ ...all, input: 2, output: 8 }, 500_000)).toEqual({
     ...{ ModelRatio: 1, CompletionRatio: 4, CacheRatio: 0.1, CreateCacheRatio: 1.25 },
     ...{ AudioRatio: 20, AudioCompletionRatio: 2, ImageRatio: 2.5, ImageCompletionRatio: 15 },
+    ...{ AudioCacheRatio: 2, ImageCacheRatio: 0.25, VideoCompletionRatio: 35 },
   })
   expect(ratiosOf({ ...none, input: 0, output: 0 }, 500_000)).toEqual({ ModelRatio: 0 })
 })

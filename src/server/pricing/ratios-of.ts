@@ -9,13 +9,17 @@ export interface ModelRatios {
   readonly CreateCacheRatio?: number
   readonly AudioRatio?: number
   readonly AudioCompletionRatio?: number
+  readonly AudioCacheRatio?: number
   readonly ImageRatio?: number
   readonly ImageCompletionRatio?: number
+  readonly ImageCacheRatio?: number
+  readonly VideoCompletionRatio?: number
 }
 
 /** Prices in dollars as the ratios that charge them, to the unit. Pure. */
 export function ratiosOf(prices: TokenPrices, quotaPerUnit: number): ModelRatios {
   const { input, output, cache_read, cache_write, audio_input, audio_output, image_input, image_output } = prices
+  const { cache_audio_read, cache_image_read, video_output } = prices
   const ModelRatio = quotient(usdPerMillionToRatio(input, quotaPerUnit), 1)
   // Without a price of its input there is nothing that the other ratios could multiply.
   if (input === 0) return { ModelRatio }
@@ -29,6 +33,9 @@ export function ratiosOf(prices: TokenPrices, quotaPerUnit: number): ModelRatios
     ...(audio === null || audio === 0 || audio_output === null ? {} : { AudioCompletionRatio: quotient(audio_output, audio) }),
     ...(image_input === null ? {} : { ImageRatio: quotient(image_input, input) }),
     ...(image_output === null ? {} : { ImageCompletionRatio: quotient(image_output, input) }),
+    ...(cache_audio_read === null ? {} : { AudioCacheRatio: quotient(cache_audio_read, input) }),
+    ...(cache_image_read === null ? {} : { ImageCacheRatio: quotient(cache_image_read, input) }),
+    ...(video_output === null ? {} : { VideoCompletionRatio: quotient(video_output, input) }),
   }
 }
 

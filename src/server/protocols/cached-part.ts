@@ -8,11 +8,25 @@ interface Totals {
   readonly total: number
 }
 
+/** Tokens that came from the cache, as a vendor reports them; `audio` and `image` are parts of `tokens` where they are told apart. */
+interface Cached {
+  readonly tokens: number
+  readonly audio?: number
+  readonly image?: number
+}
+
 /**
  * The part of a reported prompt that came from the cache, where cached tokens are part of the prompt. A host that counts them beside it shows
  * so by a total that has both. More than the prompt without such a total cannot be meant: it is cut off, and `cacheExcess` says how much.
  */
-export function cachedPart(cached: number, { prompt, completion, total }: Totals): Pick<Usage, 'cacheRead' | 'cacheExcess'> {
-  if (cached <= prompt || total === prompt + cached + completion) return { cacheRead: cached }
-  return { cacheRead: prompt, cacheExcess: cached - prompt }
+export function cachedPart(
+  { tokens, audio = 0, image = 0 }: Cached,
+  { prompt, completion, total }: Totals,
+): Pick<Usage, 'cacheRead' | 'cachedAudio' | 'cachedImage' | 'cacheExcess'> {
+  const isMeant = tokens <= prompt || total === prompt + tokens + completion
+  const cached = isMeant ? tokens : prompt
+  const cachedAudio = Math.min(cached, audio)
+  const cachedImage = Math.min(cached - cachedAudio, image)
+  const cacheRead = cached - cachedAudio - cachedImage
+  return { cacheRead, cachedAudio, cachedImage, ...(isMeant ? {} : { cacheExcess: tokens - prompt }) }
 }

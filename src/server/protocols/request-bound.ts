@@ -1,3 +1,4 @@
+import { cacheLifetimes, cacheWriteBuckets, type OutputBucket, type PromptBucket } from '../../contract/usage.ts'
 import { definedTools } from './anthropic-messages/tools-in-effect.ts'
 import { mostTokensOf } from './count-media.ts'
 import { either, eitherObject } from './gemini-generate/members.ts'
@@ -19,11 +20,9 @@ export interface RequestBound {
   readonly audioTokens: number
   /** Members whose length only the upstream knows, as files, addresses of films and hosted tools: the prompt has no bound but the context. */
   readonly unbounded: readonly string[]
-  /** The prompt may be written to the vendor's cache. */
-  readonly writesCache: boolean
-  /** The answer may have tokens of sound or of images. */
-  readonly writesAudio: boolean
-  readonly writesImages: boolean
+  /** As what the vendor may bill text of the prompt, and as what the answer. */
+  readonly textAs: readonly PromptBucket[]
+  readonly outputAs: readonly OutputBucket[]
   /** Tokens that the request reserves for reasoning: an output limit must be above them. */
   readonly thinkingBudget: number
 }
@@ -47,18 +46,50 @@ export function readRequestBound({ facts, body, bytes }: Asked): RequestBound {
     else if (found.media === 'audio' && found.data) audioTokens += mostTokensOf(found, facts.model)
   }
 
-  const modalities = modalitiesOf(body)
+  const unbounded = unboundedMembers({ facts, body, media })
   return {
     textTokens: bytes.length - dataBytes + template,
     templateTokens: template,
     imageTokens,
     audioTokens,
-    unbounded: unboundedMembers({ facts, body, media }),
-    writesCache: bytes.includes('cache_control'),
-    writesAudio: modalities.includes('audio') || isObject(body.audio),
-    writesImages: modalities.includes('image'),
+    unbounded,
+    textAs: textBuckets({ model: facts.model, bytes, unbounded }),
+    outputAs: outputBuckets(body),
     thinkingBudget: thinkingBudgetOf(body),
   }
+}
+
+/**
+ * A mark may become one of any lifetime, as channels translate it and hosts read it. Text of unknown length may be sound in truth: what lies in
+ * a cache of the vendor's, and recordings and films.
+ */
+function textBuckets(asked: { model: string; bytes: Buffer; unbounded: readonly string[] }): PromptBucket[] {
+  const { model, bytes, unbounded } = asked
+  const isMarked = cacheMarks.some((mark) => bytes.includes(mark))
+  const written = isMarked ? cacheLifetimes : cachesUnasked.test(model) ? (['5m', '30m'] as const) : []
+  const hasSound = unbounded.includes('audio') || unbounded.includes('video')
+  return [
+    ...plainText,
+    ...written.map((lifetime) => cacheWriteBuckets[lifetime]),
+    ...(hasSound ? (['audioInput', 'cachedAudio'] as const) : []),
+    ...(unbounded.includes('cachedContent') ? (['cachedAudio', 'cachedImage'] as const) : []),
+  ]
+}
+
+const plainText: readonly PromptBucket[] = ['input', 'cacheRead']
+const cacheMarks = ['cache_control', 'prompt_cache_options', 'prompt_cache_breakpoint']
+/** Models that write prompts to their cache, for 30 minutes, without being asked. Source: types of OpenAI's SDK 7.57. */
+const cachesUnasked = /(^|\/)gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/
+
+/** A model that makes films does so without being asked by name. */
+function outputBuckets(body: JsonObject): OutputBucket[] {
+  const modalities = modalitiesOf(body)
+  return [
+    'output',
+    ...(modalities.includes('audio') || isObject(body.audio) ? (['audioOutput'] as const) : []),
+    ...(modalities.includes('image') ? (['imageOutput'] as const) : []),
+    ...(modalities.includes('video') || modalities.length === 0 ? (['videoOutput'] as const) : []),
+  ]
 }
 
 /** The template of a conversation, instructions how to call tools, their longer names, and what Grok gets of its vendor. */

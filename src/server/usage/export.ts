@@ -1,4 +1,4 @@
-import { type Log, type LogOther, logTypeLabels } from '../../contract/entities/log.ts'
+import { cachedTokensOf, type Log, type LogOther, logTypeLabels } from '../../contract/entities/log.ts'
 import { usdFigure } from '../../contract/quota.ts'
 import type { Queries } from '../db/open.ts'
 import { csvLine } from '../lib/csv.ts'
@@ -103,7 +103,7 @@ const allColumns: readonly ExportColumn[] = [
   { name: 'duration_ms', value: (log, other) => other.use_time_ms ?? log.use_time * 1000 },
   { name: 'first_token_ms', value: (_log, other) => other.frt },
   { name: 'prompt_tokens', value: (log) => log.prompt_tokens },
-  { name: 'cached_tokens', value: (_log, other) => other.cache_tokens },
+  { name: 'cached_tokens', value: (_log, other) => cachedTokensOf(other) },
   { name: 'completion_tokens', value: (log) => log.completion_tokens },
   { name: 'service_tier', value: (_log, other) => other.tier_served ?? other.tier_asked },
   { name: 'quota', value: (log) => log.quota },

@@ -15,6 +15,10 @@ export interface Prices {
   readonly audioOutput: number | undefined
   readonly imageInput: number | undefined
   readonly imageOutput: number | undefined
+  readonly videoOutput: number | undefined
+  /** Undefined where they cost what cached text does. */
+  readonly cachedAudio: number | undefined
+  readonly cachedImage: number | undefined
 }
 
 export function pricesOf(row: PriceFigures, groupRatio: number, perUsd: number): Prices {
@@ -33,6 +37,9 @@ export function pricesOf(row: PriceFigures, groupRatio: number, perUsd: number):
     audioOutput: apart(row.audio_ratio, 1, audioInput * row.audio_completion_ratio),
     imageInput: apart(row.image_ratio, 1, input * row.image_ratio),
     imageOutput: apart(row.image_completion_ratio, row.completion_ratio, input * row.image_completion_ratio),
+    cachedAudio: apart(row.audio_cache_ratio, row.cache_ratio, input * row.audio_cache_ratio),
+    cachedImage: apart(row.image_cache_ratio, row.cache_ratio, input * row.image_cache_ratio),
+    videoOutput: apart(row.video_completion_ratio, row.completion_ratio, input * row.video_completion_ratio),
   }
 }
 

@@ -289,6 +289,15 @@ describe('usage in a stream of Messages', () => {
     })
   })
 
+  it('keeps every lifetime apart that a host tells, also where the end of a stream tells none', () => {
+    const creation = { ephemeral_5m_input_tokens: 1, ephemeral_30m_input_tokens: 2, ephemeral_12h_input_tokens: 4 }
+    const usage = { input_tokens: 5, cache_creation_input_tokens: 7, cache_creation: creation, output_tokens: 1 }
+    const written = { cacheWrite: 1, cacheWrite30m: 2, cacheWrite1h: 0, cacheWrite12h: 4 }
+    expect(usageOf(begin(usage), stop('end_turn'), end)).toMatchObject(written)
+    expect(usageOf(begin(usage), stop('end_turn', { cache_creation_input_tokens: 7 }), end)).toMatchObject(written)
+    expect(usageOf(begin({ ...usage, cache_creation_input_tokens: null }), stop('end_turn'), end)).toMatchObject(written)
+  })
+
   it('[209] never counts below nothing, whatever the parts of a number say', () => {
     const odd = {
       input_tokens: 5,

@@ -165,6 +165,17 @@ describe('a stream to a client of Messages', () => {
     })
   })
 
+  it('tells lifetimes that only other vendors have beside its own', () => {
+    const [, last] = told([start, usage({ input: 1, cacheWrite30m: 20, cacheWrite12h: 300, output: 5 }), end])
+    expect(last?.usage).toMatchObject({
+      cache_creation_input_tokens: 320,
+      cache_creation: {
+        ...{ ephemeral_5m_input_tokens: 0, ephemeral_30m_input_tokens: 20 },
+        ...{ ephemeral_1h_input_tokens: 0, ephemeral_12h_input_tokens: 300 },
+      },
+    })
+  })
+
   it('[61] tells interleaved calls one after the other, each whole', () => {
     const inner = [
       call(0, 'f'),

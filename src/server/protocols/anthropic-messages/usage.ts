@@ -1,4 +1,17 @@
-import { completionTokens, noUsage, type OtherUsage, type Usage } from '../../../contract/usage.ts'
+import {
+  type CacheLifetime,
+  type CacheWrites,
+  cachedTokens,
+  cacheLifetimes,
+  cacheWriteBuckets,
+  cacheWritesOf,
+  completionTokens,
+  longCacheLifetimes,
+  noUsage,
+  type OtherUsage,
+  type Usage,
+  writtenTokens,
+} from '../../../contract/usage.ts'
 import { messagesTierServed } from '../tiers.ts'
 import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
@@ -7,16 +20,24 @@ import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textA
  * last event as well, where the vendor has it only in the first, so that a stream through two gateways keeps it.
  */
 export function writeUsage(usage: Usage): JsonObject {
-  const { input, audioInput, imageInput, cacheRead, cacheWrite, cacheWrite1h, reasoning, searches } = usage
+  const { input, audioInput, imageInput, reasoning, searches } = usage
   return {
     input_tokens: input + audioInput + imageInput,
-    cache_creation_input_tokens: cacheWrite + cacheWrite1h,
-    cache_read_input_tokens: cacheRead,
-    cache_creation: { ephemeral_5m_input_tokens: cacheWrite, ephemeral_1h_input_tokens: cacheWrite1h },
+    cache_creation_input_tokens: writtenTokens(usage),
+    cache_read_input_tokens: cachedTokens(usage),
+    cache_creation: Object.fromEntries(writesOf(usage)),
     output_tokens: completionTokens(usage),
     output_tokens_details: reasoning > 0 ? { thinking_tokens: reasoning } : null,
     server_tool_use: searches > 0 ? { web_search_requests: searches, web_fetch_requests: 0 } : null,
   }
+}
+
+/** The vendor's own two lifetimes always, as strict clients need them. */
+function writesOf(usage: Usage): [member: string, tokens: number][] {
+  const counts = cacheLifetimes.map((lifetime) => ({ lifetime, tokens: usage[cacheWriteBuckets[lifetime]] }))
+  return counts
+    .filter(({ lifetime, tokens }) => tokens > 0 || lifetime === '5m' || lifetime === '1h')
+    .map(({ lifetime, tokens }) => [`ephemeral_${lifetime}_input_tokens`, tokens])
 }
 
 /**
@@ -30,21 +51,13 @@ export function readMessagesUsage(told: JsonObject, before: Usage | undefined): 
     return before
   if (!before && typeof usage.input_tokens !== 'number') return undefined
   const has = (key: string) => typeof usage[key] === 'number'
-  const creation = objectAt(usage, 'cache_creation')
-  const written1h = creation ? countAt(creation, 'ephemeral_1h_input_tokens') : (before?.cacheWrite1h ?? 0)
-  const written = has('cache_creation_input_tokens')
-    ? Math.max(0, countAt(usage, 'cache_creation_input_tokens') - written1h)
-    : creation
-      ? countAt(creation, 'ephemeral_5m_input_tokens')
-      : (before?.cacheWrite ?? 0)
   const thinking = objectAt(usage, 'output_tokens_details')
 
   const totals = {
     ...noUsage,
     input: has('input_tokens') ? countAt(usage, 'input_tokens') : (before?.input ?? 0),
     cacheRead: has('cache_read_input_tokens') ? countAt(usage, 'cache_read_input_tokens') : (before?.cacheRead ?? 0),
-    cacheWrite: written,
-    cacheWrite1h: written1h,
+    ...writesIn(usage, before),
     output: has('output_tokens') ? countAt(usage, 'output_tokens') : (before?.output ?? 0),
     reasoning: thinking ? countAt(thinking, 'thinking_tokens') : (before?.reasoning ?? 0),
     searches: countAt(objectAt(usage, 'server_tool_use'), 'web_search_requests') || (before?.searches ?? 0),
@@ -53,6 +66,17 @@ export function readMessagesUsage(told: JsonObject, before: Usage | undefined): 
     ...(before?.byOthers ? { byOthers: before.byOthers } : {}),
   }
   return withIterations(totals, usage)
+}
+
+/** The lifetimes are told apart in `cache_creation`, or were before. What it tells counts even where the total says less. */
+function writesIn(usage: JsonObject, before?: CacheWrites): CacheWrites {
+  const creation = objectAt(usage, 'cache_creation')
+  const countOf = (lifetime: CacheLifetime) =>
+    creation ? countAt(creation, `ephemeral_${lifetime}_input_tokens`) : (before?.[cacheWriteBuckets[lifetime]] ?? 0)
+  const long = longCacheLifetimes.reduce((sum, lifetime) => sum + countOf(lifetime), 0)
+  const isTold = typeof usage.cache_creation_input_tokens === 'number'
+  const total = isTold ? Math.max(long, countAt(usage, 'cache_creation_input_tokens')) : long + countOf('5m')
+  return cacheWritesOf(total, countOf)
 }
 
 /** A container that code ran in: the reply names it at its end. */
@@ -75,13 +99,15 @@ function withIterations(usage: Usage, reported: JsonObject): Usage {
   const isOther = (part: JsonObject) => part.type === 'advisor_message' || steppedIn.has(textAt(part, 'model'))
   const own = sumOf(parts.filter((part) => !isOther(part)))
   const others = byModel(parts.filter(isOther))
-  const totals = steppedIn.size > 0 ? own : Object.fromEntries(buckets.map((name) => [name, Math.max(usage[name], own[name])]))
+  const totals =
+    steppedIn.size > 0 ? own : Object.fromEntries(countedBuckets.map((name) => [name, Math.max(usage[name], own[name])]))
   return { ...usage, ...totals, ...(others.length > 0 ? { byOthers: others } : {}) }
 }
 
 const counted = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens', 'output_tokens']
-const buckets = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output'] as const
-type Buckets = Readonly<Record<(typeof buckets)[number], number>>
+const countedBuckets = ['input', 'cacheRead', ...Object.values(cacheWriteBuckets), 'output'] as const
+const noBuckets = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWrite30m: 0, cacheWrite1h: 0, cacheWrite12h: 0, output: 0 }
+type Buckets = Readonly<Record<(typeof countedBuckets)[number], number>>
 
 function byModel(parts: readonly JsonObject[]): OtherUsage[] {
   const models = [...new Set(parts.map((part) => textAt(part, 'model')))]
@@ -94,13 +120,15 @@ function byModel(parts: readonly JsonObject[]): OtherUsage[] {
 }
 
 function sumOf(parts: readonly JsonObject[]): Buckets {
-  const hour = (part: JsonObject) => countAt(objectAt(part, 'cache_creation'), 'ephemeral_1h_input_tokens')
-  const sum = (count: (part: JsonObject) => number) => parts.reduce((total, part) => total + count(part), 0)
-  return {
-    input: sum((part) => countAt(part, 'input_tokens')),
-    cacheRead: sum((part) => countAt(part, 'cache_read_input_tokens')),
-    cacheWrite: sum((part) => Math.max(0, countAt(part, 'cache_creation_input_tokens') - hour(part))),
-    cacheWrite1h: sum(hour),
-    output: sum((part) => countAt(part, 'output_tokens')),
+  const sums = { ...noBuckets }
+  for (const part of parts) {
+    const one = {
+      input: countAt(part, 'input_tokens'),
+      cacheRead: countAt(part, 'cache_read_input_tokens'),
+      ...writesIn(part),
+      output: countAt(part, 'output_tokens'),
+    }
+    for (const bucket of countedBuckets) sums[bucket] += one[bucket]
   }
+  return sums
 }

@@ -252,9 +252,10 @@ describe('usage of Converse', () => {
     const cacheDetails = [
       { ttl: '1h', inputTokens: 30 },
       { ttl: '5m', inputTokens: 20 },
+      { ttl: '12h', inputTokens: 7 },
     ]
-    const usage = { inputTokens: 1, outputTokens: 1, cacheWriteInputTokens: 50, cacheDetails }
-    expect(summary(whole([], { usage })).usage).toMatchObject({ cacheWrite: 20, cacheWrite1h: 30 })
+    const usage = { inputTokens: 1, outputTokens: 1, cacheWriteInputTokens: 57, cacheDetails }
+    expect(summary(whole([], { usage })).usage).toMatchObject({ cacheWrite: 20, cacheWrite1h: 30, cacheWrite12h: 7 })
   })
 
   it.each([undefined, {}, { inputTokens: 'x' }, { inputTokens: 1, outputTokens: -5 }])('is none when it reads %j', (usage) => {

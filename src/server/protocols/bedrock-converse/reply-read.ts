@@ -1,4 +1,4 @@
-import { noUsage, type Usage } from '../../../contract/usage.ts'
+import { cacheWritesOf, noUsage, type Usage } from '../../../contract/usage.ts'
 import type { EventReader, ReadContext } from '../codec.ts'
 import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-builder.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
@@ -164,14 +164,14 @@ function readUsage(builder: ReplyBuilder, reply: JsonObject): void {
   const usage = objectAt(reply, 'usage')
   if (!usage || typeof usage.inputTokens !== 'number' || !areCounts(usage, counts)) return
   const details = arrayAt(usage, 'cacheDetails').filter(isObject)
-  const written = countAt(usage, 'cacheWriteInputTokens')
-  const hour = details.filter(({ ttl }) => ttl === '1h').reduce((sum, detail) => sum + countAt(detail, 'inputTokens'), 0)
+  const writes = cacheWritesOf(countAt(usage, 'cacheWriteInputTokens'), (lifetime) =>
+    details.filter(({ ttl }) => ttl === lifetime).reduce((sum, detail) => sum + countAt(detail, 'inputTokens'), 0),
+  )
   const read: Usage = {
     ...noUsage,
     input: countAt(usage, 'inputTokens'),
     cacheRead: countAt(usage, 'cacheReadInputTokens'),
-    cacheWrite: Math.max(0, written - hour),
-    cacheWrite1h: Math.min(hour, written),
+    ...writes,
     output: countAt(usage, 'outputTokens'),
   }
   builder.usage(read)

@@ -99,7 +99,7 @@ function readUsage(usage: JsonObject | undefined): Usage | undefined {
   if (!counts) return undefined
   const input = countAt(counts, 'input_tokens')
   const output = countAt(counts, 'output_tokens')
-  const cache = cachedPart(countAt(usage, 'cached_tokens'), { prompt: input, completion: output, total: 0 })
+  const cache = cachedPart({ tokens: countAt(usage, 'cached_tokens') }, { prompt: input, completion: output, total: 0 })
   return { ...noUsage, ...cache, input: input - cache.cacheRead, output }
 }
 

@@ -1,4 +1,4 @@
-import { completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
+import { cachedTokens, completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
 import type { CallerFormat } from '../format.ts'
 import { eitherObject, eitherText } from '../gemini-generate/members.ts'
 import { readGeminiUsage } from '../gemini-generate/usage.ts'
@@ -107,7 +107,7 @@ function refusalOf(replies: readonly JsonObject[]): DirectAnswer {
 function sumOf(sum: Usage, one: Usage): Usage {
   return {
     ...sum,
-    input: sum.input + one.input + one.cacheRead,
+    input: sum.input + one.input + cachedTokens(one),
     imageInput: sum.imageInput + one.imageInput,
     output: sum.output + one.output,
     imageOutput: sum.imageOutput + one.imageOutput,

@@ -94,7 +94,8 @@ function answerOf(reply: JsonObject, format: 'json' | 'text'): DirectAnswer {
   if (!usage) return { kind: 'json', body: { text } }
 
   const [input, output] = [promptTokens(usage), completionTokens(usage)]
-  const details = { text_tokens: input - usage.audioInput, audio_tokens: usage.audioInput }
+  const audio = usage.audioInput + usage.cachedAudio
+  const details = { text_tokens: input - audio, audio_tokens: audio }
   return {
     kind: 'json',
     body: {

@@ -80,11 +80,44 @@ describe('a stream of Gemini', () => {
     expect(summary(whole({ ...ended('STOP'), usageMetadata })).usage).toEqual({
       ...noUsage,
       input: 40,
-      cacheRead: 30,
+      cachedAudio: 30,
       audioInput: 30,
       output: 10,
       imageOutput: 45,
       reasoning: 5,
+    })
+  })
+
+  it('has what was cached and what its tools read apart by what they are, and films that it made', () => {
+    const usageMetadata = {
+      ...{ promptTokenCount: 1000, cachedContentTokenCount: 500, toolUsePromptTokenCount: 90 },
+      promptTokensDetails: [
+        { modality: 'TEXT', tokenCount: 300 },
+        { modality: 'AUDIO', tokenCount: 400 },
+        { modality: 'IMAGE', tokenCount: 200 },
+        { modality: 'VIDEO', tokenCount: 100 },
+      ],
+      cacheTokensDetails: [
+        { modality: 'TEXT', tokenCount: 50 },
+        { modality: 'AUDIO', tokenCount: 350 },
+        { modality: 'IMAGE', tokenCount: 80 },
+        { modality: 'VIDEO', tokenCount: 20 },
+      ],
+      toolUsePromptTokensDetails: [
+        { modality: 'AUDIO', tokenCount: 60 },
+        { modality: 'TEXT', tokenCount: 30 },
+      ],
+      candidatesTokenCount: 70,
+      candidatesTokensDetails: [
+        { modality: 'VIDEO', tokenCount: 64 },
+        { modality: 'AUDIO', tokenCount: 4 },
+      ],
+      totalTokenCount: 1160,
+    }
+    expect(summary(whole({ ...ended('STOP'), usageMetadata })).usage).toEqual({
+      ...noUsage,
+      ...{ input: 360, cacheRead: 70, cachedAudio: 350, cachedImage: 80, audioInput: 110, imageInput: 120 },
+      ...{ output: 2, audioOutput: 4, videoOutput: 64 },
     })
   })
 

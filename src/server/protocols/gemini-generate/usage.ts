@@ -1,4 +1,4 @@
-import { completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
+import { cachedTokens, completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
 import { cachedPart } from '../cached-part.ts'
 import { geminiTierServed } from '../tiers.ts'
 import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
@@ -24,13 +24,15 @@ export function readGeminiUsage(reply: JsonObject, before?: Usage): Usage | unde
   const told = partsOf(said, (modality) => countOf(usage, 'candidatesTokensDetails', modality))
   return {
     ...noUsage,
-    input: read.text,
-    ...cachedPart(cached, { prompt, completion: said + thoughts, total: countAt(usage, 'totalTokenCount') }),
+    // Films that are read cost what text does.
+    input: read.text + read.video,
+    ...cachedPart(cachedOf(usage), { prompt, completion: said + thoughts, total: countAt(usage, 'totalTokenCount') }),
     audioInput: read.audio,
     imageInput: read.image,
     output: told.text + thoughts,
     audioOutput: told.audio,
     imageOutput: told.image,
+    videoOutput: told.video,
     reasoning: thoughts,
     ...grounded,
     ...(before?.tier ? { tier: before.tier } : {}),
@@ -42,15 +44,18 @@ export function readGeminiUsage(reply: JsonObject, before?: Usage): Usage | unde
 export function writeGeminiUsage(usage: Usage): JsonObject {
   const prompt = promptTokens(usage)
   const completion = completionTokens(usage)
-  const read = writeDetails(usage.audioInput, usage.imageInput)
-  const told = writeDetails(usage.audioOutput, usage.imageOutput)
+  const { cachedAudio, cachedImage } = usage
+  const read = writeDetails({ AUDIO: usage.audioInput + cachedAudio, IMAGE: usage.imageInput + cachedImage })
+  const cached = writeDetails({ AUDIO: cachedAudio, IMAGE: cachedImage })
+  const told = writeDetails({ AUDIO: usage.audioOutput, IMAGE: usage.imageOutput, VIDEO: usage.videoOutput })
   return {
     promptTokenCount: prompt,
-    ...(usage.cacheRead > 0 ? { cachedContentTokenCount: usage.cacheRead } : {}),
+    ...(cachedTokens(usage) > 0 ? { cachedContentTokenCount: cachedTokens(usage) } : {}),
     candidatesTokenCount: Math.max(0, completion - usage.reasoning),
     ...(usage.reasoning > 0 ? { thoughtsTokenCount: usage.reasoning } : {}),
     totalTokenCount: prompt + completion,
     ...(read.length > 0 ? { promptTokensDetails: read } : {}),
+    ...(cached.length > 0 ? { cacheTokensDetails: cached } : {}),
     ...(told.length > 0 ? { candidatesTokensDetails: told } : {}),
   }
 }
@@ -68,7 +73,13 @@ const counts = [
   'totalTokenCount',
 ]
 
-type Modality = 'AUDIO' | 'IMAGE'
+type Modality = 'AUDIO' | 'IMAGE' | 'VIDEO'
+
+/** What was read from the cache. */
+function cachedOf(usage: JsonObject): { tokens: number; audio: number; image: number } {
+  const count = (modality: Modality) => countOf(usage, 'cacheTokensDetails', modality)
+  return { tokens: countAt(usage, 'cachedContentTokenCount'), audio: count('AUDIO'), image: count('IMAGE') }
+}
 
 /** What was read anew, by its own tools too: the details of the prompt hold the cached part, those of its tools do not. */
 function readOf(usage: JsonObject, modality: Modality): number {
@@ -81,10 +92,14 @@ function countOf(usage: JsonObject, details: string, modality: Modality): number
   return isObject(entry) ? countAt(entry, 'tokenCount') : 0
 }
 
-function partsOf(tokens: number, count: (modality: Modality) => number): { text: number; audio: number; image: number } {
-  const audio = Math.min(tokens, Math.max(0, count('AUDIO')))
-  const image = Math.min(tokens - audio, Math.max(0, count('IMAGE')))
-  return { text: tokens - audio - image, audio, image }
+type Parts = Readonly<Record<'text' | 'audio' | 'image' | 'video', number>>
+
+/** `text` is whatever the counts do not name. */
+function partsOf(tokens: number, count: (modality: Modality) => number): Parts {
+  const audio = Math.min(tokens, count('AUDIO'))
+  const image = Math.min(tokens - audio, count('IMAGE'))
+  const video = Math.min(tokens - audio - image, count('VIDEO'))
+  return { text: tokens - audio - image - video, audio, image, video }
 }
 
 /** What an answer was grounded on and is billed apart, as far as a stream has told it yet. */
@@ -118,10 +133,7 @@ function isFromMaps(metadata: JsonObject): boolean {
   )
 }
 
-function writeDetails(audio: number, image: number): JsonObject[] {
-  const details = [
-    { modality: 'AUDIO', tokenCount: audio },
-    { modality: 'IMAGE', tokenCount: image },
-  ]
+function writeDetails(counts: Readonly<Partial<Record<Modality, number>>>): JsonObject[] {
+  const details = Object.entries(counts).map(([modality, tokenCount]) => ({ modality, tokenCount }))
   return details.filter(({ tokenCount }) => tokenCount > 0)
 }

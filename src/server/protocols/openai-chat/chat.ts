@@ -124,7 +124,7 @@ export function readChatUsage(usage: JsonObject | undefined): Usage | undefined 
     countAt(objectAt(usage, 'completion_tokens_details'), 'reasoning_tokens') || countAt(usage, 'reasoning_tokens')
   const splitOut = reasoning > 0 && total === prompt + completion + reasoning
 
-  const cache = cachedPart(cached, { prompt, completion: splitOut ? completion + reasoning : completion, total })
+  const cache = cachedPart({ tokens: cached }, { prompt, completion: splitOut ? completion + reasoning : completion, total })
   const cacheWrite = Math.min(written, Math.max(0, prompt - cached))
   const plain = Math.max(0, prompt - cached - cacheWrite)
   const read = partsOf(plain, details)

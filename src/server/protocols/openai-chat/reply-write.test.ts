@@ -5,7 +5,7 @@ import OpenAI6 from 'openai-6'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dialogueOf, grammarFaults, readContext, readSse, summary } from '../../../../test/helpers/codecs.ts'
 import { anyReply } from '../../../../test/helpers/replies.ts'
-import { noUsage } from '../../../contract/usage.ts'
+import { cacheWritesOf, noUsage, writtenTokens } from '../../../contract/usage.ts'
 import { eventsIn } from '../../lib/sse.ts'
 import type { WriteContext } from '../codec.ts'
 import type { Dialogue, Opaque } from '../dialogue.ts'
@@ -357,7 +357,7 @@ function sayable(events: readonly ReplyEvent[]) {
     images: joined('image'),
     calls: calls.map(({ block: of, text, ...rest }) => ({ ...rest, of, text: text === '' && of === 'tool-call' ? '{}' : text })),
     isComplete: reason !== undefined,
-    usage: usage && { ...usage, cacheWrite: usage.cacheWrite + usage.cacheWrite1h, cacheWrite1h: 0 },
+    usage: usage && { ...usage, ...cacheWritesOf(writtenTokens(usage), () => 0) },
   }
 }
 

@@ -1,17 +1,17 @@
-import { completionTokens, promptTokens, type Usage } from '../../../contract/usage.ts'
+import { cachedTokens, completionTokens, promptTokens, type Usage, writtenTokens } from '../../../contract/usage.ts'
 import type { JsonObject } from '../wire-format.ts'
 
 /** Usage as Chat tells it: totals, of which the details are parts. Source: protocols notes 3.12. */
 export function writeChatUsage(usage: Usage): JsonObject {
   const prompt = promptTokens(usage)
   const completion = completionTokens(usage)
-  const written = usage.cacheWrite + usage.cacheWrite1h
+  const written = writtenTokens(usage)
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
     prompt_tokens_details: {
-      cached_tokens: usage.cacheRead,
+      cached_tokens: cachedTokens(usage),
       audio_tokens: usage.audioInput,
       ...(written > 0 ? { cache_write_tokens: written } : {}),
       ...(usage.imageInput > 0 ? { image_tokens: usage.imageInput } : {}),

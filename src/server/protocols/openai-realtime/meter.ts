@@ -87,7 +87,7 @@ export class SessionMeter {
     this.#known = {
       text: usage.input + usage.cacheRead + usage.output,
       // What is said takes twice the tokens that it takes when it is read.
-      audio: usage.audioInput + usage.imageInput + Math.ceil(usage.audioOutput / 2),
+      audio: usage.audioInput + usage.cachedAudio + usage.imageInput + usage.cachedImage + Math.ceil(usage.audioOutput / 2),
     }
     this.#text = 0
     this.#heardSeconds = 0

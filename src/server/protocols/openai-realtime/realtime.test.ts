@@ -22,7 +22,10 @@ describe('usage of a realtime response', () => {
       output_token_details: { text_tokens: 30, audio_tokens: 91 },
     }
     const read = readRealtimeUsage({ usage })
-    expect(read).toEqual({ ...noUsage, input: 30, cacheRead: 50, audioInput: 40, imageInput: 12, output: 30, audioOutput: 91 })
+    expect(read).toEqual({
+      ...{ ...noUsage, input: 30, cacheRead: 30, cachedAudio: 20, audioInput: 40, imageInput: 12 },
+      ...{ output: 30, audioOutput: 91 },
+    })
   })
 
   it('never adds up to more than the totals, and is none where a number cannot be meant', () => {

@@ -15,18 +15,19 @@ export function readRealtimeUsage(response: JsonObject): Usage | undefined {
   const cached = objectAt(read ?? {}, 'cached_tokens_details')
   const total = countAt(usage, 'input_tokens')
   const output = countAt(usage, 'output_tokens')
-  const cache = cachedPart(countAt(read, 'cached_tokens'), { prompt: total, completion: output, total: 0 })
-  const { cacheRead } = cache
   // Where the cached tokens are not told apart they are text.
   const [cachedAudio, cachedImage] = [countAt(cached, 'audio_tokens'), countAt(cached, 'image_tokens')]
-  const audio = Math.max(0, countAt(read, 'audio_tokens') - cachedAudio)
-  const image = Math.max(0, countAt(read, 'image_tokens') - cachedImage)
-  const audioInput = Math.min(total - cacheRead, audio)
-  const imageInput = Math.min(total - cacheRead - audioInput, image)
+  const cache = cachedPart(
+    { tokens: countAt(read, 'cached_tokens'), audio: cachedAudio, image: cachedImage },
+    { prompt: total, completion: output, total: 0 },
+  )
+  const fresh = total - cache.cacheRead - cache.cachedAudio - cache.cachedImage
+  const audioInput = Math.min(fresh, Math.max(0, countAt(read, 'audio_tokens') - cachedAudio))
+  const imageInput = Math.min(fresh - audioInput, Math.max(0, countAt(read, 'image_tokens') - cachedImage))
   const audioOutput = Math.min(output, countAt(objectAt(usage, 'output_token_details'), 'audio_tokens'))
   return {
     ...noUsage,
-    input: total - cacheRead - audioInput - imageInput,
+    input: fresh - audioInput - imageInput,
     ...cache,
     audioInput,
     imageInput,

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { grammarFaults, readContext, readerFaults, readSse, summary } from '../../../../test/helpers/codecs.ts'
+import { noUsage } from '../../../contract/usage.ts'
 import { eventsIn } from '../../lib/sse.ts'
 import type { ReplyEvent } from '../reply-events.ts'
 import type { JsonObject } from '../wire-format.ts'
@@ -95,6 +96,29 @@ describe('a stream in Responses', () => {
     const opened = { type: 'web_search_call', status: 'completed', action: { type: 'open_page' } }
     const events = said([{ type: 'response.completed', response: { usage, output: [searched, opened, searched] } }])
     expect(summary(events).usage).toMatchObject({ input: 5, output: 2, searches: 2 })
+  })
+
+  it('counts cache writes by how long they are kept', () => {
+    const usageOf = (details: object) =>
+      summary(
+        said([
+          {
+            type: 'response.completed',
+            response: {
+              usage: { input_tokens: 1000, output_tokens: 2, total_tokens: 1002, input_tokens_details: details },
+              output: [],
+            },
+          },
+        ]),
+      ).usage
+    const split = { ttl_30m_tokens: 300, ttl_12h_tokens: 500 }
+    expect(usageOf({ cached_tokens: 100, cache_write_tokens: 800, cache_write_tokens_details: split })).toEqual({
+      ...noUsage,
+      ...{ input: 100, cacheRead: 100, cacheWrite30m: 300, cacheWrite12h: 500, output: 2 },
+    })
+    expect(usageOf({ cache_write_tokens: 800 })).toMatchObject({ input: 200, cacheWrite: 800 })
+    const odd = { cache_write_tokens: 600, cache_write_tokens_details: split }
+    expect(usageOf(odd)).toMatchObject({ cacheWrite: 0, cacheWrite30m: 100, cacheWrite12h: 500 })
   })
 
   it.each(['error_event.sse', 'failed.sse'])('%s: is an error and nothing behind it', (name) => {

@@ -1,4 +1,13 @@
-import { completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
+import {
+  cachedTokens,
+  cacheWriteBuckets,
+  cacheWritesOf,
+  completionTokens,
+  noUsage,
+  promptTokens,
+  type Usage,
+  writtenTokens,
+} from '../../../contract/usage.ts'
 import { cachedPart } from '../cached-part.ts'
 import { countCalls, type PaidCall } from '../paid-calls.ts'
 import { tierServed } from '../tiers.ts'
@@ -8,7 +17,7 @@ import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textA
  * Usage of a response in disjoint buckets, in tokens. `input_tokens` contains what was read from and written to the cache. A host that
  * leaves reasoning out of `output_tokens` is seen by a total that is larger than the sum. What tools of the vendor used stands
  * apart, in `tool_usage`. Undefined when nothing is reported or a number cannot be meant.
- * Source: types of the official SDK 7.51, protocols notes 1.3 and 3.12.
+ * Source: types of the official SDK 7.57, protocols notes 1.3 and 3.12.
  */
 export function readResponseUsage(response: JsonObject): Usage | undefined {
   const usage = objectAt(response, 'usage')
@@ -23,11 +32,11 @@ export function readResponseUsage(response: JsonObject): Usage | undefined {
   const details = objectAt(usage, 'input_tokens_details')
   const cached = countAt(details, 'cached_tokens')
   const written = Math.min(countAt(details, 'cache_write_tokens'), Math.max(0, input - cached))
-  const writtenLong = Math.min(written, countAt(objectAt(details ?? {}, 'cache_write_tokens_details'), 'ttl_12h_tokens'))
+  const lifetimes = objectAt(details ?? {}, 'cache_write_tokens_details')
   const reasoning = countAt(objectAt(usage, 'output_tokens_details'), 'reasoning_tokens')
   const splitOut = reasoning > 0 && total === input + output + reasoning
   const completion = splitOut ? output + reasoning : output
-  const cache = cachedPart(cached, { prompt: input, completion, total })
+  const cache = cachedPart({ tokens: cached }, { prompt: input, completion, total })
   const drawn = drawingUsage(response)
   const svg = svgUsage(response)
 
@@ -36,8 +45,8 @@ export function readResponseUsage(response: JsonObject): Usage | undefined {
     input: Math.max(0, input - cached - written) + drawn.input + svg.input,
     ...cache,
     cacheRead: cache.cacheRead + drawn.cacheRead,
-    cacheWrite: written - writtenLong,
-    cacheWrite1h: writtenLong,
+    cachedImage: drawn.cachedImage,
+    ...cacheWritesOf(written, (lifetime) => countAt(lifetimes, `ttl_${lifetime}_tokens`)),
     imageInput: drawn.imageInput,
     output: completion + drawn.output + svg.output,
     imageOutput: drawn.imageOutput,
@@ -47,17 +56,31 @@ export function readResponseUsage(response: JsonObject): Usage | undefined {
   }
 }
 
-/** The same as Responses reports it. Strict clients need both objects of details. */
+/**
+ * The same as Responses reports it. Strict clients need both objects of details; the lifetimes of cache writes are told where the format
+ * has words for them.
+ */
 export function writeResponsesUsage(usage: Usage): JsonObject {
   const input = promptTokens(usage)
   const output = completionTokens(usage)
   return {
     input_tokens: input,
-    input_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: usage.cacheWrite + usage.cacheWrite1h },
+    input_tokens_details: {
+      cached_tokens: cachedTokens(usage),
+      cache_write_tokens: writtenTokens(usage),
+      ...lifetimeDetails(usage),
+    },
     output_tokens: output,
     output_tokens_details: { reasoning_tokens: usage.reasoning },
     total_tokens: input + output,
   }
+}
+
+function lifetimeDetails(usage: Usage): JsonObject {
+  const counts = (['30m', '12h'] as const).map(
+    (lifetime) => [`ttl_${lifetime}_tokens`, usage[cacheWriteBuckets[lifetime]]] as const,
+  )
+  return counts.some(([, count]) => count > 0) ? { cache_write_tokens_details: Object.fromEntries(counts) } : {}
 }
 
 /**
@@ -71,13 +94,14 @@ function drawingUsage(response: JsonObject) {
   const cached = objectAt(drawing, 'cached_tokens_details')
   const seenAgain = Math.min(seen, countAt(cached, 'cached_image_tokens'))
   const readAgain = cached ? countAt(cached, 'cached_text_tokens') : countAt(drawing, 'cached_tokens')
-  const cacheRead = Math.min(read - seen, readAgain) + seenAgain
+  const cacheRead = Math.min(read - seen, readAgain)
   const made = countAt(drawing, 'output_tokens')
   const details = objectAt(drawing, 'output_tokens_details')
   const pictures = details ? Math.min(made, countAt(details, 'image_tokens')) : made
   return {
-    input: read - seen - (cacheRead - seenAgain),
+    input: read - seen - cacheRead,
     cacheRead,
+    cachedImage: seenAgain,
     imageInput: seen - seenAgain,
     output: made - pictures,
     imageOutput: pictures,

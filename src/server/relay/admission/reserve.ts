@@ -1,4 +1,4 @@
-import { noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
+import { completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
 import { AppError, fail } from '../../lib/failure.ts'
 import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
 import { affordableOutput, greatestCost, piecesOf, type TokenKinds } from '../../pricing/greatest-cost.ts'
@@ -85,7 +85,7 @@ interface Plan {
 }
 
 function knownPlan(price: Price, most: Usage): Plan {
-  const bound = { promptTokens: promptTokens(most), outputTokens: most.output + most.audioOutput + most.imageOutput }
+  const bound = { promptTokens: promptTokens(most), outputTokens: completionTokens(most) }
   return { amount: costOf(price, most), bound }
 }
 

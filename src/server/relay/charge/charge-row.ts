@@ -1,7 +1,15 @@
 import { numberIn } from '../../../contract/by-model.ts'
 import { type LogOther, logType } from '../../../contract/entities/log.ts'
 import type { Text } from '../../../contract/text.ts'
-import { completionTokens, promptTokens, type Tier, type Usage } from '../../../contract/usage.ts'
+import {
+  cachedTokens,
+  cacheWriteBuckets,
+  completionTokens,
+  longCacheLifetimes,
+  promptTokens,
+  type Tier,
+  type Usage,
+} from '../../../contract/usage.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
 import { seconds } from '../../lib/clock.ts'
 import { costBeyond } from '../../pricing/plausible.ts'
@@ -100,8 +108,7 @@ function factors(
     quota_per_unit: price.quotaPerUnit,
     input_tokens: usage.input,
     cache_tokens: usage.cacheRead,
-    cache_creation_tokens: usage.cacheWrite,
-    ...(usage.cacheWrite1h > 0 ? { cache_creation_1h_tokens: usage.cacheWrite1h } : {}),
+    ...cacheWriteFields(price, usage),
     output_tokens: usage.output,
     ...(usage.reasoning > 0 ? { reasoning_tokens: usage.reasoning } : {}),
     ...apart(price, usage),
@@ -151,22 +158,25 @@ function sourceOf({ source, steps }: Price, tokensIn: number): Partial<LogOther>
 }
 
 function reportedTokens(reported: Usage) {
-  const { cacheRead, cacheExcess = 0 } = reported
+  const { cacheExcess = 0 } = reported
   return {
     prompt_tokens: promptTokens(reported),
-    cached_tokens: cacheRead + cacheExcess,
+    cached_tokens: cachedTokens(reported) + cacheExcess,
     completion_tokens: completionTokens(reported),
   }
 }
 
 /** What is not plain text in and out, with its factors, as far as there is any. */
 function apart(price: Price, usage: Usage): Partial<LogOther> {
-  const { audioInput, audioOutput, imageInput, imageOutput, calls, searches } = usage
+  const { audioInput, audioOutput, cachedAudio, imageInput, imageOutput, cachedImage, videoOutput, calls, searches } = usage
   return {
     ...(audioInput > 0 || audioOutput > 0 ? { audio_ratio: price.audioRatio, audio_input: audioInput } : {}),
     ...(audioOutput > 0 ? { audio_completion_ratio: price.audioCompletionRatio, audio_output: audioOutput } : {}),
+    ...(cachedAudio > 0 ? { audio_cache_ratio: price.audioCacheRatio, cached_audio: cachedAudio } : {}),
     ...(imageInput > 0 ? { image_ratio: price.imageRatio, image_input: imageInput } : {}),
     ...(imageOutput > 0 ? { image_completion_ratio: price.imageCompletionRatio, image_output: imageOutput } : {}),
+    ...(cachedImage > 0 ? { image_cache_ratio: price.imageCacheRatio, cached_image: cachedImage } : {}),
+    ...(videoOutput > 0 ? { video_completion_ratio: price.videoCompletionRatio, video_output: videoOutput } : {}),
     ...(calls !== 1 ? { calls } : {}),
     ...(searches > 0 ? { searches, search_price: price.searchUsd } : {}),
   }
@@ -201,6 +211,17 @@ function extraFactors(work: Billed, served: Tier | undefined, { usage, others }:
   }
 }
 
+/** Tokens that were written to the cache by how long they are kept, with the factors of those beyond five minutes. */
+function cacheWriteFields(price: Price, usage: Usage): Pick<LogOther, 'cache_creation_tokens'> & Partial<LogOther> {
+  const used = longCacheLifetimes.filter((lifetime) => usage[cacheWriteBuckets[lifetime]] > 0)
+  if (used.length === 0) return { cache_creation_tokens: usage.cacheWrite }
+  return {
+    cache_creation_tokens: usage.cacheWrite,
+    ...Object.fromEntries(used.map((lifetime) => [`cache_creation_${lifetime}_tokens`, usage[cacheWriteBuckets[lifetime]]])),
+    cache_creation_factors: Object.fromEntries(used.map((lifetime) => [lifetime, price.cacheWriteFactors[lifetime]])),
+  }
+}
+
 function textOf(tier: Tier): string {
   return Object.values(tier).join(' ').slice(0, 100)
 }
@@ -223,8 +244,7 @@ function iterationOf({ price: base, usage }: PricedUsage): NonNullable<LogOther[
     create_cache_ratio: price.createCacheRatio,
     input_tokens: usage.input,
     cache_tokens: usage.cacheRead,
-    cache_creation_tokens: usage.cacheWrite,
-    ...(usage.cacheWrite1h > 0 ? { cache_creation_1h_tokens: usage.cacheWrite1h } : {}),
+    ...cacheWriteFields(price, usage),
     output_tokens: usage.output,
     ...(usage.calls === 1 ? {} : { calls: usage.calls }),
     ...(factor === 1 ? {} : { tier_factor: factor }),

@@ -1,5 +1,7 @@
+import { cacheWriteFactors } from '../../../contract/options/extra-prices.ts'
 import { seconds } from '../../lib/clock.ts'
 import type { Core } from '../../options/core.ts'
+import type { Price } from '../../pricing/quote.ts'
 import type { UsageBound } from '../../pricing/usage-bound.ts'
 import type { Hold, Ledger } from '../../wallet/ledger.ts'
 import type { Billed } from '../charge/billed.ts'
@@ -166,13 +168,20 @@ interface Row {
   readonly asked: number
 }
 
-const withoutExtras = { toolUsd: {}, tierFactors: {} } as const
+/** Rows of older versions lack the prices of tools and tiers, and what was charged as text then. */
+function completePrice(kept: Price): Price {
+  return {
+    ...{ toolUsd: {}, tierFactors: {}, cacheWriteFactors, videoCompletionRatio: kept.completionRatio },
+    ...{ audioCacheRatio: kept.cacheRatio, imageCacheRatio: kept.cacheRatio },
+    ...kept,
+    ...(kept.steps ? { steps: kept.steps.map((step) => ({ ...step, price: completePrice(step.price) })) } : {}),
+  }
+}
 
 function readRow(row: Row): OpenResponse {
   // Written by `open` alone.
   const written = JSON.parse(row.bill) as Bill
-  // Rows of older versions have no prices of tools and tiers.
-  const bill = { ...written, price: { ...withoutExtras, ...written.price } }
+  const bill = { ...written, price: completePrice(written.price), otherPrices: (written.otherPrices ?? []).map(completePrice) }
   return {
     id: row.response_id,
     channelId: row.channel_id,

@@ -1,7 +1,8 @@
 import { type Decimal, decimalOf, product, roundedUp, sumOf, times } from '../../../contract/decimal.ts'
 import type { Log } from '../../../contract/entities/log.ts'
-import { oneHourWriteFactor, quotaPerUsd, ratioToUsdPerMillion } from '../../../contract/quota.ts'
-import { type Factors, iterationsOf, toolCalls } from './factors.ts'
+import { quotaPerUsd, ratioToUsdPerMillion } from '../../../contract/quota.ts'
+import { type Bucket, cacheWriteBuckets, longCacheLifetimes } from '../../../contract/usage.ts'
+import { cacheWriteFactor, type Factors, iterationsOf, toolCalls } from './factors.ts'
 import { tidy } from './prices.ts'
 
 /**
@@ -42,17 +43,6 @@ export interface FixedBill extends Total {
   /** How often it was due. */
   readonly calls: number
 }
-
-export type Bucket =
-  | 'input'
-  | 'cacheRead'
-  | 'cacheWrite'
-  | 'cacheWrite1h'
-  | 'audioInput'
-  | 'imageInput'
-  | 'output'
-  | 'audioOutput'
-  | 'imageOutput'
 
 export interface BillLine {
   readonly bucket: Bucket
@@ -109,32 +99,38 @@ export function billOf({ quota, factors }: { quota: Log['quota']; factors: Facto
 function linesOf(factors: Factors, modelRatio: number, perUsd: number): BillLine[] | undefined {
   const { input_tokens: input, output_tokens: output, create_cache_ratio: writeRatio } = factors
   if (input === undefined || output === undefined) return undefined
-  const buckets: [Bucket, tokens: number, ratio: number | undefined][] = [
+  const longWrites = longCacheLifetimes.map((lifetime): Counted => {
+    const factor = cacheWriteFactor(factors, lifetime)
+    return [cacheWriteBuckets[lifetime], factors[`cache_creation_${lifetime}_tokens`] ?? 0, writeRatio, factor]
+  })
+  const buckets: Counted[] = [
     ['input', input, 1],
     ['cacheRead', factors.cache_tokens ?? 0, factors.cache_ratio],
+    ['cachedAudio', factors.cached_audio ?? 0, factors.audio_cache_ratio],
+    ['cachedImage', factors.cached_image ?? 0, factors.image_cache_ratio],
     ['cacheWrite', factors.cache_creation_tokens ?? 0, writeRatio],
-    ['cacheWrite1h', factors.cache_creation_1h_tokens ?? 0, writeRatio],
+    ...longWrites,
     ['audioInput', factors.audio_input ?? 0, factors.audio_ratio],
     ['imageInput', factors.image_input ?? 0, factors.image_ratio],
     ['output', output, factors.completion_ratio],
-    ['audioOutput', factors.audio_output ?? 0, factors.audio_ratio],
+    ['audioOutput', factors.audio_output ?? 0, factors.audio_ratio, factors.audio_completion_ratio ?? 1],
     ['imageOutput', factors.image_output ?? 0, factors.image_completion_ratio],
+    ['videoOutput', factors.video_output ?? 0, factors.video_completion_ratio],
   ]
   const used = buckets.filter(([bucket, tokens]) => tokens > 0 || bucket === 'input' || bucket === 'output')
-  if (used.some(([, , ratio]) => ratio === undefined)) return undefined
+  if (used.some(([, , ...ratios]) => ratios.includes(undefined))) return undefined
 
-  return used.map(([bucket, tokens, ratio = 1]) => {
-    const factor =
-      bucket === 'cacheWrite1h' ? oneHourWriteFactor : bucket === 'audioOutput' ? (factors.audio_completion_ratio ?? 1) : 1
-    return {
-      bucket,
-      tokens,
-      ratio: tidy(ratio * factor),
-      usdPerMillion: tidy(ratioToUsdPerMillion(modelRatio * ratio * factor, perUsd)),
-      units: product(tokens, modelRatio, ratio, factor),
-    }
-  })
+  return used.map(([bucket, tokens, ratio = 1, factor = 1]) => ({
+    bucket,
+    tokens,
+    ratio: tidy(ratio * factor),
+    usdPerMillion: tidy(ratioToUsdPerMillion(modelRatio * ratio * factor, perUsd)),
+    units: product(tokens, modelRatio, ratio, factor),
+  }))
 }
+
+/** The ratio is that to text that is read; some have another factor on top. Undefined is absent from the row. */
+type Counted = [Bucket, tokens: number, ratio: number | undefined, factor?: number | undefined]
 
 /** Undefined when a price is absent. */
 function toolsOf(factors: Factors, perUsd: number): ToolLine[] | undefined {

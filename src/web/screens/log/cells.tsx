@@ -1,6 +1,6 @@
 import { Popover, UnstyledButton } from '@mantine/core'
 import { IconTransform } from '@tabler/icons-react'
-import { logType, logTypeLabels } from '../../../contract/entities/log.ts'
+import { cachedTokensOf, logType, logTypeLabels } from '../../../contract/entities/log.ts'
 import { ratioToUsdPerMillion } from '../../../contract/quota.ts'
 import { colorOf, durationColor, firstTokenColor } from '../../lib/colors.ts'
 import { formatCount, formatDuration } from '../../lib/format.ts'
@@ -106,7 +106,7 @@ export function TimingCell({ row }: { row: LogRow }) {
 
 export function PromptCell({ row }: { row: LogRow }) {
   const say = useText(texts)
-  const cached = row.factors.cache_tokens ?? 0
+  const cached = cachedTokensOf(row.factors) ?? 0
   return (
     <span className={styles.figure}>
       {formatCount(row.prompt_tokens)}

@@ -1,6 +1,7 @@
 import type { Log, LogIteration, LogOther } from '../../../contract/entities/log.ts'
 import { siteCostReasonLabels, siteCostReasons } from '../../../contract/entities/site-cost.ts'
 import type { Text } from '../../../contract/text.ts'
+import type { LongCacheLifetime } from '../../../contract/usage.ts'
 
 /** A log row with what its `other` says. */
 export interface LogRow extends Log {
@@ -21,17 +22,26 @@ const kinds: Readonly<Record<keyof LogOther, 'number' | 'string' | 'boolean' | '
   input_tokens: 'number',
   cache_tokens: 'number',
   cache_creation_tokens: 'number',
+  cache_creation_30m_tokens: 'number',
   cache_creation_1h_tokens: 'number',
+  cache_creation_12h_tokens: 'number',
+  cache_creation_factors: 'object',
   output_tokens: 'number',
   reasoning_tokens: 'number',
   audio_input: 'number',
   audio_output: 'number',
   audio_ratio: 'number',
   audio_completion_ratio: 'number',
+  cached_audio: 'number',
+  audio_cache_ratio: 'number',
   image_input: 'number',
   image_output: 'number',
   image_ratio: 'number',
   image_completion_ratio: 'number',
+  cached_image: 'number',
+  image_cache_ratio: 'number',
+  video_output: 'number',
+  video_completion_ratio: 'number',
   calls: 'number',
   searches: 'number',
   search_price: 'number',
@@ -111,6 +121,14 @@ export interface ToolCall {
   readonly name: string
   readonly count: number
   readonly usd: number | undefined
+}
+
+/** The multiple of a cache write of five minutes that one of this lifetime costs. A row that lacks it is from before others were kept. */
+export function cacheWriteFactor(
+  { cache_creation_factors: factors }: Pick<Factors, 'cache_creation_factors'>,
+  lifetime: LongCacheLifetime,
+): number | undefined {
+  return new Map(numbersIn(factors)).get(lifetime) ?? (factors === undefined && lifetime === '1h' ? 1.6 : undefined)
 }
 
 function numbersIn(value: unknown): [string, number][] {

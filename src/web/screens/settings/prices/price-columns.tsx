@@ -12,10 +12,13 @@ const always: readonly PriceName[] = ['input', 'output']
 const sometimes: readonly PriceName[] = [
   'cache_read',
   'cache_write',
+  'cache_audio_read',
+  'cache_image_read',
   'audio_input',
   'audio_output',
   'image_input',
   'image_output',
+  'video_output',
 ]
 
 /** US dollars per million tokens: at present, proposed, and the difference. */

@@ -3,8 +3,8 @@ import type { PriceProposal, TokenPrices } from '../../../../contract/routes/pri
 import { changeOf, viewOf, wantedRows } from './price-rows.ts'
 
 const prices = (input: number, output = 10): TokenPrices => ({
-  ...{ input, output, cache_read: null, cache_write: null },
-  ...{ audio_input: null, audio_output: null, image_input: null, image_output: null },
+  ...{ input, output, cache_read: null, cache_write: null, cache_audio_read: null, cache_image_read: null },
+  ...{ audio_input: null, audio_output: null, image_input: null, image_output: null, video_output: null },
 })
 const proposal = (model: string, current: number | null, proposed: number, vendor = 'OpenAI'): PriceProposal => ({
   ...{ model, vendor, current_per_call: null, steps_above: null },

@@ -28,10 +28,13 @@ export function viewOf({ current, proposed }: PriceProposal): Exclude<View, 'all
     'output',
     'cache_read',
     'cache_write',
+    'cache_audio_read',
+    'cache_image_read',
     'audio_input',
     'audio_output',
     'image_input',
     'image_output',
+    'video_output',
   ]
   const change = names.map((name) => (proposed[name] ?? current[name] ?? 0) - (current[name] ?? 0)).find((by) => !isDust(by))
   return (change ?? 0) < 0 ? 'down' : 'up'

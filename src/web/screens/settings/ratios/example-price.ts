@@ -1,9 +1,9 @@
-import { type ModelPrice, modelPriceOf, type PriceOptions, priceMaps } from '../../../../contract/model-price.ts'
+import { type ModelPrice, modelPriceOf, type PriceOptions, patternMaps, priceMaps } from '../../../../contract/model-price.ts'
 import { isNumberText, type ModelPrices, numbersOf, type OptionTexts, optionOf, priceFields } from './table.ts'
 
 /** What the options say of prices, as they are saved. */
 export function priceOptions(texts: OptionTexts): PriceOptions {
-  const maps = Object.fromEntries([...priceMaps, 'ToolPrice', 'TierFactor'].map((name) => [name, numbersOf(texts[name])]))
+  const maps = Object.fromEntries([...priceMaps, ...patternMaps].map((name) => [name, numbersOf(texts[name])]))
   // A map for each of the names.
   return { ...(maps as Omit<PriceOptions, 'WebSearchPrice'>), WebSearchPrice: Number(texts.WebSearchPrice ?? 0) }
 }

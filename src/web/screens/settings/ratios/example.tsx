@@ -92,6 +92,9 @@ const kinds = [
   'audioOutput',
   'imageInput',
   'imageOutput',
+  'videoOutput',
+  'cachedAudio',
+  'cachedImage',
 ] as const satisfies readonly (keyof Prices)[]
 type Kind = (typeof kinds)[number]
 
@@ -104,6 +107,9 @@ const labels = {
   audioOutput: 'audioOutput',
   imageInput: 'imageInput',
   imageOutput: 'imageOutput',
+  videoOutput: 'videoOutput',
+  cachedAudio: 'cachedAudio',
+  cachedImage: 'cachedImage',
 } as const satisfies Record<Kind, string>
 
 /** What the tokens are multiplied by: shown beside the price, which `pricesOf` alone computes. */
@@ -116,4 +122,7 @@ const ratiosOf: Readonly<Record<Kind, (row: PriceFigures) => readonly number[]>>
   audioOutput: (row) => [row.model_ratio, row.audio_ratio, row.audio_completion_ratio],
   imageInput: (row) => [row.model_ratio, row.image_ratio],
   imageOutput: (row) => [row.model_ratio, row.image_completion_ratio],
+  videoOutput: (row) => [row.model_ratio, row.video_completion_ratio],
+  cachedAudio: (row) => [row.model_ratio, row.audio_cache_ratio],
+  cachedImage: (row) => [row.model_ratio, row.image_cache_ratio],
 }

@@ -47,7 +47,10 @@ it('finds what is no number', () => {
 })
 
 it('reads public prices as the figures that would be typed', () => {
-  const none = { audio_input: null, audio_output: null, image_input: null, image_output: null }
+  const none = {
+    ...{ audio_input: null, audio_output: null, image_input: null, image_output: null, video_output: null },
+    ...{ cache_audio_read: null, cache_image_read: null },
+  }
   const prices = { ...none, input: 2.5, output: 15, cache_read: 0.25, cache_write: null }
   expect(figuresOfPrices(prices, 500_000)).toEqual({ ...noPrices, ratio: '1.25', completion: '6', cacheRead: '0.1' })
   expect(figuresOfPrices(prices, 1_000_000).ratio).toBe('2.5')
