@@ -1,4 +1,4 @@
-// `npm run edge-cases`: which of the numbered edge cases of the protocols have a test whose name begins with their number, as in
+// `npm run edge-cases`: which of the cases of docs/reference/edge-cases.md have a test whose name begins with their number, as in
 // `it('[72] …')`, as a table in Markdown. `--missing` prints only those that have none. Fails when one has none without a reason.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -6,7 +6,7 @@ import { addChannel, addToken } from './helpers/seed.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
 import { ask, chat, model } from './relay/stage.ts'
 
-// Two nodes on one PostgreSQL, and on one Redis when the machine has it. Numbers of cases are those of part M of the reference about trust.
+// Two nodes on one PostgreSQL, and on one Redis when the machine has it. Numbers of cases are those of part M of docs/reference/trust-cases.md.
 
 let a: TestServer
 let b: TestServer

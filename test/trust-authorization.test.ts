@@ -11,7 +11,7 @@ import { addChannel } from './helpers/seed.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
 import { caller } from './relay/realtime-stage.ts'
 
-/** What one user must not reach of another, over whole servers: part C of the trust reference, and what of part B needs one. */
+/** What one user must not reach of another, over whole servers: part C of docs/reference/trust-cases.md, and what of part B needs one. */
 
 const env = { TRUSTED_PROXIES: '127.0.0.0/8' }
 const canary = 'canary-of-a-secret'

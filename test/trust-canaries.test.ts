@@ -13,7 +13,7 @@ import { startSmtpServer } from './helpers/smtp-server.ts'
 import { startStripe } from './helpers/stripe-server.ts'
 
 /**
- * T237 of the reference about trust: one journey past every secret but those of the relay, which has its own. Everything goes well once
+ * T237: one journey past every secret but those of the relay, which has its own. Everything goes well once
  * and wrong at least once; the log is at its most talkative. No secret may be found in it, in a refusal or in the metrics.
  */
 describe('canaries in every secret place', () => {

@@ -9,7 +9,7 @@ import { oddNames, sqlSigns } from './helpers/fuzz.ts'
 import { fuzzRoutes } from './helpers/fuzz-routes.ts'
 import { addChannel, addToken, requireBalancedBooks } from './helpers/seed.ts'
 
-/** Part D of the trust reference: what is sent to the console, whatever it is, changes nothing that it should not and breaks nothing. */
+/** Part D of docs/reference/trust-cases.md: bodies, queries and paths sent to the console change nothing that they should not. */
 
 const oddNumbers = [
   '9007199254740992',

@@ -16,7 +16,7 @@ import { startProcess } from './helpers/process.ts'
 import { upstreamOfTest } from './helpers/upstream.ts'
 import { chat, eventually, model, stage } from './relay/stage.ts'
 
-// The log, K212 and L229 of the reference about trust. Its numbers name the cases.
+// The log: T212 and T229.
 
 const main = fileURLToPath(new URL('../dist/server/main.js', import.meta.url))
 

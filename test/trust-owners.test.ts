@@ -8,7 +8,7 @@ import { type Member, member } from './helpers/members.ts'
 import { addChannel } from './helpers/seed.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
 
-/** What belongs to one user is not there for another: part C of the trust reference, over whole servers. */
+/** What belongs to one user is not there for another: part C of docs/reference/trust-cases.md, over whole servers. */
 
 /** The name of everything that somebody has. */
 const canaryOf = ({ username }: Member) => spreadText(`canary-of-${username}`)

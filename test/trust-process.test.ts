@@ -10,7 +10,7 @@ import { freshDatabase } from './helpers/databases.ts'
 import { startProcess } from './helpers/process.ts'
 import { chat, event, eventually, httpUpstream, model, piece, requestBytes, speak } from './relay/stage.ts'
 
-// What the process shows of its secrets, N244, and how it starts over files that are no good, L222, of the reference about trust.
+// What the process shows of its secrets, T244, and how it starts over files that are no good, T222.
 
 const main = fileURLToPath(new URL('../dist/server/main.js', import.meta.url))
 const onLinux = existsSync('/proc/self/coredump_filter')

@@ -16,7 +16,7 @@ import { newFolder } from './helpers/templates.ts'
 import { upstreamOfTest } from './helpers/upstream.ts'
 import { ask, chat, eventually, model } from './relay/stage.ts'
 
-// Stores that come back from an older state, part L of the reference about trust. Its numbers name the cases.
+// Stores that come back from an older state, part L of docs/reference/trust-cases.md.
 
 async function serverOver(database: TestDatabase, env: Record<string, string> = {}): Promise<TestServer> {
   const server = await startServer(database.kind, { database, env })

@@ -19,7 +19,7 @@ import { ask, chat, eventually, model } from './relay/stage.ts'
 const redis = await startRedis()
 afterAll(() => redis?.stop())
 
-/** Part N of the trust reference: what is secret at rest, and the keys that keep it so. */
+/** Part N of docs/reference/trust-cases.md: what is secret at rest, and the keys that keep it so. */
 eachDatabase('secrets at rest', (fresh, kind) => {
   it('[T190] [T238] no secret stands in clear in the database, its files, a backup, Redis, nor in any answer of the console', async () => {
     const heard = redis ? await heardBy(redis) : () => ''

@@ -11,7 +11,7 @@ import { addChannel, addToken, requireBalancedBooks } from './helpers/seed.ts'
 import { type FakeUpstream, upstreamOfTest } from './helpers/upstream.ts'
 import { ask, chat, eventually, model, settledCharges } from './relay/stage.ts'
 
-// What stores fail at, part L of the reference about trust, with K213. Its numbers name the cases.
+// What stores fail at, part L of docs/reference/trust-cases.md, and T213.
 
 interface Stage {
   readonly server: TestServer

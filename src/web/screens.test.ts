@@ -22,7 +22,7 @@ describe('the table of screens', () => {
     expect(open.map(({ path }) => path)).toEqual(['/chat'])
   })
 
-  it('stands in the sidebar in the order of the specification, orders beside the codes', () => {
+  it('stands in the sidebar in its order: the own things, then what admins manage, orders beside the codes', () => {
     const shown = Object.keys(navGroups).flatMap((group) => screens.filter(({ nav }) => nav?.group === group))
     expect(shown.map(({ path }) => path)).toEqual([
       ...['/playground', '/channel', '/chat', '/token', '/connect', '/detail'],

@@ -6,7 +6,7 @@ import { addChannel, addToken } from '../helpers/seed.ts'
 import { everyLook, go, type Language, openStage, type Stage, type Who } from './stage.ts'
 
 /**
- * Every message of section 8 of the specification, in its order, and how it is provoked: here, or on the way of a journey, which reads it
+ * Every message of the console that people are promised, and how it is provoked: here, or on the way of a journey, which reads it
  * in the file that is named.
  */
 interface Message {
@@ -453,7 +453,7 @@ const languages = ['zh', 'en'] as const
 
 const here = catalogue.filter((entry) => entry.here)
 
-describe('every message of the specification', () => {
+describe('every message of the catalogue', () => {
   it('comes up on the way of a journey, where it is not provoked here', () => {
     for (const { message, text, journey } of catalogue.filter((entry) => !entry.here)) {
       const source = journey ? readFileSync(new URL(journey, import.meta.url), 'utf8') : ''

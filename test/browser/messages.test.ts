@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addChannel } from '../helpers/seed.ts'
 import { expectFit, go, type Language, openStage, readMessage, type Stage } from './stage.ts'
 
-/** What the console says when something is missing, wrong or refused: the messages that the specification names. */
+/** What the console says when something is missing, wrong or refused. */
 
 const question = 'one two three four'
 const models = { good: 'gpt-4o-mini', refusing: 'gpt-4o', cut: 'gpt-4.1' } as const

@@ -9,8 +9,8 @@ import { addChannel, addToken } from '../helpers/seed.ts'
 import { everyLook, go, openStage, type Stage, userPassword } from './stage.ts'
 
 /**
- * Part B of the trust reference: what a page of another origin tries in the browser of somebody who is signed in. It stands on a server
- * of its own; names that end in `.test` are this machine.
+ * Part B of docs/reference/trust-cases.md: what a page of another origin tries in the browser of somebody who is signed in. It has a
+ * server of its own; names that end in `.test` are this machine.
  */
 
 /** Browsers say to this machine, as over https, where a call comes from; to a name over plain http they do not. */

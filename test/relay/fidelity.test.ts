@@ -4,7 +4,7 @@ import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/se
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, claude, event, httpUpstream, model, piece, settledCharges, stage } from './stage.ts'
 
-/** What passes through keeps every byte; numbered as in the protocols notes, section 4. */
+/** What passes through keeps every byte; numbered as the edge cases. */
 async function open(channel: Record<string, unknown> = {}) {
   const upstream = await upstreamOfTest()
   const staged = await stage('sqlite', upstream.url, { channel })

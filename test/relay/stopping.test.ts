@@ -6,7 +6,7 @@ import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/se
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, claude, event, eventually, httpUpstream, model, piece, requestBytes, settledCharges, speak } from './stage.ts'
 
-// How a node goes, M230 of the reference about trust.
+// How a node stops: case T230.
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
 const started = { 'content-type': 'text/event-stream' }

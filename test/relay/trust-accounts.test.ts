@@ -5,7 +5,7 @@ import { accountsOfSuite, costOf } from './accounts-stage.ts'
 import { eventually, requestBytes, speak } from './stage.ts'
 import { bodyOf, idle, paths, post } from './trust-stage.ts'
 
-// Accounting, part G of the reference about trust. Its numbers name the cases.
+// Accounting, part G of docs/reference/trust-cases.md.
 
 eachDatabase('accounts', (_fresh, kind: DatabaseKind) => {
   const accounts = accountsOfSuite(kind)

@@ -11,7 +11,7 @@ import { caller, realtimeUpstream } from './realtime-stage.ts'
 import { eventually, requestBytes, speak } from './stage.ts'
 import { type CaseLane, idle, inEachWay, paths, readAnswer, streams, trustOfSuite, type Way, ways } from './trust-stage.ts'
 
-// What clients may do wrong, part F of the reference about trust. Its letters and numbers name the cases.
+// What clients may do wrong, part F of docs/reference/trust-cases.md.
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 

@@ -7,7 +7,7 @@ import { growthOf as growthOfProcess } from '../helpers/process-memory.ts'
 import { httpUpstream, requestBytes, speak, upstreamKey } from './stage.ts'
 import { bodyOf, paths, post, readAnswer, streams, type Way, ways, wholeOf } from './trust-stage.ts'
 
-// What the cases of the trust reference may cost in memory, measured on a server in a process of its own.
+// What the cases of docs/reference/trust-cases.md may cost in memory, measured on a server in a process of its own.
 
 const mb = 1024 * 1024
 

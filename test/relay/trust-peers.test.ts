@@ -13,7 +13,7 @@ import { upstreamOfTest } from '../helpers/upstream.ts'
 import { httpUpstream, requestBytes, speak } from './stage.ts'
 import { healthyAnswer, paths, post, readAnswer, reported, streams, trustOfSuite, type Way, ways } from './trust-stage.ts'
 
-// Names, certificates and proxies around the server: parts E and F of the reference about trust, where no database plays a part.
+// Names, certificates and proxies around the server: parts E and F of docs/reference/trust-cases.md, where no database plays a part.
 
 const usual = [{ ...reported, quota: reported.prompt + reported.completion }]
 

@@ -21,7 +21,7 @@ import {
 } from './trust-stage.ts'
 import { mixedToolCalls, readToolCalls } from './trust-tools.ts'
 
-// What upstreams may do wrong, part E of the reference about trust. Its letters and numbers name the cases.
+// What upstreams may do wrong, part E of docs/reference/trust-cases.md.
 
 const sse = 'text/event-stream'
 const nowhere = 'http://127.0.0.1:1'

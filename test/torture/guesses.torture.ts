@@ -5,7 +5,7 @@ import { eachDatabase } from '../helpers/databases.ts'
 import { startIdentityPeers } from '../helpers/identity-peers.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 
-/** GUESSES (10,000, as the reference asks): codes that somebody tries, of redemptions and of WeChat. */
+/** GUESSES (10,000, as T167 asks): codes that somebody tries, of redemptions and of WeChat. */
 const guesses = Number(process.env.GUESSES ?? 10_000)
 const timed = 300
 

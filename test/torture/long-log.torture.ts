@@ -7,7 +7,7 @@ import { addChannel, addToken } from '../helpers/seed.ts'
 import { startFakeUpstream } from '../helpers/upstream.ts'
 import { ask, chat, model } from '../relay/stage.ts'
 
-/** Many people who sum up and search a long log while others ask models: LOG_ROWS of it (300,000; the reference asks for 10,000,000). */
+/** Many people who sum up and search a long log while others ask models: LOG_ROWS of it (300,000; T209 asks for 10,000,000). */
 const rows = Number(process.env.LOG_ROWS ?? 300_000)
 const people = 50
 const searchMs = 15_000

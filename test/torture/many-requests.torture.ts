@@ -10,8 +10,8 @@ import { ask, chat, eventually, httpUpstream, model, settledCharges } from '../r
 import { idle, inEachWay, trustOfSuite, type Way, ways } from '../relay/trust-stage.ts'
 
 /**
- * The counts that parts E and G of the reference about trust ask for; the same cases with fewer requests run with every change. MANY is what
- * stands for its 10,000.
+ * The counts that parts E and G of docs/reference/trust-cases.md ask for; the same cases with fewer requests run with every change. MANY
+ * stands for 10,000.
  */
 const many = Number(process.env.MANY ?? 10_000)
 

@@ -18,8 +18,8 @@ import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, eventually, model, settledCharges } from '../relay/stage.ts'
 
 /**
- * Several nodes: parts of the network that fall away, nodes that are replaced under load, and two versions side by side: M231, M232 and
- * M236 of the reference about trust. ROLL_SECONDS (30; the reference asks for 600) and ROLL_RATE (40 requests a second; 200).
+ * Several nodes: parts of the network that fall away, nodes that are replaced under load, and two versions side by side: T231, T232 and
+ * T236. ROLL_SECONDS (30; T231 asks for 600) and ROLL_RATE (40 requests a second; 200).
  */
 const rollMs = Number(process.env.ROLL_SECONDS ?? 30) * 1000
 const rate = Number(process.env.ROLL_RATE ?? 40)

@@ -12,7 +12,7 @@ import { chat, httpUpstream, model, requestBytes, speak } from '../relay/stage.t
 import { streams } from '../relay/trust-stage.ts'
 
 /**
- * Part F of the reference about trust with as many callers as it asks for, on a server in a process of its own, while others go on asking:
+ * Part F of docs/reference/trust-cases.md with as many callers as it asks for, on a server in a process of its own, while others go on asking:
  * 99 of 100 may wait twice as long as before, and LAG_MS (200) longer, which is what its event loop may lag. The figure is that of a machine
  * that has nothing else to do.
  */

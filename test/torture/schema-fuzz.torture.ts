@@ -6,7 +6,7 @@ import { eachDatabase } from '../helpers/databases.ts'
 import { fuzzRoutes } from '../helpers/fuzz-routes.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 
-/** FUZZ_ROUNDS (100; the reference asks for 1,000): requests for each route and role, a tenth of them over PostgreSQL. SEED repeats a run. */
+/** FUZZ_ROUNDS (100; T089 asks for 1,000): requests for each route and role, a tenth of them over PostgreSQL. SEED repeats a run. */
 const rounds = Number(process.env.FUZZ_ROUNDS ?? 100)
 /** How long one may take; the figure is that of a machine that has nothing else to do. */
 const hangMs = Number(process.env.HANG_MS ?? 2000)

@@ -12,7 +12,7 @@ import { countWords, type Program, startFakeUpstream } from '../helpers/upstream
 
 /**
  * Requests for a long time, while upstreams, callers, connections, Redis and the server itself fail at random: SOAK_SECONDS (20 unless
- * named; the reference asks for 7200), SOAK_RATE requests a second (30; 300), SEED. Every minute, and four times at least, the load rests
+ * named; T163 asks for 7200), SOAK_RATE requests a second (30; 300), SEED. Every minute, and four times at least, the load rests
  * and the books are read.
  */
 const seconds = Number(process.env.SOAK_SECONDS ?? 20)
@@ -91,7 +91,7 @@ describe.each(['sqlite', 'postgres'] as const)('a soak over %s', (kind) => {
   )
 })
 
-/** What the upstream does for each model: most of part E of the reference about trust, at random where once would be too much. */
+/** What the upstream does for each model: most of part E of docs/reference/trust-cases.md, at random where once would be too much. */
 function programsOf(random: () => number) {
   const some = (share: number, program: Program) => () => (random() < share ? program : { words: 5 })
   return {

@@ -18,7 +18,7 @@ import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, eventually, model, settledCharges } from '../relay/stage.ts'
 
 /**
- * Stores that stop, die, hang and run full while 16 callers ask without a pause: L215, L216, L218 and L222 of the reference about trust.
+ * Stores that stop, die, hang and run full while 16 callers ask without a pause: T215, T216, T218 and T222.
  * STALL_SECONDS (30): for how long a PostgreSQL is stopped; packets are swallowed for twice as long.
  */
 const stallMs = Number(process.env.STALL_SECONDS ?? 30) * 1000

@@ -102,7 +102,7 @@ describe('the string form of options', () => {
     }
   })
 
-  it('keeps the minimums of the specification', () => {
+  it('refuses numbers below the least that options take', () => {
     expect(refused('DataExportInterval', '0')).toBe(true)
     expect(refused('MinTopUp', '0')).toBe(true)
     expect(refused('QuotaPerUnit', '0')).toBe(true)

@@ -1,7 +1,7 @@
 import type { Generated, Insertable, Selectable } from 'kysely'
 
 /**
- * Every table, with the names of the specification. Times are unix seconds unless the name ends in `_ms`, quota is integer units,
+ * Every table, with the names of its interface. Times are unix seconds unless the name ends in `_ms`, quota is integer units,
  * flags are 0 or 1, JSON is text: the same on SQLite and PostgreSQL. `test/migrations.test.ts` compares this file with both.
  */
 export interface Tables {

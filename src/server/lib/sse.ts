@@ -77,8 +77,8 @@ export function withLineFeeds(byteText: string): string {
 }
 
 /**
- * No line of an upstream's stream, and so no event, has more: a longer one is cut there. The trust reference (T101) says 10 MB, but a
- * picture in base64 has 12 and must pass (edge case 17).
+ * No line of an upstream's stream, and so no event, has more: a longer one is cut there. Case T101 asks for a bound, but a
+ * picture in base64 has 12 MB and must pass (edge case 17).
  */
 export const streamLineBytesMax = 13 * 1024 * 1024
 

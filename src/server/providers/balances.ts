@@ -4,7 +4,7 @@ import type { BalanceStep, Provider, Upstream } from './provider.ts'
 
 /**
  * How upstreams tell what is left on the account of a key. Each is a function of what was answered so far, which says what to ask next
- * or what is left; undefined when an answer is not what the vendor documents. Source: the server reference 5.5 and the pages named below,
+ * or what is left; undefined when an answer is not what the vendor documents. Source: the pages named below,
  * read 2026-11.
  */
 type Balance = NonNullable<Provider['balance']>

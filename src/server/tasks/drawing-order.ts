@@ -16,7 +16,7 @@ const answerBytesMax = 1024 * 1024
 
 /**
  * Reads an order of a drawing. Throws `task_action_invalid`, `task_prompt_required` or `field_invalid`. Source: the interface of the
- * proxies for Midjourney, server behaviour 7.1. Pure.
+ * proxies for Midjourney, protocols notes 2.19. Pure.
  */
 export function readDrawingOrder(
   { act, mode }: { act: DrawingAct; mode: DrawingMode },

@@ -21,8 +21,8 @@ const kept = [
 ] as const
 
 /**
- * Reads an order of music or lyrics. Throws `task_action_invalid`, `task_prompt_required` or `field_invalid`. Source: server behaviour
- * 7.2. Pure.
+ * Reads an order of music or lyrics. Throws `task_action_invalid`, `task_prompt_required` or `field_invalid`. Source: protocols
+ * notes 2.20. Pure.
  */
 export function readMusicOrder(act: string, sent: JsonObject): Order {
   if (act !== 'music' && act !== 'lyrics') fail('task_action_invalid', { action: act.slice(0, 50) })
