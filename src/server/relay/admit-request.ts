@@ -8,23 +8,23 @@ import { enterLimits } from './admission/rate-limit.ts'
 import { reserve } from './admission/reserve.ts'
 import { estimatePrompt } from './admission/token-estimate.ts'
 import type { RelayEndpoint } from './endpoints.ts'
-import type { RelayParts, Work } from './relay-parts.ts'
+import type { AdmittedRequest, RelayParts } from './relay-parts.ts'
 import { homeOf, namesHistory } from './stored-responses/home-channel.ts'
 
 /** What came from the caller. */
-export type Asked = Pick<Work, 'call' | 'caller' | 'body' | 'turn' | 'keeps'>
+export type Asked = Pick<AdmittedRequest, 'call' | 'caller' | 'body' | 'turn' | 'keeps'>
 
 /** Admits, prices and holds. Everything that may refuse the request happens here, before any upstream byte. */
-export async function openWork(app: RelayParts, endpoint: RelayEndpoint, asked: Asked): Promise<Work> {
+export async function admitRequest(app: RelayParts, endpoint: RelayEndpoint, asked: Asked): Promise<AdmittedRequest> {
   const { call, caller, body, turn, keeps } = asked
   const format = wireFormats[endpoint.format]
   const isHeavyBody = isHeavy(body.bytes.length)
   if (isHeavyBody) await furtherTurn()
   const facts = format.readRequest(body.json, endpoint.said, body.form?.files)
   const asksFor = { model: facts.model, format: endpoint.format, body: body.json }
-  const admitted = admit(app, caller, asksFor)
+  const allowed = admit(app, caller, asksFor)
   const home = namesHistory(endpoint.format, body.json) ? await homeOf(app, caller, asksFor) : undefined
-  const group = home?.group ?? admitted
+  const group = home?.group ?? allowed
   const prompt = format.promptText(body.json)
   if (isHeavyBody) await furtherTurn()
   const estimate = estimatePrompt(app, { facts, body: body.json, prompt, keptTokens: home?.tokens ?? 0 })
@@ -41,5 +41,6 @@ export async function openWork(app: RelayParts, endpoint: RelayEndpoint, asked: 
   const reserved = await reserve(app, { ...asking, price: dearestPrice([price, ...(extras.otherPrices ?? [])]) })
   const { outputLimit } = reserved
   call.tell('x-sluice-output-limit', outputLimit === undefined ? '' : String(outputLimit))
-  return { call, caller, ...extras, format, group, price, inputTokens, estimate, ...reserved, turn, attempts: [], home, keeps }
+  const admitted = { call, caller, ...extras, format, group, price, inputTokens, estimate, ...reserved, turn, home, keeps }
+  return Object.freeze(admitted)
 }

@@ -7,10 +7,10 @@ import { authenticateCall } from './admission/authenticate.ts'
 import { judgeBeforeBody } from './admission/before-body.ts'
 import { readPlayground } from './admission/playground.ts'
 import { withinLimits } from './admission/rate-limit.ts'
-import { openWork } from './admit-request.ts'
+import { admitRequest } from './admit-request.ts'
 import { answerInBackground, runsHere } from './background/background-response.ts'
 import type { RelayEndpoint } from './endpoints.ts'
-import { answerWork } from './failover/answer-request.ts'
+import { answerRequest } from './failover/answer-request.ts'
 import type { Call } from './http/client-exchange.ts'
 import type { Body } from './http/read-body.ts'
 import { deliverKept } from './idempotency/undelivered.ts'
@@ -49,7 +49,7 @@ async function answerCaller(
   const expanded = mayNameHistory(endpoint.format) ? await expandHistory(app, caller, body) : { body }
   const asked = { call, caller, turn, ...expanded }
   if (runsHere(app, endpoint, asked)) return answerInBackground(app, endpoint, asked)
-  await answerWork(app, await openWork(app, endpoint, asked))
+  await answerRequest(app, await admitRequest(app, endpoint, asked))
 }
 
 /** Where OpenAI's address names the model, the body names it from here on. */

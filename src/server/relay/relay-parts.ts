@@ -73,8 +73,8 @@ export interface RelayParts extends Core {
   readonly undelivered: UndeliveredReplies
 }
 
-/** A request that was admitted, priced and holds its quota: what every attempt works with. */
-export interface Work {
+/** A request that was admitted, priced and holds its quota, as every attempt finds it. Frozen. */
+export interface AdmittedRequest {
   readonly call: Call
   readonly caller: RelayCaller
   readonly body: Body
@@ -98,43 +98,49 @@ export interface Work {
   readonly outputLimit?: number | undefined
   /** The place of the request among its limits; undefined when it has none. */
   readonly turn: Turn | undefined
-  readonly attempts: Attempt[]
   /** For a request that goes on from what an upstream keeps. */
   readonly home?: Home | undefined
   /** For a turn that this server keeps where its channel keeps nothing. */
   readonly keeps?: Keeping | undefined
-  /** What the upstream keeps of the running attempt. */
-  response?: NotedResponse
-  /** Why the channel of the running attempt was chosen. */
-  choice?: Choice
-  /** Why the running attempt broke off after its answer had begun: the caller has what came, and the channel is to blame. */
-  brokeOff?: UpstreamFailure
-  /** What came of an answer that broke off before the caller had any of it: charged unless another channel answers. */
-  lost?: LostAnswer
-  readonly isLost?: true
+}
+
+/** What the attempts of one request share. */
+export interface SharedByAttempts {
+  /** The attempts that failed, in their order. */
+  readonly failed: Attempt[]
   /** What the request names by address, once an attempt needed it. */
   media?: RequestMedia
   /** The request in its neutral form, once an attempt needed it. */
   dialogue?: Dialogue
   /** An upstream has refused the reasoning of earlier turns: it is left out from then on. */
   leavesReasoning?: boolean
-  /** `leftOut` with what the running attempt leaves out of a request in the caller's own format. */
+}
+
+/** One attempt on one channel, and what is known of it so far. */
+export interface AttemptState {
+  readonly request: AdmittedRequest
+  readonly shared: SharedByAttempts
+  readonly channel: RunningChannel
+  /** Why the channel was chosen. */
+  readonly choice: Choice
+  /** The name of the model at the upstream, once the request to it is made. */
+  upstreamModel: string
+  /** `leftOut` with what the channel does not get of a request in the caller's own format. */
   dropped?: readonly string[]
-  /** Of the running attempt, when it is in another format than the caller's. */
-  translation?: Translation | undefined
+  /** Present when the channel is asked in another format than the caller's. */
+  translation?: Translation
+  /** What the upstream keeps of it. */
+  response?: NotedResponse
+  /** Why it broke off after its reply had begun: the caller has what came, and the channel is to blame. */
+  brokeOff?: UpstreamFailure
+  /** What came of a reply that broke off before the caller had any of it: charged unless another channel answers. */
+  lost?: Came
 }
 
 /** Something of a request that has no price, and what the caller is told where it would be ordered. */
 export interface Unpriced {
   readonly tool: string
   readonly refusal: AppError
-}
-
-export interface LostAnswer {
-  readonly channel: RunningChannel
-  readonly upstreamModel: string
-  readonly translation: Translation | undefined
-  readonly came: Came
 }
 
 /** The channel and key that keep what a request continues. */
@@ -157,7 +163,7 @@ export interface NotedResponse {
 
 /** The members that put the limit which the balance affords into a body of an upstream's format. */
 export function limitedMembers(
-  { outputLimit }: Pick<Work, 'outputLimit'>,
+  { outputLimit }: Pick<AdmittedRequest, 'outputLimit'>,
   { quirks }: Pick<Provider, 'quirks'>,
   { format, model, body }: { readonly format: Format; readonly model: string; readonly body: JsonObject },
 ): JsonObject {
@@ -166,6 +172,6 @@ export function limitedMembers(
 }
 
 /** What the reply to the request is made of. */
-export function repliesIn({ format, body }: Pick<Work, 'format' | 'body'>): 'json' | 'text' | 'bytes' {
+export function repliesIn({ format, body }: Pick<AdmittedRequest, 'format' | 'body'>): 'json' | 'text' | 'bytes' {
   return format.repliesIn?.(body.json) ?? 'json'
 }

@@ -6,10 +6,10 @@ import { costOf, type Price } from '../../pricing/quote.ts'
 import { unpricedMembers } from '../../pricing/tiers.ts'
 import type { JsonObject, RequestFacts } from '../../protocols/wire-format.ts'
 import type { Body } from '../http/read-body.ts'
-import type { RelayParts, Unpriced, Work } from '../relay-parts.ts'
+import type { AdmittedRequest, RelayParts, Unpriced } from '../relay-parts.ts'
 
 /** A request of which everything that raises the vendor's bill has a price, or must not be ordered. */
-export interface PaidExtras extends Pick<Work, 'leftOut' | 'otherPrices' | 'unpriced'> {
+export interface PaidExtras extends Pick<AdmittedRequest, 'leftOut' | 'otherPrices' | 'unpriced'> {
   readonly body: Body
   readonly facts: RequestFacts
 }
@@ -21,7 +21,13 @@ export interface PaidExtras extends Pick<Work, 'leftOut' | 'otherPrices' | 'unpr
  */
 export function priceExtras(
   app: Pick<RelayParts, 'catalog'>,
-  { caller, body, facts, price, isFree }: Pick<Work, 'caller' | 'body' | 'facts' | 'price'> & { readonly isFree: boolean },
+  {
+    caller,
+    body,
+    facts,
+    price,
+    isFree,
+  }: Pick<AdmittedRequest, 'caller' | 'body' | 'facts' | 'price'> & { readonly isFree: boolean },
 ): PaidExtras {
   const { requestedTier, hostedTools, otherModels, ...plain } = facts
   if (!requestedTier && !hostedTools && !otherModels) return { body, facts }
@@ -58,7 +64,7 @@ function hasPrice({ toolUsd }: Price, tool: string): boolean {
 /** In the group of the request: the helper works for the same caller. */
 function priceOfOther(
   { catalog }: Pick<RelayParts, 'catalog'>,
-  { caller, model, group }: Pick<Work, 'caller' | 'group'> & { readonly model: string },
+  { caller, model, group }: Pick<AdmittedRequest, 'caller' | 'group'> & { readonly model: string },
 ): Price | AppError {
   try {
     return catalog.priceOf({ model, group, acceptsUnpriced: caller.acceptsUnpriced })
@@ -73,7 +79,7 @@ function withPricedTier({
   body,
   facts,
   price,
-}: Pick<Work, 'caller' | 'body' | 'facts' | 'price'>): Omit<PaidExtras, 'otherPrices'> {
+}: Pick<AdmittedRequest, 'caller' | 'body' | 'facts' | 'price'>): Omit<PaidExtras, 'otherPrices'> {
   const { requestedTier, ...rest } = facts
   const unpriced = requestedTier ? unpricedMembers(price, requestedTier) : []
   if (!requestedTier || unpriced.length === 0) return { body, facts }

@@ -4,7 +4,7 @@ import { countAround } from '../../protocols/count-around.ts'
 import { countMedia } from '../../protocols/count-media.ts'
 import { countTokens, estimateInput } from '../../protocols/count-tokens.ts'
 import type { JsonObject, RequestFacts } from '../../protocols/wire-format.ts'
-import type { RelayParts, Work } from '../relay-parts.ts'
+import type { AdmittedRequest, RelayParts } from '../relay-parts.ts'
 import type { Estimate } from './calibration.ts'
 
 /** A quick estimate, for limits and the hold. Where a call is not counted by its text, the number is exact. */
@@ -33,7 +33,7 @@ export function estimatePrompt(
 }
 
 /** The number for a charge: what was learnt of the model where it is enough, else a count of everything in the prompt. */
-export async function countPrompt({ format, facts, body, estimate }: Work): Promise<number> {
+export async function countPrompt({ format, facts, body, estimate }: AdmittedRequest): Promise<number> {
   if (estimate?.isLearnt) return estimate.tokens
   if (isHeavy(body.bytes.length)) await furtherTurn()
   const text = format.promptText(body.json).join('\n')

@@ -1,15 +1,16 @@
 import { fail } from '../../lib/failure.ts'
 import { spliceMembers } from '../../lib/splice-json.ts'
+import type { Dialogue } from '../../protocols/dialogue.ts'
 import { inbounds } from '../../protocols/index.ts'
 import { requireOtherTools } from '../../protocols/lost-fields.ts'
 import { beginBackground } from '../../protocols/openai-responses/background.ts'
 import { textAt } from '../../protocols/wire-format.ts'
 import { admit } from '../admission/authorize-model.ts'
-import { type Asked, openWork } from '../admit-request.ts'
+import { type Asked, admitRequest } from '../admit-request.ts'
 import type { RelayEndpoint } from '../endpoints.ts'
-import { answerWork, release } from '../failover/answer-request.ts'
+import { answerRequest, release } from '../failover/answer-request.ts'
 import { asAppError } from '../http/errors.ts'
-import type { RelayParts, Work } from '../relay-parts.ts'
+import type { AdmittedRequest, RelayParts } from '../relay-parts.ts'
 import { writeContextOf } from '../response/translated.ts'
 import { turnBytesMax } from '../stored-responses/expand-history.ts'
 import { refuseKeeping, servesNatively } from '../stored-responses/home-channel.ts'
@@ -47,16 +48,16 @@ export function runsHere(app: RelayParts, { format }: RelayEndpoint, { caller, b
 export async function answerInBackground(app: RelayParts, endpoint: RelayEndpoint, asked: Asked): Promise<void> {
   const { call, keeps } = asked
   const isStreamed = asked.body.json.stream === true
-  const opened = await openWork(app, endpoint, {
+  const opened = await admitRequest(app, endpoint, {
     ...asked,
     ...(keeps ? { keeps: { ...keeps, isBackground: true } } : {}),
     body: asStream(asked),
   })
-  const { work, own, run } = await openRun(app, opened).catch(async (error: unknown) => {
+  const { own, ...begun } = await openRun(app, opened).catch(async (error: unknown) => {
     await release(app, opened)
     throw error
   })
-  const made = make(app, work, run).finally(() => app.backgroundRuns.remove(own))
+  const made = make(app, begun).finally(() => app.backgroundRuns.remove(own))
   if (isStreamed) await streamOwn(app, call, own, -1)
   else call.answer('application/json', Buffer.from(JSON.stringify(own.response)))
   await made
@@ -70,13 +71,14 @@ function asStream({ body }: Asked): Asked['body'] {
 }
 
 interface Run {
-  readonly work: Work
+  readonly request: AdmittedRequest
+  readonly dialogue: Dialogue
   readonly own: OwnResponse
   readonly run: BackgroundRun
 }
 
 /** Throws what no other protocol can carry, and `database_unavailable`. */
-async function openRun(app: RelayParts, opened: Work): Promise<Run> {
+async function openRun(app: RelayParts, opened: AdmittedRequest): Promise<Run> {
   const dialogue = inbounds[opened.format.format]?.readRequest(opened.body.json, { model: opened.facts.model, stream: true })
   if (!dialogue) throw new Error(`${opened.format.format} has no neutral form`)
   requireOtherTools(dialogue)
@@ -85,12 +87,12 @@ async function openRun(app: RelayParts, opened: Work): Promise<Run> {
   await app.ownResponses.keep(own).catch((cause: unknown) => fail('database_unavailable', {}, { cause }))
   const run = new BackgroundRun(app, opened.call, own, begun.events)
   app.backgroundRuns.add(own, run)
-  return { work: { ...opened, dialogue, call: run.call }, own, run }
+  return { request: Object.freeze({ ...opened, call: run.call }), dialogue, own, run }
 }
 
-async function make(app: RelayParts, work: Work, run: BackgroundRun): Promise<void> {
+async function make(app: RelayParts, { request, dialogue, run }: Omit<Run, 'own'>): Promise<void> {
   try {
-    await answerWork(app, work)
+    await answerRequest(app, request, dialogue)
   } catch (error) {
     run.call.sendError(asAppError(app, run.call, error))
   }

@@ -20,11 +20,11 @@ export interface Billed {
   readonly group: string
   readonly price: Price
   /** The prices of the models that may help, fixed like `price`. */
-  readonly otherPrices?: readonly Price[]
+  readonly otherPrices?: readonly Price[] | undefined
   /** Members that were taken out of the request because they have no price. */
-  readonly leftOut?: readonly string[]
+  readonly leftOut?: readonly string[] | undefined
   /** The same with what the channel's own format could not carry. */
-  readonly dropped?: readonly string[]
+  readonly dropped?: readonly string[] | undefined
   readonly attempts: readonly Attempt[]
   /** Why the channel was chosen. */
   readonly choice?: Choice | undefined

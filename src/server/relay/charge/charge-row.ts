@@ -15,7 +15,7 @@ import { seconds } from '../../lib/clock.ts'
 import { costBeyond } from '../../pricing/plausible.ts'
 import { costOf, type Price, type PricedUsage, priceAt, tierFactor } from '../../pricing/quote.ts'
 import type { Charge, SiteCost } from '../../wallet/ledger.ts'
-import type { RelayParts } from '../relay-parts.ts'
+import type { AttemptState, RelayParts } from '../relay-parts.ts'
 import { type Billed, droppedOf, tierSent } from './billed.ts'
 import { type BilledUsage, billedUsage } from './billed-usage.ts'
 
@@ -29,6 +29,13 @@ export interface Ending {
   /** What was reported, where that is more than the request can have; `usage` is then what it can have. */
   readonly reported?: Usage | undefined
   readonly interrupted?: 'client' | 'upstream' | 'node' | 'moderation' | undefined
+}
+
+/** The bill of an attempt, whose usage is not known yet. `isLost`: the caller has nothing of its reply. */
+export function billOf({ request, shared, choice, dropped, translation }: AttemptState, isLost?: true): Billed {
+  const { call, caller, facts, format, group, price, otherPrices, leftOut, hold, outputLimit } = request
+  const ofRequest = { call, caller, facts, format, group, price, otherPrices, leftOut, hold, outputLimit }
+  return { ...ofRequest, attempts: shared.failed, choice, dropped, translation, ...(isLost ? { isLost } : {}) }
 }
 
 /** The charge of a request and its log row, with every factor, so that it can be recomputed from the row alone. */

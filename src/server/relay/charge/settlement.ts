@@ -4,7 +4,7 @@ import type { UsageBound } from '../../pricing/usage-bound.ts'
 import { countTokens, estimateText } from '../../protocols/count-tokens.ts'
 import { countCalls } from '../../protocols/paid-calls.ts'
 import { countPrompt } from '../admission/token-estimate.ts'
-import type { RelayParts, Work } from '../relay-parts.ts'
+import type { AdmittedRequest, RelayParts } from '../relay-parts.ts'
 import type { Came } from '../response/adapter.ts'
 import { withUnkept } from '../response/output-buffer.ts'
 import type { Ending } from './charge-row.ts'
@@ -13,31 +13,35 @@ import type { Ending } from './charge-row.ts'
  * What a reply is charged for: the upstream's numbers when it gave them, else a count of what was read and produced. Of a reply that was
  * interrupted the upstream may not have told all of its output yet, so that the larger of both numbers counts.
  */
-export async function endingOf(work: Work, came: Came, interrupted: Ending['interrupted'] = came.stopped): Promise<Ending> {
+export async function endingOf(
+  request: AdmittedRequest,
+  came: Came,
+  interrupted: Ending['interrupted'] = came.stopped,
+): Promise<Ending> {
   const { usage } = came
   const mark = interrupted ? { interrupted } : {}
   if (usage && (!interrupted || (came.isComplete() && promptTokens(usage) > 0))) return { usage, isEstimated: false, ...mark }
-  const counted = await countUsage(work, came)
+  const counted = await countUsage(request, came)
   return { usage: withCalls(larger(usage, counted), came), isEstimated: true, ...mark }
 }
 
 /** What a running stream owes so far, quickly: what would be charged should this process die. */
-export function owedSoFar(work: Work, came: Came): Ending {
+export function owedSoFar(request: AdmittedRequest, came: Came): Ending {
   const said = saidIn(came)
-  const counted = work.facts.uncounted ?? {
+  const counted = request.facts.uncounted ?? {
     ...noUsage,
-    input: work.inputTokens,
+    input: request.inputTokens,
     output: withUnkept(Math.ceil(estimateText(said.kept)), said),
   }
   return { usage: withCalls(larger(came.usage, counted), came), isEstimated: true, interrupted: 'node' }
 }
 
-async function countUsage(work: Work, came: Came): Promise<Usage> {
-  const { facts } = work
+async function countUsage(request: AdmittedRequest, came: Came): Promise<Usage> {
+  const { facts } = request
   if (facts.uncounted) return facts.uncounted
   const said = saidIn(came)
   const output = withUnkept(await countTokens(said.kept, facts.model), said)
-  return { ...noUsage, input: await countPrompt(work), output }
+  return { ...noUsage, input: await countPrompt(request), output }
 }
 
 function saidIn(came: Came): { kept: string; unkept: number } {
@@ -71,7 +75,7 @@ export function plausibleEnding(ending: Ending, bound: UsageBound | undefined): 
 /** Compares the estimate of a prompt with what the upstream itself has reported. Media are left out: their formulas are the vendors'. */
 export function learnFrom(
   { calibration }: RelayParts,
-  { facts, estimate, home }: Work,
+  { facts, estimate, home }: AdmittedRequest,
   { usage, isEstimated, reported }: Ending,
 ): void {
   if (isEstimated || reported || !estimate || facts.uncounted || facts.mediaParts > 0 || home) return

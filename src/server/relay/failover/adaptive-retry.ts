@@ -1,11 +1,10 @@
 import type { LackableEndpoint } from '../../../contract/entities/channel.ts'
 import { lackableEndpoint, learnLacking, withoutEndpoint } from '../../channels/lacking.ts'
-import type { RunningChannel } from '../../channels/model-index.ts'
 import { resolveModel } from '../../channels/select.ts'
 import { upstreamFormat } from '../../channels/upstream-format.ts'
 import { background } from '../../lib/logger.ts'
 import { hasThoughts } from '../../protocols/anthropic-messages/past-thinking.ts'
-import type { RelayParts, Work } from '../relay-parts.ts'
+import type { AttemptState, RelayParts } from '../relay-parts.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
 import { noteStreamOptionsRefused, refusesStreamOptions } from '../upstream/stream-options.ts'
 
@@ -14,8 +13,9 @@ import { noteStreamOptionsRefused, refusesStreamOptions } from '../upstream/stre
  * an upstream does not know them, and sealed reasoning that no longer fits. Answers whether the channel is to be asked once more; what was
  * learnt is kept, so that this happens once.
  */
-export function isWorthSecondTry(app: RelayParts, work: Work, channel: RunningChannel, failure: UpstreamFailure): boolean {
-  if (failure.kind !== 'status' || work.call.isCommitted || work.call.isOver) return false
+export function isWorthRetry(app: RelayParts, attempt: AttemptState, failure: UpstreamFailure): boolean {
+  const { request, shared, channel } = attempt
+  if (failure.kind !== 'status' || request.call.isCommitted || request.call.isOver) return false
   const { status, facts } = failure
   if (status === 401 && channel.provider.accessToken) {
     app.accessTokens.forget(channel)
@@ -26,8 +26,8 @@ export function isWorthSecondTry(app: RelayParts, work: Work, channel: RunningCh
     noteStreamOptionsRefused(channel)
     return true
   }
-  if (!work.leavesReasoning && staleReasoning.test(facts.message) && mayLeaveReasoning(work)) {
-    work.leavesReasoning = true
+  if (!shared.leavesReasoning && staleReasoning.test(facts.message) && mayLeaveReasoning(attempt)) {
+    shared.leavesReasoning = true
     return true
   }
   return false
@@ -39,10 +39,10 @@ export function isWorthSecondTry(app: RelayParts, work: Work, channel: RunningCh
  */
 export function missingEndpoint(
   app: RelayParts,
-  { format, facts, body, call, home }: Work,
-  channel: RunningChannel,
+  { request, channel }: AttemptState,
   result: 'answered' | UpstreamFailure,
 ): LackableEndpoint | undefined {
+  const { format, facts, body, call, home } = request
   const isMissing = result !== 'answered' && result.isOfMissingEndpoint
   if (!isMissing && !app.endpointMisses.any) return undefined
   const asked = { format: format.format, model: resolveModel(channel, facts.model), body: body.json }
@@ -61,7 +61,7 @@ export function missingEndpoint(
 }
 
 /** Of the requests that pass as they are, only those in Messages name the reasoning that they bring back. */
-function mayLeaveReasoning({ translation, format, body }: Work): boolean {
+function mayLeaveReasoning({ translation, request: { format, body } }: AttemptState): boolean {
   return translation !== undefined || (format.format === 'anthropic.messages' && hasThoughts(body.json))
 }
 

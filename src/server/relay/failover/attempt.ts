@@ -1,74 +1,79 @@
 import { noUsage, type Usage } from '../../../contract/usage.ts'
 import { mayBeMissing, withoutEndpoint } from '../../channels/lacking.ts'
-import type { RunningChannel } from '../../channels/model-index.ts'
 import { background } from '../../lib/logger.ts'
 import type { Charge } from '../../wallet/ledger.ts'
-import { chargeFor, type Ending } from '../charge/charge-row.ts'
+import { billOf, chargeFor, type Ending } from '../charge/charge-row.ts'
 import { endingOf, learnFrom, owedSoFar, plausibleEnding } from '../charge/settlement.ts'
 import type { Call } from '../http/client-exchange.ts'
 import { isReading } from '../http/half-closed.ts'
 import { isSettled } from '../idempotency/undelivered.ts'
-import { type LostAnswer, type RelayParts, repliesIn, type Work } from '../relay-parts.ts'
+import { type AttemptState, type RelayParts, repliesIn } from '../relay-parts.ts'
 import type { Came, Passage, Whole } from '../response/adapter.ts'
 import { BytesReply } from '../response/bytes.ts'
 import { checkedPassage } from '../response/moderated.ts'
 import { type StreamOutcome, StreamReply } from '../response/stream.ts'
 import { WholeReply } from '../response/whole.ts'
 import { noteSettled, notingPassage, runsOn, withdrawResponse } from '../stored-responses/note-upstream-response.ts'
-import { keepAnswer } from '../stored-responses/store-answer.ts'
+import { storeAnswer } from '../stored-responses/store-answer.ts'
 import { stoppedHere, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
 import { Exchange, type Receiver, type Running, type Target } from '../upstream/http-exchange.ts'
 import { ConvertedExchange, type ConvertedTarget } from '../upstream/multi-exchange.ts'
 import { SocketExchange } from '../upstream/websocket-exchange.ts'
-import { isWorthSecondTry, missingEndpoint } from './adaptive-retry.ts'
-import { prepare } from './prepare-attempt.ts'
-
-/** One try on one channel. */
-interface Try {
-  readonly app: RelayParts
-  readonly work: Work
-  readonly channel: RunningChannel
-  readonly upstreamModel: string
-}
+import { isWorthRetry, missingEndpoint } from './adaptive-retry.ts'
+import { type Prepared, prepare } from './prepare-attempt.ts'
 
 type Result = 'answered' | UpstreamFailure
 type AnyTarget = Target | ConvertedTarget
 
-/**
- * Tries one channel. `answered`: the caller has their answer and the charge is durable, or the caller left and what was used is
- * charged. A failure: nothing was produced and nothing is charged, so another channel may try while nothing was sent.
- */
-export async function attempt(app: RelayParts, work: Work, channel: RunningChannel): Promise<Result> {
-  const result = await attemptOnce(app, work, channel)
-  const missing = missingEndpoint(app, work, channel, result)
-  if (missing) return attemptOnce(app, work, withoutEndpoint(channel, missing))
-  if (result === 'answered' || !isWorthSecondTry(app, work, channel, result)) return result
-  return attemptOnce(app, work, channel)
+/** What an attempt begins with. */
+type Begun = Pick<AttemptState, 'request' | 'shared' | 'channel' | 'choice'>
+
+/** How an attempt on a channel ended, and what is known of it. */
+export interface Attempted {
+  readonly outcome: Result
+  readonly state: AttemptState
 }
 
-async function attemptOnce(app: RelayParts, work: Work, channel: RunningChannel): Promise<Result> {
-  const prepared = await prepare(app, work, channel)
-  if (prepared instanceof UpstreamFailure) return withCleanFacts(prepared, channel)
-  const { upstreamModel } = prepared
-  const running = { app, work, channel, upstreamModel }
-  const target = notingRepeats(running, prepared.target)
-  const passage = checkedPassage(app, work, notingPassage(running, prepared.passage))
-  if (work.facts.stream && work.format.stream) return attemptStream(running, target, passage)
-  return repliesIn(work) === 'bytes' ? attemptBytes(running, target) : attemptWhole(running, target, passage)
+/**
+ * Asks one channel. `answered`: the caller has their answer and the charge is durable, or the caller left and what was used is charged. A
+ * failure: nothing was produced and nothing is charged, so another channel may be asked while nothing was sent.
+ */
+export async function attemptChannel(app: RelayParts, begun: Begun): Promise<Attempted> {
+  const attempted = await attemptOnce(app, begun)
+  const { outcome, state } = attempted
+  const missing = missingEndpoint(app, state, outcome)
+  if (missing) return attemptOnce(app, { ...begun, channel: withoutEndpoint(begun.channel, missing) })
+  if (outcome === 'answered' || !isWorthRetry(app, state, outcome)) return attempted
+  return attemptOnce(app, begun)
+}
+
+async function attemptOnce(app: RelayParts, { request, shared, channel, choice }: Begun): Promise<Attempted> {
+  const state: AttemptState = { request, shared, channel, choice, upstreamModel: '' }
+  const prepared = await prepare(app, state)
+  if (prepared instanceof UpstreamFailure) return { outcome: withCleanFacts(prepared, channel), state }
+  return { outcome: await run(app, state, prepared), state }
+}
+
+function run(app: RelayParts, attempt: AttemptState, prepared: Prepared): Promise<Result> {
+  const { request } = attempt
+  const target = notingRepeats(app, attempt, prepared.target)
+  const passage = checkedPassage(app, request, notingPassage(app, attempt, prepared.passage))
+  if (request.facts.stream && request.format.stream) return attemptStream(app, attempt, target, passage)
+  return repliesIn(request) === 'bytes' ? attemptBytes(app, attempt, target) : attemptWhole(app, attempt, target, passage)
 }
 
 /** A request that is sent a second time on another connection of its channel counts as an attempt, and stands in the chain of the log row. */
-function notingRepeats({ app, work, channel }: Try, target: AnyTarget): AnyTarget {
+function notingRepeats(app: RelayParts, { shared, channel, choice }: AttemptState, target: AnyTarget): AnyTarget {
   const startedMs = app.steady()
   const repeats = () => {
     app.metrics.upstreamAttempts.inc({ outcome: 'unreachable' })
-    work.attempts.push({
+    shared.failed.push({
       channel: channel.id,
       key: channel.keyId,
       status: 0,
       reason: 'kept_connection_closed',
       ms: app.steady() - startedMs,
-      choice: work.choice ?? 'only',
+      choice,
     })
   }
   if ('calls' in target) return { ...target, calls: target.calls.map((call) => ({ ...call, repeats })) }
@@ -76,9 +81,9 @@ function notingRepeats({ app, work, channel }: Try, target: AnyTarget): AnyTarge
 }
 
 /** An answer of bytes: what it costs is known from the request, so that it passes as it comes, all but its last piece. */
-async function attemptBytes(running: Try, target: AnyTarget): Promise<Result> {
-  const { app, work } = running
-  const { call } = work
+async function attemptBytes(app: RelayParts, attempt: AttemptState, target: AnyTarget): Promise<Result> {
+  const { request } = attempt
+  const { call } = request
   let exchange: Running | undefined
   let reply: BytesReply | undefined
   const outcome = await new Promise<'complete' | UpstreamFailure | 'gone'>((resolve) => {
@@ -90,29 +95,29 @@ async function attemptBytes(running: Try, target: AnyTarget): Promise<Result> {
   })
   call.whenOver(undefined)
 
-  if (outcome === 'gone') return settleGone(running, exchange, noReply)
+  if (outcome === 'gone') return settleGone(app, attempt, exchange, noReply)
   if (outcome === 'complete') {
     const came = { ...noReply, usage: exchange?.usage }
-    const ending = await endingOf(work, came)
-    if (!(await isReading(call, app.deadlines, () => reply?.sendEarly()))) return settleGone(running, exchange, came)
+    const ending = await endingOf(request, came)
+    if (!(await isReading(call, app.deadlines, () => reply?.sendEarly()))) return settleGone(app, attempt, exchange, came)
     if (reply && !call.isCommitted) {
-      if (!(await settleReply(running, ending, reply.unsent))) return 'answered'
-    } else await settle(running, ending)
+      if (!(await settleReply(app, attempt, ending, reply.unsent))) return 'answered'
+    } else await settle(app, attempt, ending)
     reply?.close()
     return 'answered'
   }
-  const failure = cleanFailure(running, outcome)
+  const failure = cleanFailure(attempt, outcome)
   if (!call.isCommitted) return failure
-  work.brokeOff = failure
-  await settle(running, await endingOf(work, noReply, brokenOffBy(failure)))
+  attempt.brokeOff = failure
+  await settle(app, attempt, await endingOf(request, noReply, brokenOffBy(failure)))
   // Half a file must not look like a whole one.
   call.drop()
   return 'answered'
 }
 
-async function attemptWhole(running: Try, target: AnyTarget, passage: Passage): Promise<Result> {
-  const { app, work, channel, upstreamModel } = running
-  const { call } = work
+async function attemptWhole(app: RelayParts, attempt: AttemptState, target: AnyTarget, passage: Passage): Promise<Result> {
+  const { request } = attempt
+  const { call } = request
   let exchange: Running | undefined
   let reply: WholeReply | undefined
   const outcome = await new Promise<Whole | UpstreamFailure | 'gone'>((resolve) => {
@@ -123,33 +128,33 @@ async function attemptWhole(running: Try, target: AnyTarget, passage: Passage): 
   })
   call.whenOver(undefined)
 
-  if (outcome === 'gone') return settleGone(running, exchange, reply?.part() ?? noReply)
+  if (outcome === 'gone') return settleGone(app, attempt, exchange, reply?.part() ?? noReply)
   if (outcome instanceof UpstreamFailure) {
     const came = reply?.isBrokenOff ? reply.part() : undefined
-    if (came) work.lost = { channel, upstreamModel, translation: work.translation, came }
-    return cleanFailure(running, outcome)
+    if (came) attempt.lost = came
+    return cleanFailure(attempt, outcome)
   }
 
-  if (await runsOn(work).catch((error: unknown) => disown(running, error))) {
-    work.turn?.used(work.inputTokens)
+  if (await runsOn(attempt).catch((error: unknown) => disown(app, attempt, error))) {
+    request.turn?.used(request.inputTokens)
     call.answer(outcome.contentType, outcome.write(noUsage))
     return 'answered'
   }
   const came = whole({ ...outcome, usage: outcome.usage ?? exchange?.usage })
-  const ending = await endingOf(work, came)
+  const ending = await endingOf(request, came)
   const body = outcome.write(ending.usage)
   const isThere = isReading(call, app.deadlines, () => call.answerEarly(outcome.contentType, body))
-  if (!(await isThere)) return settleGone(running, exchange, came)
+  if (!(await isThere)) return settleGone(app, attempt, exchange, came)
   const { contentType } = outcome
-  if (!(await settleReply(running, ending, { contentType, body }))) return 'answered'
-  await keepAnswer(app, work, { whole: body })
+  if (!(await settleReply(app, attempt, ending, { contentType, body }))) return 'answered'
+  await storeAnswer(app, attempt, { whole: body })
   call.answer(contentType, body)
   return 'answered'
 }
 
-async function attemptStream(running: Try, target: AnyTarget, passage: Passage): Promise<Result> {
-  const { app, work, channel } = running
-  const { call } = work
+async function attemptStream(app: RelayParts, attempt: AttemptState, target: AnyTarget, passage: Passage): Promise<Result> {
+  const { request, channel } = attempt
+  const { call } = request
   let finish: (outcome: StreamOutcome | 'gone') => void = () => {}
   let unwritten: (error: unknown) => void = () => {}
   const ended = new Promise<StreamOutcome | 'gone'>((resolve, reject) => {
@@ -166,73 +171,74 @@ async function attemptStream(running: Try, target: AnyTarget, passage: Passage):
   const { first_byte_timeout_ms: firstMs = 0 } = channel.setting
   const first = firstMs > 0 ? app.deadlines.after(firstMs, () => reply.giveUp()) : undefined
   call.heartbeat = passage.heartbeat
-  const beats = keepAlive(running, exchange, reply, passage.heartbeat)
+  const beats = keepAlive(app, attempt, { exchange, reply, heartbeat: passage.heartbeat })
   const outcome = await ended
-    .catch((error: unknown) => disown(running, error))
+    .catch((error: unknown) => disown(app, attempt, error))
     .finally(() => {
       if (first) app.deadlines.cancel(first)
       app.deadlines.cancel(beats.deadline)
       call.whenOver(undefined)
     })
 
-  if (outcome === 'gone') return (await isLeftOpen(running)) ? 'answered' : settleGone(running, exchange, reply.tap)
-  if (outcome === 'complete') return completeStream(running, exchange, reply, reply.tap)
-  if (!(outcome instanceof UpstreamFailure)) return completeStream(running, exchange, reply, whole(outcome), outcome.write)
+  if (outcome === 'gone') return (await isLeftOpen(app, attempt)) ? 'answered' : settleGone(app, attempt, exchange, reply.tap)
+  if (outcome === 'complete') return completeStream(app, attempt, exchange, reply, reply.tap)
+  if (!(outcome instanceof UpstreamFailure)) return completeStream(app, attempt, exchange, reply, whole(outcome), outcome.write)
 
-  const failure = cleanFailure(running, outcome)
+  const failure = cleanFailure(attempt, outcome)
   if (!reply.tap.hasOutput) {
-    await withdrawResponse(running)
+    await withdrawResponse(app, attempt)
     return failure
   }
-  work.brokeOff = failure
-  if (!(await isLeftOpen(running))) await settle(running, await endingOf(work, reply.tap, brokenOffBy(failure)))
-  call.sendError(failure.forCaller(work.inputTokens), (told) => reply.tap.writeError?.(told))
+  attempt.brokeOff = failure
+  if (!(await isLeftOpen(app, attempt))) await settle(app, attempt, await endingOf(request, reply.tap, brokenOffBy(failure)))
+  call.sendError(failure.forCaller(request.inputTokens), (told) => reply.tap.writeError?.(told))
   app.callerLog.of(call.client).warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a stream was cut off')
   return 'answered'
 }
 
 async function completeStream(
-  running: Try,
+  app: RelayParts,
+  attempt: AttemptState,
   exchange: Running,
   reply: StreamReply,
   came: Came,
   write = (billed: Usage) => reply.tap.ending(billed),
 ): Promise<Result> {
-  const { app, work } = running
+  const { request } = attempt
   // Nobody reads on what was stopped. An upstream that leaves its socket open behind the terminal event keeps nobody waiting.
   if (came.stopped) exchange.abort()
   else if (!exchange.isOver) app.deadlines.after(1000, () => exchange.abort())
-  const ending = await endingOf(work, came)
+  const ending = await endingOf(request, came)
   const last = write(ending.usage)
-  if (!(await isReading(work.call, app.deadlines, () => work.call.probe()))) return settleGone(running, exchange, came)
-  await settle(running, ending)
-  await keepAnswer(app, work, { last })
+  if (!(await isReading(request.call, app.deadlines, () => request.call.probe()))) return settleGone(app, attempt, exchange, came)
+  await settle(app, attempt, ending)
+  await storeAnswer(app, attempt, { last })
   reply.close(last)
   return 'answered'
 }
 
 /** Charges what came of an answer of which the caller has nothing, because no channel could answer after it. */
-export async function settleLost(app: RelayParts, work: Work, { came, translation, ...answered }: LostAnswer): Promise<void> {
-  const ending = await endingOf(work, came, 'upstream')
-  await settle({ app, work: { ...work, translation, isLost: true }, ...answered }, ending)
+export async function settleLost(app: RelayParts, attempt: AttemptState, came: Came): Promise<void> {
+  const ending = await endingOf(attempt.request, came, 'upstream')
+  await beginSettling(app, attempt, ending, true).settled
 }
 
 /**
  * The caller left: what the upstream may bill is charged, the prompt and the output that had come. A request that never reached the
  * upstream costs nothing.
  */
-async function settleGone(running: Try, exchange: Running | undefined, came: Came): Promise<Result> {
-  const { app, work } = running
-  if (exchange?.wasSent) await settle(running, await endingOf(work, came, 'client'))
-  else await app.ledger.release(work.hold)
+async function settleGone(app: RelayParts, attempt: AttemptState, exchange: Running | undefined, came: Came): Promise<Result> {
+  const { request } = attempt
+  if (exchange?.wasSent) await settle(app, attempt, await endingOf(request, came, 'client'))
+  else await app.ledger.release(request.hold)
   return 'answered'
 }
 
 /** A failure without the channel's secrets, that knows under which names the model goes. */
-function cleanFailure({ work, channel, upstreamModel }: Try, failure: UpstreamFailure): UpstreamFailure {
-  const { format } = work.format
+function cleanFailure({ request, channel, upstreamModel }: AttemptState, failure: UpstreamFailure): UpstreamFailure {
+  const { format } = request.format
   const endpoint = mayBeMissing(format) ? format.slice(format.indexOf('.') + 1) : undefined
-  return withCleanFacts(failure, channel, { upstream: upstreamModel, asked: work.facts.model, endpoint })
+  return withCleanFacts(failure, channel, { upstream: upstreamModel, asked: request.facts.model, endpoint })
 }
 
 /** Starts an exchange, unless the call is over; when it is, the exchange is broken off, and `over` is told what that means for the attempt. */
@@ -256,41 +262,51 @@ function exchangeOf({ deadlines }: RelayParts, target: AnyTarget, receiver: Rece
 }
 
 /** A response that could not be written down is nobody's: its name was not told, and it is to end. */
-function disown(running: Try, error: unknown): never {
-  background(running.app.logger, 'withdraw a response', withdrawResponse(running))
+function disown(app: RelayParts, attempt: AttemptState, error: unknown): never {
+  background(app.logger, 'withdraw a response', withdrawResponse(app, attempt))
   throw error
 }
 
 /** A response in the background goes on without its stream, and is charged when it ends; what cannot be left is charged now. */
-async function isLeftOpen({ app, work }: Try): Promise<boolean> {
+async function isLeftOpen(app: RelayParts, attempt: AttemptState): Promise<boolean> {
   try {
-    return await runsOn(work)
+    return await runsOn(attempt)
   } catch (error) {
-    app.logger.error({ error, request: work.call.id }, 'a response in the background is charged before its end')
+    app.logger.error({ error, request: attempt.request.call.id }, 'a response in the background is charged before its end')
     return false
   }
 }
 
 /** Settles for a reply that nothing was sent of. False when the caller was told that it cannot be delivered now. */
-function settleReply(running: Try, ending: Ending, reply: { contentType: string; body: Buffer }): Promise<boolean> {
-  const { app, work, channel } = running
-  const { charge, settled } = beginSettling(running, ending)
-  return isSettled(app, work, { settled, charge, reply, channel })
+function settleReply(
+  app: RelayParts,
+  attempt: AttemptState,
+  ending: Ending,
+  reply: { contentType: string; body: Buffer },
+): Promise<boolean> {
+  const { charge, settled } = beginSettling(app, attempt, ending)
+  return isSettled(app, attempt, { settled, charge, reply })
 }
 
-function settle(running: Try, ending: Ending): Promise<void> {
-  return beginSettling(running, ending).settled
+function settle(app: RelayParts, attempt: AttemptState, ending: Ending): Promise<void> {
+  return beginSettling(app, attempt, ending).settled
 }
 
-function beginSettling({ app, work, channel, upstreamModel }: Try, came: Ending): { charge: Charge; settled: Promise<void> } {
-  const ending = plausibleEnding(came, work.bound)
-  const charge = chargeFor(app, work, channel, upstreamModel, ending)
-  work.turn?.used(charge.rollup.tokens)
-  learnFrom(app, work, ending)
-  app.traffic.used(channel, charge.rollup.tokens - work.inputTokens)
-  const settled = app.ledger.settle(work.hold, charge)
-  if (!work.response) return { charge, settled }
-  return { charge, settled: noteSettled({ app, work, channel }, charge.rollup.tokens, settled) }
+function beginSettling(
+  app: RelayParts,
+  attempt: AttemptState,
+  came: Ending,
+  isLost?: true,
+): { charge: Charge; settled: Promise<void> } {
+  const { request, channel, upstreamModel } = attempt
+  const ending = plausibleEnding(came, request.bound)
+  const charge = chargeFor(app, billOf(attempt, isLost), channel, upstreamModel, ending)
+  request.turn?.used(charge.rollup.tokens)
+  learnFrom(app, request, ending)
+  app.traffic.used(channel, charge.rollup.tokens - request.inputTokens)
+  const settled = app.ledger.settle(request.hold, charge)
+  if (!attempt.response) return { charge, settled }
+  return { charge, settled: noteSettled(app, attempt, charge.rollup.tokens, settled) }
 }
 
 const noReply: Came = { usage: undefined, isComplete: () => false, text: () => '' }
@@ -299,14 +315,22 @@ function whole({ usage, text }: Pick<Whole, 'usage' | 'text'>): Came {
   return { usage, isComplete: () => true, text: () => text }
 }
 
+/** A stream on its way to the caller. */
+interface Flowing {
+  readonly exchange: Running
+  readonly reply: StreamReply
+  readonly heartbeat: string
+}
+
 /**
  * Every five seconds: a heartbeat after ten silent ones, a note of what the stream owes so far should this process die, and a look at
  * the caller. Who has taken nothing for minutes has left, whatever their connection says.
  */
-function keepAlive({ app, work, channel, upstreamModel }: Try, exchange: Running, reply: StreamReply, heartbeat: string) {
-  const { call } = work
+function keepAlive(app: RelayParts, attempt: AttemptState, { exchange, reply, heartbeat }: Flowing) {
+  const { request, channel, upstreamModel } = attempt
+  const { call } = request
   const { first_byte_timeout_ms: firstMs = 0 } = channel.setting
-  const isAwaited = work.keeps?.isBackground !== true
+  const isAwaited = request.keeps?.isBackground !== true
   // A heartbeat opens the answer: while another channel may still take over for one that is late, there is none.
   const silenceMaxMs = () => (reply.tap.hasOutput ? heartbeatAfterMs : Math.max(heartbeatAfterMs, firstMs))
   const beat = () => {
@@ -315,13 +339,13 @@ function keepAlive({ app, work, channel, upstreamModel }: Try, exchange: Running
     if (call.isBlocked && silentMs >= blockedMaxMs) return call.drop()
     if (!call.isBlocked && isAwaited && silentMs >= silenceMaxMs()) reply.heartbeat(heartbeat)
     // What runs on is charged by its row when this process dies.
-    if (exchange.wasSent && !work.response?.written) checkpoint()
+    if (exchange.wasSent && !attempt.response?.written) checkpoint()
     app.deadlines.refresh(beats.deadline, checkpointEveryMs)
   }
   const checkpoint = () => {
     try {
-      const owed = plausibleEnding(owedSoFar(work, reply.tap), work.bound)
-      app.ledger.checkpoint(work.hold, chargeFor(app, work, channel, upstreamModel, owed))
+      const owed = plausibleEnding(owedSoFar(request, reply.tap), request.bound)
+      app.ledger.checkpoint(request.hold, chargeFor(app, billOf(attempt), channel, upstreamModel, owed))
     } catch (error) {
       // Without a note the stream goes on; out of a timer the error would end the process.
       app.logger.error({ error, request: call.id }, 'a checkpoint failed')

@@ -1,28 +1,30 @@
 import type { RunningChannel } from '../../channels/model-index.ts'
 import { type Choice, type Selected, selectChannel, selectKey, selectPinned } from '../../channels/select.ts'
 import { readSession, type Session } from '../../channels/session.ts'
-import type { RelayParts, Work } from '../relay-parts.ts'
+import type { AdmittedRequest, RelayParts, SharedByAttempts } from '../relay-parts.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
-import { attempt } from './attempt.ts'
+import { type Attempted, attemptChannel } from './attempt.ts'
 
-/** The way of one request over the channels: which is asked next, and what those that were asked have taught. */
-export class Route {
+/** The attempts of one request: which channel is asked next, and what those that were asked have taught. */
+export class ChannelAttempts {
   readonly #app: RelayParts
-  readonly #work: Work
+  readonly #request: AdmittedRequest
+  readonly #shared: SharedByAttempts
   readonly #tried = new Set<number>()
   readonly #triedKeys = new Set<number>()
   #full: Map<number, number> | undefined
   #session: { readonly read: Session | undefined } | undefined
 
-  constructor(app: RelayParts, work: Work) {
+  constructor(app: RelayParts, request: AdmittedRequest, shared: SharedByAttempts) {
     this.#app = app
-    this.#work = work
+    this.#request = request
+    this.#shared = shared
   }
 
   /** The channel and key for the next attempt. */
   next(): Selected {
     const { channels, traffic, options } = this.#app
-    const { caller, facts, format, group, inputTokens, home } = this.#work
+    const { caller, facts, format, group, inputTokens, home } = this.#request
     if (caller.pinnedChannel !== 0)
       return selectPinned(channels.current, { id: caller.pinnedChannel, model: facts.model }, traffic)
     if (home) return selectKey(channels.current, home)
@@ -37,27 +39,28 @@ export class Route {
     return selectChannel(channels.current, { ...wanted, ...tried, session: () => this.#readSession() }, traffic)
   }
 
-  /** Tries a channel, and tells what came of it to those who watch the channels. `full`: its limits let nothing in, and it was not asked. */
-  async attempt(channel: RunningChannel, choice: Choice): Promise<'answered' | 'full' | UpstreamFailure> {
-    const { app, work } = { app: this.#app, work: this.#work }
-    const { call, facts, inputTokens } = work
+  /** Asks a channel, and reports the result to its health. `full`: its limits let nothing in, and it was not asked. */
+  async attempt(channel: RunningChannel, choice: Choice): Promise<Attempted | { readonly outcome: 'full' }> {
+    const [app, request, shared] = [this.#app, this.#request, this.#shared]
+    const { call, facts, inputTokens } = request
     const run = app.traffic.begin(channel, { id: call.id, model: facts.model, inputTokens, isPinned: choice === 'pinned' })
     try {
       const fullMs = run.fullMs ? await run.fullMs : 0
       if (fullMs > 0) {
         this.#full ??= new Map()
         this.#full.set(channel.id, fullMs)
-        return 'full'
+        return { outcome: 'full' }
       }
       const startedMs = app.steady()
-      const result = await attempt(app, work, channel)
-      if (result !== 'answered') this.#noteFailed(channel, result)
+      const attempted = await attemptChannel(app, { request, shared, channel, choice })
+      const { outcome, state } = attempted
+      if (outcome !== 'answered') this.#noteFailed(channel, outcome)
       else if (this.#session?.read) app.traffic.remember(this.#session.read.key, channel)
       if (call.isOver) run.left()
-      else if (work.brokeOff) run.failed(work.brokeOff)
-      else if (result === 'answered') run.answered(Math.max(0, (call.firstByteMs || app.steady()) - startedMs))
-      else run.failed(result)
-      return result
+      else if (state.brokeOff) run.failed(state.brokeOff)
+      else if (outcome === 'answered') run.answered(Math.max(0, (call.firstByteMs || app.steady()) - startedMs))
+      else run.failed(outcome)
+      return attempted
     } finally {
       run.left()
     }
@@ -70,7 +73,7 @@ export class Route {
   }
 
   #readSession(): Session | undefined {
-    const { caller, call, body, facts } = this.#work
+    const { caller, call, body, facts } = this.#request
     this.#session ??= {
       read: readSession({
         owner: `${caller.userId}/${caller.tokenId}`,

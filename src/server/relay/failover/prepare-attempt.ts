@@ -14,7 +14,7 @@ import { isVisible, passesHeader } from '../../providers/passed-headers.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { Body } from '../http/read-body.ts'
 import { changedForm } from '../http/read-form.ts'
-import { limitedMembers, type RelayParts, repliesIn, type Work } from '../relay-parts.ts'
+import { type AdmittedRequest, type AttemptState, limitedMembers, type RelayParts, repliesIn } from '../relay-parts.ts'
 import type { Passage, Written } from '../response/adapter.ts'
 import { type Converted, convert } from '../response/converted.ts'
 import { strictlyRefused, takenOut, tellDropped, unpricedOf } from '../response/losses.ts'
@@ -30,7 +30,6 @@ import { refusesStreamOptions } from '../upstream/stream-options.ts'
 /** One attempt, ready to be sent: where to, what, and how its answer reaches the caller. */
 export interface Prepared {
   readonly target: Target | ConvertedTarget
-  readonly upstreamModel: string
   readonly passage: Passage
 }
 
@@ -38,35 +37,35 @@ export interface Prepared {
  * Makes the request that goes to a channel. In the caller's own format it is their bytes with only those top-level members changed that
  * must be; else it is written anew from the neutral form. A failure means that this channel cannot be asked.
  */
-export async function prepare(app: RelayParts, work: Work, channel: RunningChannel): Promise<Prepared | UpstreamFailure> {
-  if (isHeavy(work.body.bytes.length)) await furtherTurn()
-  const mapped = resolveModel(channel, work.facts.model)
-  const own = work.format.format
-  const format = upstreamFormat(channel, { format: own, model: mapped, body: work.body.json })
+export async function prepare(app: RelayParts, attempt: AttemptState): Promise<Prepared | UpstreamFailure> {
+  const { request, channel } = attempt
+  if (isHeavy(request.body.bytes.length)) await furtherTurn()
+  const mapped = resolveModel(channel, request.facts.model)
+  const own = request.format.format
+  const format = upstreamFormat(channel, { format: own, model: mapped, body: request.body.json })
   if (!format) return new UpstreamFailure('unreachable', { facts: { message: 'the channel does not speak this protocol' } })
 
   const passes = format === own && !isRewritten(channel, format)
   const conversion = passes ? undefined : conversionOf(own, format)
   const refused =
-    (passes ? refusedThread(work, channel.provider) : undefined) ?? (passes || conversion ? unpricedOf(work) : undefined)
+    (passes ? refusedThread(request, channel.provider) : undefined) ?? (passes || conversion ? unpricedOf(request) : undefined)
   if (refused) return refused
-  work.translation = undefined
-  work.call.tell(turnState, '')
-  delete work.dropped
-  tellDropped(work, work.leftOut ?? [])
+  request.call.tell(turnState, '')
+  tellDropped(request, request.leftOut ?? [])
   const written = passes
-    ? passBody(work, channel, mapped)
+    ? passBody(attempt, mapped)
     : conversion
-      ? await convert(app, work, channel, { conversion, model: mapped })
-      : await translate(app, work, channel, { format, model: mapped })
+      ? await convert(app, attempt, { conversion, model: mapped })
+      : await translate(app, attempt, { format, model: mapped })
   if (written instanceof UpstreamFailure) return written
   try {
     const key = channel.provider.accessToken ? await app.accessTokens.get(channel) : channel.key
     if (key instanceof UpstreamFailure) return key
     const way = { channel, key, format }
     const target =
-      'requests' in written ? await targetsOf(app, work, way, written) : await targetOf(app, work, { ...way, written })
-    return { target, upstreamModel: written.upstreamModel, passage: written.passage }
+      'requests' in written ? await targetsOf(app, request, way, written) : await targetOf(app, request, { ...way, written })
+    attempt.upstreamModel = written.upstreamModel
+    return { target, passage: written.passage }
   } catch (error) {
     // A key that does not have the form of its vendor: the operator's mistake, and no reason not to ask another channel.
     if (error instanceof AppError) return new UpstreamFailure('unreachable', { own: error })
@@ -74,16 +73,17 @@ export async function prepare(app: RelayParts, work: Work, channel: RunningChann
   }
 }
 
-function passBody(work: Work, channel: RunningChannel, mapped: string): Written | UpstreamFailure {
-  const { format, facts } = work
-  const body = readableBody(work, mapped)
+function passBody(attempt: AttemptState, mapped: string): Written | UpstreamFailure {
+  const { request, channel } = attempt
+  const { format, facts } = request
+  const body = readableBody(attempt, mapped)
   if (body instanceof UpstreamFailure) return body
   const { provider, setting } = channel
   const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
   const asksUsage = facts.stream && takesOptions && !facts.wantsUsage && reportsUsageOnRequest.has(format.format)
-  const limited = limitedMembers(work, provider, { format: format.format, model: mapped, body: body.json })
-  const adjusted = provider.adjustBody?.({ ...body.json, ...limited }, format.format, mapped, callerHeaders(work)) ?? {}
-  const refused = noteDropped(work, takenOut(body.json, adjusted))
+  const limited = limitedMembers(request, provider, { format: format.format, model: mapped, body: body.json })
+  const adjusted = provider.adjustBody?.({ ...body.json, ...limited }, format.format, mapped, callerHeaders(request)) ?? {}
+  const refused = noteDropped(attempt, takenOut(body.json, adjusted))
   if (refused) return refused
   const upstreamModel = typeof adjusted.model === 'string' ? adjusted.model : mapped
 
@@ -103,14 +103,14 @@ function passBody(work: Work, channel: RunningChannel, mapped: string): Written 
     stream: facts.stream,
     ...changedBody(body, changes),
     passage: {
-      ...passThrough(work, { hideUsage: asksUsage, renameTo: upstreamModel === facts.model ? undefined : facts.model }),
-      ...passingBack(work, channel),
+      ...passThrough(request, { hideUsage: asksUsage, renameTo: upstreamModel === facts.model ? undefined : facts.model }),
+      ...passingBack(request, channel),
     },
   }
 }
 
 /** Codex sends the state of its turn back with the next request. */
-function passingBack({ call, format }: Work, channel: RunningChannel): Pick<Passage, 'readHeaders'> {
+function passingBack({ call, format }: AdmittedRequest, channel: RunningChannel): Pick<Passage, 'readHeaders'> {
   if (format.format !== 'openai.responses' || !passesHeader('openai', channel, turnState)) return {}
   return {
     readHeaders({ [turnState]: state }) {
@@ -122,21 +122,23 @@ function passingBack({ call, format }: Work, channel: RunningChannel): Pick<Pass
 const turnState = 'x-codex-turn-state'
 
 /** The body without thoughts of earlier turns that the vendor cannot read. What else that costs is named; a strict token refuses it. */
-function readableBody(work: Work, model: string): Body | UpstreamFailure {
-  const { body, format, leavesReasoning = false } = work
+function readableBody(attempt: AttemptState, model: string): Body | UpstreamFailure {
+  const { body, format } = attempt.request
+  const { leavesReasoning = false } = attempt.shared
   if (format.format !== 'anthropic.messages') return body
   const cleaned = withoutForeignThoughts(body, model, { all: leavesReasoning })
   if (!cleaned) return body
   const { dropped, ...readable } = cleaned
-  return noteDropped(work, dropped) ?? readable
+  return noteDropped(attempt, dropped) ?? readable
 }
 
 /** Names what a channel of the caller's own format does not get; the refusal for a token that allows nothing to be lost. */
-function noteDropped(work: Work, names: readonly string[]): UpstreamFailure | undefined {
+function noteDropped(attempt: AttemptState, names: readonly string[]): UpstreamFailure | undefined {
   if (names.length === 0) return undefined
-  if (work.caller.isStrict) return new UpstreamFailure('untranslatable', { own: strictlyRefused(names) })
-  work.dropped = [...new Set([...(work.dropped ?? work.leftOut ?? []), ...names])]
-  tellDropped(work, work.dropped)
+  const { request } = attempt
+  if (request.caller.isStrict) return new UpstreamFailure('untranslatable', { own: strictlyRefused(names) })
+  attempt.dropped = [...new Set([...(attempt.dropped ?? request.leftOut ?? []), ...names])]
+  tellDropped(request, attempt.dropped)
   return undefined
 }
 
@@ -159,14 +161,14 @@ function writeMembers(changes: Readonly<Record<string, unknown>>): Record<string
 /** A vendor of tasks has an address to ask about them. */
 async function targetsOf(
   app: RelayParts,
-  work: Work,
+  request: AdmittedRequest,
   way: { channel: RunningChannel; key: string; format: Format },
   { requests, steps }: Converted,
 ): Promise<ConvertedTarget> {
   const { channel } = way
   return {
     ...steps,
-    calls: await Promise.all(requests.map((written) => targetOf(app, work, { ...way, written }))),
+    calls: await Promise.all(requests.map((written) => targetOf(app, request, { ...way, written }))),
     taskTarget({ headers, ...call }, taskId) {
       const { 'content-type': _, ...others } = headers
       const url = new URL(channel.provider.taskUrl?.(channel, taskId) ?? call.url)
@@ -177,7 +179,7 @@ async function targetsOf(
 
 async function targetOf(
   app: RelayParts,
-  work: Work,
+  request: AdmittedRequest,
   sent: { channel: RunningChannel; key: string; format: Format; written: Written },
 ): Promise<Target> {
   const { channel, key, format, written } = sent
@@ -193,14 +195,14 @@ async function targetOf(
   const headers = ownHeaders(
     keyed,
     {
-      ...provider.headers(keyed, format, keyedHeaders(app, work, written)),
+      ...provider.headers(keyed, format, keyedHeaders(app, request, written)),
       ...(format === 'anthropic.messages' ? claudeHeaders(current, upstreamModel) : {}),
       'content-type': written.contentType,
-      accept: stream ? 'text/event-stream' : acceptOf[format === work.format.format ? repliesIn(work) : 'json'],
+      accept: stream ? 'text/event-stream' : acceptOf[format === request.format.format ? repliesIn(request) : 'json'],
       'accept-encoding': 'identity',
       'user-agent': 'sluice',
     },
-    callerHeaders(work),
+    callerHeaders(request),
   )
   if (provider.sign && isHeavy(body.length)) await furtherTurn()
   const signature = provider.sign ? await provider.sign(keyed, { method: 'POST', url, headers, body }, app.now()) : undefined
@@ -266,7 +268,7 @@ const defaults = { headersMs: 600_000, idleMs: 300_000, totalMs: 3_600_000 } as 
  * A Messages caller may leave the conversation with the vendor and send only what is new. An upstream that does not keep it would answer
  * without its beginning. The caller is told so in the words by which its SDK goes on without a thread. Undefined when all is well.
  */
-function refusedThread({ format, body }: Work, { keepsThreads }: Provider): UpstreamFailure | undefined {
+function refusedThread({ format, body }: AdmittedRequest, { keepsThreads }: Provider): UpstreamFailure | undefined {
   if (keepsThreads || format.format !== 'anthropic.messages' || !isObject(body.json.thread)) return undefined
   const reason = { zh: '该渠道不保存对话', en: 'this channel keeps no conversations' }
   return new UpstreamFailure('untranslatable', { own: new AppError('untranslatable', { field: 'thread', reason }) })

@@ -4,9 +4,9 @@ import { sha256 } from '../../lib/secrets.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { Charge } from '../../wallet/ledger.ts'
 import type { Call } from '../http/client-exchange.ts'
-import type { RelayParts, Work } from '../relay-parts.ts'
+import type { AttemptState, RelayParts } from '../relay-parts.ts'
 import { keptOf } from '../stored-responses/note-upstream-response.ts'
-import { answerToKeep } from '../stored-responses/store-answer.ts'
+import { answerToStore } from '../stored-responses/store-answer.ts'
 import { fingerprintOf } from './fingerprint.ts'
 
 /**
@@ -20,21 +20,22 @@ import { fingerprintOf } from './fingerprint.ts'
  */
 export async function isSettled(
   app: RelayParts,
-  work: Work,
-  { settled, charge, reply, channel }: Undeliverable,
+  attempt: AttemptState,
+  { settled, charge, reply }: Undeliverable,
 ): Promise<boolean> {
   try {
     await settled
     return true
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'database_unavailable') throw error
+    const { call, caller, hold } = attempt.request
     const content = {
       ...reply,
-      own: answerToKeep(work, { whole: reply.body }),
-      kept: keptOf(work, channel, charge.rollup.tokens),
+      own: answerToStore(attempt, { whole: reply.body }),
+      kept: keptOf(attempt, charge.rollup.tokens),
     }
-    app.undelivered.keep({ slot: await slotOf(work.call, work.caller), hold: work.hold, charge, content })
-    work.call.sendError(error)
+    app.undelivered.keep({ slot: await slotOf(call, caller), hold, charge, content })
+    call.sendError(error)
     return false
   }
 }
@@ -43,7 +44,6 @@ interface Undeliverable {
   readonly settled: Promise<void>
   readonly charge: Charge
   readonly reply: { readonly contentType: string; readonly body: Buffer }
-  readonly channel: { readonly id: number; readonly keyId: number }
 }
 
 /** Answers a repeat of a request whose reply is kept, and charges it. False when there is none. Throws `database_unavailable`. */

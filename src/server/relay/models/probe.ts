@@ -9,9 +9,9 @@ import { wireFormats } from '../../protocols/index.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { Ledger } from '../../wallet/ledger.ts'
 import { noToken } from '../admission/authenticate.ts'
-import { attempt } from '../failover/attempt.ts'
+import { attemptChannel } from '../failover/attempt.ts'
 import { Call } from '../http/client-exchange.ts'
-import type { RelayParts, Work } from '../relay-parts.ts'
+import type { AdmittedRequest, RelayParts } from '../relay-parts.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
 import { type ProbeRequest, probeRequest } from './probe-request.ts'
 
@@ -63,8 +63,9 @@ export async function probeKey(app: RelayParts, channel: RunningChannel, model: 
 
 async function tryAttempt(app: RelayParts, request: ProbeRequest, channel: RunningChannel) {
   try {
-    const result = await attempt(app, workFor(request, app.steady()), channel)
-    return result !== 'answered' && result.kind === 'untranslatable' ? 'cannot' : result
+    const begun = { request: admitted(request, app.steady()), shared: { failed: [] }, channel }
+    const { outcome } = await attemptChannel(app, { ...begun, choice: 'only' })
+    return outcome !== 'answered' && outcome.kind === 'untranslatable' ? 'cannot' : outcome
   } catch (error) {
     // The gateway itself refuses to send this: it says nothing about the upstream.
     if (error instanceof AppError) return 'cannot'
@@ -84,7 +85,8 @@ function hurried(channel: RunningChannel): RunningChannel {
   return { ...channel, setting: { ...channel.setting, ...limits } }
 }
 
-function workFor({ format: name, model, body }: ProbeRequest, nowMs: number): Work {
+/** The request of a test, which nobody pays for. */
+function admitted({ format: name, model, body }: ProbeRequest, nowMs: number): AdmittedRequest {
   const format = wireFormats[name]
   const id = newRequestId(nowMs)
   const request = newDetachedRequest()
@@ -103,7 +105,6 @@ function workFor({ format: name, model, body }: ProbeRequest, nowMs: number): Wo
     inputTokens: 0,
     hold: { requestId: id, userId: 0, tokenId: 0, amount: 0 },
     turn: undefined,
-    attempts: [],
   }
 }
 

@@ -6,7 +6,7 @@ import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
 import { spliceMembers } from '../../lib/splice-json.ts'
 import type { DirectAnswer, DirectConversion, DirectPlan, DirectRequest } from '../../protocols/direct/conversion.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
-import { type RelayParts, repliesIn, type Work } from '../relay-parts.ts'
+import { type AdmittedRequest, type AttemptState, type RelayParts, repliesIn } from '../relay-parts.ts'
 import { callerHeaders } from '../upstream/caller-headers.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import { inlineImages, mediaOf } from '../upstream/inline-media.ts'
@@ -25,38 +25,38 @@ export interface Converted {
 
 /**
  * Makes a call that is no conversation in the form of a vendor that has its own. What that cannot say is a failure of this channel only.
- * Notes in `work` what was lost on the way. Throws what is wrong with the request itself.
+ * Notes in the attempt what was lost on the way. Throws what is wrong with the request itself.
  */
 export async function convert(
   app: RelayParts,
-  work: Work,
-  channel: RunningChannel,
+  attempt: AttemptState,
   { conversion, model }: { conversion: DirectConversion; model: string },
 ): Promise<Converted | UpstreamFailure> {
-  const dropped = new DroppedFields(work)
-  const addresses = conversion.addressesIn?.(work.body.json) ?? []
+  const { request: admitted, shared, channel } = attempt
+  const dropped = new DroppedFields(admitted)
+  const addresses = conversion.addressesIn?.(admitted.body.json) ?? []
   let plan: DirectPlan
   try {
     plan = conversion.convert({
-      body: work.body.json,
-      files: work.body.form?.files ?? [],
-      model: work.facts.model,
+      body: admitted.body.json,
+      files: admitted.body.form?.files ?? [],
+      model: admitted.facts.model,
       upstreamModel: model,
       createdAt: seconds(app.now()),
-      stream: work.facts.stream,
-      fetched: addresses.length > 0 ? await mediaOf(app, work).at(addresses) : new Map(),
+      stream: admitted.facts.stream,
+      fetched: addresses.length > 0 ? await mediaOf(app, shared, admitted.call).at(addresses) : new Map(),
       lose: dropped.lose,
     })
-    dropped.requireAllowed(work)
+    dropped.requireAllowed(admitted)
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'untranslatable') throw error
     return new UpstreamFailure('untranslatable', { own: error })
   }
 
-  dropped.note(work, conversion.to, work.facts.hostedTools ?? [])
-  const passage = passageFor(work, plan)
-  const write = (request: DirectRequest) => writtenOf(work, channel, { request, conversion, model, passage })
-  if (isHeavy(work.body.bytes.length)) await furtherTurn()
+  dropped.note(attempt, conversion.to, admitted.facts.hostedTools ?? [])
+  const passage = passageFor(admitted, plan)
+  const write = (request: DirectRequest) => writtenOf(admitted, channel, { request, conversion, model, passage })
+  if (isHeavy(admitted.body.bytes.length)) await furtherTurn()
   const requests = eachOnce(plan.requests, write)
   return {
     requests,
@@ -82,15 +82,15 @@ function eachOnce(requests: readonly DirectRequest[], write: (request: DirectReq
 }
 
 function writtenOf(
-  work: Work,
+  admitted: AdmittedRequest,
   { provider, setting }: RunningChannel,
   made: { request: DirectRequest; conversion: DirectConversion; model: string; passage: Passage },
 ): Written {
   const { request, conversion, model, passage } = made
   const shared = { stream: false, passage }
   if ('bytes' in request) return { ...shared, body: request.bytes, contentType: request.contentType, upstreamModel: model }
-  const adjusted = provider.adjustBody?.(request.json, conversion.to, model, callerHeaders(work)) ?? {}
-  const names = { model, asked: work.facts.model }
+  const adjusted = provider.adjustBody?.(request.json, conversion.to, model, callerHeaders(admitted)) ?? {}
+  const names = { model, asked: admitted.facts.model }
   const body = overrideBody({ ...request.json, ...adjusted }, setting.param_override, names)
   return {
     ...shared,
@@ -101,9 +101,9 @@ function writtenOf(
 }
 
 /** The answer comes in the caller's own form already; only the usage that is charged may be missing in it. */
-function passageFor(work: Work, { writeUsage }: DirectPlan): Passage {
-  const passes = passThrough(work, { hideUsage: false, renameTo: undefined })
-  if (!writeUsage || repliesIn(work) !== 'json') return passes
+function passageFor(admitted: AdmittedRequest, { writeUsage }: DirectPlan): Passage {
+  const passes = passThrough(admitted, { hideUsage: false, renameTo: undefined })
+  if (!writeUsage || repliesIn(admitted) !== 'json') return passes
   return {
     ...passes,
     readWhole(body, contentType) {

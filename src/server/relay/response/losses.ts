@@ -3,7 +3,7 @@ import { nearestRatio } from '../../protocols/direct/image-forms.ts'
 import type { Format } from '../../protocols/format.ts'
 import { asksForSomething } from '../../protocols/unread-members.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
-import type { Work } from '../relay-parts.ts'
+import type { AdmittedRequest, AttemptState } from '../relay-parts.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 
 /** Fields of a request that the form of an upstream cannot carry: named to the caller and in the log, and refused to who is strict. */
@@ -11,7 +11,7 @@ export class DroppedFields {
   readonly #names: Set<string>
 
   /** With what was taken out of the request before. */
-  constructor({ leftOut }: Pick<Work, 'leftOut'>) {
+  constructor({ leftOut }: Pick<AdmittedRequest, 'leftOut'>) {
     this.#names = new Set(leftOut)
   }
 
@@ -20,14 +20,14 @@ export class DroppedFields {
   }
 
   /** Throws `untranslatable` when something was lost and the token allows nothing to be lost. */
-  requireAllowed({ caller }: Work): void {
+  requireAllowed({ caller }: AdmittedRequest): void {
     if (caller.isStrict && this.#names.size > 0) throw strictlyRefused([...this.#names])
   }
 
-  note(work: Work, format: Format, hostedTools: readonly string[]): void {
+  note(attempt: AttemptState, format: Format, hostedTools: readonly string[]): void {
     const dropped = [...this.#names].sort().slice(0, keptMax)
-    work.translation = { format, dropped, hostedTools, replyDropped: [] }
-    tellDropped(work, dropped)
+    attempt.translation = { format, dropped, hostedTools, replyDropped: [] }
+    tellDropped(attempt.request, dropped)
   }
 }
 
@@ -104,7 +104,7 @@ function asksStrictTools(body: JsonObject): boolean {
 }
 
 /** Names to the caller what the upstream does not get. */
-export function tellDropped({ call }: Pick<Work, 'call'>, names: readonly string[]): void {
+export function tellDropped({ call }: Pick<AdmittedRequest, 'call'>, names: readonly string[]): void {
   call.tell('x-sluice-dropped', names.slice(0, shownMax).join(', '))
 }
 
@@ -127,7 +127,10 @@ const shownMax = 40
 const keptMax = 200
 
 /** Why a channel is not asked: what has no price is among the tools that go to it. Without `sent` everything goes. */
-export function unpricedOf({ unpriced = [] }: Pick<Work, 'unpriced'>, sent?: readonly string[]): UpstreamFailure | undefined {
+export function unpricedOf(
+  { unpriced = [] }: Pick<AdmittedRequest, 'unpriced'>,
+  sent?: readonly string[],
+): UpstreamFailure | undefined {
   const ordered = unpriced.find(({ tool }) => sent === undefined || sent.includes(tool))
   return ordered && new UpstreamFailure('untranslatable', { own: ordered.refusal })
 }

@@ -4,7 +4,7 @@ import type { PaidCall } from '../../protocols/paid-calls.ts'
 import { replyTexts } from '../../protocols/reply-texts.ts'
 import { type ReplyTexts, withTexts } from '../../protocols/text-slots.ts'
 import type { JsonObject, UpstreamErrorFacts } from '../../protocols/wire-format.ts'
-import type { RelayParts, Work } from '../relay-parts.ts'
+import type { AdmittedRequest, RelayParts } from '../relay-parts.ts'
 import { parseObject } from '../upstream/read-reply.ts'
 import type { Passage, Tap } from './adapter.ts'
 import { CheckedEvents, type CheckFacts } from './moderated-events.ts'
@@ -15,7 +15,7 @@ import { CheckedEvents, type CheckFacts } from './moderated-events.ts'
  */
 export function checkedPassage(
   { moderation, callerLog }: RelayParts,
-  { call, format, facts }: Pick<Work, 'call' | 'format' | 'facts'>,
+  { call, format, facts }: Pick<AdmittedRequest, 'call' | 'format' | 'facts'>,
   passage: Passage,
 ): Passage {
   const rule = moderation.completionRule

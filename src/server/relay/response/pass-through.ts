@@ -1,7 +1,7 @@
 import { AppError } from '../../lib/failure.ts'
 import { membersOf, spliceMembers } from '../../lib/splice-json.ts'
 import type { WireFormat } from '../../protocols/wire-format.ts'
-import { repliesIn, type Work } from '../relay-parts.ts'
+import { type AdmittedRequest, repliesIn } from '../relay-parts.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import { parseObject } from '../upstream/read-reply.ts'
 import type { Passage } from './adapter.ts'
@@ -9,7 +9,7 @@ import { gathered, toldAsStream } from './reply-shape.ts'
 import { StreamTap } from './sse-interceptor.ts'
 import { readPart, readWhole, requireNoError } from './whole.ts'
 
-type Asked = Pick<Work, 'body' | 'facts' | 'format'>
+type Asked = Pick<AdmittedRequest, 'body' | 'facts' | 'format'>
 
 /** An answer of the caller's own format: every byte goes on as it came, but for the model's name and a usage that nobody asked for. */
 export function passThrough(work: Asked, edit: { hideUsage: boolean; renameTo: string | undefined }): Passage {

@@ -11,10 +11,10 @@ import { codecs, inbounds } from '../../protocols/index.ts'
 import { leaveOutVendorTools, loseUnread } from '../../protocols/lost-fields.ts'
 import { readOutputLimit } from '../../protocols/output-limit.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
-import { limitedMembers, type RelayParts, type Work } from '../relay-parts.ts'
+import { type AdmittedRequest, type AttemptState, limitedMembers, type RelayParts } from '../relay-parts.ts'
 import { callerHeaders } from '../upstream/caller-headers.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
-import { inlineMedia } from '../upstream/inline-media.ts'
+import { inlineMedia, mediaOf } from '../upstream/inline-media.ts'
 import { refusesStreamOptions } from '../upstream/stream-options.ts'
 import type { Written } from './adapter.ts'
 import { DroppedFields, unpricedOf } from './losses.ts'
@@ -22,22 +22,22 @@ import { translated } from './translated.ts'
 
 /**
  * Writes the caller's request anew in a format of the upstream. What that cannot say is a failure of this channel only: another one may
- * speak the caller's own format. Notes in `work` what was lost on the way. Throws what is wrong with the request itself.
+ * speak the caller's own format. Notes in the attempt what was lost on the way. Throws what is wrong with the request itself.
  */
 export async function translate(
   app: RelayParts,
-  work: Work,
-  channel: RunningChannel,
+  attempt: AttemptState,
   to: { format: Format; model: string },
 ): Promise<Written | UpstreamFailure> {
+  const { request, channel } = attempt
   const { provider, setting } = channel
-  const { codec, inbound } = pairOf(work, to.format)
-  const dropped = new DroppedFields(work)
-  const isHeavyBody = isHeavy(work.body.bytes.length)
+  const { codec, inbound } = pairOf(request, to.format)
+  const dropped = new DroppedFields(request)
+  const isHeavyBody = isHeavy(request.body.bytes.length)
   let written: WrittenRequest
   let dialogue: Dialogue
   try {
-    dialogue = await dialogueFor(app, work, codec, inbound)
+    dialogue = await dialogueFor(app, attempt, codec, inbound)
     if (isHeavyBody) await furtherTurn()
     const complete = {
       ...dialogueWithPrompt(dialogue, promptOf(setting)),
@@ -47,39 +47,39 @@ export async function translate(
     const context = {
       model: to.model,
       quirks: provider.quirks,
-      settings: settingsOf(app, work.caller, channel),
+      settings: settingsOf(app, request.caller, channel),
       lose: dropped.lose,
     }
     if (complete.from !== to.format) leaveOutVendorTools(complete, context)
     loseUnread(complete, context, to.format)
     written = codec.writeRequest(complete, context)
     // A budget for thinking is to be made for the limit that the balance affords.
-    if (work.outputLimit !== undefined && (readOutputLimit(to.format, written.body, context) ?? 0) > work.outputLimit)
-      written = codec.writeRequest({ ...complete, outputTokensMax: work.outputLimit }, context)
-    dropped.requireAllowed(work)
+    if (request.outputLimit !== undefined && (readOutputLimit(to.format, written.body, context) ?? 0) > request.outputLimit)
+      written = codec.writeRequest({ ...complete, outputTokensMax: request.outputLimit }, context)
+    dropped.requireAllowed(request)
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'untranslatable') throw error
     return new UpstreamFailure('untranslatable', { own: error })
   }
 
-  const hostedTools = carriedTools(work.facts.hostedTools ?? [], to.format, written.body)
-  const unpriced = unpricedOf(work, hostedTools)
+  const hostedTools = carriedTools(request.facts.hostedTools ?? [], to.format, written.body)
+  const unpriced = unpricedOf(request, hostedTools)
   if (unpriced) return unpriced
-  dropped.note(work, to.format, hostedTools)
+  dropped.note(attempt, to.format, hostedTools)
   if (isHeavyBody) await furtherTurn()
   const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
-  const limited = { ...written.body, ...limitedMembers(work, provider, { ...to, body: written.body }) }
+  const limited = { ...written.body, ...limitedMembers(request, provider, { ...to, body: written.body }) }
   const body = takesOptions ? limited : { ...limited, stream_options: undefined }
-  const adjusted = provider.adjustBody?.(limited, to.format, to.model, callerHeaders(work)) ?? {}
+  const adjusted = provider.adjustBody?.(limited, to.format, to.model, callerHeaders(request)) ?? {}
   const model = adjusted.model ?? written.body.model
-  const names = { model: to.model, asked: work.facts.model }
+  const names = { model: to.model, asked: request.facts.model }
   const stream = written.isWhole !== true && (dialogue.stream || provider.alwaysStreams === true)
   return {
     body: Buffer.from(JSON.stringify(overrideBody({ ...body, ...adjusted }, setting.param_override, names))),
     contentType: 'application/json',
     upstreamModel: typeof model === 'string' ? model : to.model,
     stream,
-    passage: translated(app, work, channel, { codec, inbound, dialogue: withoutLostSearch(dialogue, hostedTools), written }),
+    passage: translated(app, attempt, { codec, inbound, dialogue: withoutLostSearch(dialogue, hostedTools), written }),
   }
 }
 
@@ -89,20 +89,26 @@ function withoutLostSearch(dialogue: Dialogue, hostedTools: readonly string[]): 
 }
 
 /** Selection only picks channels for which there is a pair. */
-function pairOf(work: Work, format: Format): { codec: Codec; inbound: Inbound } {
+function pairOf(request: AdmittedRequest, format: Format): { codec: Codec; inbound: Inbound } {
   const codec = codecs[format]
-  const inbound = inbounds[work.format.format]
-  if (!codec || !inbound) throw new Error(`${work.format.format} cannot be translated to ${format}`)
+  const inbound = inbounds[request.format.format]
+  if (!codec || !inbound) throw new Error(`${request.format.format} cannot be translated to ${format}`)
   return { codec, inbound }
 }
 
 /** The request in its neutral form, with what the caller could not send back put in its place again. */
-async function dialogueFor(app: RelayParts, work: Work, codec: Codec, inbound: Inbound): Promise<Dialogue> {
-  work.dialogue ??= inbound.readRequest(work.body.json, { model: work.facts.model, stream: work.facts.stream })
-  const complete = work.leavesReasoning
-    ? withoutReasoning(work.dialogue)
-    : await app.sealedStates.restore(work.dialogue, work.caller)
-  return inlineMedia(app, work, complete, codec.inlines)
+async function dialogueFor(
+  app: RelayParts,
+  { request, shared }: AttemptState,
+  codec: Codec,
+  inbound: Inbound,
+): Promise<Dialogue> {
+  const { body, facts, caller, call } = request
+  shared.dialogue ??= inbound.readRequest(body.json, { model: facts.model, stream: facts.stream })
+  const complete = shared.leavesReasoning
+    ? withoutReasoning(shared.dialogue)
+    : await app.sealedStates.restore(shared.dialogue, caller)
+  return inlineMedia(complete, codec.inlines, () => mediaOf(app, shared, call))
 }
 
 function withoutReasoning(dialogue: Dialogue): Dialogue {

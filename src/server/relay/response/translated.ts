@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import type { Usage } from '../../../contract/usage.ts'
-import type { RunningChannel } from '../../channels/model-index.ts'
 import { seconds } from '../../lib/clock.ts'
 import { background } from '../../lib/logger.ts'
 import { eventsIn, toByteText, withLineFeeds } from '../../lib/sse.ts'
@@ -8,7 +7,7 @@ import type { Codec, EventReader, Inbound, ReadContext, WriteContext, WrittenReq
 import type { Dialogue } from '../../protocols/dialogue.ts'
 import type { CallerFormat } from '../../protocols/format.ts'
 import type { OpenEvent, ReplyEvent } from '../../protocols/reply-events.ts'
-import type { RelayParts, Work } from '../relay-parts.ts'
+import type { AdmittedRequest, AttemptState, RelayParts } from '../relay-parts.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import { parseObject } from '../upstream/read-reply.ts'
 import type { Passage, Replay, Whole } from './adapter.ts'
@@ -26,18 +25,19 @@ interface Pair {
 }
 
 /** An answer of another format: read into neutral events, and written as the caller's format says. */
-export function translated(app: RelayParts, work: Work, channel: RunningChannel, pair: Pair): Passage {
+export function translated(app: RelayParts, attempt: AttemptState, pair: Pair): Passage {
+  const { request, channel } = attempt
   const { codec, inbound, dialogue, written } = pair
-  const lost = new ReplyLosses(work)
+  const lost = new ReplyLosses(attempt)
   const reading: ReadContext = {
     newCallId: () => `call_${randomId()}`,
     quirks: channel.provider.quirks,
     lose: (name) => lost.note(name),
   }
-  const writing = writeContextOf(app, work, dialogue)
+  const writing = writeContextOf(app, request, dialogue)
   const follow = () => new Followed(written, channel.setting.thinking_to_content === true, (event) => lost.noteBlock(event))
   const keep = (state: SealedState) =>
-    background(app.logger, 'keep the sealed state of a reply', app.sealedStates.keep(work.caller, state))
+    background(app.logger, 'keep the sealed state of a reply', app.sealedStates.keep(request.caller, state))
 
   const followAll = (body: Buffer) => {
     const followed = follow()
@@ -86,14 +86,14 @@ export function translated(app: RelayParts, work: Work, channel: RunningChannel,
       }
     },
     openTap: () => new TranslatingTap(codec.readEvents(reading), inbound.writeEvents(writing), follow(), keep),
-    heartbeat: work.format.stream?.heartbeat ?? '',
+    heartbeat: request.format.stream?.heartbeat ?? '',
   }
 }
 
 /** What the writers of the caller's format are told of a reply. Ids inside of it name the request, by which the kept turn is found. */
 export function writeContextOf(
   { now }: Pick<RelayParts, 'now'>,
-  { call, facts, inputTokens, keeps }: Work,
+  { call, facts, inputTokens, keeps }: AdmittedRequest,
   dialogue: Dialogue,
 ): WriteContext {
   let ids = 0
@@ -128,7 +128,7 @@ class ReplyLosses {
   readonly #names: string[]
   readonly #asText: readonly OpenEvent['block'][]
 
-  constructor({ translation, format }: Work) {
+  constructor({ translation, request: { format } }: AttemptState) {
     this.#names = translation?.replyDropped ?? []
     this.#asText = mediaAsText[format.format] ?? []
   }

@@ -1,5 +1,4 @@
 import type { Usage } from '../../../contract/usage.ts'
-import type { RunningChannel } from '../../channels/model-index.ts'
 import { fail } from '../../lib/failure.ts'
 import { background } from '../../lib/logger.ts'
 import { membersOf, memberValue } from '../../lib/splice-json.ts'
@@ -8,7 +7,7 @@ import { isRunning } from '../../protocols/openai-responses/states.ts'
 import type { PaidCall } from '../../protocols/paid-calls.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import type { Billed } from '../charge/billed.ts'
-import type { RelayParts, Work } from '../relay-parts.ts'
+import type { AdmittedRequest, AttemptState, NotedResponse, RelayParts } from '../relay-parts.ts'
 import type { Passage, Tap } from '../response/adapter.ts'
 import { formOf } from '../response/reply-shape.ts'
 import { parse } from '../response/sse-interceptor.ts'
@@ -16,63 +15,54 @@ import { callerHeaders } from '../upstream/caller-headers.ts'
 import { cancelResponse } from './upstream-calls.ts'
 import { type KeptResponse, keptMessage } from './upstream-responses.ts'
 
-/** One attempt, as far as what the upstream keeps of it is concerned. */
-interface Noting {
-  readonly app: RelayParts
-  readonly work: Work
-  readonly channel: RunningChannel
-  readonly upstreamModel: string
-}
-
 /**
  * A passage that takes note of the ids under which an upstream keeps its answer, where the caller can go on from it: a response and its
  * items, or a message of a thread. One that goes on in the background gets its row as soon as its id is seen: then it is charged whatever
  * becomes of the caller and of this process.
  */
-export function notingPassage(noting: Noting, passage: Passage): Passage {
-  const { work } = noting
-  if (work.translation || !isKept(work)) return passage
+export function notingPassage(app: RelayParts, attempt: AttemptState, passage: Passage): Passage {
+  if (attempt.translation || !isKept(attempt.request)) return passage
   return {
     ...passage,
     readWhole(body, contentType) {
       const whole = passage.readWhole(body, contentType)
-      note(noting, answerIn(body))
+      note(app, attempt, answerIn(body))
       return whole
     },
-    openTap: () => new NotingTap(passage.openTap(), noting),
+    openTap: () => new NotingTap(passage.openTap(), attempt, (answer) => note(app, attempt, answer)),
     readReplay(body) {
       const replay = passage.readReplay(body)
-      note(noting, answerIn(body))
+      note(app, attempt, answerIn(body))
       return replay
     },
   }
 }
 
-function isKept({ format, body }: Work): boolean {
+function isKept({ format, body }: AdmittedRequest): boolean {
   if (format.format === 'anthropic.messages') return isObject(body.json.thread)
   return format.format === 'openai.responses' && body.json.store !== false
 }
 
 /** Whether the upstream goes on with it when this attempt is over; then it is charged later. Throws when that could not be written down. */
-export async function runsOn({ response }: Work): Promise<boolean> {
+export async function runsOn({ response }: AttemptState): Promise<boolean> {
   if (!response?.written) return false
   await response.written
   return true
 }
 
 /** The attempt failed before the caller had anything, and another channel may try: nobody is to be charged for what this one may do. */
-export async function withdrawResponse({ app, work, channel, upstreamModel }: Noting): Promise<void> {
-  const { response } = work
-  delete work.response
+export async function withdrawResponse(app: RelayParts, attempt: AttemptState): Promise<void> {
+  const { request, response, channel, upstreamModel } = attempt
+  delete attempt.response
   if (!response?.written) return
-  const cancelling = cancelResponse(app, channel, { id: response.id, model: upstreamModel, caller: callerHeaders(work) })
+  const cancelling = cancelResponse(app, channel, { id: response.id, model: upstreamModel, caller: callerHeaders(request) })
   background(app.logger, 'cancel a response that nobody waits for', cancelling)
   await response.written.catch(() => {})
-  await app.openResponses.withdraw(work.hold.requestId)
+  await app.openResponses.withdraw(request.hold.requestId)
 }
 
 /** What the charge needs of the request, and no more. */
-function billedFacts({ stream, reasoningEffort, requestedTier, hostedTools }: Work['facts']): Billed['facts'] {
+function billedFacts({ stream, reasoningEffort, requestedTier, hostedTools }: AdmittedRequest['facts']): Billed['facts'] {
   return {
     ...{ stream, reasoningEffort },
     ...(requestedTier ? { requestedTier } : {}),
@@ -81,9 +71,10 @@ function billedFacts({ stream, reasoningEffort, requestedTier, hostedTools }: Wo
 }
 
 /** The charge is on its way: the caller may go on from the answer, and nobody has to ask for it any more. */
-export async function noteSettled({ app, work, channel }: Omit<Noting, 'upstreamModel'>, tokens: number, settled: Promise<void>) {
-  const { response, hold } = work
-  const kept = keptOf(work, channel, tokens)
+export async function noteSettled(app: RelayParts, attempt: AttemptState, tokens: number, settled: Promise<void>) {
+  const { response, request } = attempt
+  const { hold } = request
+  const kept = keptOf(attempt, tokens)
   if (!response || !kept) return settled
   const keeping = app.keptResponses.keep(kept).catch((error: unknown) => {
     app.logger.error({ error, request: hold.requestId }, 'where a response lies could not be written down')
@@ -94,37 +85,45 @@ export async function noteSettled({ app, work, channel }: Omit<Noting, 'upstream
   background(app.logger, 'close a charged response', app.openResponses.close(hold.requestId))
 }
 
+/** An attempt, as far as it is known which response its vendor keeps for whom. */
+interface Keeper {
+  readonly request: {
+    readonly caller: Pick<AdmittedRequest['caller'], 'userId' | 'tokenId'>
+    readonly facts: Pick<AdmittedRequest['facts'], 'model'>
+  }
+  readonly channel: { readonly id: number; readonly keyId: number }
+  readonly response?: NotedResponse | undefined
+}
+
 /** Where the response of an attempt lies at its vendor; undefined when the vendor keeps none. */
-export function keptOf(
-  { response, caller, facts }: Work,
-  channel: { readonly id: number; readonly keyId: number },
-  tokens: number,
-): KeptResponse | undefined {
+export function keptOf({ response, request, channel }: Keeper, tokens: number): KeptResponse | undefined {
   if (!response) return undefined
+  const { caller, facts } = request
   const { userId, tokenId } = caller
   const { id, items } = response
   return { id, items, userId, tokenId, channelId: channel.id, keyId: channel.keyId, model: facts.model, tokens }
 }
 
-function note({ app, work, channel, upstreamModel }: Noting, answer: JsonObject | undefined): void {
+function note(app: RelayParts, attempt: AttemptState, answer: JsonObject | undefined): void {
+  const { request, shared, channel, choice, upstreamModel } = attempt
   const name = textAt(answer ?? {}, 'id')
-  const id = name !== '' && work.format.format === 'anthropic.messages' ? keptMessage(name) : name
-  if (!answer || id === '' || work.response?.id === id) return
+  const id = name !== '' && request.format.format === 'anthropic.messages' ? keptMessage(name) : name
+  if (!answer || id === '' || attempt.response?.id === id) return
   const items = itemIdsIn(answer.output)
-  if (work.body.json.background !== true || !isRunning(answer)) {
-    work.response = { id, items }
+  if (request.body.json.background !== true || !isRunning(answer)) {
+    attempt.response = { id, items }
     return
   }
-  const { call, caller, facts, group, price, attempts, choice, hold, inputTokens } = work
+  const { call, caller, facts, group, price, hold, inputTokens } = request
   const { userId, tokenId, username, tokenName } = caller
   const place = { id, channelId: channel.id, keyId: channel.keyId }
   const bill = {
     call: { id: call.id, startedMs: call.startedMs, firstByteMs: call.firstByteMs, client: { address: call.client.address } },
     caller: { userId, tokenId, username, tokenName },
     facts: billedFacts(facts),
-    ...(work.leftOut ? { leftOut: work.leftOut } : {}),
-    ...{ group, price, attempts, choice, model: facts.model, upstreamModel, inputTokens },
-    bound: work.bound,
+    ...(request.leftOut ? { leftOut: request.leftOut } : {}),
+    ...{ group, price, attempts: shared.failed, choice, model: facts.model, upstreamModel, inputTokens },
+    bound: request.bound,
   }
   const halves = [
     app.openResponses.open({ ...place, hold, bill }),
@@ -139,7 +138,7 @@ function note({ app, work, channel, upstreamModel }: Noting, answer: JsonObject 
     )
   // Who needs to know that it failed waits for it.
   written.catch(() => {})
-  work.response = { id, items, written }
+  attempt.response = { id, items, written }
 }
 
 /** The answer, whole or as the events of its stream tell it. */
@@ -188,13 +187,15 @@ export function itemIdsIn(output: unknown): string[] {
 /** Looks at events until one names the answer, and at those that complete items. Who has seen the name of one that runs on is charged for it. */
 class NotingTap implements Tap {
   readonly #tap: Tap
-  readonly #noting: Noting
+  readonly #attempt: AttemptState
+  readonly #note: (answer: JsonObject) => void
   #isNoted = false
   #writing: Promise<void> | undefined
 
-  constructor(tap: Tap, noting: Noting) {
+  constructor(tap: Tap, attempt: AttemptState, note: (answer: JsonObject) => void) {
     this.#tap = tap
-    this.#noting = noting
+    this.#attempt = attempt
+    this.#note = note
   }
 
   get writing(): Promise<void> | undefined {
@@ -239,7 +240,7 @@ class NotingTap implements Tap {
 
   take(block: string): string {
     if (!this.#isNoted) this.#look(block)
-    const { items = [] } = this.#noting.work.response ?? {}
+    const { items = [] } = this.#attempt.response ?? {}
     items.push(...itemIdsIn(items.length > 0 ? itemsDone(block) : itemsIn(block)))
     return this.#tap.take(block)
   }
@@ -260,8 +261,8 @@ class NotingTap implements Tap {
     const answer = firstAnswer(block)
     if (!answer) return
     this.#isNoted = true
-    note(this.#noting, answer)
-    this.#writing = this.#noting.work.response?.written
+    this.#note(answer)
+    this.#writing = this.#attempt.response?.written
     const written = () => {
       this.#writing = undefined
     }

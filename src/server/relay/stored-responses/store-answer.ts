@@ -2,7 +2,7 @@ import { seconds } from '../../lib/clock.ts'
 import { eventsIn } from '../../lib/sse.ts'
 import { isTerminalEvent } from '../../protocols/openai-responses/background.ts'
 import { type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
-import type { RelayParts, Work } from '../relay-parts.ts'
+import type { AdmittedRequest, AttemptState, RelayParts } from '../relay-parts.ts'
 import { parse } from '../response/sse-interceptor.ts'
 import type { OwnResponse } from './local-responses.ts'
 
@@ -10,25 +10,32 @@ import type { OwnResponse } from './local-responses.ts'
  * Keeps the answer of a translated turn, as the caller is about to get it: a whole one, or the last events of a stream. It has been charged by
  * now. What cannot be kept is answered all the same.
  */
-export async function keepAnswer(app: RelayParts, work: Work, said: { whole: Buffer } | { last: string }): Promise<void> {
-  const own = answerToKeep(work, said)
+export async function storeAnswer(
+  app: RelayParts,
+  attempt: AttemptState,
+  said: { whole: Buffer } | { last: string },
+): Promise<void> {
+  const own = answerToStore(attempt, said)
   if (!own) return
   try {
     await app.ownResponses.keep(own)
   } catch (error) {
-    app.logger.error({ error, request: work.call.id }, 'a response could not be kept')
+    app.logger.error({ error, request: attempt.request.call.id }, 'a response could not be kept')
   }
 }
 
 /** The turn that is to be kept of an answer; undefined for one that is not kept here. */
-export function answerToKeep(work: Work, said: { whole: Buffer } | { last: string }): OwnResponse | undefined {
-  if (!work.keeps || !work.translation || work.keeps.isBackground) return undefined
+export function answerToStore(
+  { request, translation }: AttemptState,
+  said: { whole: Buffer } | { last: string },
+): OwnResponse | undefined {
+  if (!request.keeps || !translation || request.keeps.isBackground) return undefined
   const response = 'whole' in said ? parse(said.whole.toString()) : lastResponse(said.last)
-  return response && ownOf(work, response)
+  return response && ownOf(request, response)
 }
 
 /** A response as it is kept. */
-export function ownOf({ call, caller, facts, keeps }: Work, response: JsonObject): OwnResponse {
+export function ownOf({ call, caller, facts, keeps }: AdmittedRequest, response: JsonObject): OwnResponse {
   const id = textAt(response, 'id')
   return {
     userId: caller.userId,

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import type { CallerHeaders } from '../../providers/provider.ts'
-import type { RelayParts, Work } from '../relay-parts.ts'
+import type { AdmittedRequest, RelayParts } from '../relay-parts.ts'
 
 /** The caller's headers, of which providers pick what they pass on. Their idempotency key is not among them: see `keyedHeaders`. */
-export function callerHeaders({ call }: Pick<Work, 'call'>): CallerHeaders {
+export function callerHeaders({ call }: Pick<AdmittedRequest, 'call'>): CallerHeaders {
   // A header that came twice is a list only for names that no provider picks.
   const headers = call.request.headers as CallerHeaders
   return headers['idempotency-key'] === undefined ? headers : { ...headers, 'idempotency-key': undefined }
@@ -15,13 +15,13 @@ export function callerHeaders({ call }: Pick<Work, 'call'>): CallerHeaders {
  */
 export function keyedHeaders(
   { secrets }: Pick<RelayParts, 'secrets'>,
-  work: Work,
+  request: AdmittedRequest,
   { body, contentType }: { readonly body: Buffer; readonly contentType: string },
 ): CallerHeaders {
-  const headers = callerHeaders(work)
-  const key = work.call.request.headers['idempotency-key']
+  const headers = callerHeaders(request)
+  const key = request.call.request.headers['idempotency-key']
   if (key === undefined) return headers
-  const { userId, tokenId } = work.caller
+  const { userId, tokenId } = request.caller
   const sent = contentType.startsWith('application/json') ? hash('sha256', body) : ''
   return { ...headers, 'idempotency-key': secrets.mac('upstream-idempotency-key', JSON.stringify([userId, tokenId, key, sent])) }
 }

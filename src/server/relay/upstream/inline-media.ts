@@ -3,7 +3,8 @@ import { CallFailure } from '../../lib/http-client.ts'
 import { imageType } from '../../lib/image-type.ts'
 import type { Dialogue, MediaPart, Part, Turn } from '../../protocols/dialogue.ts'
 import { arrayAt, isObject, type JsonObject, textAt } from '../../protocols/wire-format.ts'
-import type { RelayParts, Work } from '../relay-parts.ts'
+import type { Call } from '../http/client-exchange.ts'
+import type { RelayParts, SharedByAttempts } from '../relay-parts.ts'
 import { UpstreamFailure } from './failure.ts'
 import { fetchFile, mediaLimits, RequestMedia, threeAtATime } from './fetch-media.ts'
 
@@ -12,15 +13,14 @@ import { fetchFile, mediaLimits, RequestMedia, threeAtATime } from './fetch-medi
  * `server_busy` when there is no room for it.
  */
 export async function inlineMedia(
-  app: RelayParts,
-  work: Work,
   dialogue: Dialogue,
   kinds: readonly MediaPart['media'][],
+  media: () => RequestMedia,
 ): Promise<Dialogue> {
   const wanted = dialogue.turns.flatMap((turn) => turn.parts.flatMap((part) => urlsIn(part, kinds)))
   if (wanted.length === 0) return dialogue
 
-  const fetched = await mediaOf(app, work).at(wanted)
+  const fetched = await media().at(wanted)
   const inlined = <Kind extends Part>(part: Kind): Kind => {
     if (part.kind === 'tool-result') return { ...part, parts: part.parts.map(inlined) }
     if (part.kind !== 'media' || part.source.kind !== 'url' || !kinds.includes(part.media)) return part
@@ -31,9 +31,13 @@ export async function inlineMedia(
 }
 
 /** The media of a request, for all of its attempts. */
-export function mediaOf(app: RelayParts, work: Work): RequestMedia {
-  work.media ??= new RequestMedia(app.upstream, app.mediaMemory.open(), work.call)
-  return work.media
+export function mediaOf(
+  { upstream, mediaMemory }: Pick<RelayParts, 'upstream' | 'mediaMemory'>,
+  shared: SharedByAttempts,
+  call: Call,
+): RequestMedia {
+  shared.media ??= new RequestMedia(upstream, mediaMemory.open(), call)
+  return shared.media
 }
 
 function urlsIn(part: Part, kinds: readonly MediaPart['media'][]): string[] {
