@@ -17,7 +17,7 @@ describe('what is cited', () => {
   const files = citingFiles().filter(({ path }) => path !== 'test/citations.test.ts')
   const known = citable()
 
-  it('is in the repository: sections of the protocols notes, edge cases, trust cases, documents and links', () => {
+  it('is in the repository: sections of the protocols notes, edge cases, trust cases, documents, links, source files', () => {
     const citations = files.flatMap(citationsOf)
     expect(citations.length).toBeGreaterThan(1000)
     expect(citations.filter((citation) => !isThere(citation, known))).toEqual([])
@@ -54,7 +54,8 @@ describe('a citation', () => {
   it('is read out of titles of tests and links of documents', () => {
     expect(cited("it('[72] [T101] keeps', () => [7])", 'src/a.test.ts')).toEqual(['case 72', 'T101'])
     expect(cited('const path = "[72] x"')).toEqual([])
-    expect(cited('[a](../reference/b.md#c) [d](https://e.example/f)', 'docs/how-to/a.md')).toEqual(['docs/reference/b.md'])
+    const page = '[a](../reference/b.md#c) [d](https://e.example/f) `src/server/app.ts` `server/none.ts`'
+    expect(cited(page, 'docs/how-to/a.md')).toEqual(['docs/reference/b.md', 'src/server/app.ts'])
   })
 
   it('of what does not exist is found', () => {

@@ -48,7 +48,9 @@ export function citationsOf({ path: file, text }: Source): Citation[] {
     ...matchesOf(line, /\b(T\d{3})\b/g),
     ...matchesOf(line, /\b[Pp]romises? (P\d+)\b/g),
     ...matchesOf(line, /(?<![\w/.-])(docs\/[\w./-]+\.(?:md|json))/g),
-    ...(file.endsWith('.md') ? linksOf(file, text) : []),
+    ...(file.endsWith('.md')
+      ? [...linksOf(file, text), ...matchesOf(text, /`((?:src|test|scripts|deploy)\/[\w./-]+\.\w+)`/g)]
+      : []),
   ]
   return [...new Set(found)].map((cited) => ({ file, cited }))
 }
