@@ -84,13 +84,6 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
       caller.socket.destroy()
     })
     await Promise.all(callers)
-    // A request may still be on its way to the server when its caller is gone.
-    const isBalanced = () =>
-      requireBalancedBooks(server).then(
-        () => true,
-        () => false,
-      )
-    await eventually('every request has come to its end', isBalanced)
     const charges = await settledCharges(server)
     expect(charges.length).toBeLessThanOrEqual(new Set([...first.journal, ...second.journal].map(({ json }) => json.seed)).size)
     expect(new Set(charges.map(({ id }) => id)).size).toBe(charges.length)

@@ -178,8 +178,9 @@ export async function eventually(what: string, holds: () => boolean | Promise<bo
   throw new Error(`It did not come to pass that ${what}`)
 }
 
-/** Waits until the relay is idle and nothing is held, and answers the charges by request id. */
+/** Waits until every request that was sent has ended and nothing is held, and answers the charges by request id. */
 export async function settledCharges(server: TestServer): Promise<{ id: string; amount: number }[]> {
+  await everyRequestArrived(server)
   await eventually('the relay is idle', async () =>
     (await server.app.metrics.relayOpen.get()).values.every(({ value }) => value === 0),
   )
@@ -188,4 +189,18 @@ export async function settledCharges(server: TestServer): Promise<{ id: string; 
   return ledger
     .filter((row) => row.kind === 'charge')
     .map((row) => ({ id: row.reference.slice('charge:'.length), amount: -row.amount }))
+}
+
+/**
+ * Waits until the server has begun every request that was sent before, also those of callers who have left. Connections are accepted in
+ * their order, one in each turn of the event loop: when a later one is answered, the bytes of all earlier ones have been read.
+ */
+function everyRequestArrived({ url }: TestServer): Promise<void> {
+  const { port, hostname } = new URL(url)
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () =>
+      socket.write('OPTIONS /v1/models HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'),
+    )
+    socket.once('error', reject).once('end', resolve).resume()
+  })
 }
