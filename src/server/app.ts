@@ -27,6 +27,7 @@ import { newMetrics } from './lib/metrics.ts'
 import { Deadlines } from './lib/timer-wheel.ts'
 import { version } from './lib/version.ts'
 import { openCounters } from './limits/counters.ts'
+import type { RedisTiming } from './limits/redis-windows.ts'
 import { RequestLimits } from './limits/request-limits.ts'
 import { SearchTurns } from './limits/searches.ts'
 import { Moderation } from './moderation/moderation.ts'
@@ -63,6 +64,8 @@ export interface Replaceable {
   readonly humanVerifier?: string
   /** Where the providers of outside accounts are. */
   readonly peers?: PeerSettings
+  /** How patient requests are with Redis. */
+  readonly redisTiming?: RedisTiming
   /** Where Stripe is. */
   readonly stripeAddress?: string
   /** How names of channels are looked up, whose certificates they trust, and what counts as the public internet. */
@@ -111,7 +114,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const authenticator = openAuthenticator(core)
   const priceData = await loadingPrices
   const catalog = openCatalog(core, { data: priceData, vendors: () => channels.current })
-  const counters = await openCounters(core)
+  const counters = await openCounters(core, replaced.redisTiming)
   const limits = new RequestLimits(core, counters)
   const moderation = new Moderation(core)
   const spending = new Spending(core)

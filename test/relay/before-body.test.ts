@@ -3,7 +3,7 @@ import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { startRedis } from '../helpers/redis-server.ts'
 import { addToken, requireBalancedBooks } from '../helpers/seed.ts'
-import { ask, chat, completion, eventually, httpUpstream, settledCharges, speak, stage } from './stage.ts'
+import { ask, chat, completion, countsInRedis, eventually, httpUpstream, patient, settledCharges, speak, stage } from './stage.ts'
 
 const answering = () =>
   httpUpstream((request, response) => {
@@ -139,9 +139,10 @@ describe('two nodes', async () => {
   afterAll(() => redis?.stop())
 
   it.skipIf(!redis)('with Redis, a limit that other nodes have used up is known before a large body is read', async () => {
-    const env = { REDIS_URL: redis?.url ?? '' }
-    const { server: one, token } = await stage('postgres', await answering(), { server: { env } })
-    const other = await serverOfTest('postgres', { env, database: one.database })
+    const settings = { env: { REDIS_URL: redis?.url ?? '' }, redisTiming: patient }
+    const { server: one, token } = await stage('postgres', await answering(), { server: settings })
+    const other = await serverOfTest('postgres', { ...settings, database: one.database })
+    await Promise.all([one, other].map(countsInRedis))
     await set(one, 'UserRequestLimits', { '*': [{ seconds: 60, requests: 2, tokens: 0, concurrency: 0 }] })
     await eventually('the other node knows', () => '*' in other.app.options.current.UserRequestLimits)
     for (let times = 0; times < 2; times++) expect((await ask(one, token.key, chat())).status).toBe(200)

@@ -1,13 +1,25 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import type { Rule } from '../../src/server/limits/rule.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { type RedisServer, startRedis } from '../helpers/redis-server.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { startTaskPeer } from '../helpers/task-peer.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { caller, live, realtimeUpstream } from './realtime-stage.ts'
-import { ask, chat, completion, event, eventually, httpUpstream, piece, settledCharges } from './stage.ts'
+import {
+  askPatiently,
+  askRedis,
+  chat,
+  completion,
+  countsInRedis,
+  event,
+  eventually,
+  httpUpstream,
+  patient,
+  piece,
+  probe,
+  settledCharges,
+} from './stage.ts'
 
 const redis = await startRedis()
 afterAll(() => redis?.stop())
@@ -19,9 +31,9 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
   let b: TestServer
   let key = ''
   beforeAll(async () => {
-    const env = { REDIS_URL: shared.url }
-    a = await startServer('postgres', { env })
-    b = await startServer('postgres', { env, database: a.database })
+    const settings = { env: { REDIS_URL: shared.url }, redisTiming: patient }
+    a = await startServer('postgres', settings)
+    b = await startServer('postgres', { ...settings, database: a.database })
     key = (await addToken(a)).key
     await countTogether()
   })
@@ -30,14 +42,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     await a?.stop()
   })
 
-  const probe: Rule = { key: 'probe', whose: 'channel', windowMs: 60_000, requests: 1e6, successes: 0, tokens: 0, concurrency: 0 }
-  const askRedis = ({ app }: TestServer, rule: Rule) =>
-    app.counters.shared?.take([rule], { id: 'probe', inputTokens: 0, outputTokens: 0 })
-
-  /** Waits until both nodes ask Redis. */
-  async function countTogether(): Promise<void> {
-    for (const node of [a, b]) await eventually('a node counts in Redis', async () => (await askRedis(node, probe)) !== undefined)
-  }
+  const countTogether = () => Promise.all([a, b].map(countsInRedis))
 
   /** Adds a channel, known to both nodes. */
   async function add(channel: { url: string; models: string; setting?: object; priority?: number; type?: number }) {
@@ -49,20 +54,13 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
 
   const onBoth = (count: number, one: (node: TestServer) => Promise<{ status: number; headers: Headers }>) =>
     Promise.all(Array.from({ length: count }, (_, n) => one(n % 2 ? a : b)))
-  /** A machine with much else to do may find no connection to the database in time: then nothing was asked of a channel, and it comes again. */
-  const patiently = async (...given: Parameters<typeof ask>): ReturnType<typeof ask> => {
-    for (;;) {
-      const answer = await ask(...given)
-      if (!answer.text.includes('The database is unavailable')) return answer
-    }
-  }
   const retryAfter = ({ headers }: { headers: Headers }) => Number(headers.get('retry-after'))
 
   it('of 20 requests a limit of five a minute lets five in; the rest go on without a try, and are refused when nothing is left', async () => {
     const [model, small, large] = ['gpt-4o', await upstreamOfTest(), await upstreamOfTest()]
     const id = await add({ url: small.url, models: model, priority: 5, setting: { max_requests_per_minute: 5 } })
     const otherId = await add({ url: large.url, models: model })
-    const answers = await onBoth(20, (node) => patiently(node, key, chat({ model })))
+    const answers = await onBoth(20, (node) => askPatiently(node, key, chat({ model })))
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
     expect([small.journal.length, large.journal.length]).toEqual([5, 15])
     await settledCharges(a)
@@ -72,11 +70,11 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
 
     await a.call(`DELETE /api/channel/${otherId}`)
     await eventually('the other node knows it is gone', () => b.app.channels.current.keysOf(otherId).length === 0)
-    const refused = await onBoth(4, (node) => patiently(node, key, chat({ model })))
+    const refused = await onBoth(4, (node) => askPatiently(node, key, chat({ model })))
     expect(refused.map(({ status }) => status)).toEqual([429, 429, 429, 429])
     expect(refused.every((answer) => retryAfter(answer) > 0 && retryAfter(answer) <= 60)).toBe(true)
     // Who names the channel gets it, full or not.
-    expect((await onBoth(2, (node) => patiently(node, `${key}-${id}`, chat({ model })))).map(({ status }) => status)).toEqual([
+    expect((await onBoth(2, (node) => askPatiently(node, `${key}-${id}`, chat({ model })))).map(({ status }) => status)).toEqual([
       200, 200,
     ])
     expect(small.journal).toHaveLength(7)
@@ -133,13 +131,13 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     // Before Redis has answered.
     leaver?.left()
     expect(await leaver?.fullMs).toBe(0)
-    expect((await patiently(a, key, chat({ model }))).status).toBe(502)
+    expect((await askPatiently(a, key, chat({ model }))).status).toBe(502)
     status = 200
-    await eventually('the place is free', async () => (await patiently(b, key, chat({ model }))).status === 200)
+    await eventually('the place is free', async () => (await askPatiently(b, key, chat({ model }))).status === 200)
     const before = served
     const tokens = { ...probe, key: `channel:${id}`, requests: 0, tokens: 1000 }
     await eventually('Redis knows the tokens', async () => (await askRedis(a, tokens))?.refusal?.measure === 'tokens')
-    const refused = await patiently(a, key, chat({ model }))
+    const refused = await askPatiently(a, key, chat({ model }))
     expect([refused.status, retryAfter(refused) > 1, retryAfter(refused) <= 60, served - before]).toEqual([429, true, true, 0])
   })
 
@@ -160,7 +158,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     const peer = await startTaskPeer()
     onTestFinished(() => peer.stop())
     await add({ url: peer.url, type: 2, models: 'mj_imagine', setting: { max_requests_per_minute: 2 } })
-    const orders = await onBoth(6, (node) => patiently(node, key, { prompt: 'a cat' }, '/mj/submit/imagine'))
+    const orders = await onBoth(6, (node) => askPatiently(node, key, { prompt: 'a cat' }, '/mj/submit/imagine'))
     expect(orders.filter(({ status }) => status === 200)).toHaveLength(2)
     expect(peer.asked.filter(({ path }) => path.endsWith('/submit/imagine'))).toHaveLength(2)
   })
@@ -169,7 +167,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     const [model, upstream] = ['gpt-3.5-turbo', await upstreamOfTest()]
     await add({ url: upstream.url, models: model, setting: { max_requests_per_minute: 5, max_concurrency: 100 } })
     await shared.kill()
-    const answers = await onBoth(20, (node) => patiently(node, key, chat({ model })))
+    const answers = await onBoth(20, (node) => askPatiently(node, key, chat({ model })))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(10)
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(10)
     expect(upstream.journal).toHaveLength(10)

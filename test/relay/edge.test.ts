@@ -7,7 +7,7 @@ import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { directStage, type Told } from './direct-stage.ts'
-import { ask, chat, model, requestBytes, settledCharges, speak, stage } from './stage.ts'
+import { ask, chat, eventually, model, requestBytes, running, settledCharges, speak, stage } from './stage.ts'
 
 const asPoor = ask
 const host = 'host: x\r\n'
@@ -462,7 +462,7 @@ describe('connections', () => {
     const stream = requestBytes(token.key, JSON.stringify(chat({ stream: true })))
     const caller = speak(server, stream + stream)
     await caller.until((text) => text.includes('word5'))
-    while (upstream.journal.length < 2) await new Promise((resolve) => setTimeout(resolve, 10))
+    await eventually('both are asked', () => upstream.journal.length === 2)
     caller.socket.destroy()
     const entries = await upstream.waitFor(2)
     expect(entries.map((entry) => entry.aborted)).toEqual([true, true])
@@ -595,12 +595,11 @@ describe('connections', () => {
     }
     expect(await slow.until((text) => text.includes('chat.completion'))).toContain('200 OK')
     const broken = speak(server, bytes.slice(0, -60))
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await eventually('the request has begun', async () => (await running(server)) === 1)
     broken.socket.destroy()
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(await settledCharges(server)).toHaveLength(1)
     expect(upstream.journal).toHaveLength(1)
     expect((await books(server)).logs).toHaveLength(1)
-    expect(await settledCharges(server)).toHaveLength(1)
   })
 })
 

@@ -4,14 +4,15 @@ import { eachDatabase } from '../helpers/databases.ts'
 import { startProcess } from '../helpers/process.ts'
 import { addChannel, addToken, books, loseLeases, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
-import { eventually } from './stage.ts'
+import { askPatiently, eventually } from './stage.ts'
 
 const model = 'gpt-4o-mini'
+const messages = [{ role: 'user', content: 'one two three' }]
 const ask = (url: string, key: string, body: Record<string, unknown>) =>
   fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'one two three' }], ...body }),
+    body: JSON.stringify({ model, messages, ...body }),
   })
 
 eachDatabase('money under load and death', (fresh, kind) => {
@@ -29,9 +30,8 @@ eachDatabase('money under load and death', (fresh, kind) => {
     const token = await addToken(server, { unlimited_quota: false, remain_quota: 10_300 })
     const statuses = await Promise.all(
       Array.from({ length: 200 }, async (_, index) => {
-        const response = await ask(server.url, token.key, { max_tokens: 1000, stream: index % 2 === 0 })
-        await response.text()
-        return response.status
+        const asked = { model, messages, max_tokens: 1000, stream: index % 2 === 0 }
+        return (await askPatiently(server, token.key, asked)).status
       }),
     )
     const passed = statuses.filter((status) => status === 200).length
@@ -84,8 +84,7 @@ eachDatabase('money under load and death', (fresh, kind) => {
     await first.call('POST /api/channel/', { name: 'test', type: 1, key: 'k'.repeat(20), base_url: upstream.url, models: model })
     const token = await first.call<{ key: string }>('POST /api/token/', { name: 'test', unlimited_quota: true })
     const streams = Array.from({ length: 20 }, async () => (await ask(first.url, `sk-${token.key}`, { stream: true })).text())
-    await upstream.waitFor(0)
-    while (upstream.journal.length < 20) await new Promise((resolve) => setTimeout(resolve, 10))
+    await eventually('all streams run', () => upstream.journal.length === 20)
     const exit = first.kill('SIGTERM')
     for (const text of await Promise.all(streams)) expect(text).toContain('[DONE]')
     expect(await exit).toBe(0)

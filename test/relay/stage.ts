@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
+import type { Rule } from '../../src/server/limits/rule.ts'
 import { type ServerSettings, serverOfTest, type TestServer } from '../helpers/app.ts'
 import type { DatabaseKind } from '../helpers/databases.ts'
 import { addChannel, addToken, books } from '../helpers/seed.ts'
@@ -46,6 +47,14 @@ export async function ask(
     body: typeof body === 'string' ? body : body instanceof Uint8Array ? Buffer.from(body) : JSON.stringify(body),
   })
   return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+/** Asks again where the database was too busy to reserve in time, as on a machine with much else to do. */
+export async function askPatiently(...given: Parameters<typeof ask>): ReturnType<typeof ask> {
+  for (;;) {
+    const answer = await ask(...given)
+    if (!answer.text.includes('The database is unavailable')) return answer
+  }
 }
 
 /** An upstream of one's own making over HTTP. Answers its address. */
@@ -181,14 +190,34 @@ export async function eventually(what: string, holds: () => boolean | Promise<bo
 /** Waits until every request that was sent has ended and nothing is held, and answers the charges by request id. */
 export async function settledCharges(server: TestServer): Promise<{ id: string; amount: number }[]> {
   await everyRequestArrived(server)
-  await eventually('the relay is idle', async () =>
-    (await server.app.metrics.relayOpen.get()).values.every(({ value }) => value === 0),
-  )
+  await eventually('the relay is idle', async () => (await running(server)) === 0)
   await eventually('nothing is held', async () => (await books(server)).users.every((user) => user.held === 0))
   const { ledger } = await books(server)
   return ledger
     .filter((row) => row.kind === 'charge')
     .map((row) => ({ id: row.reference.slice('charge:'.length), amount: -row.amount }))
+}
+
+/** Requests of a test count in Redis, however late it answers: this machine may be busy. */
+export const patient = { waitMs: 20_000 }
+
+export const probe: Rule = {
+  ...{ key: 'probe', whose: 'channel', windowMs: 60_000 },
+  ...{ requests: 1e6, successes: 0, tokens: 0, concurrency: 0 },
+}
+
+export function askRedis({ app }: TestServer, rule: Rule) {
+  return app.counters.shared?.take([rule], { id: 'probe', inputTokens: 0, outputTokens: 0 })
+}
+
+/** Waits until the server counts requests in Redis. */
+export function countsInRedis(server: TestServer): Promise<void> {
+  return eventually('the server counts in Redis', async () => (await askRedis(server, probe)) !== undefined)
+}
+
+/** The number of requests that the relay has begun and not ended. */
+export async function running({ app }: TestServer): Promise<number> {
+  return (await app.metrics.relayOpen.get()).values.reduce((sum, { value }) => sum + value, 0)
 }
 
 /**

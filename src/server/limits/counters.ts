@@ -2,7 +2,7 @@ import { redisPrefix } from '../bus/connect.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
 import { MemoryWindows } from './memory-windows.ts'
-import { RedisWindows } from './redis-windows.ts'
+import { type RedisTiming, RedisWindows } from './redis-windows.ts'
 import type { Ended, Need, Rule, Verdict } from './rule.ts'
 
 /** A request that was let in: what is needed to correct its counts when it ends. */
@@ -76,16 +76,14 @@ export class Counters {
   }
 }
 
-/** Counts in Redis too when one is configured. */
-export async function openCounters({
-  env,
-  database,
-  logger,
-  steady,
-}: Pick<Core, 'env' | 'database' | 'logger' | 'steady'>): Promise<Counters> {
+/** Counts in Redis too when one is configured. `timing` replaces the patience of requests with it. */
+export async function openCounters(
+  { env, database, logger, steady }: Pick<Core, 'env' | 'database' | 'logger' | 'steady'>,
+  timing: RedisTiming = {},
+): Promise<Counters> {
   if (env.REDIS_URL === '') return new Counters({ now: steady })
   return new Counters({
     now: steady,
-    shared: await RedisWindows.open({ url: env.REDIS_URL, prefix: await redisPrefix(database), logger }),
+    shared: await RedisWindows.open({ url: env.REDIS_URL, prefix: await redisPrefix(database), logger, timing }),
   })
 }

@@ -11,8 +11,10 @@ export interface RedisWindowsParts {
   /** Keeps installations apart that share one Redis. */
   readonly prefix: string
   readonly logger: Logger
-  readonly timing?: Partial<typeof defaultTiming>
+  readonly timing?: RedisTiming
 }
+
+export type RedisTiming = Partial<typeof defaultTiming>
 
 /** More commands than that on their way mean that Redis does not keep up. */
 const commandsMax = 20_000
