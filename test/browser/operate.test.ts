@@ -234,7 +234,7 @@ it('what the site bears is summed, and its requests are found in the log', async
   await page.getByRole('row').filter({ hasText: 'Boasting' }).getByText('Implausible usage').waitFor()
   await expectFit(page, 'en')
   await go(page, '/log?site_cost=usage_implausible')
-  expect(await page.getByRole('row').filter({ hasText: 'implausible usage' }).count()).toBe(1)
+  await expect.poll(() => page.getByRole('row').filter({ hasText: 'implausible usage' }).count()).toBe(1)
   await page
     .getByRole('button', { name: /[Dd]etails/ })
     .first()
@@ -260,7 +260,7 @@ it('a setting that the palette finds is in sight and marked, in whatever tab it 
     await page.keyboard.press('Enter')
     await page.waitForURL(`**/setting?tab=${tab}*`)
     const marked = page.locator('[data-pointed-at]')
-    expect(await marked.getAttribute('data-field')).toBe(typed)
+    await expect.poll(() => marked.getAttribute('data-field')).toBe(typed)
     await expect
       .poll(() =>
         marked.evaluate((field) => field.getBoundingClientRect().bottom <= innerHeight && field.getBoundingClientRect().top >= 0),

@@ -1,7 +1,17 @@
+import { readFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 
 /** What is promised for a machine that keeps up: as many times as long while so many times more wants to run than there are cores. */
 export function promised(ms: number): number {
   const [load = 0] = loadavg()
-  return ms * Math.max(1, load / availableParallelism())
+  return ms * Math.max(1, Math.max(load, runnable()) / availableParallelism())
+}
+
+/** Threads that want to run at this moment: the average of a minute knows nothing yet of a load that has just begun. 0 where Linux does not say. */
+function runnable(): number {
+  try {
+    return Number(/ (\d+)\//.exec(readFileSync('/proc/loadavg', 'utf8'))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
 }

@@ -1,40 +1,59 @@
 import { describe, expect, it } from 'vitest'
 import { eventsIn } from '../../src/server/lib/sse.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
-import { chat, httpUpstream, model, stage } from './stage.ts'
+import { chat, eventually, httpUpstream, model, stage } from './stage.ts'
 
 describe('a stream that takes its time', () => {
   it('[21] [22] [23] gets a heartbeat of its own format while the upstream is silent for minutes, and a whole answer is waited for', async () => {
-    // Five real seconds, after which the server looks for silent streams, are five minutes of its clock.
-    const startMs = Date.now()
-    const now = () => startMs + (Date.now() - startMs) * 60
+    let aheadMs = 0
+    const now = () => Date.now() + aheadMs
+    let speak = () => {}
+    const speaking = new Promise<void>((resolve) => {
+      speak = resolve
+    })
     const upstream = await upstreamOfTest()
-    upstream.program(model, { delayMs: 5_500, words: 4 })
-    const { ask } = await stage('sqlite', upstream.url, { channel: { type: 43 }, server: { now } })
+    upstream.program(model, async () => {
+      await speaking
+      return { words: 4 }
+    })
+    const { server, token, ask } = await stage('sqlite', upstream.url, { channel: { type: 43 }, server: { now } })
+    const begin = (body: object, path = '/v1/chat/completions') =>
+      fetch(server.url + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
     const messages = [{ role: 'user', content: 'one two three' }]
     const contents = [{ role: 'user', parts: [{ text: 'one two three' }] }]
-    const [inChat, inResponses, inMessages, inGemini, whole] = await Promise.all([
-      ask(chat({ stream: true })),
-      ask({ model, input: 'one two three', stream: true }, '/v1/responses'),
-      ask({ model, max_tokens: 100, messages, stream: true }, '/v1/messages'),
-      ask({ contents }, `/v1beta/models/${model}:streamGenerateContent?alt=sse`),
-      ask(chat()),
+    const answering = ask(chat())
+    const beginning = Promise.all([
+      begin(chat({ stream: true })),
+      begin({ model, input: 'one two three', stream: true }, '/v1/responses'),
+      begin({ model, max_tokens: 100, messages, stream: true }, '/v1/messages'),
+      begin({ contents }, `/v1beta/models/${model}:streamGenerateContent?alt=sse`),
     ])
-
-    const text = JSON.parse(whole.text).choices[0].message.content
-    const said = (answer: { text: string }) =>
-      eventsIn(answer.text)
+    await eventually('the upstream is asked for all', () => upstream.journal.length === 5)
+    aheadMs = 300_000
+    // The head of an answer comes with its first heartbeat.
+    const begun = await beginning
+    speak()
+    const [inChat = '', inResponses = '', inMessages = '', inGemini = ''] = await Promise.all(
+      begun.map((answer) => answer.text()),
+    )
+    const text = JSON.parse((await answering).text).choices[0].message.content
+    const said = (answer: string) =>
+      eventsIn(answer)
         .map(({ data }) => /"(?:delta|content|text)":"((?:[^"\\]|\\.)*)"/.exec(data)?.[1] ?? '')
         .join('')
-    expect(inChat.text).toMatch(/^: keep-alive\n\n/)
-    expect(said(inChat), inChat.text).toContain(text)
-    expect(inChat.text.trimEnd()).toMatch(/\[DONE\]$/)
-    expect(inResponses.text).toMatch(/^: keep-alive\n\n/)
-    expect(said(inResponses), inResponses.text).toContain(text)
-    expect(inMessages.text).toMatch(/^event: ping\ndata: \{"type":"ping"\}\n\n/)
-    expect(said(inMessages), inMessages.text).toContain(text)
-    expect(inGemini.text).toMatch(/^: keep-alive\r\n\r\n/)
-    expect(said(inGemini), inGemini.text).toContain(text)
+    expect(inChat).toMatch(/^: keep-alive\n\n/)
+    expect(said(inChat), inChat).toContain(text)
+    expect(inChat.trimEnd()).toMatch(/\[DONE\]$/)
+    expect(inResponses).toMatch(/^: keep-alive\n\n/)
+    expect(said(inResponses), inResponses).toContain(text)
+    expect(inMessages).toMatch(/^event: ping\ndata: \{"type":"ping"\}\n\n/)
+    expect(said(inMessages), inMessages).toContain(text)
+    expect(inGemini).toMatch(/^: keep-alive\r\n\r\n/)
+    expect(said(inGemini), inGemini).toContain(text)
   })
 
   it('is read from the upstream no faster than the caller reads', async () => {

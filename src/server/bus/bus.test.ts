@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { eachDatabase, freshDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
 import { testLogger } from '../../../test/helpers/logger.ts'
 import { promised } from '../../../test/helpers/promised.ts'
@@ -81,8 +81,10 @@ async function meet(a: Awaited<ReturnType<typeof startNode>>, b: Awaited<ReturnT
   for (let round = 1_000_000; ; round++) {
     a.bus.publish('options', round)
     b.bus.publish('options', round)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    if ([a, b].every(({ heard }) => heard.filter(({ id }) => id === round).length === 2)) break
+    // What is published before a listening connection is open is lost, so it is said anew; on a busy machine it may come late.
+    const bothHeard = () => [a, b].every(({ heard }) => heard.filter(({ id }) => id === round).length === 2)
+    const hasMet = await vi.waitUntil(bothHeard, { timeout: promised(500), interval: 10 }).catch(() => false)
+    if (hasMet) break
   }
   a.heard.length = 0
   b.heard.length = 0

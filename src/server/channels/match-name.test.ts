@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { promised } from '../../../test/helpers/promised.ts'
+import { cpuMs } from '../../../test/helpers/cpu-time.ts'
 import { matchesName } from './match-name.ts'
 
 it.each([
@@ -16,7 +16,6 @@ it.each([
 })
 
 it('takes no time over patterns that look like a trap', () => {
-  const startedMs = performance.now()
-  expect(matchesName(`${'*a'.repeat(120)}b`, 'a'.repeat(255))).toBe(false)
-  expect(performance.now() - startedMs).toBeLessThan(promised(2000))
+  const matching = () => expect(matchesName(`${'*a'.repeat(120)}b`, 'a'.repeat(255))).toBe(false)
+  expect(cpuMs(matching)).toBeLessThan(2000)
 })
