@@ -7,7 +7,7 @@ import { createRoot } from './accounts/root.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { Bus } from './bus/bus.ts'
 import { connectBus } from './bus/connect.ts'
-import { EndpointMisses } from './channels/lacking.ts'
+import { EndpointMisses } from './channels/missing-endpoints.ts'
 import { openChannels } from './channels/model-index.ts'
 import { Spending } from './channels/spending.ts'
 import { Traffic, usdPerCall } from './channels/traffic.ts'
@@ -29,7 +29,7 @@ import { version } from './lib/version.ts'
 import { openCounters } from './limits/counters.ts'
 import type { RedisTiming } from './limits/redis-windows.ts'
 import { RequestLimits } from './limits/request-limits.ts'
-import { SearchTurns } from './limits/searches.ts'
+import { SearchQueue } from './limits/search-queue.ts'
 import { Moderation } from './moderation/moderation.ts'
 import { Mailer } from './notify/mailer.ts'
 import type { Core } from './options/core.ts'
@@ -120,7 +120,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const spending = new Spending(core)
   const traffic = new Traffic({
     now: steady,
-    shared: counters.shared,
+    shared: counters.redis,
     priceOf: (model) => usdPerCall(catalog.modelPriceOf(model)),
     spentToday: (id) => spending.today(id),
   })
@@ -172,7 +172,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     undelivered,
     version,
     reader,
-    searches: new SearchTurns(reader),
+    searches: new SearchQueue(reader),
     startedAt: seconds(now()),
     startJob: (name) => runner.startNow(name),
   }

@@ -3,7 +3,7 @@ import type { OutsideParts } from './accounts/outside/visit.ts'
 import type { Passwords } from './accounts/passwords.ts'
 import type { Reader } from './db/reader.ts'
 import type { Counters } from './limits/counters.ts'
-import type { SearchTurns } from './limits/searches.ts'
+import type { SearchQueue } from './limits/search-queue.ts'
 import type { Mailer } from './notify/mailer.ts'
 import type { RelayParts } from './relay/relay-parts.ts'
 import type { StripeCalls } from './wallet/stripe-calls.ts'
@@ -19,7 +19,7 @@ export interface App extends RelayParts {
   readonly version: string
   /** Long reads, apart from the connections that requests use. */
   readonly reader: Reader
-  readonly searches: SearchTurns
+  readonly searches: SearchQueue
   /** Unix seconds of the start of this process. */
   readonly startedAt: number
   /** Starts a job out of turn. Answers false when it runs already, on this node or another. */

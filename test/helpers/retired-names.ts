@@ -32,6 +32,46 @@ export const retiredNames: readonly RetiredNames[] = [
     files: ['promptly', 'read-together'],
     exports: ['NoAnswer', 'promptly', 'readTogether', 'PatientQueries', 'PatientSqliteDriver'],
   },
+  {
+    scope: 'src/server/limits',
+    files: ['turn', 'searches', 'console-requests'],
+    exports: ['Turn', 'TurnFacts', 'TurnNeed', 'Standing', 'SearchTurns', 'ConsoleRequests', 'Taken', 'Ended'],
+  },
+  {
+    scope: 'src/server/channels',
+    files: ['place', 'own-body', 'own-address', 'lacking', 'tell-disabled', 'tell-implausible', 'tell-super-admins'],
+    exports: [
+      'Place',
+      'Asking',
+      'ownMembers',
+      'hasOwnWords',
+      'ownHeaders',
+      'requireOtherSite',
+      'Bidder',
+      'standsHigher',
+      'Lacking',
+      'lackableEndpoint',
+      'learnLacking',
+      'forgetLacking',
+      'SeenFailure',
+      'tellDisabledChannels',
+      'tellImplausibleUsage',
+      'tellSuperAdmins',
+    ],
+  },
+  {
+    scope: 'src/server/jobs',
+    files: ['tell-disabled-channels', 'tell-implausible-usage', 'forget-lacking'],
+    exports: ['tellOfDisabledChannels', 'tellOfImplausibleUsage', 'forgetLackingEndpoints'],
+  },
+  {
+    scope: 'src/server/usage',
+    files: ['cells', 'fold', 'folded'],
+    exports: ['Cell', 'cellsInOrder', 'payersSince', 'foldUsage', 'foldedUntil', 'sideOf', 'sideColumns'],
+  },
+  { scope: 'src/server/moderation', files: ['fold'], exports: ['foldText'] },
+  { scope: 'src/server/console', files: ['searching'], exports: ['searching', 'reading'] },
+  { scope: 'src/contract', files: [], exports: ['lackableEndpoints', 'LackableEndpoint'] },
 ]
 
 interface Source {

@@ -129,8 +129,8 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     const [channel] = a.app.channels.current.keysOf(id)
     const leaver = channel && a.app.traffic.begin(channel, { id: 'leaver', model, inputTokens: 0, isPinned: false })
     // Before Redis has answered.
-    leaver?.left()
-    expect(await leaver?.fullMs).toBe(0)
+    leaver?.abandoned()
+    expect(await leaver?.waitMs).toBe(0)
     expect((await askPatiently(a, key, chat({ model }))).status).toBe(502)
     status = 200
     await eventually('the place is free', async () => (await askPatiently(b, key, chat({ model }))).status === 200)

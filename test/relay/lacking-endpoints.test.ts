@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Channel } from '../../src/contract/entities/channel.ts'
-import { forgetLacking } from '../../src/server/channels/lacking.ts'
+import { expireMissingEndpoints } from '../../src/server/channels/missing-endpoints.ts'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
 import { ask as askAt, completion, event, eventually, httpUpstream, model, piece, settledCharges, stage } from './stage.ts'
@@ -115,7 +115,7 @@ describe('an endpoint that the upstream of a channel lacks', () => {
 
     const dayAgo = JSON.stringify({ responses: Math.floor(Date.now() / 1000) - 24 * 3600 })
     await server.app.db.updateTable('channels').set({ lacking: dayAgo }).where('id', '=', channelId).execute()
-    expect(await forgetLacking(server.app)).toBe(1)
+    expect(await expireMissingEndpoints(server.app)).toBe(1)
     await server.app.channels.refresh()
     expect((await shown(server, channelId)).lacking).toEqual([])
     host.asked.length = 0

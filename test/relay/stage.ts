@@ -202,12 +202,12 @@ export async function settledCharges(server: TestServer): Promise<{ id: string; 
 export const patient = { waitMs: 20_000 }
 
 export const probe: Rule = {
-  ...{ key: 'probe', whose: 'channel', windowMs: 60_000 },
+  ...{ key: 'probe', scope: 'channel', windowMs: 60_000 },
   ...{ requests: 1e6, successes: 0, tokens: 0, concurrency: 0 },
 }
 
 export function askRedis({ app }: TestServer, rule: Rule) {
-  return app.counters.shared?.take([rule], { id: 'probe', inputTokens: 0, outputTokens: 0 })
+  return app.counters.redis?.acquire([rule], { id: 'probe', inputTokens: 0, outputTokens: 0 })
 }
 
 /** Waits until the server counts requests in Redis. */

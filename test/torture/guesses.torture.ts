@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { consoleLimits } from '../../src/server/limits/console-requests.ts'
+import { consoleLimits } from '../../src/server/limits/console-rate-limits.ts'
 import { serverOfTest } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { startIdentityPeers } from '../helpers/identity-peers.ts'

@@ -4,8 +4,8 @@ import { bodyRules, headerOverrides } from './channel-overrides.ts'
 import { channelPriorityMin, channelStatus } from './channel-status.ts'
 
 /** Endpoints that an upstream may lack although the type of its channel has them. */
-export const lackableEndpoints = ['responses', 'completions', 'embeddings'] as const
-export type LackableEndpoint = (typeof lackableEndpoints)[number]
+export const optionalEndpoints = ['responses', 'completions', 'embeddings'] as const
+export type OptionalEndpoint = (typeof optionalEndpoints)[number]
 
 /** A channel as admins see it: its key is never part of it. Texts named `…mapping`, `setting`, `other_info` hold JSON. */
 export const channel = z.object({
@@ -39,7 +39,7 @@ export const channel = z.object({
   keys_total: z.int(),
   keys_enabled: z.int(),
   /** Endpoints that its upstream was found to lack, and when; calls to them are translated. */
-  lacking: z.array(z.object({ endpoint: z.enum(lackableEndpoints), since: z.int() })),
+  lacking: z.array(z.object({ endpoint: z.enum(optionalEndpoints), since: z.int() })),
 })
 export type Channel = z.output<typeof channel>
 
@@ -107,7 +107,7 @@ export const channelSetting = z
     /** Those of the caller that go upstream; absent for all that cannot change there who pays. */
     passed_headers: z.array(z.enum(passableHeaders)).max(passableHeaders.length),
     /** Endpoints that the upstream does not have. */
-    lacks_endpoints: z.array(z.enum(lackableEndpoints)).max(lackableEndpoints.length),
+    lacks_endpoints: z.array(z.enum(optionalEndpoints)).max(optionalEndpoints.length),
     connect_timeout_ms: z.int().min(100).max(600_000),
     headers_timeout_ms: z.int().min(100).max(3_600_000),
     idle_timeout_ms: z.int().min(100).max(3_600_000),

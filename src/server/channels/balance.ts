@@ -5,7 +5,7 @@ import { CallFailure, callConfigured, type UpstreamAgents } from '../lib/http-cl
 import type { Core } from '../options/core.ts'
 import { disableKey } from './health.ts'
 import { openChannel, type RunningChannel } from './model-index.ts'
-import { ownHeaders } from './override.ts'
+import { withHeaderOverrides } from './override.ts'
 
 /** Asking upstreams what is left on the accounts behind a channel's keys. */
 type Parts = Core & { readonly upstream: UpstreamAgents }
@@ -63,7 +63,7 @@ async function readBalance(parts: Parts, channel: RunningChannel): Promise<numbe
     const { url, headers } = step.ask
     // Nothing of a channel goes to another address than its own.
     const isOwn = new URL(url).origin === new URL(channel.baseUrl).origin
-    const call = { url, headers: isOwn ? ownHeaders(channel, headers) : headers, proxy: setting.proxy ?? '' }
+    const call = { url, headers: isOwn ? withHeaderOverrides(channel, headers) : headers, proxy: setting.proxy ?? '' }
     const reply = await ask(parts.upstream, call)
     if (reply instanceof AppError) return reply
     replies.push(reply)

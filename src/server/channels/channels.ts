@@ -11,7 +11,7 @@ import { destinationOf, type Fields, readFields, requireBaseUrl, requireProvider
 import { findRow, presentChannel } from './find-channels.ts'
 import { openKey, readKeys, readOneKey } from './keys.ts'
 import { type Locked, lockChannel, lockedIds } from './locks.ts'
-import { requireOtherSite } from './own-address.ts'
+import { refuseOwnSite } from './own-site.ts'
 import { cut, readSetting } from './values.ts'
 
 /**
@@ -36,7 +36,7 @@ export async function addChannels(core: Core, { caller, input }: Act & { input: 
   const keys = readKeys(provider, key)
   const fields = readFields(core.env, provider, { group: '', other: '', ...given })
   requireBaseUrl(provider, fields.base_url)
-  await requireOtherSite(core, fields.base_url)
+  await refuseOwnSite(core, fields.base_url)
 
   const ids = await core.db.transaction().execute(async (within) => {
     const made: number[] = []
@@ -56,7 +56,7 @@ export async function addChannels(core: Core, { caller, input }: Act & { input: 
  */
 export async function editChannel(core: Core, { caller, patch }: Act & { patch: ChannelPatch }): Promise<Channel> {
   const { id, key = '', multi_key = false, status, ...given } = patch
-  await requireOtherSite(core, given.base_url)
+  await refuseOwnSite(core, given.base_url)
 
   const { before, after } = await core.db.transaction().execute(async (within) => {
     const before = await lockChannel(core, within, id)

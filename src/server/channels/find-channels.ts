@@ -6,7 +6,7 @@ import { containing, type PageOf } from '../db/page.ts'
 import type { Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
-import { readLacking } from './lacking.ts'
+import { readMissingEndpoints } from './missing-endpoints.ts'
 
 /** Reading channels for the console. Nothing here opens a key, and `presentChannels` is the only way a row leaves. */
 export interface ChannelFilter {
@@ -108,7 +108,7 @@ async function presentChannels(db: Queries, rows: readonly Row<'channels'>[]): P
   const ofChannel = new Map(counts.map((count) => [count.channel_id, count]))
   return rows.map(({ key_sealed: _sealed, lacking, ...row }) => {
     const { total = 0, enabled = 0 } = ofChannel.get(row.id) ?? {}
-    return { ...row, key: '', keys_total: total, keys_enabled: enabled, lacking: readLacking(lacking, 0) }
+    return { ...row, key: '', keys_total: total, keys_enabled: enabled, lacking: readMissingEndpoints(lacking, 0) }
   })
 }
 

@@ -8,8 +8,8 @@ import { checkProviders, providerById } from '../providers/index.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
 import { findRow } from './find-channels.ts'
 import { openKey } from './keys.ts'
-import { readLacking, withoutEndpoints } from './lacking.ts'
 import { isPattern, matchesName } from './match-name.ts'
+import { readMissingEndpoints, withoutEndpoints } from './missing-endpoints.ts'
 import { siteIdFor } from './site-hops.ts'
 import { readModelMapping, readNames, readSetting, readStatusCodeMapping } from './values.ts'
 
@@ -168,7 +168,7 @@ function readRow(row: Row<'channels'>, nowMs: number) {
     tag: row.tag,
     testModel: row.test_model,
     maxInputTokens: row.max_input_tokens,
-    lacking: readLacking(row.lacking, nowMs).map(({ endpoint }) => endpoint),
+    lacking: readMissingEndpoints(row.lacking, nowMs).map(({ endpoint }) => endpoint),
   }
 }
 

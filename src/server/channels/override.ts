@@ -5,7 +5,7 @@ import type { CallerHeaders, Upstream } from '../providers/provider.ts'
 import { matchesName } from './match-name.ts'
 import { siteHops } from './site-hops.ts'
 
-/** What a channel changes in the body and the headers of a request before they go to its upstream. All of it is pure. */
+/** Overrides of a channel: what it changes in the body and the headers of a request before they are sent upstream. Pure functions. */
 
 export interface RuleContext {
   /** As it goes upstream. */
@@ -32,7 +32,7 @@ export function changedMembers(before: JsonObject, after: JsonObject): Record<st
 }
 
 /**
- * The headers with the channel's own on top, `{api_key}` replaced by the key, and without those that are null there. Names are lower
+ * The headers with the overrides of the channel on top: `{api_key}` is replaced by the key, a null removes the header. Names are lower
  * case.
  */
 export function overrideHeaders(
@@ -54,17 +54,18 @@ export function overrideHeaders(
 }
 
 /**
- * The headers of any call to a channel: with the sites that the request has passed, this one included, and the channel's own on top.
+ * The headers of any call to a channel: `headers`, the ids of the sites that the request has passed, and the header overrides of the
+ * channel on top.
  * `key` is what the call is authorised with; `received` came with the request that the call is made for.
  */
-export function ownHeaders(
+export function withHeaderOverrides(
   { setting, key, siteId }: Pick<Upstream, 'setting' | 'key'> & { readonly siteId?: string },
   headers: Readonly<Record<string, string>>,
   received: CallerHeaders = {},
 ): Record<string, string> {
-  const { header_override: own } = setting
+  const { header_override: overrides } = setting
   const all = { ...headers, ...siteHops(siteId, received) }
-  return own ? overrideHeaders(all, own, { apiKey: key }) : all
+  return overrides ? overrideHeaders(all, overrides, { apiKey: key }) : all
 }
 
 /** A name, a place in a list, or every place of one. */

@@ -1,7 +1,7 @@
 import type { AskedFormat } from '../protocols/format.ts'
 import type { BreakerState } from './breaker.ts'
 import type { ChannelIndex, RunningChannel } from './model-index.ts'
-import { standsHigher } from './rendezvous.ts'
+import { ranksHigher } from './rendezvous.ts'
 import type { Session } from './session.ts'
 import { upstreamFormat } from './upstream-format.ts'
 
@@ -218,14 +218,14 @@ function chooseKey(
   const mode = first.setting.key_mode ?? 'random'
   if (mode === 'round-robin') return keys[conditions.turn(first) % keys.length]
   if (mode === 'session' && session)
-    return keys.reduce((top, key) => (standsHigher(session.key, { id: key.keyId }, { id: top.keyId }) ? key : top))
+    return keys.reduce((top, key) => (ranksHigher(session.key, { id: key.keyId }, { id: top.keyId }) ? key : top))
   return keys[Math.floor(conditions.random() * keys.length)]
 }
 
 /** The same on every node for one conversation, without a word between them. */
 function highest(options: readonly Option[], session: string): Option | undefined {
   const stand = ({ channel }: Option) => ({ id: channel.id, weight: channel.weight + weightBase })
-  return options.reduce((top, option) => (standsHigher(session, stand(option), stand(top)) ? option : top))
+  return options.reduce((top, option) => (ranksHigher(session, stand(option), stand(top)) ? option : top))
 }
 
 function drawByWeight(options: readonly Option[], drawn: number): Option | undefined {

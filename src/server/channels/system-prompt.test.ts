@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Dialogue } from '../protocols/dialogue.ts'
 import type { Format } from '../protocols/format.ts'
-import { ownMembers } from './own-body.ts'
+import { bodyOverrides } from './body-overrides.ts'
 import { dialogueWithPrompt, type SystemPrompt, withSystemPrompt } from './system-prompt.ts'
 
 const user = { role: 'user', content: 'hi' }
@@ -110,10 +110,10 @@ describe('the instructions of a channel', () => {
       param_override: [{ remove: 'temperature' }, { set: 'messages[0].name', to: 'x' }],
     }
     const body = { model: 'm', temperature: 1, messages: [user] }
-    expect(ownMembers(setting, 'openai.chat', body, { model: 'm' })).toEqual({
+    expect(bodyOverrides(setting, 'openai.chat', body, { model: 'm' })).toEqual({
       temperature: undefined,
       messages: [{ role: 'system', content: 'be kind', name: 'x' }, user],
     })
-    expect(ownMembers({}, 'openai.chat', body, { model: 'm' })).toEqual({})
+    expect(bodyOverrides({}, 'openai.chat', body, { model: 'm' })).toEqual({})
   })
 })

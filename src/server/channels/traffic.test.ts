@@ -3,11 +3,11 @@ import { newClock } from '../../../test/helpers/clock.ts'
 import type { ChannelSetting } from '../../contract/entities/channel.ts'
 import { providerById } from '../providers/index.ts'
 import type { RunningChannel } from './model-index.ts'
-import { type SeenFailure, Traffic } from './traffic.ts'
+import { type FailureFacts, Traffic } from './traffic.ts'
 
 const asked = { id: 'r', model: 'm', inputTokens: 100, isPinned: false }
-const broken: SeenFailure = { retryAfter: 0, isFaultOfKey: false, isFaultOfUpstream: true, isRefusal: false }
-const limited: SeenFailure = { retryAfter: 20, isFaultOfKey: true, isFaultOfUpstream: false, isRefusal: false }
+const broken: FailureFacts = { retryAfter: 0, isFaultOfKey: false, isFaultOfUpstream: true, isRefusal: false }
+const limited: FailureFacts = { retryAfter: 20, isFaultOfKey: true, isFaultOfUpstream: false, isRefusal: false }
 
 function open(given: { prices?: Record<string, number>; spent?: Map<number, number> } = {}) {
   const clock = newClock()
@@ -34,9 +34,9 @@ describe('what this node has seen of its channels', () => {
     const runs = [traffic.begin(one, asked), traffic.begin(one, asked), traffic.begin(one, asked)]
     expect([traffic.running(one), traffic.turn(one)]).toEqual([3, 3])
     runs[0]?.answered(5)
-    runs[0]?.left()
+    runs[0]?.abandoned()
     runs[1]?.failed(broken)
-    runs[2]?.left()
+    runs[2]?.abandoned()
     runs[2]?.failed(broken)
     expect([traffic.running(one), traffic.turn(one)]).toEqual([0, 3])
   })
@@ -47,7 +47,7 @@ describe('what this node has seen of its channels', () => {
     for (let time = 0; time < 10; time++) {
       traffic.begin(channel(1), asked).failed(broken)
       traffic.begin(channel(2), asked).failed(neutral)
-      traffic.begin(channel(3), asked).left()
+      traffic.begin(channel(3), asked).abandoned()
     }
     expect([1, 2, 3].map((id) => traffic.breaker(channel(id)))).toEqual(['open', 'closed', 'closed'])
     expect(traffic.breaker(channel(1, {}, 77))).toBe('closed')
@@ -84,7 +84,7 @@ describe('what this node has seen of its channels', () => {
     const run = traffic.begin(few, asked)
     traffic.begin(few, asked)
     expect(traffic.capMs(few, 1)).toBeGreaterThan(0)
-    run.left()
+    run.abandoned()
     expect(traffic.capMs(few, 1)).toBe(0)
 
     const slow = channel(2, { max_requests_per_minute: 2 })
@@ -104,7 +104,7 @@ describe('what this node has seen of its channels', () => {
   it('has nobody wait where this node counts alone', () => {
     const { traffic } = open()
     const most = { max_concurrency: 1, max_requests_per_minute: 1, max_tokens_per_minute: 1 }
-    expect([channel(1), channel(2, most)].map((each) => traffic.begin(each, asked).fullMs)).toEqual([undefined, undefined])
+    expect([channel(1), channel(2, most)].map((each) => traffic.begin(each, asked).waitMs)).toEqual([undefined, undefined])
   })
 
   it('holds to what a channel may be charged a day, until midnight UTC', () => {

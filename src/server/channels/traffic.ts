@@ -2,10 +2,10 @@ import { LRUCache } from 'lru-cache'
 import type { ModelPrice } from '../../contract/model-price.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { RedisWindows } from '../limits/redis-windows.ts'
-import { addRequest, correct, dropOld, sumOf, type Window, waitFor } from '../limits/window.ts'
+import { addRequest, adjust, dropOld, msUntilFreed, sumOf, type Window } from '../limits/window.ts'
 import { Breaker, type BreakerState } from './breaker.ts'
+import { ConcurrencySlot, channelLimit, type SlotRequest } from './concurrency-slot.ts'
 import type { RunningChannel } from './model-index.ts'
-import { type Asking, limitOf, Place } from './place.ts'
 import type { Conditions } from './select.ts'
 
 /**
@@ -26,22 +26,22 @@ export interface TrafficParts {
   spentToday(channelId: number): number
 }
 
-/** One request on one channel. Exactly the first of these calls counts. */
-export interface Run {
+/** One request on one channel. Only the first of `answered`, `failed` and `abandoned` has an effect. */
+export interface ChannelRun {
   /**
-   * Until the limits of the channel, over all nodes, would let the request in; 0 when they have. Where it is more, the run is over and
-   * nothing may go upstream. Undefined where this node counts alone: then nobody is waited for.
+   * Milliseconds until the limits of the channel, over all nodes, would admit the request; 0 when they have. When it is more, the run has
+   * ended and nothing may be sent upstream. Undefined where this node counts alone.
    */
-  readonly fullMs: Promise<number> | undefined
+  readonly waitMs: Promise<number> | undefined
   /** `ms` until the first byte of the answer. */
   answered(ms: number): void
-  failed(failure: SeenFailure): void
-  /** The caller left, or the gateway itself failed: nothing is learnt. */
-  left(): void
+  failed(failure: FailureFacts): void
+  /** The client disconnected, or the gateway itself failed: the health of the channel does not change. */
+  abandoned(): void
 }
 
 /** What a failure says of the channel and the key that it came from. */
-export interface SeenFailure {
+export interface FailureFacts {
   /** Seconds after which the upstream wants to be asked again; 0 when it does not say. */
   readonly retryAfter: number
   /** The key, or the account behind it: refused, without balance, or asked too often. */
@@ -86,8 +86,8 @@ export class Traffic implements Conditions {
     this.#parts = parts
   }
 
-  /** A request goes to a channel. See first whether that is full; then end it by one of the calls of what is answered. */
-  begin(channel: RunningChannel, asked: Asking & { readonly model: string }): Run {
+  /** Begins a request on a channel. Await `waitMs` first; then end the run by one of its calls. */
+  begin(channel: RunningChannel, asked: SlotRequest & { readonly model: string }): ChannelRun {
     const nowMs = this.#parts.now()
     const seen = this.#seen(channel.id)
     seen.running++
@@ -98,18 +98,18 @@ export class Traffic implements Conditions {
       piece = addRequest(seen.minute, minuteMs, nowMs, asked.inputTokens)
     }
     this.#breakers.get(channel.keyId)?.begin(nowMs)
-    const place = this.#placeOn(channel, asked)
+    const slot = this.#acquireSlot(channel, asked)
 
     let isOver = false
     const end = () => {
       if (isOver) return false
       isOver = true
       seen.running--
-      place?.end()
+      slot?.release()
       return true
     }
     return {
-      fullMs: place?.fullMs?.then((ms) => {
+      waitMs: slot?.waitMs?.then((ms) => {
         if (ms > 0 && end()) this.#uncount(seen, piece, asked.inputTokens)
         return ms
       }),
@@ -119,7 +119,7 @@ export class Traffic implements Conditions {
       failed: (failure) => {
         if (end()) this.#failed(channel, asked.model, failure)
       },
-      left: () => {
+      abandoned: () => {
         end()
       },
     }
@@ -129,9 +129,9 @@ export class Traffic implements Conditions {
   used(channel: RunningChannel, tokens: number): void {
     if (channel.setting.max_tokens_per_minute === undefined || tokens <= 0) return
     const change = { requests: 0, successes: 0, tokens }
-    correct(this.#seen(channel.id).minute, -1, minuteMs, this.#parts.now(), change)
+    adjust(this.#seen(channel.id).minute, -1, minuteMs, this.#parts.now(), change)
     const { shared } = this.#parts
-    const limit = shared && limitOf(channel)
+    const limit = shared && channelLimit(channel)
     if (limit) shared.add(limit, tokens)
   }
 
@@ -193,7 +193,7 @@ export class Traffic implements Conditions {
     return this.#sessions?.get(session)
   }
 
-  #failed(channel: RunningChannel, model: string, failure: SeenFailure): void {
+  #failed(channel: RunningChannel, model: string, failure: FailureFacts): void {
     const nowMs = this.#parts.now()
     if (!failure.isFaultOfKey && !failure.isFaultOfUpstream) return
     this.#breaker(channel.keyId).failed(nowMs, failure.isRefusal)
@@ -224,7 +224,7 @@ export class Traffic implements Conditions {
     const wait = (counted: 'requests' | 'tokens', wanted: number, most: number | undefined) => {
       const sum = sumOf(minute, counted)
       const over = sum + wanted - (most ?? Number.POSITIVE_INFINITY)
-      return over > 0 && sum > 0 ? waitFor(minute, counted, Math.min(over, sum), minuteMs, nowMs) : 0
+      return over > 0 && sum > 0 ? msUntilFreed(minute, counted, Math.min(over, sum), minuteMs, nowMs) : 0
     }
     return Math.max(
       wait('requests', 1, setting.max_requests_per_minute),
@@ -234,13 +234,13 @@ export class Traffic implements Conditions {
 
   /** Takes back what `begin` has counted. */
   #uncount({ minute }: Seen, piece: number, inputTokens: number): void {
-    correct(minute, piece, minuteMs, this.#parts.now(), { requests: -1, successes: -1, tokens: -inputTokens })
+    adjust(minute, piece, minuteMs, this.#parts.now(), { requests: -1, successes: -1, tokens: -inputTokens })
   }
 
-  #placeOn(channel: RunningChannel, asking: Asking): Place | undefined {
+  #acquireSlot(channel: RunningChannel, asking: SlotRequest): ConcurrencySlot | undefined {
     const { shared } = this.#parts
-    const limit = shared && limitOf(channel)
-    return limit && new Place(shared, channel, limit, asking)
+    const limit = shared && channelLimit(channel)
+    return limit && new ConcurrencySlot(shared, channel, limit, asking)
   }
 
   #seen(channelId: number): Seen {

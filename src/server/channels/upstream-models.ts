@@ -8,7 +8,7 @@ import type { Provider, Upstream } from '../providers/provider.ts'
 import { readFields, requireBaseUrl, requireProvider } from './fields.ts'
 import { readKeys } from './keys.ts'
 import { openChannel, type RunningChannel } from './model-index.ts'
-import { ownHeaders } from './override.ts'
+import { withHeaderOverrides } from './override.ts'
 import { siteIdFor } from './site-hops.ts'
 
 /** Asking an upstream which models it has. A stored key only ever goes to the address that is stored beside it. */
@@ -43,7 +43,7 @@ async function askForModels(upstream: UpstreamAgents, provider: Provider, channe
   const [format] = Object.keys(provider.speaks) as Format[]
   if (url === null || format === undefined) return fail('channel_list_unsupported')
 
-  const headers = ownHeaders(channel, provider.headers(channel, format, {}))
+  const headers = withHeaderOverrides(channel, provider.headers(channel, format, {}))
   try {
     return readModelList(await callConfigured(upstream, { url, headers, proxy: channel.setting.proxy ?? '', ...limits }))
   } catch (error) {

@@ -14,14 +14,14 @@ import {
 import { isDatabaseFailure } from '../db/open.ts'
 import type { Client, ClientReader } from '../lib/client-address.ts'
 import { fail } from '../lib/failure.ts'
-import type { ConsoleRequests } from '../limits/console-requests.ts'
+import type { ConsoleRateLimits } from '../limits/console-rate-limits.ts'
 import type { App } from '../parts.ts'
 import type { Context } from './context.ts'
 
 /** What tells one client from another, and counts how often each calls. */
 export interface Gate {
   readonly clientOf: ClientReader
-  readonly requests: ConsoleRequests
+  readonly requests: ConsoleRateLimits
 }
 
 /** What is known of a call once it may be made. */

@@ -24,7 +24,7 @@ export interface Context {
   /** The line of the route, as the contract names it. */
   readonly route: string
   /** Aborted when the connection of the caller closes. */
-  readonly left: AbortSignal
+  readonly disconnected: AbortSignal
   setSession(token: string): void
   clearSession(): void
   /** Gives the browser a token to go on with, for some minutes. */

@@ -3,23 +3,23 @@ import type { dataRoutes } from '../../contract/routes/data.ts'
 import { listQuotaData, spanMaxDays } from '../usage/data.ts'
 import { readSums } from '../usage/sums.ts'
 import { type Context, requireCaller } from './context.ts'
-import { searching } from './searching.ts'
+import { runSearch } from './run-search.ts'
 
 export const dataHandlers: Handlers<typeof dataRoutes, Context> = {
-  'GET /api/data/': (context, { query }) => searching(context, query, (core) => listQuotaData(core, query, spanMaxDays.all)),
+  'GET /api/data/': (context, { query }) => runSearch(context, query, (core) => listQuotaData(core, query, spanMaxDays.all)),
 
   'GET /api/data/self'(context, { query }) {
     const filter = { ...query, userId: requireCaller(context).id }
-    return searching(context, filter, (core) => listQuotaData(core, filter, spanMaxDays.own))
+    return runSearch(context, filter, (core) => listQuotaData(core, filter, spanMaxDays.own))
   },
 
   'GET /api/data/sums'(context, { query: { by, grain, offset_minutes: offsetMinutes, ...filter } }) {
     const asked = { filter, by, grain, offsetMinutes }
-    return searching(context, asked, (core) => readSums(core, asked))
+    return runSearch(context, asked, (core) => readSums(core, asked))
   },
 
   'GET /api/data/self/sums'(context, { query: { by, grain, offset_minutes: offsetMinutes, ...query } }) {
     const asked = { filter: { ...query, userId: requireCaller(context).id }, by, grain, offsetMinutes }
-    return searching(context, asked, (core) => readSums(core, asked))
+    return runSearch(context, asked, (core) => readSums(core, asked))
   },
 }

@@ -10,32 +10,32 @@ import { askForPurge, purgeLogs, readPurge, stopPurge } from '../usage/purge.ts'
 import type { Order } from '../usage/rows.ts'
 import { logStatistics } from '../usage/stats.ts'
 import { type Context, requireCaller } from './context.ts'
-import { reading, searching } from './searching.ts'
+import { readerCore, runSearch } from './run-search.ts'
 
 export const logHandlers: Handlers<typeof logRoutes, Context> = {
   async 'GET /api/log/'(context, { query: { p, page_size, before, sort, ...filter } }) {
     const asked = { filter: ofUser(filter), page: oneBased(p, page_size), before, order: orderOf(sort) }
-    return { ...(await searching(context, filter, (core) => listLogs(core, asked))), page: p, page_size }
+    return { ...(await runSearch(context, filter, (core) => listLogs(core, asked))), page: p, page_size }
   },
 
   async 'GET /api/log/self'(context, { query: { p, page_size, before, sort, ...filter } }) {
     const userId = requireCaller(context).id
     const asked = { userId, filter, page: oneBased(p, page_size), before, order: orderOf(sort) }
-    return { ...(await searching(context, filter, (core) => listOwnLogs(core, asked))), page: p, page_size }
+    return { ...(await runSearch(context, filter, (core) => listOwnLogs(core, asked))), page: p, page_size }
   },
 
-  'GET /api/log/stat': (context, { query }) => searching(context, query, (core) => logStatistics(core, ofUser(query))),
+  'GET /api/log/stat': (context, { query }) => runSearch(context, query, (core) => logStatistics(core, ofUser(query))),
 
   'GET /api/log/self/stat'(context, { query }) {
     const filter = { ...query, userId: requireCaller(context).id }
-    return searching(context, filter, (core) => logStatistics(core, filter))
+    return runSearch(context, filter, (core) => logStatistics(core, filter))
   },
 
-  'GET /api/log/search': (context, { query }) => searching(context, query, (core) => searchLogs(core, query)),
+  'GET /api/log/search': (context, { query }) => runSearch(context, query, (core) => searchLogs(core, query)),
 
   'GET /api/log/self/search'(context, { query }) {
     const asked = { ...query, userId: requireCaller(context).id }
-    return searching(context, asked, (core) => searchOwnLogs(core, asked))
+    return runSearch(context, asked, (core) => searchOwnLogs(core, asked))
   },
 
   'DELETE /api/log/': (context, { query }) =>
@@ -58,16 +58,16 @@ export const logHandlers: Handlers<typeof logRoutes, Context> = {
   'GET /api/log/export.jsonl': (context, { query }) => exportAll(context, query, 'jsonl'),
 
   'GET /api/log/self/export.csv': (context, { query: { time_zone, ...filter } }) =>
-    exportLogs(reading(context), { filter, format: 'csv', timeZone: time_zone, ownerId: requireCaller(context).id }),
+    exportLogs(readerCore(context), { filter, format: 'csv', timeZone: time_zone, ownerId: requireCaller(context).id }),
 
   'GET /api/log/self/export.jsonl': (context, { query: { time_zone, ...filter } }) =>
-    exportLogs(reading(context), { filter, format: 'jsonl', timeZone: time_zone, ownerId: requireCaller(context).id }),
+    exportLogs(readerCore(context), { filter, format: 'jsonl', timeZone: time_zone, ownerId: requireCaller(context).id }),
 }
 
 async function exportAll(context: Context, { time_zone, ...query }: AllFilters & { time_zone: string }, format: 'csv' | 'jsonl') {
   const filter = ofUser(query)
   await recordExport(context.app, requireCaller(context), { action: 'log.export', target: 'logs', asked: filter })
-  return exportLogs(reading(context), { filter, format, timeZone: time_zone })
+  return exportLogs(readerCore(context), { filter, format, timeZone: time_zone })
 }
 
 const orderOf = (sort: SortBy | undefined): Order => (sort && !sort.descending ? 'oldest' : 'newest')

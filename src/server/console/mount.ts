@@ -108,7 +108,7 @@ function contextOf(app: App, { line, request, reply, admitted }: Called): Contex
     language: languageOf(request.headers['accept-language']),
     requestId: request.id,
     route: line,
-    left: abortedOnClose(reply),
+    disconnected: abortedOnClose(reply),
     setSession: (token) => void reply.header('set-cookie', sessionCookie(app, token)),
     clearSession: () => void reply.header('set-cookie', clearedSessionCookies()),
     keepBrowser: (token) => void reply.header('set-cookie', browserCookie(app, token)),

@@ -7,7 +7,7 @@ import { type Gateway, reportOf, startGateway } from '../../../test/helpers/paym
 import { requireBalancedBooks } from '../../../test/helpers/seed.ts'
 import { apiSecret, type FakeStripe, startStripe, webhookSecret } from '../../../test/helpers/stripe-server.ts'
 import type { AdminTopUp, TopUpOffer } from '../../contract/entities/top-up.ts'
-import { ConsoleRequests } from '../limits/console-requests.ts'
+import { ConsoleRateLimits } from '../limits/console-rate-limits.ts'
 
 const key = 'merchant-key'
 /** The log at its most talkative. */
@@ -255,7 +255,7 @@ it('[T167] guesses of redemption codes are limited, and all answered alike', asy
 
 // The last: from here on this machine calls too often.
 it('a gateway that calls too often hears no, with the status that says why', async () => {
-  const requests = new ConsoleRequests(server.app.counters)
+  const requests = new ConsoleRateLimits(server.app.counters)
   const useUp = async (): Promise<void> => requests.count(['every'], '127.0.0.1').then(useUp, () => {})
   await useUp()
   expect(await notify(reportOf(unpaid, key))).toEqual([429, 'text/plain; charset=utf-8', 'fail'])

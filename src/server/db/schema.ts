@@ -456,7 +456,7 @@ interface QuotaDataTable {
   quota: number
 }
 
-/** `quota_data` of an hour that is over, by one side: JSON of `usage/folded` Sums. Only `usage/fold` writes it, and `token_hours`. */
+/** The rollup: `quota_data` of a past hour by one dimension, JSON of `usage/rollup` Sums. Only `usage/roll-up` writes it, and `token_hours`. */
 interface UsageHoursTable {
   side: string
   hour: number

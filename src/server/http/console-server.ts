@@ -13,7 +13,7 @@ import { requireFewHeaders } from '../lib/header-limits.ts'
 import { newRequestId } from '../lib/ids.ts'
 import { lingeringCloseAfterReply } from '../lib/lingering-close.ts'
 import { root } from '../lib/root.ts'
-import { ConsoleRequests } from '../limits/console-requests.ts'
+import { ConsoleRateLimits } from '../limits/console-rate-limits.ts'
 import type { App } from '../parts.ts'
 import { addHealth } from './health.ts'
 import { commonHeaders, dataHeaders } from './security-headers.ts'
@@ -72,7 +72,7 @@ export function buildConsoleServer(
     if (!(await identify(app, request.headers))) fail('not_signed_in')
     return openApi(app.version)
   })
-  mountRoutes(server, { app, routes: allRoutes, handlers, gate: { clientOf, requests: new ConsoleRequests(app.counters) } })
+  mountRoutes(server, { app, routes: allRoutes, handlers, gate: { clientOf, requests: new ConsoleRateLimits(app.counters) } })
   return server
 }
 

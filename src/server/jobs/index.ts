@@ -1,7 +1,9 @@
 import { checkUpstreamModels } from './check-models.ts'
 import { expireHolds } from './expire-holds.ts'
-import { forgetLackingEndpoints } from './forget-lacking.ts'
+import { forgetMissingEndpoints } from './expire-missing-endpoints.ts'
 import { noteNode } from './note-node.ts'
+import { notifyOfDisabledChannels } from './notify-disabled-channels.ts'
+import { notifyOfImplausibleUsage } from './notify-implausible-usage.ts'
 import { pollUpstreamTasks } from './poll-tasks.ts'
 import { purgeIdempotentRequests } from './purge-idempotent-requests.ts'
 import { purgeKeptResponses } from './purge-kept-responses.ts'
@@ -14,8 +16,6 @@ import { refreshBalances } from './refresh-balances.ts'
 import { rollUpUsage } from './roll-up.ts'
 import type { Job } from './runner.ts'
 import { settleResponses } from './settle-responses.ts'
-import { tellOfDisabledChannels } from './tell-disabled-channels.ts'
-import { tellOfImplausibleUsage } from './tell-implausible-usage.ts'
 import { testChannels } from './test-channels.ts'
 import { warnOfLowQuota } from './warn-low-quota.ts'
 
@@ -35,9 +35,9 @@ export const jobs: readonly Job[] = [
   settleResponses,
   pollUpstreamTasks,
   testChannels,
-  tellOfDisabledChannels,
-  tellOfImplausibleUsage,
+  notifyOfDisabledChannels,
+  notifyOfImplausibleUsage,
   refreshBalances,
   checkUpstreamModels,
-  forgetLackingEndpoints,
+  forgetMissingEndpoints,
 ]

@@ -3,80 +3,83 @@ import type { Clock } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
 import { MemoryWindows } from './memory-windows.ts'
 import { type RedisTiming, RedisWindows } from './redis-windows.ts'
-import type { Ended, Need, Rule, Verdict } from './rule.ts'
+import type { Need, RequestOutcome, Rule, Verdict } from './rule.ts'
 
-/** A request that was let in: what is needed to correct its counts when it ends. */
-export interface Taken {
+/** An admitted request: what is needed to correct its counts when it ends. */
+export interface Grant {
   readonly rules: readonly Rule[]
   readonly need: Need
-  readonly own: readonly number[]
-  /** Undefined when Redis was not asked, or did not answer. */
-  readonly shared: readonly number[] | undefined
+  readonly memoryPieces: readonly number[]
+  /** Undefined when Redis was not called, or did not answer. */
+  readonly redisPieces: readonly number[] | undefined
 }
 
-export interface Decision extends Pick<Verdict, 'refusal' | 'standings'> {
-  /** Undefined when it was refused. */
-  readonly taken: Taken | undefined
+export interface Decision extends Pick<Verdict, 'refusal' | 'statuses'> {
+  /** Undefined when the request was refused. */
+  readonly grant: Grant | undefined
 }
 
 /**
- * Counts requests under rules: in the memory of this node, and over all nodes in Redis when there is one. What this node alone has
- * counted refuses without asking Redis; when Redis is away it is all that counts.
+ * Counts requests under rules: in the memory of this node, and over all nodes in Redis when it is configured. A limit that this node
+ * alone has reached refuses without a call to Redis. While Redis is unavailable, each node counts on its own.
  */
 export class Counters {
   /** Never jumps. */
   readonly #now: Clock
   readonly #memory = new MemoryWindows()
-  /** What all nodes count together; undefined without Redis. */
-  readonly shared: RedisWindows | undefined
+  /** The counts over all nodes; undefined without Redis. */
+  readonly redis: RedisWindows | undefined
 
   constructor({ now, shared }: { now: Clock; shared?: RedisWindows | undefined }) {
     this.#now = now
-    this.shared = shared
+    this.redis = shared
   }
 
-  /** Counts a request under all rules, or under none when one of them refuses it. Answers at once when no Redis is asked. */
-  take(rules: readonly Rule[], need: Need): Decision | Promise<Decision> {
-    const own = this.#memory.take(rules, need, this.#now())
-    if (own.refusal) return { ...own, taken: undefined }
-    const asked = this.shared?.take(rules, need)
+  /** Counts a request under all rules, or under none when one of them refuses it. Synchronous without Redis. */
+  acquire(rules: readonly Rule[], need: Need): Decision | Promise<Decision> {
+    const own = this.#memory.acquire(rules, need, this.#now())
+    if (own.refusal) return { ...own, grant: undefined }
+    const asked = this.redis?.acquire(rules, need)
     if (asked) return this.#decide(rules, need, own, asked)
-    return { ...own, taken: { rules, need, own: own.places, shared: undefined } }
+    return { ...own, grant: { rules, need, memoryPieces: own.pieces, redisPieces: undefined } }
   }
 
   /**
-   * What refuses a request by count, whatever tokens it needs, and how far the rules are used. Counts nothing. Redis is asked only where
-   * `asksAll`, since it is asked again when the request enters.
+   * Checks the rules without counting the request: the first refusal by count, whatever tokens it needs, and the status of each rule.
+   * Redis is read only where `asksAll`, since `acquire` reads it again.
    */
-  async look(rules: readonly Rule[], asksAll: boolean): Promise<Pick<Verdict, 'refusal' | 'standings'>> {
-    const own = this.#memory.look(rules, this.#now())
+  async peek(rules: readonly Rule[], asksAll: boolean): Promise<Pick<Verdict, 'refusal' | 'statuses'>> {
+    const own = this.#memory.peek(rules, this.#now())
     if (own.refusal || !asksAll) return own
-    return (await this.shared?.look(rules)) ?? own
+    return (await this.redis?.peek(rules)) ?? own
   }
 
-  /** Corrects the counts of a request that was let in. */
-  end({ rules, need, own, shared }: Taken, ended: Pick<Ended, 'succeeded' | 'tokens'>): void {
+  /** Corrects the counts of an admitted request when it ends. */
+  release(
+    { rules, need, memoryPieces: own, redisPieces: shared }: Grant,
+    ended: Pick<RequestOutcome, 'succeeded' | 'tokens'>,
+  ): void {
     const told = { ...ended, undone: false }
-    this.#memory.end(rules, own, need, told, this.#now())
-    this.shared?.end(rules, shared, need, told)
+    this.#memory.release(rules, own, need, told, this.#now())
+    this.redis?.release(rules, shared, need, told)
   }
 
   async close(): Promise<void> {
-    await this.shared?.close()
+    await this.redis?.close()
   }
 
   async #decide(rules: readonly Rule[], need: Need, own: Verdict, asked: Promise<Verdict | undefined>): Promise<Decision> {
     const verdict = await asked
     if (verdict?.refusal) {
-      this.#memory.end(rules, own.places, need, { succeeded: false, undone: true, tokens: 0 }, this.#now())
-      return { ...verdict, taken: undefined }
+      this.#memory.release(rules, own.pieces, need, { succeeded: false, undone: true, tokens: 0 }, this.#now())
+      return { ...verdict, grant: undefined }
     }
-    const { standings } = verdict ?? own
-    return { refusal: undefined, standings, taken: { rules, need, own: own.places, shared: verdict?.places } }
+    const { statuses } = verdict ?? own
+    return { refusal: undefined, statuses, grant: { rules, need, memoryPieces: own.pieces, redisPieces: verdict?.pieces } }
   }
 }
 
-/** Counts in Redis too when one is configured. `timing` replaces the patience of requests with it. */
+/** Counts in Redis too when it is configured. `timing` replaces how long requests wait for it. */
 export async function openCounters(
   { env, database, logger, steady }: Pick<Core, 'env' | 'database' | 'logger' | 'steady'>,
   timing: RedisTiming = {},

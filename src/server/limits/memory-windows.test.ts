@@ -2,12 +2,12 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { newClock } from '../../../test/helpers/clock.ts'
-import { Counters, type Taken } from './counters.ts'
+import { Counters, type Grant } from './counters.ts'
 import type { Measure, Rule } from './rule.ts'
 
 const rule = (more: Partial<Rule> = {}): Rule => ({
   key: 'user:1',
-  whose: 'user',
+  scope: 'user',
   windowMs: 60_000,
   requests: 0,
   successes: 0,
@@ -22,16 +22,16 @@ function counters() {
   let ids = 0
   /** The request that was let in, or why not and after how long it may be. */
   const take = (rules: readonly Rule[], inputTokens = 0, outputTokens = 0) => {
-    const decision = all.take(rules, { id: String(ids++), inputTokens, outputTokens })
+    const decision = all.acquire(rules, { id: String(ids++), inputTokens, outputTokens })
     if (decision instanceof Promise) throw new Error('No Redis was asked, so the answer comes at once')
-    const { refusal, taken, standings } = decision
-    return { taken, refused: refusal?.measure, retryMs: refusal?.retryMs, standings }
+    const { refusal, grant, statuses } = decision
+    return { grant, refused: refusal?.measure, retryMs: refusal?.retryMs, statuses }
   }
   const passed = (rules: readonly Rule[], times: number) =>
-    Array.from({ length: times }, () => take(rules)).filter(({ taken }) => taken).length
-  const end = (taken: Taken | undefined, succeeded: boolean, tokens = 0) => {
-    if (!taken) throw new Error('It was not let in')
-    all.end(taken, { succeeded, tokens })
+    Array.from({ length: times }, () => take(rules)).filter(({ grant }) => grant).length
+  const end = (grant: Grant | undefined, succeeded: boolean, tokens = 0) => {
+    if (!grant) throw new Error('It was not let in')
+    all.release(grant, { succeeded, tokens })
   }
   return { clock, take, passed, end }
 }
@@ -99,7 +99,7 @@ describe('a limit of requests', () => {
     const rules = [rule({ requests: 5, tokens: 1000 })]
     take(rules, 10, 90)
     clock.passSeconds(20)
-    expect(take(rules, 10, 40).standings).toMatchObject([{ requests: 2, tokens: 150, resetMs: 60_000 }])
+    expect(take(rules, 10, 40).statuses).toMatchObject([{ requests: 2, tokens: 150, resetMs: 60_000 }])
   })
 
   it('takes on a new number at once and keeps what was counted', () => {
@@ -124,7 +124,7 @@ describe('several rules', () => {
   it('count a request under all of them or under none', () => {
     const { passed } = counters()
     const user = rule({ requests: 10 })
-    const token = (id: number) => rule({ key: `token:${id}`, whose: 'token', requests: 3 })
+    const token = (id: number) => rule({ key: `token:${id}`, scope: 'token', requests: 3 })
     expect(passed([user, token(1)], 100)).toBe(3)
     expect(passed([user, token(2)], 100)).toBe(3)
     expect(passed([user], 100)).toBe(4)
@@ -148,17 +148,17 @@ describe('a limit of successful requests', () => {
     const rules = [rule({ successes: 3 })]
     const [first, second] = [take(rules), take(rules), take(rules)]
     expect(take(rules).refused).toBe('successes')
-    end(first?.taken, true)
+    end(first?.grant, true)
     expect(take(rules).refused).toBe('successes')
-    end(second?.taken, false)
+    end(second?.grant, false)
     expect(passed(rules, 10)).toBe(1)
   })
 
   it('stands beside a limit of all requests, which failing does not give back', () => {
     const { take, end } = counters()
     const rules = [rule({ requests: 2, successes: 1 })]
-    end(take(rules).taken, false)
-    end(take(rules).taken, false)
+    end(take(rules).grant, false)
+    end(take(rules).grant, false)
     expect(take(rules).refused).toBe('requests')
   })
 })
@@ -169,7 +169,7 @@ describe('a limit of tokens', () => {
     const rules = [rule({ tokens: 1000 })]
     const first = take(rules, 100, 500)
     expect(take(rules, 100, 500).refused).toBe('tokens')
-    end(first.taken, true, 150)
+    end(first.grant, true, 150)
     expect(take(rules, 100, 500).refused).toBe(undefined)
     expect(take(rules, 100, 200).refused).toBe('tokens')
   })
@@ -179,7 +179,7 @@ describe('a limit of tokens', () => {
     const rules = [rule({ tokens: 1000 })]
     const first = take(rules, 10, 10)
     clock.passSeconds(61)
-    end(first.taken, true, 1010)
+    end(first.grant, true, 1010)
     expect(take(rules, 10, 10)).toMatchObject({ refused: 'tokens', retryMs: 60_000 })
   })
 
@@ -194,7 +194,7 @@ describe('a limit of tokens', () => {
   it('is not used by a request that failed', () => {
     const { take, end } = counters()
     const rules = [rule({ tokens: 1000 })]
-    end(take(rules, 500, 500).taken, false, 0)
+    end(take(rules, 500, 500).grant, false, 0)
     expect(take(rules, 500, 500).refused).toBe(undefined)
   })
 })
@@ -205,8 +205,8 @@ describe('a limit of requests at once', () => {
     const rules = [rule({ concurrency: 2 })]
     const [first, second] = [take(rules), take(rules)]
     expect(take(rules)).toMatchObject({ refused: 'concurrency', retryMs: 1000 })
-    end(first?.taken, true)
-    end(second?.taken, false)
+    end(first?.grant, true)
+    end(second?.grant, false)
     expect([take(rules), take(rules), take(rules)].map(({ refused }) => refused as Measure | undefined)).toEqual([
       undefined,
       undefined,

@@ -1,21 +1,21 @@
 import { LRUCache } from 'lru-cache'
 import {
-  type Ended,
   hasWindow,
+  type LimitStatus,
   type Measure,
   type Need,
   type Refusal,
+  type RequestOutcome,
   type Rule,
-  type Standing,
   tokensWanted,
   type Verdict,
 } from './rule.ts'
-import { addRequest, correct, dropOld, resetOf, sumOf, type Window, waitFor } from './window.ts'
+import { addRequest, adjust, dropOld, msUntilFreed, resetOf, sumOf, type Window } from './window.ts'
 
 /** Most windows that are remembered; the one that was not used for longest is forgotten first. At most some 700 bytes each. */
 const windowsMax = 100_000
 
-/** Counts the requests of this node, in one step: of requests that come together, no more than the limit are let in. */
+/** Counts the requests of this node. Check and count are one synchronous step, so that concurrent requests cannot exceed a limit. */
 export class MemoryWindows {
   readonly #windows: LRUCache<string, Window>
   readonly #running = new Map<string, number>()
@@ -25,31 +25,31 @@ export class MemoryWindows {
   }
 
   /** Counts a request under all rules, or under none when one of them refuses it. */
-  take(rules: readonly Rule[], need: Need, nowMs: number): Verdict {
+  acquire(rules: readonly Rule[], need: Need, nowMs: number): Verdict {
     for (const rule of rules) if (hasWindow(rule)) dropOld(this.#windowOf(rule), rule.windowMs, nowMs)
     for (const rule of rules) {
       const refusal = this.#refusalOf(rule, need, nowMs)
-      if (refusal) return { refusal, standings: this.#standings(rules, nowMs), places: [] }
+      if (refusal) return { refusal, statuses: this.#statuses(rules, nowMs), pieces: [] }
     }
-    const places = rules.map((rule) => this.#count(rule, need, nowMs))
-    return { refusal: undefined, standings: this.#standings(rules, nowMs), places }
+    const pieces = rules.map((rule) => this.#count(rule, need, nowMs))
+    return { refusal: undefined, statuses: this.#statuses(rules, nowMs), pieces }
   }
 
-  /** What refuses a request by count, whatever tokens it needs. Counts nothing. */
-  look(rules: readonly Rule[], nowMs: number): Verdict {
+  /** Checks without counting: the first refusal by count, whatever tokens the request needs. */
+  peek(rules: readonly Rule[], nowMs: number): Verdict {
     for (const rule of rules) if (hasWindow(rule)) dropOld(this.#windowOf(rule), rule.windowMs, nowMs)
     const refusals = rules.map((rule) => this.#refusalOf(rule, noNeed, nowMs, ['requests', 'successes']))
-    return { refusal: refusals.find((refusal) => refusal), standings: this.#standings(rules, nowMs), places: [] }
+    return { refusal: refusals.find((refusal) => refusal), statuses: this.#statuses(rules, nowMs), pieces: [] }
   }
 
-  /** Corrects the counts of a request that `take` let in. */
-  end(rules: readonly Rule[], places: readonly number[], need: Need, ended: Ended, nowMs: number): void {
+  /** Corrects the counts of a request that `acquire` admitted. */
+  release(rules: readonly Rule[], pieces: readonly number[], need: Need, ended: RequestOutcome, nowMs: number): void {
     for (const [index, rule] of rules.entries()) {
-      if (rule.concurrency > 0) this.#leave(rule.key)
+      if (rule.concurrency > 0) this.#endRunning(rule.key)
       if (!hasWindow(rule)) continue
       const window = this.#windowOf(rule)
       dropOld(window, rule.windowMs, nowMs)
-      correct(window, places[index] ?? 0, rule.windowMs, nowMs, changeOf(rule, need, ended))
+      adjust(window, pieces[index] ?? 0, rule.windowMs, nowMs, changeOf(rule, need, ended))
     }
   }
 
@@ -63,7 +63,7 @@ export class MemoryWindows {
         const wanted = measure === 'tokens' ? tokensWanted(rule, need) : 1
         if (wanted > most) return refuse(measure, 'never')
         const over = sumOf(window, measure) + wanted - most
-        if (over > 0) return refuse(measure, waitFor(window, measure, over, rule.windowMs, nowMs))
+        if (over > 0) return refuse(measure, msUntilFreed(window, measure, over, rule.windowMs, nowMs))
       }
     }
     const running = this.#running.get(rule.key) ?? 0
@@ -75,13 +75,13 @@ export class MemoryWindows {
     return hasWindow(rule) ? addRequest(this.#windowOf(rule), rule.windowMs, nowMs, tokensWanted(rule, need)) : 0
   }
 
-  #leave(key: string): void {
+  #endRunning(key: string): void {
     const running = this.#running.get(key) ?? 0
     if (running > 1) this.#running.set(key, running - 1)
     else this.#running.delete(key)
   }
 
-  #standings(rules: readonly Rule[], nowMs: number): Standing[] {
+  #statuses(rules: readonly Rule[], nowMs: number): LimitStatus[] {
     return rules.filter(hasWindow).map((rule) => {
       const window = this.#windowOf(rule)
       const [requests, successes, tokens] = [sumOf(window, 'requests'), sumOf(window, 'successes'), sumOf(window, 'tokens')]
@@ -103,11 +103,11 @@ type WindowMeasure = Exclude<Measure, 'concurrency'>
 const windowMeasures: readonly WindowMeasure[] = ['requests', 'successes', 'tokens']
 const noNeed: Need = { id: '', inputTokens: 0, outputTokens: 0 }
 
-/** Nobody knows when a running request ends. */
+/** Retry time of a concurrency limit: it is not known when a running request ends. */
 export const concurrencyRetryMs = 1000
 
 /** What the end of a request changes in what was counted for it. */
-export function changeOf(rule: Rule, need: Need, { succeeded, undone, tokens }: Ended) {
+export function changeOf(rule: Rule, need: Need, { succeeded, undone, tokens }: RequestOutcome) {
   return {
     requests: undone ? -1 : 0,
     successes: succeeded && !undone ? 0 : -1,

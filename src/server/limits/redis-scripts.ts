@@ -48,7 +48,7 @@ end
 /**
  * KEYS: by rule, its window and its running requests. ARGV: the request's id, how long it counts as running, the retry of a full house;
  * then by rule its span, the most of requests, successes, tokens and concurrency, and the tokens that are wanted.
- * Without an id nothing is counted. Answers the rule that refuses (0 for none), its measure and its retry; then by rule the place, what is used, and the reset.
+ * Without an id nothing is counted. Answers the rule that refuses (0 for none), its measure and its retry; then by rule the piece, what is used, and the reset.
  */
 export const takeScript = `${common}
 local function wait(window, field, over, span)
@@ -81,12 +81,12 @@ end
 
 local isCounted = reply[1] == 0 and ARGV[1] ~= ''
 for rule, read in ipairs(rules) do
-  local window, span, place = windows[rule], read[1], 0
+  local window, span, piece = windows[rule], read[1], 0
   if isCounted then
     if window then
       local at = current(window, span)
       add(window, at, { 1, 1, read[6] })
-      place = window[at + 1]
+      piece = window[at + 1]
       save(KEYS[rule * 2 - 1], window, span)
     end
     if read[5] > 0 then
@@ -96,23 +96,23 @@ for rule, read in ipairs(rules) do
   end
   window = window or {}
   local reset = #window > 0 and math.max(0, window[#window - fields + 2] + span - now) or 0
-  for _, value in ipairs({ place, sum(window, 3), sum(window, 4), sum(window, 5), reset }) do reply[#reply + 1] = value end
+  for _, value in ipairs({ piece, sum(window, 3), sum(window, 4), sum(window, 5), reset }) do reply[#reply + 1] = value end
 end
 return reply
 `
 
-/** KEYS as above. ARGV: the request's id; then by rule its span (0 without a window), the place, and the change of each count. */
+/** KEYS as above. ARGV: the request's id; then by rule its span (0 without a window), the piece, and the change of each count. */
 export const endScript = `${common}
 for rule = 1, #KEYS / 2 do
   local read = {}
   for at = 1, 5 do read[at] = tonumber(ARGV[1 + (rule - 1) * 5 + at]) end
-  local span, place, tokens = read[1], read[2], read[5]
+  local span, piece, tokens = read[1], read[2], read[5]
   redis.call('ZREM', KEYS[rule * 2], ARGV[1])
   if span > 0 then
     local window = load(KEYS[rule * 2 - 1], span)
     local found = nil
     for at = 0, #window - 1, fields do
-      if window[at + 1] == place then found = at break end
+      if window[at + 1] == piece then found = at break end
     end
     if found then add(window, found, { read[3], read[4], tokens })
     elseif tokens > 0 then add(window, current(window, span), { 0, 0, tokens }) end

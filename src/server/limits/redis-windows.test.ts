@@ -2,13 +2,13 @@ import { createClient } from '@redis/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { testLogger } from '../../../test/helpers/logger.ts'
 import { type RedisServer, startRedis } from '../../../test/helpers/redis-server.ts'
-import { Counters, type Decision, type Taken } from './counters.ts'
+import { Counters, type Decision, type Grant } from './counters.ts'
 import { RedisWindows } from './redis-windows.ts'
 import type { Rule } from './rule.ts'
 
 const rule = (more: Partial<Rule> = {}): Rule => ({
   key: 'user:1',
-  whose: 'user',
+  scope: 'user',
   windowMs: 60_000,
   requests: 0,
   successes: 0,
@@ -43,28 +43,28 @@ describe.skipIf(!redis)('over several nodes', () => {
     onTestFinished(() => counters.close())
 
     const take = async (rules: readonly Rule[], inputTokens = 0, outputTokens = 0): Promise<Decision> =>
-      counters.take(rules, { id: String(ids++), inputTokens, outputTokens })
+      counters.acquire(rules, { id: String(ids++), inputTokens, outputTokens })
     const passed = async (rules: readonly Rule[], times: number) => {
       const decisions = await Promise.all(Array.from({ length: times }, () => take(rules)))
-      return decisions.filter(({ taken }) => taken).length
+      return decisions.filter(({ grant }) => grant).length
     }
-    const end = (taken: Taken | undefined, succeeded: boolean, tokens = 0) => {
-      if (!taken) throw new Error('It was not let in')
-      counters.end(taken, { succeeded, tokens })
+    const end = (grant: Grant | undefined, succeeded: boolean, tokens = 0) => {
+      if (!grant) throw new Error('It was not let in')
+      counters.release(grant, { succeeded, tokens })
     }
     const connected = () =>
-      eventually(async () => (await take([rule({ key: `probe:${ids}`, requests: 1 })])).taken?.shared !== undefined)
+      eventually(async () => (await take([rule({ key: `probe:${ids}`, requests: 1 })])).grant?.redisPieces !== undefined)
     await connected()
     return { take, passed, end, logged, connected, close: () => counters.close() }
   }
 
   it('[T205] 1,000 requests that come together on two nodes pass exactly as often as the limit says', async () => {
     const [a, b] = await Promise.all([node(), node()])
-    const rules = [rule({ requests: 300 }), rule({ key: 'group:default', whose: 'group', requests: 5000 })]
+    const rules = [rule({ requests: 300 }), rule({ key: 'group:default', scope: 'group', requests: 5000 })]
     const counts = await Promise.all([a.passed(rules, 500), b.passed(rules, 500)])
     expect(counts[0] + counts[1]).toBe(300)
     expect(Math.min(...counts)).toBeGreaterThan(0)
-    expect((await b.take([rule({ key: 'group:default', requests: 5000 })])).standings).toMatchObject([{ requests: 301 }])
+    expect((await b.take([rule({ key: 'group:default', requests: 5000 })])).statuses).toMatchObject([{ requests: 301 }])
   })
 
   it('says when requests pass again, and lets them pass then', async () => {
@@ -94,11 +94,11 @@ describe.skipIf(!redis)('over several nodes', () => {
     const rules = [rule({ successes: 1, tokens: 1000 })]
     const first = await a.take(rules, 400, 400)
     expect((await b.take(rules)).refusal?.measure).toBe('successes')
-    a.end(first.taken, false, 0)
+    a.end(first.grant, false, 0)
     const second = await retried(() => b.take(rules, 500, 500))
-    b.end(second.taken, true, 300)
+    b.end(second.grant, true, 300)
     const freed = [rule({ tokens: 1000 })]
-    expect((await retried(() => a.take(freed, 700, 0))).standings).toMatchObject([{ tokens: 1000 }])
+    expect((await retried(() => a.take(freed, 700, 0))).statuses).toMatchObject([{ tokens: 1000 }])
     expect((await b.take(freed, 1, 0)).refusal?.measure).toBe('tokens')
   })
 
@@ -107,7 +107,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     const rules = [rule({ tokens: 1000, windowMs: 3000 })]
     const first = await a.take(rules, 10, 10)
     await new Promise((resolve) => setTimeout(resolve, 3050))
-    a.end(first.taken, true, 1500)
+    a.end(first.grant, true, 1500)
     await eventually(async () => (await b.take(rules, 10, 0)).refusal?.measure === 'tokens')
   })
 
@@ -115,11 +115,11 @@ describe.skipIf(!redis)('over several nodes', () => {
     const [a, b] = await Promise.all([node(), node()])
     const rules = [rule({ concurrency: 4 })]
     const all = await Promise.all([a, b].flatMap((one) => Array.from({ length: 50 }, () => one.take(rules))))
-    const running = all.filter(({ taken }) => taken)
+    const running = all.filter(({ grant }) => grant)
     expect(running.length).toBe(4)
-    const onA = all.slice(0, 50).find(({ taken }) => taken)
-    ;(onA ? a : b).end(running[0]?.taken, false)
-    expect((await retried(() => a.take(rules))).taken).toBeDefined()
+    const onA = all.slice(0, 50).find(({ grant }) => grant)
+    ;(onA ? a : b).end(running[0]?.grant, false)
+    expect((await retried(() => a.take(rules))).grant).toBeDefined()
     expect((await b.take(rules)).refusal).toMatchObject({ measure: 'concurrency', retryMs: 1000 })
   })
 
@@ -131,7 +131,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     await b.take(rules)
     expect((await b.take(rules)).refusal?.measure).toBe('concurrency')
     await a.close()
-    expect((await retried(() => b.take(rules))).taken).toBeDefined()
+    expect((await retried(() => b.take(rules))).grant).toBeDefined()
     await new Promise((resolve) => setTimeout(resolve, 2600))
     expect((await b.take(rules)).refusal?.measure).toBe('concurrency')
   })
@@ -149,7 +149,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     const rules = [rule({ requests: 10 })]
     expect((await a.passed(rules, 4)) + (await b.passed(rules, 2))).toBe(6)
     await server.kill()
-    await eventually(async () => (await a.take([])).taken !== undefined && a.logged.length > 0)
+    await eventually(async () => (await a.take([])).grant !== undefined && a.logged.length > 0)
     expect([await a.passed(rules, 100), await b.passed(rules, 100)]).toEqual([6, 8])
     await Promise.all(Array.from({ length: 50 }, () => a.take([rule({ key: 'other', requests: 100 })])))
     const warnings = () => a.logged.filter((line) => line.includes('REDIS IS AWAY'))
@@ -168,7 +168,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     let count = 0
     for (let isAsked = true; isAsked; count++) {
       const startedAt = performance.now()
-      isAsked = (await a.take([rule({ requests: 1000 })])).taken?.shared !== undefined
+      isAsked = (await a.take([rule({ requests: 1000 })])).grant?.redisPieces !== undefined
       askedMs = performance.now() - startedAt
       if (isAsked) await new Promise((resolve) => setTimeout(resolve, 10))
     }
@@ -195,8 +195,8 @@ async function eventually(holds: () => Promise<boolean>): Promise<void> {
 async function retried(take: () => Promise<Decision>): Promise<Decision> {
   let last = await take()
   await eventually(async () => {
-    if (!last.taken) last = await take()
-    return last.taken !== undefined
+    if (!last.grant) last = await take()
+    return last.grant !== undefined
   })
   return last
 }

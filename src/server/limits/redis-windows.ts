@@ -4,7 +4,16 @@ import { activeMs, withActiveTimeout } from '../lib/active-time.ts'
 import type { Logger } from '../lib/logger.ts'
 import { changeOf, concurrencyRetryMs } from './memory-windows.ts'
 import { endScript, renewScript, takeScript } from './redis-scripts.ts'
-import { type Ended, hasWindow, type Measure, type Need, type Refusal, type Rule, tokensWanted, type Verdict } from './rule.ts'
+import {
+  hasWindow,
+  type Measure,
+  type Need,
+  type Refusal,
+  type RequestOutcome,
+  type Rule,
+  tokensWanted,
+  type Verdict,
+} from './rule.ts'
 
 export interface RedisWindowsParts {
   readonly url: string
@@ -30,8 +39,8 @@ const defaultTiming = {
 const renewedAtOnce = 500
 
 /**
- * Counts the requests of all nodes in Redis. Every answer is `undefined` while Redis is away or late, and nobody waits for it for
- * long: then each node counts on its own. Never throws.
+ * Counts the requests of all nodes in Redis. Every result is `undefined` while Redis is unavailable or slow: then each node counts on
+ * its own. Never throws, and never waits longer than `waitMs`.
  */
 export class RedisWindows {
   readonly #client: RedisClient
@@ -65,25 +74,25 @@ export class RedisWindows {
   }
 
   /** Counts a request under all rules, or under none. Undefined at once when Redis is away, and after a short while when it is late. */
-  take(rules: readonly Rule[], need: Need): Promise<Verdict | undefined> | undefined {
+  acquire(rules: readonly Rule[], need: Need): Promise<Verdict | undefined> | undefined {
     const open = rules.filter(({ concurrency }) => concurrency > 0).map((rule) => this.#openKey(rule))
-    // Only what was let in: a renewal that passes a refused request would have Redis count it as running.
-    const letIn = () => {
+    // Only admitted requests: a renewal that names a refused one would make Redis count it as running.
+    const admit = () => {
       if (open.length > 0) this.#running.set(need.id, open)
     }
     if (!this.#mayAsk()) {
-      letIn()
+      admit()
       return undefined
     }
 
     return this.#judge(rules, need.id, (rule) => [rule.tokens, rule.concurrency, tokensWanted(rule, need)]).then((verdict) => {
-      if (!verdict?.refusal) letIn()
+      if (!verdict?.refusal) admit()
       return verdict
     })
   }
 
-  /** What refuses a request by count, whatever tokens it needs. Counts nothing. Undefined as `take`. */
-  look(rules: readonly Rule[]): Promise<Verdict | undefined> | undefined {
+  /** Checks without counting: the first refusal by count, whatever tokens the request needs. Undefined as for `acquire`. */
+  peek(rules: readonly Rule[]): Promise<Verdict | undefined> | undefined {
     if (!this.#mayAsk()) return undefined
     // No tokens are ever too many: the window is read all the same.
     return this.#judge(rules, '', ({ tokens, concurrency }) => [tokens > 0 ? Number.MAX_SAFE_INTEGER : 0, concurrency, 0])
@@ -99,13 +108,13 @@ export class RedisWindows {
     return numbers && readVerdict(rules, numbers)
   }
 
-  /** Corrects the counts of a request that was let in. `places` are undefined when Redis did not say in time that it was. */
-  end(rules: readonly Rule[], places: readonly number[] | undefined, need: Need, ended: Ended): void {
+  /** Corrects the counts of an admitted request. `pieces` is undefined when the reply of Redis did not arrive in time. */
+  release(rules: readonly Rule[], pieces: readonly number[] | undefined, need: Need, ended: RequestOutcome): void {
     this.#running.delete(need.id)
     if (!this.#client.isReady) return
     const ofRules = rules.flatMap((rule, index) => {
       const { requests, successes, tokens } = changeOf(rule, need, ended)
-      return [hasWindow(rule) ? rule.windowMs : 0, places?.[index] ?? 0, requests, successes, tokens]
+      return [hasWindow(rule) ? rule.windowMs : 0, pieces?.[index] ?? 0, requests, successes, tokens]
     })
     this.#run(end, this.#keysOf(rules), [need.id, ...ofRules]).catch(() => {})
   }
@@ -153,7 +162,7 @@ export class RedisWindows {
     return reply as unknown as number[]
   }
 
-  /** Says again what runs here, so that it counts on, also after Redis has lost what it knew. */
+  /** Renews the entries of the requests that run here, so that they stay counted, also after Redis has lost its data. */
   #renew(): void {
     const pairs = [...this.#running].flatMap(([id, keys]) => keys.map((key) => ({ id, key })))
     for (let from = 0; from < pairs.length && this.#client.isReady; from += renewedAtOnce) {
@@ -201,14 +210,14 @@ const measures: readonly Measure[] = ['requests', 'successes', 'tokens', 'concur
 
 function readVerdict(rules: readonly Rule[], [refused = 0, measure = 0, retryMs = 0, ...rest]: readonly number[]): Verdict {
   const ofRules = rules.map((rule, index) => {
-    const [place = 0, requests = 0, successes = 0, tokens = 0, resetMs = 0] = rest.slice(index * 5, index * 5 + 5)
-    return { place, standing: { rule, requests, successes, tokens, resetMs } }
+    const [piece = 0, requests = 0, successes = 0, tokens = 0, resetMs = 0] = rest.slice(index * 5, index * 5 + 5)
+    return { piece, status: { rule, requests, successes, tokens, resetMs } }
   })
   const rule = rules[refused - 1]
   const refusal: Refusal | undefined = rule && { rule, measure: measures[measure - 1] ?? 'requests', retryMs }
   return {
     refusal,
-    standings: ofRules.map(({ standing }) => standing).filter((standing) => hasWindow(standing.rule)),
-    places: ofRules.map(({ place }) => place),
+    statuses: ofRules.map(({ status }) => status).filter((status) => hasWindow(status.rule)),
+    pieces: ofRules.map(({ piece }) => piece),
   }
 }

@@ -4,12 +4,12 @@ import type { Core } from '../options/core.ts'
 import { derived } from '../options/derived.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { Counters } from './counters.ts'
+import { RateLimitLease } from './rate-limit-lease.ts'
 import type { Rule } from './rule.ts'
-import { Turn } from './turn.ts'
 
 export type LimitedCaller = Pick<RelayCaller, 'userId' | 'tokenId' | 'userGroup' | 'tokenGroup' | 'limits'>
 
-/** How often and how much model requests may be made: by user, by group and by token, as the options of this moment say. */
+/** The rate limits of model requests by user, by group and by token, from the current options. */
 export class RequestLimits {
   readonly #counters: Counters
   readonly #areSet: () => boolean
@@ -22,16 +22,16 @@ export class RequestLimits {
   }
 
   /**
-   * The place of a request among the limits; undefined when nothing limits this caller, as long as they make it. `isPart`: it runs inside of
-   * a session that has a place of its own, and does not count as running beside it.
+   * The rate-limit lease of a request, not yet acquired; undefined when no limit applies to this caller. `isPart`: the request runs inside
+   * of a session that holds a lease of its own, and is not counted as a concurrent request beside it.
    */
-  turnOf(caller: LimitedCaller, requestId: string, { isPart = false } = {}): Turn | undefined {
+  leaseOf(caller: LimitedCaller, requestId: string, { isPart = false } = {}): RateLimitLease | undefined {
     if (!this.#areSet() && caller.limits === null) return undefined
     const ruleOfPart = (rule: Rule) => (isPart ? { ...rule, concurrency: 0 } : rule)
     const rulesIn = (group: string) => rulesOf(this.#options.current, caller, group).map(ruleOfPart)
     const ownGroup = caller.tokenGroup || caller.userGroup
     const certainRules = () => (ownGroup === 'auto' ? ruleOfToken(caller).map(ruleOfPart) : rulesIn(ownGroup))
-    return new Turn(this.#counters, requestId, { rulesIn, certainRules, ownGroup })
+    return new RateLimitLease(this.#counters, requestId, { rulesIn, certainRules, ownGroup })
   }
 }
 
@@ -54,7 +54,7 @@ function ruleOfToken({ tokenId, limits }: LimitedCaller): Rule[] {
   return limits ? [ruleOf('token', `token:${tokenId}`, limits)] : []
 }
 
-/** The limits that accustomed settings know: of each user, with other numbers for some groups. A period of 0 minutes limits nothing. */
+/** The limits of the compatible settings: of each user, with other numbers for some groups. A period of 0 minutes limits nothing. */
 function modelRules(values: OptionValues, userId: number, group: string): Rule[] {
   const windowMs = values.ModelRequestRateLimitDurationMinutes * 60_000
   if (!values.ModelRequestRateLimitEnabled || windowMs === 0) return []
@@ -62,15 +62,15 @@ function modelRules(values: OptionValues, userId: number, group: string): Rule[]
     values.ModelRequestRateLimitCount,
     values.ModelRequestRateLimitSuccessCount,
   ]
-  return [{ key: `user:${userId}:model:${windowMs}`, whose: 'user', windowMs, requests, successes, tokens: 0, concurrency: 0 }]
+  return [{ key: `user:${userId}:model:${windowMs}`, scope: 'user', windowMs, requests, successes, tokens: 0, concurrency: 0 }]
 }
 
 function limitsIn(map: OptionValues['UserRequestLimits'], group: string): readonly RequestLimit[] {
   return map[group] ?? map['*'] ?? []
 }
 
-/** Another window counts anew, so that its length is part of the name. */
-function ruleOf(whose: Rule['whose'], name: string, { seconds, requests, tokens, concurrency }: RequestLimit): Rule {
+/** The length of the window is part of the key, since another window must count anew. */
+function ruleOf(whose: Rule['scope'], name: string, { seconds, requests, tokens, concurrency }: RequestLimit): Rule {
   const windowMs = seconds * 1000
-  return { key: `${name}:${windowMs}`, whose, windowMs, requests, successes: 0, tokens, concurrency }
+  return { key: `${name}:${windowMs}`, scope: whose, windowMs, requests, successes: 0, tokens, concurrency }
 }

@@ -4,11 +4,11 @@
  */
 export interface Rule {
   readonly key: string
-  readonly whose: 'user' | 'group' | 'token' | 'client' | 'channel'
+  readonly scope: 'user' | 'group' | 'token' | 'client' | 'channel'
   readonly windowMs: number
-  /** All that were let in, failed ones too. */
+  /** All admitted requests, failed ones too. */
   readonly requests: number
-  /** Those that were answered. One that still runs counts until it has failed, so that no two share the last place. */
+  /** Successful requests. A running request counts until it has failed, so that two requests cannot share the last unit of the limit. */
   readonly successes: number
   readonly tokens: number
   readonly concurrency: number
@@ -27,12 +27,12 @@ export interface Need {
 export interface Refusal {
   readonly rule: Rule
   readonly measure: Measure
-  /** When the same request may be let in; never when it alone is more than the rule allows. */
+  /** When the same request may be admitted; never when it alone exceeds the rule. */
   readonly retryMs: number | 'never'
 }
 
-/** How much of a rule is used, this request included when it was let in. */
-export interface Standing {
+/** How much of a rule is used, including this request when it was admitted. */
+export interface LimitStatus {
   readonly rule: Rule
   readonly requests: number
   readonly successes: number
@@ -41,16 +41,16 @@ export interface Standing {
   readonly resetMs: number
 }
 
-/** Either a refusal, and then nothing was counted; or where each rule counted the request, for when it ends. */
+/** Either a refusal, and then nothing was counted; or the piece of each window in which the request was counted, for its release. */
 export interface Verdict {
   readonly refusal: Refusal | undefined
-  readonly standings: readonly Standing[]
+  readonly statuses: readonly LimitStatus[]
   /** By rule, the name of the piece of its window; 0 where the rule has no window. */
-  readonly places: readonly number[]
+  readonly pieces: readonly number[]
 }
 
-/** How a request that was let in has ended. */
-export interface Ended {
+/** How an admitted request has ended. */
+export interface RequestOutcome {
   readonly succeeded: boolean
   /** It is not to count at all: another counter refused it. */
   readonly undone: boolean

@@ -32,16 +32,16 @@ export function addRequest(window: Window, windowMs: number, nowMs: number, toke
   return numberAt(window, at)
 }
 
-/** Changes the counts of a piece. When it has left the window, what comes to more than was taken counts from now on. */
-export function correct(
+/** Changes the counts of a piece. When the piece has left the window, additional tokens are counted in the current piece. */
+export function adjust(
   window: Window,
-  place: number,
+  piece: number,
   windowMs: number,
   nowMs: number,
   change: Readonly<Record<Counted, number>>,
 ): void {
   let at = 0
-  while (at < window.length && numberAt(window, at) !== place) at += pieceFields
+  while (at < window.length && numberAt(window, at) !== piece) at += pieceFields
   if (at < window.length) add(window, at, change)
   else if (change.tokens > 0)
     add(window, currentPiece(window, windowMs, nowMs), { requests: 0, successes: 0, tokens: change.tokens })
@@ -59,7 +59,7 @@ function currentPiece(window: Window, windowMs: number, nowMs: number): number {
 }
 
 /** How long until `over` of what is counted has left the window. */
-export function waitFor(window: Window, counted: Counted, over: number, windowMs: number, nowMs: number): number {
+export function msUntilFreed(window: Window, counted: Counted, over: number, windowMs: number, nowMs: number): number {
   let left = over
   for (let at = 0; at < window.length; at += pieceFields) {
     left -= numberAt(window, at + fieldOf[counted])
@@ -75,8 +75,8 @@ export function resetOf(window: Window, windowMs: number, nowMs: number): number
 
 function add(window: Window, at: number, change: Readonly<Record<Counted, number>>): void {
   for (const counted of ['requests', 'successes', 'tokens'] as const) {
-    const place = at + fieldOf[counted]
-    window[place] = Math.max(0, numberAt(window, place) + change[counted])
+    const field = at + fieldOf[counted]
+    window[field] = Math.max(0, numberAt(window, field) + change[counted])
   }
 }
 

@@ -1,4 +1,4 @@
-import { foldCodePoint, foldUnit, noUnits, severalUnits } from './fold.ts'
+import { foldCodePoint, foldUnit, noUnits, severalUnits } from './case-folding.ts'
 import { nothingSeen, type WordList } from './word-list.ts'
 
 /** What may go on to the caller now, and the last listed word that was found in what was pushed. */

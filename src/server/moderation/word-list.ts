@@ -1,4 +1,4 @@
-import { foldCodePoint, foldText, foldUnit, noUnits, severalUnits } from './fold.ts'
+import { foldCase, foldCodePoint, foldUnit, noUnits, severalUnits } from './case-folding.ts'
 
 export interface Listed {
   readonly word: string
@@ -32,7 +32,7 @@ export class WordList {
   readonly #plain: readonly string[] | undefined
 
   constructor(words: readonly string[]) {
-    const folded = words.map((word) => ({ word, text: foldText(word) })).filter(({ text }) => text !== '')
+    const folded = words.map((word) => ({ word, text: foldCase(word) })).filter(({ text }) => text !== '')
     const letters = folded.reduce((sum, { text }) => sum + text.length, 0)
     this.longest = folded.reduce((most, { text }) => Math.max(most, text.length), 0)
     this.#plain = folded.length <= shortList ? folded.flatMap(({ text }) => (isPlain(text) ? [text] : [])) : undefined

@@ -1,6 +1,6 @@
 import { furtherTurn, isHeavy } from '../lib/loop-turns.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
-import type { Turn } from '../limits/turn.ts'
+import type { RateLimitLease } from '../limits/rate-limit-lease.ts'
 import { wireFormats } from '../protocols/index.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import { authenticateCall } from './admission/authenticate.ts'
@@ -22,7 +22,7 @@ import { mayNameHistory } from './stored-responses/home-channel.ts'
 export async function handleRelay(app: RelayParts, endpoint: RelayEndpoint, call: Call): Promise<void> {
   const caller = await authenticateCall(app, endpoint, call)
   if (await deliverKept(app, call, caller)) return
-  const turn = app.limits.turnOf(caller, call.id)
+  const turn = app.limits.leaseOf(caller, call.id)
   try {
     if (turn) await withinLimits(app, call, turn, () => answerCaller(app, endpoint, call, caller, turn))
     else await answerCaller(app, endpoint, call, caller, undefined)
@@ -37,7 +37,7 @@ async function answerCaller(
   endpoint: RelayEndpoint,
   call: Call,
   arrived: RelayCaller,
-  turn: Turn | undefined,
+  turn: RateLimitLease | undefined,
 ): Promise<void> {
   const isFree = wireFormats[endpoint.format].isFree === true
   await judgeBeforeBody(app, call, { caller: arrived, turn, isFree, groupInBody: endpoint.from === 'session' })

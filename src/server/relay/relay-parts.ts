@@ -1,5 +1,5 @@
 import type { Sessions } from '../accounts/sessions.ts'
-import type { EndpointMisses } from '../channels/lacking.ts'
+import type { EndpointMisses } from '../channels/missing-endpoints.ts'
 import type { ChannelIndex, RunningChannel } from '../channels/model-index.ts'
 import type { Choice } from '../channels/select.ts'
 import type { Spending } from '../channels/spending.ts'
@@ -10,8 +10,8 @@ import type { AppError } from '../lib/failure.ts'
 import type { UpstreamAgents } from '../lib/http-client.ts'
 import type { Snapshot } from '../lib/snapshot.ts'
 import type { Deadlines } from '../lib/timer-wheel.ts'
+import type { RateLimitLease } from '../limits/rate-limit-lease.ts'
 import type { RequestLimits } from '../limits/request-limits.ts'
-import type { Turn } from '../limits/turn.ts'
 import type { Moderation } from '../moderation/moderation.ts'
 import type { Core } from '../options/core.ts'
 import type { Catalog } from '../pricing/catalog.ts'
@@ -97,7 +97,7 @@ export interface AdmittedRequest {
   /** Output limit of each completion that goes upstream because the balance affords no more. */
   readonly outputLimit?: number | undefined
   /** The place of the request among its limits; undefined when it has none. */
-  readonly turn: Turn | undefined
+  readonly turn: RateLimitLease | undefined
   /** For a request that goes on from what an upstream keeps. */
   readonly home?: Home | undefined
   /** For a turn that this server keeps where its channel keeps nothing. */

@@ -1,5 +1,5 @@
 import type { RunningChannel } from '../channels/model-index.ts'
-import { ownHeaders } from '../channels/override.ts'
+import { withHeaderOverrides } from '../channels/override.ts'
 import { CallFailure, callConfigured, type Reply, type UpstreamAgents } from '../lib/http-client.ts'
 import { isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
 import type { CallerHeaders } from '../providers/provider.ts'
@@ -37,7 +37,7 @@ async function askOnce(
     reply = await callConfigured(agents, {
       url: `${channel.baseUrl}${path}`,
       method,
-      headers: ownHeaders(
+      headers: withHeaderOverrides(
         channel,
         {
           accept: 'application/json',

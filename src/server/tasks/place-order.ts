@@ -106,7 +106,7 @@ async function tryChannel(
   const asked = { id: call.id, model: admitted.model, inputTokens: 0, isPinned: choice === 'pinned' }
   const run = app.traffic.begin(channel, asked)
   try {
-    const fullMs = run.fullMs ? await run.fullMs : 0
+    const fullMs = run.waitMs ? await run.waitMs : 0
     if (fullMs > 0) {
       full.set(channel.id, fullMs)
       return 'full'
@@ -125,7 +125,7 @@ async function tryChannel(
     if (!(verdict instanceof UpstreamFailure) && !verdict.isAccepted && verdict.isOutOfAccounts) noteNoAccount(app, channel)
     return verdict
   } finally {
-    run.left()
+    run.abandoned()
   }
 }
 

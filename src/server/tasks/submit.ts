@@ -1,7 +1,7 @@
 import { noUsage } from '../../contract/usage.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { background } from '../lib/logger.ts'
-import type { Turn } from '../limits/turn.ts'
+import type { RateLimitLease } from '../limits/rate-limit-lease.ts'
 import { costOf, type Price } from '../pricing/quote.ts'
 import { ownError } from '../protocols/error-body.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
@@ -38,7 +38,7 @@ export function isBeingPlaced(requestId: string): boolean {
  */
 export async function submitOrder(app: RelayParts, call: Call, read: (body: JsonObject) => Order): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
-  const turn = app.limits.turnOf(caller, call.id)
+  const turn = app.limits.leaseOf(caller, call.id)
   const run = async () => {
     await judgeBeforeBody(app, call, { caller, turn, isFree: false })
     await submit(app, { call, caller, order: read((await call.readBody()).json), turn })
@@ -51,7 +51,7 @@ interface Asked {
   readonly call: Call
   readonly caller: RelayCaller
   readonly order: Order
-  readonly turn: Turn | undefined
+  readonly turn: RateLimitLease | undefined
 }
 
 interface Held extends Asked {
@@ -115,7 +115,7 @@ async function take(app: RelayParts, held: Held, task: NewTask, taken: Taken): P
       await dropTask(app, task, undefined)
     } else {
       const charge = chargeOf(app, held, taken)
-      held.turn?.used(0)
+      held.turn?.noteTokens(0)
       await settle(app, hold, charge)
       const isTaken = await takeTask(app, task, { channelId: channel.id, keyId: channel.keyId, quota: charge.amount, verdict })
       if (!isTaken) fail('task_not_submitted')

@@ -5,8 +5,8 @@ import type { Grain, SumsBy } from '../../contract/entities/usage-sum.ts'
 import type { Core } from '../options/core.ts'
 import { listQuotaData, spanMaxDays } from './data.ts'
 import type { LogFilter } from './filter.ts'
-import { foldUsage } from './fold.ts'
 import { splitByHour } from './hours.ts'
+import { rollUpHours } from './roll-up.ts'
 import { logStatistics } from './stats.ts'
 import { readSums } from './sums.ts'
 
@@ -40,7 +40,7 @@ eachDatabase('sums of charges', (fresh) => {
     expect(ofLedger(ada) + ofLedger(bob)).toBe(charged)
 
     const filter = { start_timestamp: monday, end_timestamp: monday + 13 * day }
-    const foldedAt = (at: number) => foldUsage({ ...core, now: () => at * 1000 })
+    const foldedAt = (at: number) => rollUpHours({ ...core, now: () => at * 1000 })
     const before = await readAll(core, filter, ada)
     expect(await foldedAt(monday + 6 * day)).toBe(29)
     expect(await readAll(core, filter, ada)).toEqual(before)
@@ -98,7 +98,7 @@ eachDatabase('sums of charges', (fresh) => {
     })
   })
 
-  it('take in what was charged late, after its hour was folded', async () => {
+  it('take in what was charged late, after its hour was rolled up', async () => {
     const books = await ledgerOf(await fresh())
     const { core, ledger } = books
     const user = await books.user(1_000_000)
@@ -115,10 +115,10 @@ eachDatabase('sums of charges', (fresh) => {
     }
     await charge(monday, 'early')
     await charge(monday + 3 * hour, 'last')
-    expect(await foldUsage(later)).toBe(2)
+    expect(await rollUpHours(later)).toBe(2)
     await charge(monday, 'early')
     await charge(monday + hour, 'late')
-    expect(await foldUsage(later)).toBe(2)
+    expect(await rollUpHours(later)).toBe(2)
     expect(await read()).toEqual([
       [0, 'early', 200],
       [1, 'late', 100],
@@ -128,9 +128,9 @@ eachDatabase('sums of charges', (fresh) => {
 
     // By a clock that was wrong for a while.
     await charge(monday + 400 * day, 'dreamt')
-    expect(await foldUsage({ ...core, now: () => (monday + 401 * day) * 1000 })).toBe(1)
+    expect(await rollUpHours({ ...core, now: () => (monday + 401 * day) * 1000 })).toBe(1)
     await charge(monday + 4 * hour, 'awake')
-    expect(await foldUsage(later)).toBe(1)
+    expect(await rollUpHours(later)).toBe(1)
     expect((await logStatistics(core, { model_name: 'awake' })).quota).toBe(100)
     expect((await logStatistics(core, {})).quota).toBe(600)
   })

@@ -3,8 +3,8 @@ import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
 import { type LogFilter, resolveFilter } from './filter.ts'
-import { eachSum, hourSums } from './folded.ts'
 import { hourSeconds } from './hours.ts'
+import { eachSum, hourSums } from './rollup.ts'
 
 /**
  * The roll-up for dashboards: charges by hour, written in the commit of each charge, so that its sums are those of the ledger, whatever

@@ -4,8 +4,8 @@ import type { Queries } from '../db/open.ts'
 import { csvLine } from '../lib/csv.ts'
 import { zoneClock } from '../lib/zone-clock.ts'
 import type { Core } from '../options/core.ts'
-import { matchingHoursOf } from './cells.ts'
 import { type LogFilter, type ResolvedFilter, resolveFilter } from './filter.ts'
+import { hoursWithMatches } from './hour-buckets.ts'
 import { hourSeconds, type Span } from './hours.ts'
 import { forOwner, presentLog } from './log.ts'
 import { daysOf, isLocated, newestLogs } from './rows.ts'
@@ -66,7 +66,7 @@ async function* chunks(db: Queries, filter: ResolvedFilter) {
 }
 
 async function* hoursOf(db: Queries, filter: ResolvedFilter): AsyncGenerator<Span> {
-  for (const hour of await matchingHoursOf(db, filter)) yield { from: hour, to: hour + hourSeconds - 1 }
+  for (const hour of await hoursWithMatches(db, filter)) yield { from: hour, to: hour + hourSeconds - 1 }
 }
 
 interface Shown {

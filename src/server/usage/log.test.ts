@@ -12,10 +12,10 @@ import { verifyAudit } from '../options/audit.ts'
 import type { Core } from '../options/core.ts'
 import { type Export, exportLogs } from './export.ts'
 import { type LogFilter, resolveFilter } from './filter.ts'
-import { foldUsage } from './fold.ts'
 import { hourSeconds } from './hours.ts'
-import { type Asked, listLogs, listOwnLogs, recordLog, searchLogs, searchOwnLogs } from './log.ts'
+import { type LogQuery, listLogs, listOwnLogs, recordLog, searchLogs, searchOwnLogs } from './log.ts'
 import { askForPurge, purgeLogs, readPurge, runPurges, stopPurge } from './purge.ts'
+import { rollUpHours } from './roll-up.ts'
 import { logsInOrder, type Order } from './rows.ts'
 import { logStatistics } from './stats.ts'
 
@@ -307,7 +307,7 @@ eachDatabase('logs', (fresh, kind) => {
 
   it('is read from the oldest on too: page by page, from where a page ended, and by way of the roll-up', async () => {
     for (let index = 0; index < 7; index++) await add({ created_at: nowSeconds + Math.floor(index / 3), content: String(index) })
-    const oldest = async (asked: Partial<Asked>) => {
+    const oldest = async (asked: Partial<LogQuery>) => {
       const { items, next } = await listLogs(core, { filter: {}, page: { offset: 0, limit: 2 }, order: 'oldest', ...asked })
       return [items.map(({ content }) => content), next] as const
     }
@@ -333,8 +333,8 @@ eachDatabase('logs', (fresh, kind) => {
     // Hours whose rows were not kept are passed over.
     await rollUp(core, { user_id: ada, created_at: nowSeconds - 99 * hourSeconds, type: 2, model_name: 'rare' })
     expect((await oldest({ filter: { model_name: 'rare' } }))[0]).toEqual(['r3', 'r2'])
-    for (const folded of [false, true]) {
-      if (folded) await foldUsage(core)
+    for (const isRolledUp of [false, true]) {
+      if (isRolledUp) await rollUpHours(core)
       expect((await oldest({ filter: { token_name: 'k' }, page: { offset: 1, limit: 2 } }))[0]).toEqual(['r2', 'r1'])
     }
   })
@@ -373,7 +373,7 @@ eachDatabase('logs', (fresh, kind) => {
     expect(await found({ model_name: 'never' })).toEqual([[], 0])
   })
 
-  it('finds what a token was used for, and what it cost, before and after its hours are folded', async () => {
+  it('finds what a token was used for, and what it cost, before and after its hours are rolled up', async () => {
     const hours = (count: number) => nowSeconds - count * hourSeconds
     for (let hour = 0; hour < 30; hour++) {
       await add({ created_at: hours(hour), token_name: 'often', quota: 1 })
@@ -403,9 +403,9 @@ eachDatabase('logs', (fresh, kind) => {
     }
     await check()
     const at = (time: number) => ({ ...core, now: () => time * 1000 })
-    expect(await foldUsage(at(hours(10)))).toBe(18)
+    expect(await rollUpHours(at(hours(10)))).toBe(18)
     await check()
-    expect(await foldUsage(at(hours(-2)))).toBe(12)
+    expect(await rollUpHours(at(hours(-2)))).toBe(12)
     await check()
   })
 
@@ -413,13 +413,13 @@ eachDatabase('logs', (fresh, kind) => {
     const at = nowSeconds - 5 * hourSeconds
     const consumed = async (token_name: string) => (await logStatistics(core, { token_name })).quota
     for (let count = 0; count < 3; count++) await add({ created_at: at, token_name: 'early', quota: 10 })
-    expect(await foldUsage(core)).toBe(1)
+    expect(await rollUpHours(core)).toBe(1)
     expect(await purgeLogs(core, { before: nowSeconds })).toBe(3)
     expect(await consumed('early')).toBe(30)
 
     await add({ created_at: at, token_name: 'early', quota: 7 })
     await add({ created_at: at, token_name: 'late', quota: 100 })
-    expect(await foldUsage(core)).toBe(1)
+    expect(await rollUpHours(core)).toBe(1)
     expect(await consumed('early')).toBeGreaterThanOrEqual(30)
     expect(await consumed('late')).toBe(100)
     expect(await listLogs(core, { filter: { token_name: 'early' }, page })).toMatchObject({ items: [{ quota: 7 }] })

@@ -5,7 +5,7 @@ import type { Queries } from '../db/open.ts'
 import { type PageOf, startingWith } from '../db/page.ts'
 import type { Core } from '../options/core.ts'
 import { type LogFilter, resolveFilter } from './filter.ts'
-import { countRows, daysOf, type LogRow, newestLogs, type Order, type Place, readRows } from './rows.ts'
+import { type Cursor, countRows, daysOf, type LogRow, newestLogs, type Order, readRows } from './rows.ts'
 
 /**
  * The usage log: what happened to a user's quota and account, for people to read. Consume rows are written by `wallet/ledger.ts` in
@@ -14,7 +14,7 @@ import { countRows, daysOf, type LogRow, newestLogs, type Order, type Place, rea
 
 const searchedMax = 100
 
-export interface Asked {
+export interface LogQuery {
   readonly filter: LogFilter
   readonly page: PageOf
   /** Where an earlier page said that the next begins; it comes before the number of the page. */
@@ -33,7 +33,10 @@ interface Listed {
 }
 
 /** Rows for admins, newest first unless told otherwise. */
-export async function listLogs(core: Core, { filter, page, before = '', order = 'newest', uncounted }: Asked): Promise<Listed> {
+export async function listLogs(
+  core: Core,
+  { filter, page, before = '', order = 'newest', uncounted }: LogQuery,
+): Promise<Listed> {
   const place = readPlace(before)
   const found = await resolveFilter(core.db, filter)
   if (!found) return { items: [], total: 0, next: '' }
@@ -45,7 +48,7 @@ export async function listLogs(core: Core, { filter, page, before = '', order = 
 }
 
 /** Rows of one user for that user: no channel, nothing for admins, and no number that tells how many rows others have. */
-export async function listOwnLogs(core: Core, { userId, filter, ...asked }: Asked & { userId: number }): Promise<Listed> {
+export async function listOwnLogs(core: Core, { userId, filter, ...asked }: LogQuery & { userId: number }): Promise<Listed> {
   const listed = await listLogs(core, { ...asked, filter: { ...filter, userId } })
   return { ...listed, items: forOwner(listed.items) }
 }
@@ -112,12 +115,12 @@ function withoutAdminInfo(other: string): string {
 }
 
 /** `<seconds>-<rows of that second before>`; anything else is none. */
-function readPlace(text: string): Place | undefined {
+function readPlace(text: string): Cursor | undefined {
   const [, at, skip] = /^(\d{1,12})-(\d{1,9})$/.exec(text) ?? []
   return at === undefined ? undefined : { at: Number(at), skip: Number(skip) }
 }
 
-function placeAfter(rows: readonly LogRow[], from: Place | undefined): string {
+function placeAfter(rows: readonly LogRow[], from: Cursor | undefined): string {
   const at = rows.at(-1)?.created_at ?? 0
   const sameSecond = rows.filter(({ created_at }) => created_at === at).length
   // A second with more rows than a page goes on where the page before had come to.

@@ -2,14 +2,14 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import { logsCountedAhead, logType } from '../../contract/entities/log.ts'
 import type { Queries } from '../db/open.ts'
 import type { Row, Tables } from '../db/schema.ts'
-import { type Cell, cellsInOrder, firstHour, knownSums, payersSince } from './cells.ts'
 import { matching, type ResolvedFilter } from './filter.ts'
-import { foldedUntil } from './folded.ts'
+import { firstHour, type HourBucket, hourBuckets, sumWithoutRows, userHoursSince } from './hour-buckets.ts'
 import { hourSeconds, type Span } from './hours.ts'
+import { rollupEnd } from './rollup.ts'
 
 /**
  * How rows of a log of any length are found: along an index from the newest on. Filters that no index of `logs` knows are looked up in
- * `cells` first.
+ * the hour buckets first.
  */
 
 /** `channel_name` is null when the channel is gone. */
@@ -19,14 +19,14 @@ export type LogRow = Row<'logs'> & { channel_name: string | null }
 export type Order = 'newest' | 'oldest'
 
 /** Where a page begins: this many rows behind the first that is not before `at` in its order; 0 is the first of all. */
-export interface Place {
+export interface Cursor {
   readonly at: number
   readonly skip: number
 }
 
 type LogQuery = SelectQueryBuilder<Tables, 'logs', LogRow>
 
-const cellsMax = 2000
+const bucketsMax = 2000
 const daySeconds = 86_400
 
 /** Matching rows with the names of their channels, newest first. Every order and range is one of an index of `logs`. */
@@ -38,7 +38,7 @@ export function logsInOrder(db: Queries, filter: ResolvedFilter, order: Order): 
   return inOrder(matchingRows(db, filter), order)
 }
 
-interface PageOfRows extends Place {
+interface PageRequest extends Cursor {
   readonly order: Order
   readonly limit: number
 }
@@ -66,22 +66,22 @@ export function matchingRows(db: Queries, filter: ResolvedFilter): SelectQueryBu
 }
 
 /** A page of matching rows in the order of their times. */
-export async function readRows(db: Queries, filter: ResolvedFilter, page: PageOfRows): Promise<LogRow[]> {
+export async function readRows(db: Queries, filter: ResolvedFilter, page: PageRequest): Promise<LogRow[]> {
   const { at, order } = page
   const rest = at === 0 ? filter : beginningAt(filter, at, order)
   if (!isLocated(filter)) return readAlong(db, rest, page)
 
   const kept = await sinceFirstRow(db, rest)
   if (!kept) return []
-  const cells = await cellsInOrder(db, kept, { order, limit: cellsMax + 1 })
-  const first = cells[0]?.hour
+  const buckets = await hourBuckets(db, kept, { order, limit: bucketsMax + 1 })
+  const first = buckets[0]?.hour
   if (first === undefined) return []
   // So many that a walk from the first on finds them by the way.
-  if (cells.length > cellsMax) {
+  if (buckets.length > bucketsMax) {
     const begin = order === 'newest' ? first + hourSeconds - 1 : first
     return readAlong(db, beginningAt(kept, begin, order), page)
   }
-  return readCells(db, kept, { ...page, cells })
+  return readBuckets(db, kept, { ...page, buckets })
 }
 
 /** The filter without the hours before the first row: the roll-up knows them, but their rows were not kept. Undefined when there are no rows. */
@@ -116,7 +116,7 @@ export async function countRows(db: Queries, filter: ResolvedFilter, offset: num
 
   const kept = await sinceFirstRow(db, filter)
   if (!kept) return 0
-  const known = await knownSums(db, kept)
+  const known = await sumWithoutRows(db, kept)
   if (!known) return countOf(db, await locatedRows(db, filter), limit)
   let { count } = known.sum
   for (const { from, to } of known.left) {
@@ -125,7 +125,7 @@ export async function countRows(db: Queries, filter: ResolvedFilter, offset: num
   return Math.min(count, limit)
 }
 
-/** The quota of all rows that match, by way of the cells. */
+/** The quota of all rows that match, by way of the buckets. */
 export async function sumLocated(db: Queries, filter: ResolvedFilter): Promise<number> {
   const rows = await locatedRows(db, filter)
   const { quota } = await rows
@@ -172,7 +172,7 @@ function inOrder<Joined extends Tables & { logs: Tables['logs'] }, From extends 
 async function readAlong(
   db: Queries,
   filter: ResolvedFilter,
-  { order, skip, limit }: Pick<PageOfRows, 'order' | 'skip' | 'limit'>,
+  { order, skip, limit }: Pick<PageRequest, 'order' | 'skip' | 'limit'>,
 ): Promise<LogRow[]> {
   if (skip === 0) return logsInOrder(db, filter, order).limit(limit).execute()
   const direction = directions[order]
@@ -194,33 +194,33 @@ async function readAlong(
 const directions = { newest: 'desc', oldest: 'asc' } as const
 
 /** Visits as many hours as promise the page; and more when some kept no rows. */
-async function readCells(
+async function readBuckets(
   db: Queries,
   filter: ResolvedFilter,
-  { cells, order, skip, limit }: Omit<PageOfRows, 'at'> & { readonly cells: readonly Cell[] },
+  { buckets, order, skip, limit }: Omit<PageRequest, 'at'> & { readonly buckets: readonly HourBucket[] },
 ): Promise<LogRow[]> {
   let visited = 0
   let promised = 0
   for (let wanted = skip + limit; ; wanted *= 4) {
-    for (; visited < cells.length && promised < wanted; visited++) promised += cells[visited]?.count ?? 0
-    const seen = endingWith(filter, cells[visited - 1]?.hour ?? 0, order)
+    for (; visited < buckets.length && promised < wanted; visited++) promised += buckets[visited]?.count ?? 0
+    const seen = endingWith(filter, buckets[visited - 1]?.hour ?? 0, order)
     const rows = await inOrder(await locatedRows(db, seen), order)
       .offset(skip)
       .limit(limit)
       .execute()
-    if (rows.length === limit || visited === cells.length) return rows
+    if (rows.length === limit || visited === buckets.length) return rows
   }
 }
 
-/** The rows of all cells that match; the order of the join is the one that it is written in. */
+/** The rows of all buckets that match; the order of the join is the one that it is written in. */
 async function locatedRows(db: Queries, filter: ResolvedFilter) {
-  const mark = filter.token_name ? await foldedUntil(db) : 0
+  const mark = filter.token_name ? await rollupEnd(db) : 0
   return db
-    .selectFrom(payersSince(db, filter, { hour: firstHour(filter), mark }))
+    .selectFrom(userHoursSince(db, filter, { hour: firstHour(filter), mark }))
     .crossJoin('logs')
-    .whereRef('logs.user_id', '=', 'cells.payer')
-    .whereRef('logs.created_at', '>=', 'cells.hour')
-    .where((eb) => eb('logs.created_at', '<', eb('cells.hour', '+', hourSeconds)))
+    .whereRef('logs.user_id', '=', 'user_hours.charged_user')
+    .whereRef('logs.created_at', '>=', 'user_hours.hour')
+    .where((eb) => eb('logs.created_at', '<', eb('user_hours.hour', '+', hourSeconds)))
     .where('logs.type', '=', logType.consume)
     .where(matching(filter))
 }

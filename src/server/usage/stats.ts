@@ -2,8 +2,8 @@ import { logType } from '../../contract/entities/log.ts'
 import type { Queries } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
-import { knownSums } from './cells.ts'
 import { type LogFilter, type ResolvedFilter, resolveFilter } from './filter.ts'
+import { sumWithoutRows } from './hour-buckets.ts'
 import { isLocated, matchingRows, sumLocated } from './rows.ts'
 
 const rateSeconds = 60
@@ -20,7 +20,7 @@ export async function logStatistics(core: Core, filter: LogFilter): Promise<{ qu
 }
 
 async function consumed(db: Queries, filter: ResolvedFilter): Promise<number> {
-  const known = await knownSums(db, filter)
+  const known = await sumWithoutRows(db, filter)
   if (!known) return isLocated(filter) ? sumLocated(db, filter) : sumRows(db, filter)
   let { quota } = known.sum
   for (const { from, to } of known.left) quota += await sumRows(db, { ...filter, start_timestamp: from, end_timestamp: to })

@@ -4,9 +4,9 @@ import type { Queries } from '../db/open.ts'
 import type { Core } from '../options/core.ts'
 import { spanMaxDays, wholeHours } from './data.ts'
 import { type LogFilter, resolveFilter } from './filter.ts'
-import { add, eachSum, hourSums, type Key, type Sum } from './folded.ts'
+import { add, eachSum, hourSums, type Key, type Sum } from './rollup.ts'
 
-export interface SumsAsked {
+export interface SumsQuery {
   readonly filter: LogFilter
   readonly by: SumsBy
   readonly grain: Grain
@@ -26,7 +26,7 @@ type Bucket = Map<Key, Sum>
 type Buckets = Map<number, Bucket>
 
 /** Charges by time and by one side; the largest keys by themselves, all others together. Throws `data_span_too_long`. */
-export async function readSums(core: Core, { filter, by, ...asked }: SumsAsked): Promise<UsageSums> {
+export async function readSums(core: Core, { filter, by, ...asked }: SumsQuery): Promise<UsageSums> {
   const maxDays = asked.grain === 'hour' ? hoursMaxDays : spanMaxDays.all
   const found = await resolveFilter(core.db, wholeHours(core, filter, maxDays))
   if (!found) return { keys: [], points: [], total: nothing() }
@@ -44,7 +44,7 @@ export async function readSums(core: Core, { filter, by, ...asked }: SumsAsked):
 }
 
 /** The beginning of the hour, day or week that an hour lies in, where the asker lives. */
-function bucketsOf({ grain, offsetMinutes }: Pick<SumsAsked, 'grain' | 'offsetMinutes'>): (hour: number) => number {
+function bucketsOf({ grain, offsetMinutes }: Pick<SumsQuery, 'grain' | 'offsetMinutes'>): (hour: number) => number {
   const size = grainSeconds[grain]
   const shift = (grain === 'hour' ? 0 : offsetMinutes * 60) + (grain === 'week' ? weekShiftSeconds : 0)
   return (hour) => Math.floor((hour + shift) / size) * size - shift

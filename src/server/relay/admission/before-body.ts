@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { withDatabaseTimeout } from '../../db/with-timeout.ts'
 import { fail } from '../../lib/failure.ts'
-import type { Turn } from '../../limits/turn.ts'
+import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import { groupsToTry } from '../../pricing/groups.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { Call } from '../http/client-exchange.ts'
@@ -12,7 +12,7 @@ import { requireRoom } from './rate-limit.ts'
 /** What is asked before the body of a request is read. */
 interface Unread {
   readonly caller: RelayCaller
-  readonly turn: Turn | undefined
+  readonly turn: RateLimitLease | undefined
   /** The call costs nothing. */
   readonly isFree: boolean
   /** The body names the group. */

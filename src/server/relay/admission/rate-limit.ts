@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../../../contract/errors.ts'
 import type { Text } from '../../../contract/text.ts'
 import { AppError } from '../../lib/failure.ts'
-import type { Measure, Refusal, Rule, Standing } from '../../limits/rule.ts'
-import type { Turn, TurnNeed } from '../../limits/turn.ts'
+import type { LeaseNeed, RateLimitLease } from '../../limits/rate-limit-lease.ts'
+import type { LimitStatus, Measure, Refusal, Rule } from '../../limits/rule.ts'
 import type { Dialect } from '../../protocols/format.ts'
 import type { Call } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
@@ -14,17 +14,17 @@ import type { RelayParts } from '../relay-parts.ts'
 export async function withinLimits(
   app: RelayParts,
   call: Call,
-  turn: Turn,
+  turn: RateLimitLease,
   run: () => Promise<void>,
   answered: () => boolean = () => call.isCommitted && call.response.statusCode < 400,
 ): Promise<void> {
   try {
     await run()
   } catch (error) {
-    if (!turn.isEntered) tellLimits(app, call, turn, await turn.enterFailed())
+    if (!turn.isDecided) tellLimits(app, call, turn, await turn.acquireForFailed())
     throw error
   } finally {
-    turn.end(answered())
+    turn.release(answered())
   }
 }
 
@@ -32,18 +32,18 @@ export async function withinLimits(
  * Counts a request under its limits and tells the caller how far they are used. Throws `rate_limit_requests`, `rate_limit_successes`,
  * `rate_limit_tokens`, `rate_limit_prompt` or `rate_limit_concurrency`.
  */
-export async function enterLimits(app: RelayParts, call: Call, turn: Turn, need: TurnNeed): Promise<void> {
-  tellLimits(app, call, turn, await turn.enter(need))
+export async function enterLimits(app: RelayParts, call: Call, turn: RateLimitLease, need: LeaseNeed): Promise<void> {
+  tellLimits(app, call, turn, await turn.acquire(need))
 }
 
 /** Throws as `enterLimits` for what refuses a request by count, before its body is read. Counts nothing. */
-export async function requireRoom(app: RelayParts, call: Call, turn: Turn, asksAll: boolean): Promise<void> {
+export async function requireRoom(app: RelayParts, call: Call, turn: RateLimitLease, asksAll: boolean): Promise<void> {
   const refusal = await turn.refusedByCount(asksAll)
   if (refusal) tellLimits(app, call, turn, refusal)
 }
 
-function tellLimits(app: RelayParts, call: Call, turn: Turn, refusal: Refusal | undefined): void {
-  for (const [name, value] of limitHeaders(call.dialect, turn.standings, app.now())) call.tell(name, value)
+function tellLimits(app: RelayParts, call: Call, turn: RateLimitLease, refusal: Refusal | undefined): void {
+  for (const [name, value] of limitHeaders(call.dialect, turn.statuses, app.now())) call.tell(name, value)
   if (refusal) throw limitError(refusal)
 }
 
@@ -54,7 +54,7 @@ const codes: Readonly<Record<Measure, ErrorCode>> = {
   concurrency: 'rate_limit_concurrency',
 }
 
-const whoseTexts: Readonly<Record<Rule['whose'], Text>> = {
+const whoseTexts: Readonly<Record<Rule['scope'], Text>> = {
   user: { zh: '您', en: 'You have' },
   group: { zh: '当前分组', en: 'Your group has' },
   token: { zh: '该令牌', en: 'This API key has' },
@@ -64,7 +64,7 @@ const whoseTexts: Readonly<Record<Rule['whose'], Text>> = {
 
 /** What a refused caller is told. */
 export function limitError({ rule, measure, retryMs }: Refusal): AppError {
-  const params = { whose: whoseTexts[rule.whose], count: rule[measure], window: durationText(rule.windowMs) }
+  const params = { whose: whoseTexts[rule.scope], count: rule[measure], window: durationText(rule.windowMs) }
   if (retryMs === 'never') return new AppError('rate_limit_prompt', params)
   return new AppError(codes[measure], { ...params, retryAfter: Math.ceil(retryMs / 1000) })
 }
@@ -89,7 +89,11 @@ interface Left {
 }
 
 /** The headers that SDKs and agents of the dialect read to pace themselves. Source: API references of both vendors, 2026-11. */
-export function limitHeaders(dialect: Dialect, standings: readonly Standing[], nowMs: number): [name: string, value: string][] {
+export function limitHeaders(
+  dialect: Dialect,
+  standings: readonly LimitStatus[],
+  nowMs: number,
+): [name: string, value: string][] {
   const kinds = [
     ['requests', leastLeft(standings, ['requests', 'successes'])],
     ['tokens', leastLeft(standings, ['tokens'])],
@@ -104,7 +108,10 @@ export function limitHeaders(dialect: Dialect, standings: readonly Standing[], n
   })
 }
 
-function leastLeft(standings: readonly Standing[], measures: readonly ('requests' | 'successes' | 'tokens')[]): Left | undefined {
+function leastLeft(
+  standings: readonly LimitStatus[],
+  measures: readonly ('requests' | 'successes' | 'tokens')[],
+): Left | undefined {
   return standings
     .flatMap((standing) => measures.map((measure) => ({ limit: standing.rule[measure], used: standing[measure], standing })))
     .filter(({ limit }) => limit > 0)

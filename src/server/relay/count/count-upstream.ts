@@ -1,5 +1,5 @@
+import { bodyOverrides, hasBodyOverrides } from '../../channels/body-overrides.ts'
 import type { ChannelIndex, RunningChannel } from '../../channels/model-index.ts'
-import { hasOwnWords, ownMembers } from '../../channels/own-body.ts'
 import { resolveModel, selectChannel, selectKey, selectPinned } from '../../channels/select.ts'
 import { upstreamFormat } from '../../channels/upstream-format.ts'
 import { AppError } from '../../lib/failure.ts'
@@ -121,7 +121,7 @@ async function ask(app: RelayParts, channel: RunningChannel, way: Way, counted: 
 
 /** What the channel would put into the request for an answer is counted too. */
 function wordsOf({ setting }: RunningChannel, { model, count: { of } }: Way, { facts }: Counted, body: JsonObject): JsonObject {
-  return hasOwnWords(setting) ? ownMembers(setting, of, body, { model, asked: facts.model }) : {}
+  return hasBodyOverrides(setting) ? bodyOverrides(setting, of, body, { model, asked: facts.model }) : {}
 }
 
 /** The request for an answer, in the format of the upstream. Media behind addresses stay there. */

@@ -1,5 +1,5 @@
 import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
-import type { Turn } from '../../limits/turn.ts'
+import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import { countMedia } from '../../protocols/count-media.ts'
 import { countTokens } from '../../protocols/count-tokens.ts'
 import { wireFormats } from '../../protocols/index.ts'
@@ -27,7 +27,7 @@ type CountEndpoint = Extract<Endpoint, { kind: 'count' }>
  */
 export async function handleCount(app: RelayParts, endpoint: CountEndpoint, call: Call): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
-  const turn = app.limits.turnOf(caller, call.id)
+  const turn = app.limits.leaseOf(caller, call.id)
   if (turn) await withinLimits(app, call, turn, () => answer(app, endpoint, call, caller, turn))
   else await answer(app, endpoint, call, caller, undefined)
 }
@@ -37,7 +37,7 @@ async function answer(
   { format: name, said }: CountEndpoint,
   call: Call,
   caller: RelayCaller,
-  turn: Turn | undefined,
+  turn: RateLimitLease | undefined,
 ): Promise<void> {
   await judgeBeforeBody(app, call, { caller, turn, isFree: true })
   const sent = await call.readBody()

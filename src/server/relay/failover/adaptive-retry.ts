@@ -1,5 +1,5 @@
-import type { LackableEndpoint } from '../../../contract/entities/channel.ts'
-import { lackableEndpoint, learnLacking, withoutEndpoint } from '../../channels/lacking.ts'
+import type { OptionalEndpoint } from '../../../contract/entities/channel.ts'
+import { optionalEndpointOf, recordMissingEndpoint, withoutEndpoint } from '../../channels/missing-endpoints.ts'
 import { resolveModel } from '../../channels/select.ts'
 import { upstreamFormat } from '../../channels/upstream-format.ts'
 import { background } from '../../lib/logger.ts'
@@ -41,19 +41,19 @@ export function missingEndpoint(
   app: RelayParts,
   { request, channel }: AttemptState,
   result: 'answered' | UpstreamFailure,
-): LackableEndpoint | undefined {
+): OptionalEndpoint | undefined {
   const { format, facts, body, call, home } = request
   const isMissing = result !== 'answered' && result.isOfMissingEndpoint
   if (!isMissing && !app.endpointMisses.any) return undefined
   const asked = { format: format.format, model: resolveModel(channel, facts.model), body: body.json }
-  const endpoint = lackableEndpoint(upstreamFormat(channel, asked) ?? format.format)
+  const endpoint = optionalEndpointOf(upstreamFormat(channel, asked) ?? format.format)
   if (!endpoint) return undefined
   if (!isMissing) {
     app.endpointMisses.found(channel, endpoint)
     return undefined
   }
   if (app.endpointMisses.missed(channel, endpoint)) {
-    background(app.logger, 'note an endpoint that a channel lacks', learnLacking(app, channel, endpoint))
+    background(app.logger, 'note an endpoint that a channel lacks', recordMissingEndpoint(app, channel, endpoint))
   }
   const isTranslatable = upstreamFormat(withoutEndpoint(channel, endpoint), asked) !== undefined
   // What an upstream keeps of a conversation is nowhere else.

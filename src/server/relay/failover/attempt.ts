@@ -1,5 +1,5 @@
 import { noUsage, type Usage } from '../../../contract/usage.ts'
-import { mayBeMissing, withoutEndpoint } from '../../channels/lacking.ts'
+import { mayBeMissing, withoutEndpoint } from '../../channels/missing-endpoints.ts'
 import { background } from '../../lib/logger.ts'
 import type { Charge } from '../../wallet/ledger.ts'
 import { billOf, chargeFor, type Ending } from '../charge/charge-row.ts'
@@ -136,7 +136,7 @@ async function attemptWhole(app: RelayParts, attempt: AttemptState, target: AnyT
   }
 
   if (await runsOn(attempt).catch((error: unknown) => disown(app, attempt, error))) {
-    request.turn?.used(request.inputTokens)
+    request.turn?.noteTokens(request.inputTokens)
     call.answer(outcome.contentType, outcome.write(noUsage))
     return 'answered'
   }
@@ -301,7 +301,7 @@ function beginSettling(
   const { request, channel, upstreamModel } = attempt
   const ending = plausibleEnding(came, request.bound)
   const charge = chargeFor(app, billOf(attempt, isLost), channel, upstreamModel, ending)
-  request.turn?.used(charge.rollup.tokens)
+  request.turn?.noteTokens(charge.rollup.tokens)
   learnFrom(app, request, ending)
   app.traffic.used(channel, charge.rollup.tokens - request.inputTokens)
   const settled = app.ledger.settle(request.hold, charge)

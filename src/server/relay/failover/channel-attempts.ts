@@ -45,7 +45,7 @@ export class ChannelAttempts {
     const { call, facts, inputTokens } = request
     const run = app.traffic.begin(channel, { id: call.id, model: facts.model, inputTokens, isPinned: choice === 'pinned' })
     try {
-      const fullMs = run.fullMs ? await run.fullMs : 0
+      const fullMs = run.waitMs ? await run.waitMs : 0
       if (fullMs > 0) {
         this.#full ??= new Map()
         this.#full.set(channel.id, fullMs)
@@ -56,13 +56,13 @@ export class ChannelAttempts {
       const { outcome, state } = attempted
       if (outcome !== 'answered') this.#noteFailed(channel, outcome)
       else if (this.#session?.read) app.traffic.remember(this.#session.read.key, channel)
-      if (call.isOver) run.left()
+      if (call.isOver) run.abandoned()
       else if (state.brokeOff) run.failed(state.brokeOff)
       else if (outcome === 'answered') run.answered(Math.max(0, (call.firstByteMs || app.steady()) - startedMs))
       else run.failed(outcome)
       return attempted
     } finally {
-      run.left()
+      run.abandoned()
     }
   }
 

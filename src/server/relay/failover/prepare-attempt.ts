@@ -1,7 +1,7 @@
 import type { OptionValues } from '../../../contract/options/index.ts'
+import { bodyOverrides, hasBodyOverrides } from '../../channels/body-overrides.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
-import { ownHeaders } from '../../channels/override.ts'
-import { hasOwnWords, ownMembers } from '../../channels/own-body.ts'
+import { withHeaderOverrides } from '../../channels/override.ts'
 import { resolveModel } from '../../channels/select.ts'
 import { conversionOf, isRewritten, upstreamFormat } from '../../channels/upstream-format.ts'
 import { AppError } from '../../lib/failure.ts'
@@ -93,9 +93,9 @@ function passBody(attempt: AttemptState, mapped: string): Written | UpstreamFail
   if (asksUsage) changes.stream_options = { ...facts.streamOptions, include_usage: true }
   if (!takesOptions && facts.streamOptions) changes.stream_options = undefined
   Object.assign(changes, limited, adjusted)
-  if (hasOwnWords(setting)) {
+  if (hasBodyOverrides(setting)) {
     const names = { model: upstreamModel, asked: facts.model }
-    Object.assign(changes, ownMembers(setting, format.format, { ...body.json, ...changes }, names))
+    Object.assign(changes, bodyOverrides(setting, format.format, { ...body.json, ...changes }, names))
   }
 
   return {
@@ -192,7 +192,7 @@ async function targetOf(
     version: channel.other === '' ? versionOf(current, provider, upstreamModel) : '',
   })
   const keyed = key === channel.key ? channel : { ...channel, key }
-  const headers = ownHeaders(
+  const headers = withHeaderOverrides(
     keyed,
     {
       ...provider.headers(keyed, format, keyedHeaders(app, request, written)),

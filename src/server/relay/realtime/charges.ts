@@ -1,7 +1,7 @@
 import { completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
+import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import type { Refusal } from '../../limits/rule.ts'
-import type { Turn } from '../../limits/turn.ts'
 import { costOf, type Price } from '../../pricing/quote.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { type Hold, isQuotaRefusal } from '../../wallet/ledger.ts'
@@ -39,7 +39,7 @@ export class RealtimeBill {
   readonly #charged = new Set<string>()
   #place: SessionPlace | undefined
   #hold: Hold | undefined
-  #turn: Turn | undefined
+  #turn: RateLimitLease | undefined
   #count = 0
   #last: Promise<unknown> = Promise.resolve()
 
@@ -82,10 +82,10 @@ export class RealtimeBill {
   /** The next answer takes its place among the limits, unless it has one. Answers what refuses it. */
   enter(most: Usage): Promise<Refusal | undefined> {
     return this.#alone(async () => {
-      const turn = this.#turn ? undefined : this.#app.limits.turnOf(this.#bill.caller, this.#nextId(), { isPart: true })
+      const turn = this.#turn ? undefined : this.#app.limits.leaseOf(this.#bill.caller, this.#nextId(), { isPart: true })
       if (!turn) return undefined
       const need = { group: this.#bill.group, inputTokens: promptTokens(most), outputTokens: completionTokens(most) }
-      const refusal = await turn.enter(need)
+      const refusal = await turn.acquire(need)
       if (!refusal) this.#turn = turn
       return refusal
     })
@@ -98,8 +98,8 @@ export class RealtimeBill {
       const hold = this.#hold ?? this.#nothingHeld()
       this.#hold = undefined
       const charge = this.#chargeOf(hold, this.#bill.price, startedMs, ending)
-      this.#turn?.used(charge.rollup.tokens)
-      this.#turn?.end(true)
+      this.#turn?.noteTokens(charge.rollup.tokens)
+      this.#turn?.release(true)
       this.#turn = undefined
       this.#app.traffic.used(this.#placed().channel, charge.rollup.tokens)
       await this.#app.ledger.settle(hold, charge)
@@ -125,7 +125,7 @@ export class RealtimeBill {
   /** The session is over: what is held is free again. */
   end(): Promise<void> {
     return this.#alone(() => {
-      this.#turn?.end(false)
+      this.#turn?.release(false)
       this.#turn = undefined
       return this.#release()
     })

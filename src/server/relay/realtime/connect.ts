@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { WebSocket } from 'ws'
 import type { RunningChannel } from '../../channels/model-index.ts'
-import { ownHeaders } from '../../channels/override.ts'
+import { withHeaderOverrides } from '../../channels/override.ts'
 import { resolveModel, type Selected, type Selection, selectChannel, selectPinned } from '../../channels/select.ts'
-import type { Run } from '../../channels/traffic.ts'
+import type { ChannelRun } from '../../channels/traffic.ts'
 import { AppError, fail } from '../../lib/failure.ts'
 import { openSocket } from '../../lib/upstream-socket.ts'
 import type { CallerError } from '../../protocols/error-body.ts'
@@ -39,7 +39,7 @@ export interface Connected {
   readonly choice: Attempt['choice']
   readonly attempts: readonly Attempt[]
   /** The session among what runs on the channel: to be ended with it. */
-  readonly run: Run
+  readonly run: ChannelRun
   readonly handshakeMs: number
 }
 
@@ -62,7 +62,7 @@ export async function connectRealtime(app: RelayParts, wanted: Wanted): Promise<
     }
     const { channel, choice } = next
     const run = app.traffic.begin(channel, { id: call.id, model, inputTokens: 0, isPinned: choice === 'pinned' })
-    const fullMs = run.fullMs ? await run.fullMs : 0
+    const fullMs = run.waitMs ? await run.waitMs : 0
     if (fullMs > 0) {
       full.set(channel.id, fullMs)
       continue
@@ -70,7 +70,7 @@ export async function connectRealtime(app: RelayParts, wanted: Wanted): Promise<
     const startedMs = app.steady()
     const upstreamModel = resolveModel(channel, model)
     const socket = await connectTo(app, wanted, channel, upstreamModel).catch((error: unknown) => {
-      run.left()
+      run.abandoned()
       throw error
     })
     const ms = Math.max(0, app.steady() - startedMs)
@@ -116,7 +116,7 @@ async function connectTo(
   const { setting } = channel
   const socket = openSocket(app.upstream, {
     url,
-    headers: ownHeaders(
+    headers: withHeaderOverrides(
       keyed,
       {
         ...channel.provider.headers(keyed, 'openai.realtime', caller),

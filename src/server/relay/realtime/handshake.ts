@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws'
 import { noUsage } from '../../../contract/usage.ts'
 import { fail } from '../../lib/failure.ts'
-import type { Turn } from '../../limits/turn.ts'
+import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { authenticateCall } from '../admission/authenticate.ts'
 import { admit } from '../admission/authorize-model.ts'
@@ -36,7 +36,7 @@ export interface Stoppable {
 export async function handleRealtime(app: RelayParts, door: Door): Promise<void> {
   const { call } = door
   const caller = await authenticateCall(app, { from: 'token' }, call)
-  const turn = app.limits.turnOf(caller, call.id)
+  const turn = app.limits.leaseOf(caller, call.id)
   let wasAccepted = false
   const run = () =>
     serve(app, door, caller, turn, () => {
@@ -46,7 +46,7 @@ export async function handleRealtime(app: RelayParts, door: Door): Promise<void>
   else await run()
 }
 
-async function serve(app: RelayParts, door: Door, caller: RelayCaller, turn: Turn | undefined, accepted: () => void) {
+async function serve(app: RelayParts, door: Door, caller: RelayCaller, turn: RateLimitLease | undefined, accepted: () => void) {
   const { call, query, offered } = door
   const model = query.get('model') ?? ''
   if (query.has('call_id')) fail('not_implemented')

@@ -3,7 +3,7 @@ import type { RunningChannel } from '../../channels/model-index.ts'
 import { resolveModel } from '../../channels/select.ts'
 import { fail } from '../../lib/failure.ts'
 import { membersOf, spliceMembers } from '../../lib/splice-json.ts'
-import type { Turn } from '../../limits/turn.ts'
+import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import { openAiResponses } from '../../protocols/openai-responses/responses.ts'
 import type { RequestFacts } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
@@ -46,7 +46,7 @@ interface About {
  */
 export async function handleResponse(app: RelayParts, endpoint: ResponseEndpoint, call: Call): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
-  const turn = app.limits.turnOf(caller, call.id)
+  const turn = app.limits.leaseOf(caller, call.id)
   if (turn) await withinLimits(app, call, turn, () => answer(app, endpoint, call, caller, turn))
   else await answer(app, endpoint, call, caller, undefined)
 }
@@ -56,7 +56,7 @@ async function answer(
   { action, id }: ResponseEndpoint,
   call: Call,
   caller: RelayCaller,
-  turn: Turn | undefined,
+  turn: RateLimitLease | undefined,
 ): Promise<void> {
   const group = caller.tokenGroup || caller.userGroup
   if (turn) await enterLimits(app, call, turn, { group, inputTokens: 0, outputTokens: 0 })

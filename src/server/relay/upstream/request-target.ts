@@ -1,5 +1,5 @@
 import type { RunningChannel } from '../../channels/model-index.ts'
-import { ownHeaders } from '../../channels/override.ts'
+import { withHeaderOverrides } from '../../channels/override.ts'
 import { AppError } from '../../lib/failure.ts'
 import type { Outgoing } from '../../lib/http-client.ts'
 import type { Format } from '../../protocols/format.ts'
@@ -50,7 +50,7 @@ export async function targetOf(app: RelayParts, channel: RunningChannel, call: U
   const address = await addressOf(app, channel, call)
   if (address instanceof UpstreamFailure) return address
   const { url, keyed } = address
-  const headers = ownHeaders(
+  const headers = withHeaderOverrides(
     keyed,
     {
       ...channel.provider.headers(keyed, call.format, call.caller),

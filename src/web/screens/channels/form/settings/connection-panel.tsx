@@ -1,5 +1,5 @@
 import { TextInput } from '@mantine/core'
-import { lackableEndpoints, passableHeaders } from '../../../../../contract/entities/channel.ts'
+import { optionalEndpoints, passableHeaders } from '../../../../../contract/entities/channel.ts'
 import { useText } from '../../../../lib/i18n.ts'
 import { JsonInput } from '../../../../ui/json-input.tsx'
 import styles from '../form.module.css'
@@ -62,7 +62,7 @@ export function ConnectionPanel({ form, setting }: { form: ChannelFormState; set
         name="lacks_endpoints"
         label={say('lacks')}
         description={say('lacksHelp')}
-        data={lackableEndpoints}
+        data={optionalEndpoints}
       />
       <JsonInput
         label={say('statusMapping')}

@@ -2,16 +2,16 @@ import { channelStatus } from '../../contract/entities/channel-status.ts'
 import { warningPauseSeconds } from '../../contract/entities/user-setting.ts'
 import type { Notifying } from '../accounts/notices.ts'
 import { seconds } from '../lib/clock.ts'
-import { type ChannelNotice, tellSuperAdmins } from './tell-super-admins.ts'
+import { type ChannelNotice, notifySuperAdmins } from './notify-super-admins.ts'
 
 /**
- * Tells the super admins of channels that were disabled automatically and are so still. Of one channel each is told once in two hours,
- * however often it goes down. Nobody is told of what is more than a day old. Answers how many notices were sent.
+ * Notifies the super admins of channels that were disabled automatically and still are: at most once in two hours per channel and super
+ * admin, and never of an event that is more than a day old. Answers how many notices were sent.
  */
-export async function tellDisabledChannels(parts: Notifying, signal: AbortSignal): Promise<number> {
+export async function notifyDisabledChannels(parts: Notifying, signal: AbortSignal): Promise<number> {
   const pausedSince = seconds(parts.now()) - warningPauseSeconds
   const notices = (await readDisabled(parts)).map((channel) => noticeOf(channel, pausedSince))
-  return tellSuperAdmins(parts, notices, signal)
+  return notifySuperAdmins(parts, notices, signal)
 }
 
 interface Disabled {
@@ -28,7 +28,7 @@ async function readDisabled({ db, now }: Notifying): Promise<Disabled[]> {
     .where('status', '=', channelStatus.autoDisabled)
     .orderBy('id')
     .execute()
-  const oldest = seconds(now()) - toldWithinSeconds
+  const oldest = seconds(now()) - notifyWithinSeconds
   return rows.map(({ other_info, ...channel }) => ({ ...channel, ...readReason(other_info) })).filter(({ at }) => at > oldest)
 }
 
@@ -56,4 +56,4 @@ function readReason(text: string): { reason: string; at: number } {
   }
 }
 
-const toldWithinSeconds = 24 * 60 * 60
+const notifyWithinSeconds = 24 * 60 * 60

@@ -7,7 +7,7 @@ import type { Caller } from '../options/core.ts'
 import { addChannels, editChannel } from './channels.ts'
 import { disableChannel } from './health.ts'
 import { openChannel } from './model-index.ts'
-import { tellDisabledChannels } from './tell-disabled.ts'
+import { notifyDisabledChannels } from './notify-disabled.ts'
 
 const caller: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '' }
 const signal = new AbortController().signal
@@ -44,7 +44,7 @@ eachDatabase('notices of disabled channels', (fresh, kind) => {
     await disableChannel(node, channel, 'status 401: Incorrect API key')
   }
   const enable = (id: number) => editChannel(node, { caller, patch: { id, status: 1 } })
-  const tell = (on = node) => tellDisabledChannels(on, signal)
+  const tell = (on = node) => notifyDisabledChannels(on, signal)
 
   it('[T117] reach the super admins alone, once, with the channel and the reason, whichever node comes first', async () => {
     const other = kind === 'postgres' ? await startAccounts(test, { clock: node.clock }) : node

@@ -1,14 +1,14 @@
-import { tellImplausibleUsage } from '../channels/tell-implausible.ts'
+import { notifyImplausibleUsage } from '../channels/notify-implausible-usage.ts'
 import type { Job } from './runner.ts'
 
 /** Tells the super admins of channels that report more usage than their requests can have. */
-export const tellOfImplausibleUsage: Job = {
+export const notifyOfImplausibleUsage: Job = {
   name: 'tell-implausible-usage',
   label: { zh: '通知上报用量不合理的渠道', en: 'Tell of channels with implausible usage' },
   on: 'one-node',
   everyMs: () => 60_000,
   deadlineMs: 120_000,
   async run(app, signal) {
-    return `${await tellImplausibleUsage(app, signal)} told`
+    return `${await notifyImplausibleUsage(app, signal)} told`
   },
 }

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { newClock } from '../../../test/helpers/clock.ts'
-import { type ConsoleLimit, ConsoleRequests } from './console-requests.ts'
+import { type ConsoleLimit, ConsoleRateLimits } from './console-rate-limits.ts'
 import { Counters } from './counters.ts'
 
 function limiter() {
   const clock = newClock()
-  const requests = new ConsoleRequests(new Counters({ now: () => clock.now() }))
+  const requests = new ConsoleRateLimits(new Counters({ now: () => clock.now() }))
   const passes = async (address: string, times = 1, ...limits: ConsoleLimit[]) => {
     let passed = 0
     for (let n = 0; n < times; n++) {

@@ -6,18 +6,22 @@ import { seconds } from '../lib/clock.ts'
 /** Something about a channel that super admins should know. */
 export interface ChannelNotice {
   readonly channelId: number
-  /** One kind of one channel is told once, until it is due again. */
+  /** A notice of one kind is sent once, until it is due again. */
   readonly kind: string
-  /** Who was told before this time is told again; unix seconds. */
+  /** A super admin whose last notice is older than this is notified again; unix seconds. */
   readonly dueSince: number
   readonly notice: UserNotice
 }
 
 /**
- * Tells every super admin, the way their settings say, by mail or webhook. Each is told once of a kind, by whichever node comes first; what
- * could not be sent is tried again every five minutes. Answers how many notices were sent.
+ * Notifies every super admin by mail or webhook, as their settings say. Each gets a notice of one kind once, from whichever node claims it
+ * first; a failed delivery is retried every five minutes. Answers how many notices were sent.
  */
-export async function tellSuperAdmins(parts: Notifying, notices: readonly ChannelNotice[], signal: AbortSignal): Promise<number> {
+export async function notifySuperAdmins(
+  parts: Notifying,
+  notices: readonly ChannelNotice[],
+  signal: AbortSignal,
+): Promise<number> {
   if (notices.length === 0) return 0
   let sent = 0
   for (const person of await readSuperAdmins(parts)) {
@@ -60,7 +64,7 @@ async function tell(
   return true
 }
 
-/** Whether it is this caller who tells, and not another node or an earlier moment. Whoever claims has five minutes to send it. */
+/** Claims a notice for this node, unless another node has claimed it or it was sent. The claim lasts five minutes. */
 async function claim({ db, now: nowMs }: Notifying, { id }: SuperAdmin, { kind, dueSince }: ChannelNotice): Promise<boolean> {
   const now = seconds(nowMs())
   const told = { sent_at: now, retry_at: now + retrySeconds }

@@ -1,16 +1,16 @@
 import type { SiteCostReason } from '../../contract/entities/site-cost.ts'
 import type { Notifying } from '../accounts/notices.ts'
 import { seconds } from '../lib/clock.ts'
-import { type ChannelNotice, tellSuperAdmins } from './tell-super-admins.ts'
+import { type ChannelNotice, notifySuperAdmins } from './notify-super-admins.ts'
 
 const daySeconds = 86_400
 const reason: SiteCostReason = 'usage_implausible'
 
 /**
- * Tells the super admins of channels that reported more usage within the last day than their requests can have: of one channel once a day
- * (UTC). Answers how many notices were sent.
+ * Notifies the super admins of channels that reported more usage within the last day than their requests can have: once a day (UTC) per
+ * channel. Answers how many notices were sent.
  */
-export async function tellImplausibleUsage(parts: Notifying, signal: AbortSignal): Promise<number> {
+export async function notifyImplausibleUsage(parts: Notifying, signal: AbortSignal): Promise<number> {
   const { db, now } = parts
   const rows = await db
     .selectFrom('site_costs')
@@ -26,7 +26,7 @@ export async function tellImplausibleUsage(parts: Notifying, signal: AbortSignal
     .groupBy(['site_costs.channel_id', 'channels.name'])
     .orderBy('site_costs.channel_id')
     .execute()
-  return tellSuperAdmins(parts, rows.map(noticeOf), signal)
+  return notifySuperAdmins(parts, rows.map(noticeOf), signal)
 }
 
 interface Reported {

@@ -1,14 +1,14 @@
-import { tellDisabledChannels } from '../channels/tell-disabled.ts'
+import { notifyDisabledChannels } from '../channels/notify-disabled.ts'
 import type { Job } from './runner.ts'
 
 /** Tells the super admins of channels that were disabled automatically. */
-export const tellOfDisabledChannels: Job = {
+export const notifyOfDisabledChannels: Job = {
   name: 'tell-disabled-channels',
   label: { zh: '通知被自动禁用的渠道', en: 'Tell of channels that were disabled' },
   on: 'one-node',
   everyMs: () => 15_000,
   deadlineMs: 120_000,
   async run(app, signal) {
-    return `${await tellDisabledChannels(app, signal)} told`
+    return `${await notifyDisabledChannels(app, signal)} told`
   },
 }

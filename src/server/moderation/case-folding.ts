@@ -1,8 +1,8 @@
 /**
- * How letters are compared with listed words: lower case, full and half width and other compatibility forms as the plain letter,
- * what nobody sees (zero-width characters, soft hyphens, direction marks, control characters) not at all.
+ * Case folding for the comparison with listed words: to lower case, compatibility forms (full and half width) to the plain letter, and
+ * without invisible characters (zero-width, soft hyphens, direction marks, control characters).
  */
-export function foldText(text: string): string {
+export function foldCase(text: string): string {
   let folded = ''
   for (const character of text) folded += foldCodePoint(character.codePointAt(0) ?? 0)
   return folded
@@ -14,11 +14,11 @@ export function foldCodePoint(point: number): string {
 
 const unseen = /[\p{Default_Ignorable_Code_Point}\p{Cf}]|(?![\t\n\r])\p{Cc}/gu
 
-/** `foldUnit` says this of what folds to nothing, and of what takes `foldCodePoint` to fold. Nothing folds to these two. */
+/** Results of `foldUnit` for a unit that folds to nothing, and for one that needs `foldCodePoint`. No unit folds to these values. */
 export const noUnits = 1
 export const severalUnits = 2
 
-/** The one unit that a unit of a text folds to, quickly, or one of the two marks. */
+/** The single UTF-16 unit that a unit folds to, from a table, or one of the two marks. */
 export function foldUnit(unit: number): number {
   const known = units[unit] ?? 0
   if (known !== 0) return known

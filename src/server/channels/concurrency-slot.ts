@@ -2,60 +2,60 @@ import type { RedisWindows } from '../limits/redis-windows.ts'
 import type { Need, Rule, Verdict } from '../limits/rule.ts'
 import type { RunningChannel } from './model-index.ts'
 
-/** What asks for a place on a channel. */
-export interface Asking {
-  /** Of the request, which is never twice at a time on the same key. */
+/** A request for a slot of a channel. */
+export interface SlotRequest {
+  /** Id of the request, which never uses the same key twice at a time. */
   readonly id: string
   readonly inputTokens: number
-  /** The caller wants this channel: they are counted under its limits, and never refused. */
+  /** The caller has named this channel: the request is counted under its limits and never refused. */
   readonly isPinned: boolean
 }
 
-/** The place of one request among the limits of its channel, over all nodes. */
-export class Place {
+/** What one request holds of the limits of its channel, over all nodes, from its construction to `release`. */
+export class ConcurrencySlot {
   readonly #shared: RedisWindows
   readonly #rules: readonly Rule[]
   readonly #need: Need
   readonly #inputTokens: number
-  #places: readonly number[] | undefined
-  #isLetIn = false
+  #pieces: readonly number[] | undefined
+  #isAcquired = false
   #isOver = false
-  /** Until the limits would let the request in; 0 when they have. Undefined while Redis is away: then there is nobody to ask. */
-  readonly fullMs: Promise<number> | undefined
+  /** Milliseconds until the limits would admit the request; 0 when they have. Undefined while Redis is unavailable. */
+  readonly waitMs: Promise<number> | undefined
 
-  constructor(shared: RedisWindows, channel: RunningChannel, limit: Rule, { id, inputTokens, isPinned }: Asking) {
+  constructor(shared: RedisWindows, channel: RunningChannel, limit: Rule, { id, inputTokens, isPinned }: SlotRequest) {
     this.#shared = shared
     this.#rules = [isPinned ? unbounded(limit) : limit]
     // Held like an output, no more than the limit has: a prompt that alone is longer goes when nothing else is counted.
     this.#need = { id: `${id}:${channel.keyId}`, inputTokens: 0, outputTokens: inputTokens }
     this.#inputTokens = inputTokens
-    const asked = shared.take(this.#rules, this.#need)
-    this.#isLetIn = asked === undefined
-    this.fullMs = asked?.then((verdict) => this.#decided(verdict))
+    const asked = shared.acquire(this.#rules, this.#need)
+    this.#isAcquired = asked === undefined
+    this.waitMs = asked?.then((verdict) => this.#decided(verdict))
   }
 
-  /** The request runs no longer. What it took of its minute stays counted. */
-  end(): void {
+  /** Ends the concurrency of the request; its requests and tokens per minute stay counted. Idempotent. */
+  release(): void {
     this.#isOver = true
-    if (!this.#isLetIn) return
-    this.#isLetIn = false
+    if (!this.#isAcquired) return
+    this.#isAcquired = false
     const ended = { succeeded: true, undone: false, tokens: this.#inputTokens }
-    this.#shared.end(this.#rules, this.#places, this.#need, ended)
+    this.#shared.release(this.#rules, this.#pieces, this.#need, ended)
   }
 
   #decided(verdict: Verdict | undefined): number {
-    this.#places = verdict?.places
-    this.#isLetIn = !verdict?.refusal
-    if (this.#isOver) this.end()
+    this.#pieces = verdict?.pieces
+    this.#isAcquired = !verdict?.refusal
+    if (this.#isOver) this.release()
     return Number(verdict?.refusal?.retryMs ?? 0)
   }
 }
 
 /** The limits of a channel as one rule for all of its keys; undefined where its settings limit nothing. */
-export function limitOf({ id, setting }: RunningChannel): Rule | undefined {
+export function channelLimit({ id, setting }: RunningChannel): Rule | undefined {
   const { max_concurrency: concurrency = 0, max_requests_per_minute: requests = 0, max_tokens_per_minute: tokens = 0 } = setting
   if (concurrency === 0 && requests === 0 && tokens === 0) return undefined
-  return { key: `channel:${id}`, whose: 'channel', windowMs: 60_000, requests, successes: 0, tokens, concurrency }
+  return { key: `channel:${id}`, scope: 'channel', windowMs: 60_000, requests, successes: 0, tokens, concurrency }
 }
 
 function unbounded(limit: Rule): Rule {

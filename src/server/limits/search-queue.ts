@@ -4,8 +4,8 @@ import { AppError, fail } from '../lib/failure.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
 
 /**
- * Searches of the log, which may read very much. On each node two of a user run at a time and four wait for them; and of all users no more
- * run than the reader has use for. Exports have no part in this: they read piece by piece, as fast as they are taken.
+ * The queue of log searches, which may read very much. On each node at most two searches of a user run and four wait, and all users
+ * together run at most two per reading connection. Exports are not queued: they read piece by piece, at the pace of the client.
  */
 const runningMax = 2
 const waitingMax = 4
@@ -13,18 +13,18 @@ const waitingMax = 4
 const runningForConnection = 2
 
 export interface SearchLimits {
-  /** How long a search may wait for its turn. */
+  /** How long a search may wait in the queue. */
   readonly waitMs: number
   /** How long a search may run. */
   readonly runMs: number
 }
 
-export interface Asked {
+export interface SearchRequest {
   readonly userId: number
-  /** What is searched for: a newer search for the same takes the place of the older one. */
+  /** A newer search with the same filter cancels the older one of the same user. */
   readonly filter: string
-  /** Aborted when nobody waits for the answer any more. */
-  readonly left: AbortSignal
+  /** Aborted when the client has disconnected. */
+  readonly signal: AbortSignal
 }
 
 interface Search {
@@ -35,10 +35,10 @@ interface Search {
   hasBegun: boolean
 }
 
-export class SearchTurns {
+export class SearchQueue {
   readonly #reader: Pick<Reader, 'queries' | 'connections'>
   readonly #limits: SearchLimits
-  /** Those that run and those that wait, in the order in which they came. */
+  /** Running and waiting searches, in order of arrival. */
   readonly #searches: Search[] = []
 
   constructor(reader: Pick<Reader, 'queries' | 'connections'>, limits: SearchLimits = { waitMs: 5_000, runMs: 10_000 }) {
@@ -47,44 +47,44 @@ export class SearchTurns {
   }
 
   /**
-   * Runs a search when it is its turn, with queries that end with it. Throws `log_searches_busy` when too many run and wait,
-   * `log_search_timeout` when it takes too long, `log_search_cancelled` when the user has asked the same again or has left.
+   * Runs a search as soon as the queue allows, with queries that are cancelled together with it. Throws `log_searches_busy` when too many
+   * run and wait, `log_search_timeout` when it takes too long, `log_search_cancelled` when the user repeated or abandoned the search.
    */
-  async run<Result>(asked: Asked, work: (db: Queries) => Promise<Result>): Promise<Result> {
-    const { left } = asked
+  async run<Result>(asked: SearchRequest, work: (db: Queries) => Promise<Result>): Promise<Result> {
+    const { signal: client } = asked
     const { waitMs, runMs } = this.#limits
-    const { search, turn } = this.#enter(asked)
+    const { search, started } = this.#enqueue(asked)
     const { signal } = search.controller
-    const leave = () => this.#end(search, new AppError('log_search_cancelled'))
-    left.addEventListener('abort', leave)
-    if (left.aborted) leave()
+    const cancel = () => this.#end(search, new AppError('log_search_cancelled'))
+    client.addEventListener('abort', cancel)
+    if (client.aborted) cancel()
     let limit = setTimeout(() => this.#end(search, new AppError('log_searches_busy')), waitMs)
     try {
-      await unlessAborted(turn, signal)
+      await unlessAborted(started, signal)
       clearTimeout(limit)
       const tooLong = new AppError('log_search_timeout', { seconds: Math.round(runMs / 1000) })
       limit = setTimeout(() => this.#end(search, tooLong), runMs)
       return await unlessAborted(work(this.#reader.queries(signal)), signal)
     } finally {
       clearTimeout(limit)
-      left.removeEventListener('abort', leave)
+      client.removeEventListener('abort', cancel)
       this.#end(search)
     }
   }
 
-  #enter({ userId, filter }: Asked): { readonly search: Search; readonly turn: Promise<void> } {
+  #enqueue({ userId, filter }: SearchRequest): { readonly search: Search; readonly started: Promise<void> } {
     const older = this.#searches.find((search) => search.userId === userId && search.filter === filter)
     if (older) this.#end(older, new AppError('log_search_cancelled'))
     if (this.#searches.filter((search) => search.userId === userId).length >= runningMax + waitingMax) fail('log_searches_busy')
 
-    const { promise: turn, resolve: begin } = withResolver()
+    const { promise: started, resolve: begin } = withResolver()
     const search = { userId, filter, controller: new AbortController(), begin, hasBegun: false }
     this.#searches.push(search)
     this.#beginNext()
-    return { search, turn }
+    return { search, started }
   }
 
-  /** Takes a search out, and lets others begin. Nothing happens to one that has ended. */
+  /** Removes a search from the queue and starts the next ones. Idempotent. */
   #end(search: Search, reason?: AppError): void {
     const at = this.#searches.indexOf(search)
     if (at < 0) return

@@ -6,43 +6,43 @@ import type { Queries } from '../db/open.ts'
 import type { NewRow, Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
-import { add, eachSum, flatten, foldedUntil, type Key, type Sum, type Sums, sideColumns } from './folded.ts'
 import { hourSeconds } from './hours.ts'
+import { add, dimensionColumns, eachSum, flatten, type Key, rollupEnd, type Sum, type Sums } from './rollup.ts'
 
-/** A charge that commits late has this long to get into its own hour before that is folded. */
+/** A charge that commits late has this long to be counted in its own hour before that is rolled up. */
 const slackSeconds = 120
-/** For this long an hour is looked at again, and folded anew when charges came to it later still. */
+/** For this long an hour is checked again, and rolled up anew when later charges were added to it. */
 const watchedSeconds = 3 * 86_400
 const pauseMs = 5
 const daySeconds = 86_400
 
 /**
- * Folds the hours that are over into sums by each side, and notes which tokens were used in them; oldest first, each in a transaction.
- * Any number of runs at a time come to the same. Answers how many hours it folded.
+ * Rolls up past hours into sums by each dimension, and notes the sums of their tokens; oldest first, each hour in one transaction.
+ * Idempotent, also when several runs overlap. Answers how many hours it rolled up.
  */
-export async function foldUsage(core: Core, signal?: AbortSignal): Promise<number> {
+export async function rollUpHours(core: Core, signal?: AbortSignal): Promise<number> {
   const now = seconds(core.now())
   const end = now - slackSeconds - hourSeconds
   await forgetAfter(core.db, end)
-  const mark = await foldedUntil(core.db)
-  let folded = 0
+  const mark = await rollupEnd(core.db)
+  let rolledUp = 0
   for (let from = Math.max(0, mark - watchedSeconds); from < mark; from += daySeconds) {
     for (const hour of await changedHours(core.db, { from, to: Math.min(mark, from + daySeconds) - 1 })) {
-      await foldHour(core, hour)
-      folded++
+      await rollUpHour(core, hour)
+      rolledUp++
     }
     await setTimeout(pauseMs)
   }
   for (let hour = await nextHour(core.db, mark); hour !== undefined && hour <= end && !signal?.aborted; ) {
-    await foldHour(core, hour)
-    folded++
+    await rollUpHour(core, hour)
+    rolledUp++
     await setTimeout(pauseMs)
     hour = await nextHour(core.db, hour + hourSeconds)
   }
-  return folded
+  return rolledUp
 }
 
-/** What a clock that went wrong has folded before its time would else count as whole. */
+/** Deletes hours that a wrong clock rolled up before they were over. */
 async function forgetAfter(db: Queries, end: number): Promise<void> {
   const future = db.deleteFrom('usage_hours').where('side', 'in', sumsBy).where('hour', '>', end)
   const { numDeletedRows } = await future.executeTakeFirstOrThrow()
@@ -61,7 +61,7 @@ async function nextHour(db: Queries, from: number): Promise<number | undefined> 
   return next?.created_at
 }
 
-async function foldHour(core: Core, hour: number): Promise<void> {
+async function rollUpHour(core: Core, hour: number): Promise<void> {
   await core.db.transaction().execute(async (within) => {
     const rows = await within.selectFrom('quota_data').selectAll().where('created_at', '=', hour).execute()
     await within
@@ -101,7 +101,7 @@ function larger(column: 'count' | 'quota') {
 function sumsOf(rows: readonly Row<'quota_data'>[], side: SumsBy): Sums {
   const sums = new Map<Key, Sum>()
   for (const row of rows) {
-    const key = row[sideColumns[side]]
+    const key = row[dimensionColumns[side]]
     const sum = sums.get(key) ?? { quota: 0, count: 0, token_used: 0 }
     add(sum, row)
     sums.set(key, sum)
@@ -109,16 +109,16 @@ function sumsOf(rows: readonly Row<'quota_data'>[], side: SumsBy): Sums {
   return flatten([...sums].sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/** Hours whose folded sums are no longer those of the roll-up. */
+/** Hours whose rollup differs from their hour buckets. */
 async function changedHours(db: Queries, { from, to }: { from: number; to: number }): Promise<number[]> {
-  const folded = await db
+  const rolledUp = await db
     .selectFrom('usage_hours')
     .select(['hour', 'sums'])
     .where('side', '=', 'group')
     .where('hour', '>=', from)
     .where('hour', '<=', to)
     .execute()
-  const known = new Map(folded.map(({ hour, sums }) => [hour, totalsOf(sums)]))
+  const known = new Map(rolledUp.map(({ hour, sums }) => [hour, totalsOf(sums)]))
   const rolled = await db
     .selectFrom('quota_data')
     .select('created_at as hour')

@@ -1,12 +1,12 @@
-import { forgetLacking } from '../channels/lacking.ts'
+import { expireMissingEndpoints } from '../channels/missing-endpoints.ts'
 import type { Job } from './runner.ts'
 
 /** Channels whose upstream was found to lack an endpoint are asked for it again after a day. */
-export const forgetLackingEndpoints: Job = {
+export const forgetMissingEndpoints: Job = {
   name: 'forget-lacking-endpoints',
   label: { zh: '重新尝试上游缺少的接口', en: 'Try endpoints again that upstreams lacked' },
   on: 'one-node',
   everyMs: () => 10 * 60_000,
   deadlineMs: 60_000,
-  run: async (app) => `${await forgetLacking(app)} channels`,
+  run: async (app) => `${await expireMissingEndpoints(app)} channels`,
 }

@@ -5,7 +5,7 @@ import { type SmtpServer, startSmtpServer } from '../../../test/helpers/smtp-ser
 import { channelInput } from '../../contract/entities/channel.ts'
 import type { Caller } from '../options/core.ts'
 import { addChannels } from './channels.ts'
-import { tellImplausibleUsage } from './tell-implausible.ts'
+import { notifyImplausibleUsage } from './notify-implausible-usage.ts'
 
 const caller: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '' }
 const signal = new AbortController().signal
@@ -42,7 +42,7 @@ eachDatabase('notices of implausible usage', (fresh, kind) => {
     const row = { request_id: `r${requests++}`, user_id: 1, channel_id, model: 'm', amount: 5, reason, created_at }
     return node.db.insertInto('site_costs').values(row).execute()
   }
-  const tell = (on = node) => tellImplausibleUsage(on, signal)
+  const tell = (on = node) => notifyImplausibleUsage(on, signal)
 
   it('reach the super admins alone, once per channel, whichever node comes first', async () => {
     const other = kind === 'postgres' ? await startAccounts(test, { clock: node.clock }) : node

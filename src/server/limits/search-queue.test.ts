@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Queries } from '../db/open.ts'
-import { SearchTurns } from './searches.ts'
+import { SearchQueue } from './search-queue.ts'
 
 /** A search that ends when it is told to. */
 class Search {
@@ -9,11 +9,11 @@ class Search {
   end: (value: string) => void = () => {}
   readonly outcome: Promise<string>
 
-  constructor(turns: Turns, filter: string, { userId = 1, left = new AbortController().signal } = {}) {
-    this.outcome = turns
-      .run({ userId, filter, left }, () => {
+  constructor(queue: TestQueue, filter: string, { userId = 1, left = new AbortController().signal } = {}) {
+    this.outcome = queue
+      .run({ userId, filter, signal: left }, () => {
         this.hasBegun = true
-        this.signal = turns.signals.at(-1)
+        this.signal = queue.signals.at(-1)
         return new Promise<string>((resolve) => {
           this.end = resolve
         })
@@ -22,7 +22,7 @@ class Search {
   }
 }
 
-class Turns extends SearchTurns {
+class TestQueue extends SearchQueue {
   readonly signals: (AbortSignal | undefined)[]
 
   constructor(limits = { waitMs: 60_000, runMs: 60_000 }, connections = 10) {
@@ -41,8 +41,8 @@ const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('the searches of a user', () => {
   it('run two at a time, four wait in their order, and the next is refused', async () => {
-    const turns = new Turns()
-    const all = Array.from({ length: 7 }, (_, at) => new Search(turns, `filter ${at}`))
+    const queue = new TestQueue()
+    const all = Array.from({ length: 7 }, (_, at) => new Search(queue, `filter ${at}`))
     const begun = () => all.map(({ hasBegun }) => Number(hasBegun)).join('')
     expect(await all[6]?.outcome).toBe('log_searches_busy')
     expect(begun()).toBe('1100000')
@@ -60,16 +60,16 @@ describe('the searches of a user', () => {
   })
 
   it('do not hold up those of another user', async () => {
-    const turns = new Turns()
-    for (let at = 0; at < 6; at++) new Search(turns, `filter ${at}`)
-    const other = new Search(turns, 'filter', { userId: 2 })
+    const queue = new TestQueue()
+    for (let at = 0; at < 6; at++) new Search(queue, `filter ${at}`)
+    const other = new Search(queue, 'filter', { userId: 2 })
     await settled()
     expect(other.hasBegun).toBe(true)
   })
 
   it('of all users are no more than the reader has use for', async () => {
-    const turns = new Turns(undefined, 1)
-    const all = Array.from({ length: 5 }, (_, at) => new Search(turns, 'filter', { userId: at }))
+    const queue = new TestQueue(undefined, 1)
+    const all = Array.from({ length: 5 }, (_, at) => new Search(queue, 'filter', { userId: at }))
     await settled()
     expect(all.map(({ hasBegun }) => hasBegun)).toEqual([true, true, false, false, false])
     all[0]?.end('found')
@@ -79,20 +79,20 @@ describe('the searches of a user', () => {
   })
 
   it('for the same filter replace each other, whether the older runs or waits', async () => {
-    const turns = new Turns()
-    const running = new Search(turns, 'same')
-    new Search(turns, 'another')
-    const waiting = new Search(turns, 'third')
+    const queue = new TestQueue()
+    const running = new Search(queue, 'same')
+    new Search(queue, 'another')
+    const waiting = new Search(queue, 'third')
     await settled()
 
-    const newer = new Search(turns, 'same')
+    const newer = new Search(queue, 'same')
     expect(await running.outcome).toBe('log_search_cancelled')
     expect(running.signal?.aborted).toBe(true)
     await settled()
-    // The place of the older one goes to the one that waited for longest.
+    // The slot of the cancelled search goes to the one that has waited longest.
     expect([waiting.hasBegun, newer.hasBegun]).toEqual([true, false])
 
-    const newest = new Search(turns, 'same')
+    const newest = new Search(queue, 'same')
     expect(await newer.outcome).toBe('log_search_cancelled')
     expect([newer.hasBegun, newest.hasBegun]).toEqual([false, false])
     waiting.end('found')
@@ -102,20 +102,20 @@ describe('the searches of a user', () => {
   })
 
   it('end when nobody waits for the answer any more', async () => {
-    const turns = new Turns()
+    const queue = new TestQueue()
     const caller = new AbortController()
-    const search = new Search(turns, 'filter', { left: caller.signal })
+    const search = new Search(queue, 'filter', { left: caller.signal })
     await settled()
     caller.abort()
     expect(await search.outcome).toBe('log_search_cancelled')
     expect(search.signal?.aborted).toBe(true)
-    expect(await new Search(turns, 'filter', { left: caller.signal }).outcome).toBe('log_search_cancelled')
+    expect(await new Search(queue, 'filter', { left: caller.signal }).outcome).toBe('log_search_cancelled')
   })
 
   it('that take too long are stopped and say what to do; those that wait too long are refused', async () => {
-    const slow = new Turns({ waitMs: 60_000, runMs: 1 })
+    const slow = new TestQueue({ waitMs: 60_000, runMs: 1 })
     expect(await new Search(slow, 'filter').outcome).toBe('log_search_timeout')
-    const crowded = new Turns({ waitMs: 1, runMs: 60_000 })
+    const crowded = new TestQueue({ waitMs: 1, runMs: 60_000 })
     const [first] = [new Search(crowded, 'a'), new Search(crowded, 'b')]
     expect(await new Search(crowded, 'c').outcome).toBe('log_searches_busy')
     expect(first?.hasBegun).toBe(true)

@@ -4,9 +4,9 @@ import { matchingHours, type ResolvedFilter } from './filter.ts'
 import { hourSeconds, type Span } from './hours.ts'
 
 /**
- * Sums of charges by one side, hour by hour. The roll-up has a row for each user, model, channel and group of an hour; `fold` makes of
- * them one row for each side of an hour that is over, so that a month of everybody is some hundred rows. Hours that are not folded yet,
- * and filters that name another side too, are read from the roll-up itself.
+ * Sums of charges by one dimension (model, user, channel, group), hour by hour. `quota_data` has an hour bucket for each user, model,
+ * channel and group; the rollup in `usage_hours` has one row for each dimension of a past hour, so that a month of the whole site is some
+ * hundred rows. Hours behind the rollup, and filters that name another dimension too, are read from the hour buckets.
  */
 
 export interface Sum {
@@ -26,13 +26,13 @@ export interface HourSums {
   readonly sums: Sums
 }
 
-export const sideColumns = { model: 'model_name', user: 'user_id', channel: 'channel_id', group: 'group' } as const
+export const dimensionColumns = { model: 'model_name', user: 'user_id', channel: 'channel_id', group: 'group' } as const
 
 const rowsAtOnce = 48
 const pieceSeconds = 4 * hourSeconds
 
-/** Where the hours begin that are not folded yet; 0 while none is. */
-export async function foldedUntil(db: Queries): Promise<number> {
+/** Where the rollup ends: the first hour, in unix seconds, that is not rolled up yet; 0 while none is. */
+export async function rollupEnd(db: Queries): Promise<number> {
   const last = await db
     .selectFrom('usage_hours')
     .select('hour')
@@ -43,41 +43,41 @@ export async function foldedUntil(db: Queries): Promise<number> {
   return last ? last.hour + hourSeconds : 0
 }
 
-/** The one side that a filter names, the narrowest if it names none; undefined when the folded sums cannot answer it. */
-export function sideOf(filter: ResolvedFilter): SumsBy | undefined {
-  const named = sidesNamed(filter)
+/** The only dimension that a filter names, the smallest if it names none; undefined when the rollup cannot answer the filter. */
+export function dimensionOf(filter: ResolvedFilter): SumsBy | undefined {
+  const named = dimensionsNamed(filter)
   return named.length > 1 ? undefined : (named[0] ?? 'group')
 }
 
 /**
- * Charges of whole hours by one side, in pieces, oldest first; between two pieces others may come in. `start_timestamp` is the beginning
+ * Charges of whole hours by one dimension, in pieces, oldest first; between two pieces others may come in. `start_timestamp` is the beginning
  * of an hour, and hours that begin until `end_timestamp` count; 0 is no bound.
  */
 export async function* hourSums(db: Queries, filter: ResolvedFilter, by: SumsBy): AsyncGenerator<HourSums[]> {
   const from = filter.start_timestamp ?? 0
   const to = filter.end_timestamp || Number.MAX_SAFE_INTEGER
-  const folds = sidesNamed(filter).every((side) => side === by)
-  const mark = folds ? await foldedUntil(db) : 0
-  if (mark > from) yield* foldedSums(db, filter, { by, span: { from, to: Math.min(to, mark - 1) } })
-  if (mark <= to) yield* rolledSums(db, filter, { by, span: { from: Math.max(from, mark), to } })
+  const isRolledUp = dimensionsNamed(filter).every((side) => side === by)
+  const mark = isRolledUp ? await rollupEnd(db) : 0
+  if (mark > from) yield* rollupSums(db, filter, { by, span: { from, to: Math.min(to, mark - 1) } })
+  if (mark <= to) yield* bucketSums(db, filter, { by, span: { from: Math.max(from, mark), to } })
 }
 
 /** The sum over whole hours; `filter` is as for `hourSums`. */
 export async function sumHours(db: Queries, filter: ResolvedFilter): Promise<Sum> {
-  const side = sideOf(filter)
-  if (!side || side === 'user') return sumRolled(db, filter)
+  const side = dimensionOf(filter)
+  if (!side || side === 'user') return sumBuckets(db, filter)
 
   const sum = { quota: 0, count: 0, token_used: 0 }
-  const mark = await foldedUntil(db)
+  const mark = await rollupEnd(db)
   const from = filter.start_timestamp ?? 0
   const to = filter.end_timestamp || Number.MAX_SAFE_INTEGER
   const span = { from, to: Math.min(to, mark - 1) }
   if (mark > from) {
-    for await (const piece of foldedSums(db, filter, { by: side, span })) {
+    for await (const piece of rollupSums(db, filter, { by: side, span })) {
       for (const { sums } of piece) eachSum(sums, (_key, one) => add(sum, one))
     }
   }
-  if (mark <= to) add(sum, await sumRolled(db, { ...filter, start_timestamp: Math.max(from, mark) }))
+  if (mark <= to) add(sum, await sumBuckets(db, { ...filter, start_timestamp: Math.max(from, mark) }))
   return sum
 }
 
@@ -103,7 +103,7 @@ export function add(sum: Sum, { quota, count, token_used }: Readonly<Sum>): void
   sum.token_used += token_used
 }
 
-function sidesNamed({ models, userId, channel, group }: ResolvedFilter): SumsBy[] {
+function dimensionsNamed({ models, userId, channel, group }: ResolvedFilter): SumsBy[] {
   const named = { model: models, user: userId, channel, group }
   // The keys are those that are written a line above.
   return (Object.keys(named) as SumsBy[]).filter((side) => named[side])
@@ -114,7 +114,7 @@ interface Part {
   readonly span: Span
 }
 
-async function* foldedSums(db: Queries, filter: ResolvedFilter, { by, span }: Part): AsyncGenerator<HourSums[]> {
+async function* rollupSums(db: Queries, filter: ResolvedFilter, { by, span }: Part): AsyncGenerator<HourSums[]> {
   const wanted = keysOf(filter, by)
   for (let from = span.from; from <= span.to; ) {
     const rows = await db
@@ -134,7 +134,7 @@ async function* foldedSums(db: Queries, filter: ResolvedFilter, { by, span }: Pa
 }
 
 function parseSums(text: string, wanted: ReadonlySet<Key> | undefined): Sums {
-  // Written by `fold`.
+  // Written by `roll-up.ts`.
   const sums = JSON.parse(text) as Sums
   return wanted ? sums.filter((_, index) => wanted.has(sums[index - (index % 4)] ?? '')) : sums
 }
@@ -147,20 +147,20 @@ function keysOf(filter: ResolvedFilter, by: SumsBy): ReadonlySet<Key> | undefine
 }
 
 /** Some hours at a time: neither a connection nor the event loop is kept from others for long, however many users an hour has. */
-async function* rolledSums(db: Queries, filter: ResolvedFilter, { by, span }: Part): AsyncGenerator<HourSums[]> {
+async function* bucketSums(db: Queries, filter: ResolvedFilter, { by, span }: Part): AsyncGenerator<HourSums[]> {
   const ends = await endsOf(db, filter, span)
   if (!ends) return
   for (let from = ends.from; from <= ends.to; from += pieceSeconds) {
     const rows = await db
       .selectFrom('quota_data')
-      .select(['quota_data.created_at as hour', `quota_data.${sideColumns[by]} as key`])
+      .select(['quota_data.created_at as hour', `quota_data.${dimensionColumns[by]} as key`])
       .select(({ fn }) => [
         fn.sum<number>('quota').as('quota'),
         fn.sum<number>('count').as('count'),
         fn.sum<number>('token_used').as('token_used'),
       ])
       .where(matchingHours({ ...filter, start_timestamp: from, end_timestamp: Math.min(ends.to, from + pieceSeconds - 1) }))
-      .groupBy(['quota_data.created_at', `quota_data.${sideColumns[by]}`])
+      .groupBy(['quota_data.created_at', `quota_data.${dimensionColumns[by]}`])
       .orderBy('quota_data.created_at')
       .orderBy('key')
       .execute()
@@ -182,7 +182,7 @@ function byHour(rows: readonly (Sum & { readonly hour: number; readonly key: Key
   return hours
 }
 
-/** From the first hour to the last in which the roll-up has something at all. */
+/** From the first to the last hour bucket that matches. */
 async function endsOf(db: Queries, filter: ResolvedFilter, span: Span): Promise<Span | undefined> {
   const query = db
     .selectFrom('quota_data')
@@ -195,7 +195,7 @@ async function endsOf(db: Queries, filter: ResolvedFilter, span: Span): Promise<
   return { from: oldest.hour, to: newest?.hour ?? oldest.hour }
 }
 
-async function sumRolled(db: Queries, filter: ResolvedFilter): Promise<Sum> {
+async function sumBuckets(db: Queries, filter: ResolvedFilter): Promise<Sum> {
   return db
     .selectFrom('quota_data')
     .select(({ fn, lit }) => [

@@ -1,4 +1,4 @@
-import type { LackableEndpoint } from '../../contract/entities/channel.ts'
+import type { OptionalEndpoint } from '../../contract/entities/channel.ts'
 import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
 import type { Format } from '../protocols/format.ts'
@@ -10,14 +10,14 @@ import { lockChannel } from './locks.ts'
  * Responses. An operator may say so by hand; else it is learnt from refusals, kept on the channel, and forgotten when the channel changes
  * or after a day. Calls are then translated to what the upstream has.
  */
-const formatsOf: Readonly<Record<LackableEndpoint, readonly Format[]>> = {
+const formatsOf: Readonly<Record<OptionalEndpoint, readonly Format[]>> = {
   responses: ['openai.responses', 'openai.compact', 'openai.input_tokens'],
   completions: ['openai.completions'],
   embeddings: ['openai.embeddings'],
 }
 
 /** The endpoint of a format, where an upstream may lack that. One that has no `compact` may have Responses all the same. */
-export function lackableEndpoint(format: Format): LackableEndpoint | undefined {
+export function optionalEndpointOf(format: Format): OptionalEndpoint | undefined {
   return endpoints.find((endpoint) => formatsOf[endpoint][0] === format)
 }
 
@@ -26,11 +26,11 @@ export function mayBeMissing(format: Format): boolean {
   return endpoints.some((endpoint) => formatsOf[endpoint].includes(format))
 }
 
-const endpoints: readonly LackableEndpoint[] = ['responses', 'completions', 'embeddings']
+const endpoints: readonly OptionalEndpoint[] = ['responses', 'completions', 'embeddings']
 
 /** What was learnt of an upstream: the endpoint, and when. */
-export interface Lacking {
-  readonly endpoint: LackableEndpoint
+export interface MissingEndpoint {
+  readonly endpoint: OptionalEndpoint
   /** Unix seconds. */
   readonly since: number
 }
@@ -38,7 +38,7 @@ export interface Lacking {
 const learntForSeconds = 24 * 3600
 
 /** Reads the column; what is older than a day is forgotten. */
-export function readLacking(column: string, nowMs: number): Lacking[] {
+export function readMissingEndpoints(column: string, nowMs: number): MissingEndpoint[] {
   const known: Partial<Record<string, number>> = column === '' ? {} : JSON.parse(column)
   return endpoints.flatMap((endpoint) => {
     const since = known[endpoint]
@@ -47,7 +47,7 @@ export function readLacking(column: string, nowMs: number): Lacking[] {
 }
 
 /** The provider without these endpoints; the same one for none. */
-export function withoutEndpoints(provider: Provider, lacking: readonly LackableEndpoint[]): Provider {
+export function withoutEndpoints(provider: Provider, lacking: readonly OptionalEndpoint[]): Provider {
   const gone = new Set(
     lacking.flatMap((endpoint) => formatsOf[endpoint]).filter((format) => provider.speaks[format] !== undefined),
   )
@@ -70,7 +70,7 @@ export function withoutEndpoints(provider: Provider, lacking: readonly LackableE
 /** The channel as it is without an endpoint, for a call that has just found out. */
 export function withoutEndpoint<Channel extends { readonly provider: Provider }>(
   channel: Channel,
-  endpoint: LackableEndpoint,
+  endpoint: OptionalEndpoint,
 ): Channel {
   return { ...channel, provider: withoutEndpoints(channel.provider, [endpoint]) }
 }
@@ -80,7 +80,7 @@ export class EndpointMisses {
   readonly #counts = new Map<string, number>()
 
   /** Whether this is the miss by which it is learnt. */
-  missed({ id }: { readonly id: number }, endpoint: LackableEndpoint): boolean {
+  missed({ id }: { readonly id: number }, endpoint: OptionalEndpoint): boolean {
     const key = `${id} ${endpoint}`
     const count = (this.#counts.get(key) ?? 0) + 1
     if (count < missesUntilLearnt) this.#counts.set(key, count)
@@ -94,7 +94,7 @@ export class EndpointMisses {
   }
 
   /** It answered something else. */
-  found({ id }: { readonly id: number }, endpoint: LackableEndpoint): void {
+  found({ id }: { readonly id: number }, endpoint: OptionalEndpoint): void {
     this.#counts.delete(`${id} ${endpoint}`)
   }
 }
@@ -102,15 +102,15 @@ export class EndpointMisses {
 const missesUntilLearnt = 2
 
 /** Writes down what was learnt of a channel. One that has changed since stays as it is. */
-export async function learnLacking(
+export async function recordMissingEndpoint(
   core: Core,
   channel: Pick<Upstream, 'id' | 'baseUrl'>,
-  endpoint: LackableEndpoint,
+  endpoint: OptionalEndpoint,
 ): Promise<void> {
   const written = await core.db.transaction().execute(async (within) => {
     const row = await lockChannel(core, within, channel.id)
     if (row.base_url !== '' && row.base_url !== channel.baseUrl) return false
-    const known = readLacking(row.lacking, core.now())
+    const known = readMissingEndpoints(row.lacking, core.now())
     const lacking = Object.fromEntries(
       [...known, { endpoint, since: seconds(core.now()) }].map((each) => [each.endpoint, each.since]),
     )
@@ -125,11 +125,11 @@ export async function learnLacking(
 }
 
 /** Forgets what was learnt more than a day ago. Answers of how many channels. */
-export async function forgetLacking(core: Core): Promise<number> {
+export async function expireMissingEndpoints(core: Core): Promise<number> {
   const rows = await core.db.selectFrom('channels').select(['id', 'lacking']).where('lacking', '<>', '').execute()
   let forgotten = 0
   for (const { id, lacking } of rows) {
-    const known = readLacking(lacking, core.now())
+    const known = readMissingEndpoints(lacking, core.now())
     const kept =
       known.length === 0 ? '' : JSON.stringify(Object.fromEntries(known.map(({ endpoint, since }) => [endpoint, since])))
     if (kept === lacking) continue

@@ -1,75 +1,75 @@
 import type { AliasedSelectQueryBuilder } from 'kysely'
 import type { Queries } from '../db/open.ts'
 import { matchingHours, type ResolvedFilter } from './filter.ts'
-import { foldedUntil, sumHours } from './folded.ts'
 import { hourSeconds, type Span, splitByHour } from './hours.ts'
+import { rollupEnd, sumHours } from './rollup.ts'
 
 /**
- * Where in the log there is something to find: the roll-up tells which hours of which users have a model, a channel or a group, and what
- * was folded tells the same of tokens. An index of their own would cost every charge more than they save.
+ * Where in the log matching rows are: the hour buckets of `quota_data` tell which hours of which users have a model, a channel or a group,
+ * and `token_hours` tells the same of tokens. Indexes of `logs` for them would cost every charge more than they save.
  */
 
-/** An hour in which something matches, and how many rows at most. */
-export interface Cell {
+/** An hour in which rows match, and how many at most. */
+export interface HourBucket {
   readonly hour: number
   readonly count: number
 }
 
-type Payers = AliasedSelectQueryBuilder<{ hour: number; payer: number }, 'cells'>
+type UserHours = AliasedSelectQueryBuilder<{ hour: number; charged_user: number }, 'user_hours'>
 
 interface From {
   readonly hour: number
-  /** Where the hours begin in which tokens are not noted yet. */
+  /** The end of the rollup: hours from here on are not in `token_hours` yet. */
   readonly mark: number
 }
 
-/** The first cells in this order, so many at most. Of hours in which tokens are not noted yet, all those of the user. */
-export async function cellsInOrder(
+/** The first matching hour buckets in this order, at most `limit`. With a token in the filter, hours behind the rollup come without a check of it. */
+export async function hourBuckets(
   db: Queries,
   filter: ResolvedFilter,
   { order, limit }: { order: 'newest' | 'oldest'; limit: number },
-): Promise<Cell[]> {
+): Promise<HourBucket[]> {
   const since = firstHour(filter)
   const direction = order === 'newest' ? 'desc' : 'asc'
   if (!filter.token_name) {
-    return rolledHours(db, { ...filter, start_timestamp: since })
+    return bucketHours(db, { ...filter, start_timestamp: since })
       .select('quota_data.count')
       .orderBy('quota_data.created_at', direction)
       .limit(limit)
       .execute()
   }
-  const unfolded = await rolledHours(db, { ...filter, start_timestamp: Math.max(since, await foldedUntil(db)) })
+  const behindRollup = await bucketHours(db, { ...filter, start_timestamp: Math.max(since, await rollupEnd(db)) })
     .select(({ fn }) => fn.sum<number>('quota_data.count').as('count'))
     .groupBy('quota_data.created_at')
     .orderBy('quota_data.created_at', direction)
     .execute()
-  const folded = await tokenHours(db, { ...filter, start_timestamp: since })
+  const rolledUp = await tokenHours(db, { ...filter, start_timestamp: since })
     .select(['hour', 'count'])
     .orderBy('hour', direction)
     .limit(limit)
     .execute()
-  return order === 'newest' ? [...unfolded, ...folded] : [...folded, ...unfolded]
+  return order === 'newest' ? [...behindRollup, ...rolledUp] : [...rolledUp, ...behindRollup]
 }
 
 /** Every hour in which something matches, the newest first. */
-export async function matchingHoursOf(db: Queries, filter: ResolvedFilter): Promise<number[]> {
-  const cells = await cellsInOrder(db, filter, { order: 'newest', limit: Number.MAX_SAFE_INTEGER })
-  return [...new Set(cells.map(({ hour }) => hour))]
+export async function hoursWithMatches(db: Queries, filter: ResolvedFilter): Promise<number[]> {
+  const buckets = await hourBuckets(db, filter, { order: 'newest', limit: Number.MAX_SAFE_INTEGER })
+  return [...new Set(buckets.map(({ hour }) => hour))]
 }
 
-/** Each hour and user of the cells since an hour, once. */
-export function payersSince(db: Queries, filter: ResolvedFilter, { hour, mark }: From): Payers {
+/** Each hour and user with matching rows since an hour, once. */
+export function userHoursSince(db: Queries, filter: ResolvedFilter, { hour, mark }: From): UserHours {
   const rolled = (start: number) =>
     db
       .selectFrom('quota_data')
-      .select(['quota_data.created_at as hour', 'quota_data.user_id as payer'])
+      .select(['quota_data.created_at as hour', 'quota_data.user_id as charged_user'])
       .distinct()
       .where(matchingHours({ ...filter, start_timestamp: start }))
-  if (!filter.token_name) return rolled(hour).as('cells')
+  if (!filter.token_name) return rolled(hour).as('user_hours')
   return tokenHours(db, { ...filter, start_timestamp: hour })
-    .select(['hour', 'user_id as payer'])
+    .select(['hour', 'user_id as charged_user'])
     .unionAll(rolled(Math.max(hour, mark)))
-    .as('cells')
+    .as('user_hours')
 }
 
 /** The first hour that a filter reaches into. */
@@ -78,10 +78,10 @@ export function firstHour({ start_timestamp: start = 0 }: ResolvedFilter): numbe
 }
 
 /**
- * What is known of the charges that match without reading their rows, and the spans of which it is not. Undefined when only rows can
- * tell: of tokens, nobody has noted with which models they were used.
+ * The sum of the matching charges as far as the hour buckets know it, and the spans whose rows must be read. Undefined when only rows can
+ * tell: tokens are not rolled up by model.
  */
-export async function knownSums(
+export async function sumWithoutRows(
   db: Queries,
   filter: ResolvedFilter,
 ): Promise<{ sum: { quota: number; count: number }; left: readonly Span[] } | undefined> {
@@ -92,22 +92,22 @@ export async function knownSums(
   if (!filter.token_name) return { sum: await sumHours(db, { ...filter, ...limits(whole) }), left: edges }
 
   if (filter.models || filter.channel || filter.group) return undefined
-  const mark = await foldedUntil(db)
-  const unfolded = mark <= whole.to ? [{ from: Math.max(mark, whole.from), to: whole.to }] : []
+  const mark = await rollupEnd(db)
+  const behindRollup = mark <= whole.to ? [{ from: Math.max(mark, whole.from), to: whole.to }] : []
   const sum = await tokenHours(db, { ...filter, ...limits(whole) })
     .select(({ fn, lit }) => [
       fn.coalesce(fn.sum<number>('quota'), lit(0)).as('quota'),
       fn.coalesce(fn.sum<number>('count'), lit(0)).as('count'),
     ])
     .executeTakeFirstOrThrow()
-  return { sum, left: [...edges, ...unfolded] }
+  return { sum, left: [...edges, ...behindRollup] }
 }
 
 function limits({ from, to }: Span): Pick<ResolvedFilter, 'start_timestamp' | 'end_timestamp'> {
   return { start_timestamp: from, end_timestamp: to }
 }
 
-function rolledHours(db: Queries, filter: ResolvedFilter) {
+function bucketHours(db: Queries, filter: ResolvedFilter) {
   return db.selectFrom('quota_data').select('quota_data.created_at as hour').where(matchingHours(filter))
 }
 

@@ -4,8 +4,8 @@ import type { Counters } from './counters.ts'
 import type { Rule } from './rule.ts'
 
 /**
- * How often one client address may call the console, over all nodes when there is a Redis. These limits keep the server breathing,
- * they do not guard passwords (that is `accounts/throttle`, in the database).
+ * Rate limits of console requests by client address, over all nodes when Redis is configured. They protect the server from overload;
+ * passwords are protected by `accounts/throttle`, in the database.
  */
 const minute = 60_000
 export const consoleLimits = {
@@ -20,7 +20,7 @@ export type ConsoleLimit = keyof typeof consoleLimits
 
 const need = { id: '', inputTokens: 0, outputTokens: 0 }
 
-export class ConsoleRequests {
+export class ConsoleRateLimits {
   readonly #counters: Counters
 
   constructor(counters: Counters) {
@@ -30,7 +30,7 @@ export class ConsoleRequests {
   /** Counts a request of this client under all of the limits, or under none when one refuses it. Throws `too_many_requests`. */
   async count(limits: readonly ConsoleLimit[], address: string): Promise<void> {
     const client = addressBlock(address)
-    const { refusal } = await this.#counters.take(
+    const { refusal } = await this.#counters.acquire(
       limits.map((limit) => ruleOf(limit, client)),
       need,
     )
@@ -42,7 +42,7 @@ function ruleOf(limit: ConsoleLimit, client: string): Rule {
   const { count, windowMs } = consoleLimits[limit]
   return {
     key: `console:${limit}:${client}`,
-    whose: 'client',
+    scope: 'client',
     windowMs,
     requests: count,
     successes: 0,

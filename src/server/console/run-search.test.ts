@@ -21,7 +21,7 @@ eachDatabase('searches of the log', (_fresh, kind) => {
     })
     const left = new AbortController().signal
     const occupying = Array.from({ length: 6 }, (_, at) =>
-      server.app.searches.run({ userId: 1, filter: `${at}`, left }, () => over),
+      server.app.searches.run({ userId: 1, filter: `${at}`, signal: left }, () => over),
     )
 
     for (const path of ['/api/log/', '/api/log/self', '/api/log/stat', '/api/log/search?keyword=x', '/api/data/self'])
@@ -40,7 +40,7 @@ eachDatabase('searches of the log', (_fresh, kind) => {
   it('hold up neither the calls of the console nor the log of others, and end when their caller has left', async () => {
     const server = await serverOfTest(kind)
     const caller = new AbortController()
-    const long = server.app.searches.run({ userId: 2, filter: '', left: caller.signal }, (db) => endless.execute(db))
+    const long = server.app.searches.run({ userId: 2, filter: '', signal: caller.signal }, (db) => endless.execute(db))
     const outcome = long.catch((error: { code: string }) => error.code)
     for (let count = 0; count < 5; count++) expect(await codeOf(server, '/api/user/self')).toEqual([200, 'ok'])
 
@@ -54,13 +54,13 @@ eachDatabase('searches of the log', (_fresh, kind) => {
     const left = new AbortController().signal
     const search = () =>
       server.app.searches
-        .run({ userId: 1, filter: 'same', left }, (db) => endless.execute(db))
+        .run({ userId: 1, filter: 'same', signal: left }, (db) => endless.execute(db))
         .catch((error: { code: string }) => error.code)
     const [older, newer] = [search(), search()]
     expect(await older).toBe('log_search_cancelled')
     const newest = search()
     expect(await newer).toBe('log_search_cancelled')
-    const last = server.app.searches.run({ userId: 1, filter: 'same', left }, async () => 'found')
+    const last = server.app.searches.run({ userId: 1, filter: 'same', signal: left }, async () => 'found')
     expect(await newest).toBe('log_search_cancelled')
     expect(await last).toBe('found')
   })

@@ -1,0 +1,76 @@
+import type { Counters, Grant } from './counters.ts'
+import type { LimitStatus, Need, Refusal, Rule } from './rule.ts'
+
+export interface LeaseRules {
+  readonly rulesIn: (group: string) => readonly Rule[]
+  /** The rules that apply to the request whatever its body says. */
+  readonly certainRules: () => readonly Rule[]
+  /** The group whose rules count a request that fails before its group is known. */
+  readonly ownGroup: string
+}
+
+export type LeaseNeed = Omit<Need, 'id'> & { readonly group: string }
+
+/** What one request holds of the rate limits, from `acquire` to `release`. */
+export class RateLimitLease {
+  readonly #counters: Counters
+  readonly #id: string
+  readonly #rules: LeaseRules
+  #grant: Grant | undefined
+  #isDecided = false
+  #tokens = 0
+  /** The status of each limit, once the request was admitted or refused. */
+  statuses: readonly LimitStatus[] = []
+
+  constructor(counters: Counters, id: string, rules: LeaseRules) {
+    this.#counters = counters
+    this.#id = id
+    this.#rules = rules
+  }
+
+  /** Whether the limits have admitted or refused the request. One that fails earlier is counted by `acquireForFailed`. */
+  get isDecided(): boolean {
+    return this.#isDecided
+  }
+
+  /**
+   * Checks the limits by count before the body is read. Answers the refusal; a refused request is not counted, and one that passes must
+   * still be acquired. `asksAll`: also asks Redis, which counts for all nodes.
+   */
+  async refusedByCount(asksAll: boolean): Promise<Refusal | undefined> {
+    const rules = this.#rules.certainRules()
+    if (rules.length === 0) return undefined
+    const { refusal, statuses } = await this.#counters.peek(rules, asksAll)
+    if (!refusal) return undefined
+    this.#isDecided = true
+    this.statuses = statuses
+    return refusal
+  }
+
+  /** Counts the request, or answers the refusal. Once per request. */
+  async acquire({ group, ...need }: LeaseNeed): Promise<Refusal | undefined> {
+    this.#isDecided = true
+    const rules = this.#rules.rulesIn(group)
+    if (rules.length === 0) return undefined
+    const { refusal, statuses, grant } = await this.#counters.acquire(rules, { ...need, id: this.#id })
+    this.statuses = statuses
+    this.#grant = grant
+    return refusal
+  }
+
+  /** Counts a request that fails before its group and tokens are known. Answers the refusal. */
+  acquireForFailed(): Promise<Refusal | undefined> {
+    return this.acquire({ group: this.#rules.ownGroup, inputTokens: 0, outputTokens: 0 })
+  }
+
+  /** Notes the tokens that the request has been charged for. */
+  noteTokens(tokens: number): void {
+    this.#tokens = tokens
+  }
+
+  /** Returns the tokens that the request reserved and did not use. Idempotent; does nothing for a refused request. */
+  release(succeeded: boolean): void {
+    if (this.#grant) this.#counters.release(this.#grant, { succeeded, tokens: this.#tokens })
+    this.#grant = undefined
+  }
+}
