@@ -43,9 +43,9 @@ import { BackgroundRuns } from './relay/background/background-runs.ts'
 import { IdempotentRequests } from './relay/idempotency/idempotent-requests.ts'
 import { removeOldReplies, UndeliveredReplies } from './relay/idempotency/undelivered-replies.ts'
 import { SealedStates } from './relay/response/sealed-states.ts'
-import { OwnResponses } from './relay/stored-responses/local-responses.ts'
-import { OpenResponses } from './relay/stored-responses/pending-responses.ts'
-import { KeptResponses } from './relay/stored-responses/upstream-responses.ts'
+import { LocalResponses } from './relay/stored-responses/local-responses.ts'
+import { PendingResponses } from './relay/stored-responses/pending-responses.ts'
+import { UpstreamResponses } from './relay/stored-responses/upstream-responses.ts'
 import { mediaLimits } from './relay/upstream/fetch-media.ts'
 import { AccessTokens } from './relay/upstream/token-exchange.ts'
 import { openAuthenticator } from './tokens/authenticate.ts'
@@ -163,9 +163,9 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     accessTokens: new AccessTokens(upstream, now),
     calibration: new Calibration(),
     sealedStates: new SealedStates(core),
-    keptResponses: new KeptResponses(core),
-    openResponses: new OpenResponses(core, ledger),
-    ownResponses: new OwnResponses(core),
+    upstreamResponses: new UpstreamResponses(core),
+    pendingResponses: new PendingResponses(core, ledger),
+    localResponses: new LocalResponses(core),
     backgroundRuns: new BackgroundRuns(),
     idempotentRequests: new IdempotentRequests(core, (requestId) => undelivered.has(requestId)),
     keyedCalls: new Map(),

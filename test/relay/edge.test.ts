@@ -120,9 +120,9 @@ describe('errors of the door, in the dialect of the route', () => {
 
   it('a server that breaks off what runs refuses new work with 503 and Messages with 529', async () => {
     const { server, token } = await door()
-    const { relayLane } = await import('../../src/server/relay/router.ts')
+    const { relayRouter } = await import('../../src/server/relay/router.ts')
     const { clientReader } = await import('../../src/server/lib/client-address.ts')
-    const lane = relayLane(server.app, clientReader(''), () => Promise.resolve())
+    const lane = relayRouter(server.app, clientReader(''), () => Promise.resolve())
     lane.cut()
     const { createServer } = await import('node:http')
     const stopping = createServer((request, response) => void lane.takes(request, response))

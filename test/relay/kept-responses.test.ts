@@ -1,7 +1,7 @@
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
 import { expect, it } from 'vitest'
-import { settleOpenResponses } from '../../src/server/relay/stored-responses/settle-pending.ts'
+import { settlePendingResponses } from '../../src/server/relay/stored-responses/settle-pending.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
@@ -170,7 +170,7 @@ eachDatabase('a response in the background', (_fresh, kind) => {
   const due = (server: TestServer) => server.app.db.updateTable('open_responses').set({ ask_at: 0 }).execute()
   const settleNow = async (server: TestServer) => {
     await due(server)
-    return settleOpenResponses(server.app, new AbortController().signal)
+    return settlePendingResponses(server.app, new AbortController().signal)
   }
   const held = async (server: TestServer) => {
     if (server.database.kind === 'sqlite') return server.app.ledger.openHolds

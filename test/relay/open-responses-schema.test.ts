@@ -148,7 +148,7 @@ describe.each(Object.entries(upstreams))(
       const made = JSON.parse((await ask({})).text)
       const row = await server.app.db.selectFrom('own_responses').select('response_id').executeTakeFirst()
       expect(row?.response_id).toBe(made.id)
-      const own = await server.app.ownResponses.find({ userId: 1, id: made.id })
+      const own = await server.app.localResponses.find({ userId: 1, id: made.id })
       expect(responseResource.parse(own?.response)).toEqual(responseResource.parse(made))
     })
   },

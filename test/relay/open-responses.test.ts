@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
 import { openSqlite } from '../../src/server/db/sqlite-file.ts'
-import { settleOpenResponses } from '../../src/server/relay/stored-responses/settle-pending.ts'
+import { settlePendingResponses } from '../../src/server/relay/stored-responses/settle-pending.ts'
 import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { startProcess } from '../helpers/process.ts'
@@ -16,7 +16,7 @@ const body = { model, input: 'Hi', background: true }
 const openRows = async ({ app }: TestServer) => (await app.db.selectFrom('open_responses').selectAll().execute()).length
 const settleNow = async (server: TestServer) => {
   await server.app.db.updateTable('open_responses').set({ ask_at: 0 }).execute()
-  return settleOpenResponses(server.app, new AbortController().signal)
+  return settlePendingResponses(server.app, new AbortController().signal)
 }
 
 eachDatabase('responses in the background, when a process dies', (fresh, kind) => {

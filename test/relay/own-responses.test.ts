@@ -244,7 +244,7 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
       .set({ user_id: 1, expires_at: 1 })
       .where('response_id', '=', second.id)
       .execute()
-    await server.app.ownResponses.purge()
+    await server.app.localResponses.purge()
     expect((await rows(server)).map(({ response_id: id }) => id)).toEqual([first.id])
 
     await server.call('PUT /api/option/', { key: 'responses.keep_megabytes', value: '1' })
@@ -267,7 +267,7 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
         }),
       ])
     }
-    await server.app.ownResponses.purge()
+    await server.app.localResponses.purge()
     expect(await rows(server)).toEqual([])
     await requireBalancedBooks(server)
   })
@@ -316,7 +316,7 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
     await server.app.ledger.expire()
     const read = () => fetch(`${server.url}${path}/${id}`, { headers })
     expect(await (await read()).json()).toMatchObject({ id, status: 'failed', error: { code: 'server_error' } })
-    await server.app.ownResponses.failLost()
+    await server.app.localResponses.failLost()
     expect((await rows(server)).map(({ status, lease_until: until }) => [status, until])).toEqual([['failed', 0]])
     const stream = await (await fetch(`${server.url}${path}/${id}?stream=true`, { headers })).text()
     expect(stream.trimEnd().split('\n\n').at(-1)).toMatch(/^event: response\.failed/)

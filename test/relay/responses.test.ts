@@ -4,7 +4,7 @@ import OpenAI6 from 'openai-6'
 import { describe, expect, it } from 'vitest'
 import { EventBlocks } from '../../src/server/lib/sse.ts'
 import { wireFormats } from '../../src/server/protocols/index.ts'
-import { StreamTap } from '../../src/server/relay/response/sse-interceptor.ts'
+import { StreamInterceptor } from '../../src/server/relay/response/sse-interceptor.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { books, requireBalancedBooks } from '../helpers/seed.ts'
 import { ask, httpUpstream, model, settledCharges, stage } from './stage.ts'
@@ -50,7 +50,7 @@ describe('a stream in Responses', () => {
   function pass(chunks: readonly Buffer[], renameTo?: string) {
     if (!format) throw new Error('Responses has streams')
     const blocks = new EventBlocks(1 << 24)
-    const tap = new StreamTap(format, { hideUsage: false, renameTo })
+    const tap = new StreamInterceptor(format, { hideUsage: false, renameTo })
     let passed = ''
     for (const chunk of chunks) {
       const block = blocks.push(chunk.toString('latin1'))

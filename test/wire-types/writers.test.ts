@@ -50,7 +50,7 @@ function typedOf({ format, reply, event }: Dialect): Typed[] {
 }
 
 /** What is told of responses that are kept here, besides what their writers write. */
-function keptResponses(): Typed[] {
+function upstreamResponses(): Typed[] {
   const { response, events } = beginBackground({
     ...contextOf('openai.responses', 6),
     kept: { previousId: '', isBackground: true },
@@ -72,7 +72,7 @@ function keptResponses(): Typed[] {
 describe('replies as the official SDKs type them', () => {
   it('hold every member that the types want, and none that they do not know', async () => {
     const files = Object.fromEntries(dialects.map((dialect) => [dialect.format, typedOf(dialect)]))
-    expect(await faultsOf({ ...files, kept: keptResponses() })).toEqual([])
+    expect(await faultsOf({ ...files, kept: upstreamResponses() })).toEqual([])
   }, 120_000)
 
   it('are judged by a compiler that finds what is missing, unknown or of another kind', async () => {

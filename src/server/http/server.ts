@@ -6,8 +6,8 @@ import { clientReader } from '../lib/client-address.ts'
 import { declineUpgrade, wantsWebSocket } from '../lib/decline-upgrade.ts'
 import { answerHalfClosed, stopAccepting } from '../lib/node-internals.ts'
 import type { App } from '../parts.ts'
-import { relayLane } from '../relay/router.ts'
-import { socketLane } from '../relay/socket-router.ts'
+import { relayRouter } from '../relay/router.ts'
+import { socketRouter } from '../relay/socket-router.ts'
 import { handleTask } from '../tasks/handle.ts'
 import { buildConsoleServer } from './console-server.ts'
 
@@ -25,8 +25,8 @@ export interface RunningServer {
 /** One `node:http` server: the relay takes its own paths before the console's router sees them. */
 export async function listen(app: App): Promise<RunningServer> {
   const readClient = clientReader(app.env.TRUSTED_PROXIES)
-  const lane = relayLane(app, readClient, handleTask)
-  const sockets = socketLane(app, readClient)
+  const relay = relayRouter(app, readClient, handleTask)
+  const sockets = socketRouter(app, readClient)
   let isStopping = false
   let server: Server | undefined
   const console = buildConsoleServer(app, allHandlers, {
@@ -35,7 +35,7 @@ export async function listen(app: App): Promise<RunningServer> {
       const created = createServer(limits, (request, response) => {
         if (isStopping) response.shouldKeepAlive = false
         if (request.httpVersionMajor < 1) refuseOldest(request)
-        else if (!lane.takes(request, response)) handler(request, response)
+        else if (!relay.takes(request, response)) handler(request, response)
       })
       answerHalfClosed(created)
       created.on('timeout', closeWhenSilent)
@@ -57,9 +57,9 @@ export async function listen(app: App): Promise<RunningServer> {
     leave = resolve
   })
   const cut = async () => {
-    lane.cut()
+    relay.cut()
     sockets.cut()
-    await Promise.race([lane.drain(), pause(chargingMs)])
+    await Promise.race([relay.drain(), pause(chargingMs)])
     await pause(tellingMs)
     running.closeAllConnections()
     sockets.destroy()
@@ -78,7 +78,7 @@ export async function listen(app: App): Promise<RunningServer> {
       running.closeIdleConnections()
       await Promise.race([ended, left])
       // Of callers who have left there may be something to charge.
-      await Promise.race([lane.drain(), left])
+      await Promise.race([relay.drain(), left])
       clearInterval(idle)
       clearTimeout(limit)
       await console.close()

@@ -7,9 +7,9 @@ export const purgeKeptResponses: Job = {
   on: 'one-node',
   everyMs: () => 60 * 60_000,
   deadlineMs: 60_000,
-  async run({ keptResponses, ownResponses }) {
-    await keptResponses.purge()
-    await ownResponses.purge()
+  async run({ upstreamResponses, localResponses }) {
+    await upstreamResponses.purge()
+    await localResponses.purge()
     return 'purged'
   },
 }

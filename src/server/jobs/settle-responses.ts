@@ -1,4 +1,4 @@
-import { settleOpenResponses } from '../relay/stored-responses/settle-pending.ts'
+import { settlePendingResponses } from '../relay/stored-responses/settle-pending.ts'
 import type { Job } from './runner.ts'
 
 /** Charges responses that ran on in the background, although nobody may ever read them; those of nodes that are gone have failed. */
@@ -9,7 +9,7 @@ export const settleResponses: Job = {
   everyMs: () => 5_000,
   deadlineMs: 90_000,
   async run(parts, signal) {
-    await parts.ownResponses.failLost()
-    return `${await settleOpenResponses(parts, signal)} closed`
+    await parts.localResponses.failLost()
+    return `${await settlePendingResponses(parts, signal)} closed`
   },
 }

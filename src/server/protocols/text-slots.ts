@@ -6,7 +6,7 @@ export interface TextSlot {
   readonly path: Path
   readonly text: string
   /** `<group>/<kind>` of the text that this is a piece of; undefined when the whole of a text stands here. */
-  readonly lane: string | undefined
+  readonly textId: string | undefined
 }
 
 export type Path = readonly (string | number)[]
@@ -33,7 +33,7 @@ export interface SeenEvents {
   readonly first: JsonObject
   /** The last one with a text. */
   readonly last: JsonObject
-  /** By lane. */
+  /** By text. */
   readonly texts: ReadonlyMap<string, string>
   readonly usage: Usage
   readonly wantsUsage: boolean
@@ -44,12 +44,12 @@ export function slotsAt(
   value: unknown,
   path: Path,
   keys: readonly string[],
-  laneOf: (key: string) => string | undefined,
+  textIdOf: (key: string) => string | undefined,
 ): TextSlot[] {
   if (!isObject(value)) return []
   return keys.flatMap((key) => {
     const text = value[key]
-    return typeof text === 'string' ? [{ path: [...path, key], text, lane: laneOf(key) }] : []
+    return typeof text === 'string' ? [{ path: [...path, key], text, textId: textIdOf(key) }] : []
   })
 }
 
@@ -66,7 +66,7 @@ function inPlace(value: unknown, [key, ...rest]: Path, text: string): unknown {
   return isObject(value) ? { ...value, [key]: inPlace(value[key], rest, text) } : value
 }
 
-/** The groups of the lanes that have been seen, in order. */
+/** The groups of the texts that have been seen, in order. */
 export function groupsOf(texts: ReadonlyMap<string, string>): string[] {
-  return [...new Set([...texts.keys()].map((lane) => lane.slice(0, lane.lastIndexOf('/'))))]
+  return [...new Set([...texts.keys()].map((textId) => textId.slice(0, textId.lastIndexOf('/'))))]
 }

@@ -3,7 +3,7 @@ import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { LogFilter } from '../usage/filter.ts'
 import { listOwnLogs } from '../usage/log.ts'
 import { keysIn } from './admission/authenticate.ts'
-import type { Call } from './http/client-exchange.ts'
+import type { ClientExchange } from './http/client-exchange.ts'
 import type { RelayParts } from './relay-parts.ts'
 
 /**
@@ -17,7 +17,7 @@ const unlimited = 100_000_000
 const logRowsMax = 100
 
 /** Answers about the caller's token, or about its owner where the site shows no figures of tokens. Throws as `authenticate`. */
-export async function handleBilling(app: RelayParts, call: Call, asks: BillingQuestion): Promise<void> {
+export async function handleBilling(app: RelayParts, call: ClientExchange, asks: BillingQuestion): Promise<void> {
   const { headers, url } = call.request
   // Old pages send the key in the address, which is read and then forgotten: nothing here writes addresses down.
   const inAddress = asks === 'log' ? (new URLSearchParams(url?.split('?')[1]).get('key') ?? '') : ''

@@ -11,7 +11,7 @@ import { admitRequest } from './admit-request.ts'
 import { answerInBackground, runsHere } from './background/background-response.ts'
 import type { RelayEndpoint } from './endpoints.ts'
 import { answerRequest } from './failover/answer-request.ts'
-import type { Call } from './http/client-exchange.ts'
+import type { ClientExchange } from './http/client-exchange.ts'
 import type { Body } from './http/read-body.ts'
 import { deliverKept } from './idempotency/undelivered.ts'
 import type { RelayParts } from './relay-parts.ts'
@@ -19,7 +19,7 @@ import { expandHistory } from './stored-responses/expand-history.ts'
 import { mayNameHistory } from './stored-responses/home-channel.ts'
 
 /** The straight line of a relay request: authenticate, judge what needs no body, read, admit, quote, hold, attempt until answered, settle. */
-export async function handleRelay(app: RelayParts, endpoint: RelayEndpoint, call: Call): Promise<void> {
+export async function handleRelay(app: RelayParts, endpoint: RelayEndpoint, call: ClientExchange): Promise<void> {
   const caller = await authenticateCall(app, endpoint, call)
   if (await deliverKept(app, call, caller)) return
   const turn = app.limits.leaseOf(caller, call.id)
@@ -35,7 +35,7 @@ export async function handleRelay(app: RelayParts, endpoint: RelayEndpoint, call
 async function answerCaller(
   app: RelayParts,
   endpoint: RelayEndpoint,
-  call: Call,
+  call: ClientExchange,
   arrived: RelayCaller,
   turn: RateLimitLease | undefined,
 ): Promise<void> {

@@ -29,15 +29,15 @@ import type { Calibration, Estimate } from './admission/calibration.ts'
 import type { EmptyBalances } from './admission/empty-balances.ts'
 import type { BackgroundRuns } from './background/background-runs.ts'
 import type { Attempt, Translation } from './charge/billed.ts'
-import type { Call } from './http/client-exchange.ts'
+import type { ClientExchange } from './http/client-exchange.ts'
 import type { Body } from './http/read-body.ts'
 import type { IdempotentRequests, KeyedCalls } from './idempotency/idempotent-requests.ts'
 import type { UndeliveredReplies } from './idempotency/undelivered-replies.ts'
-import type { Came } from './response/adapter.ts'
+import type { PartialReply } from './response/adapter.ts'
 import type { SealedStates } from './response/sealed-states.ts'
-import type { Keeping, OwnResponses } from './stored-responses/local-responses.ts'
-import type { OpenResponses } from './stored-responses/pending-responses.ts'
-import type { KeptResponses } from './stored-responses/upstream-responses.ts'
+import type { Keeping, LocalResponses } from './stored-responses/local-responses.ts'
+import type { PendingResponses } from './stored-responses/pending-responses.ts'
+import type { UpstreamResponses } from './stored-responses/upstream-responses.ts'
 import type { UpstreamFailure } from './upstream/failure.ts'
 import type { RequestMedia } from './upstream/fetch-media.ts'
 import type { AccessTokens } from './upstream/token-exchange.ts'
@@ -64,9 +64,9 @@ export interface RelayParts extends Core {
   readonly accessTokens: AccessTokens
   readonly calibration: Calibration
   readonly sealedStates: SealedStates
-  readonly keptResponses: KeptResponses
-  readonly openResponses: OpenResponses
-  readonly ownResponses: OwnResponses
+  readonly upstreamResponses: UpstreamResponses
+  readonly pendingResponses: PendingResponses
+  readonly localResponses: LocalResponses
   readonly backgroundRuns: BackgroundRuns
   readonly idempotentRequests: IdempotentRequests
   readonly keyedCalls: KeyedCalls
@@ -75,7 +75,7 @@ export interface RelayParts extends Core {
 
 /** A request that was admitted, priced and holds its quota, as every attempt finds it. Frozen. */
 export interface AdmittedRequest {
-  readonly call: Call
+  readonly call: ClientExchange
   readonly caller: RelayCaller
   readonly body: Body
   readonly format: WireFormat
@@ -134,7 +134,7 @@ export interface AttemptState {
   /** Why it broke off after its reply had begun: the caller has what came, and the channel is to blame. */
   brokeOff?: UpstreamFailure
   /** What came of a reply that broke off before the caller had any of it: charged unless another channel answers. */
-  lost?: Came
+  lost?: PartialReply
 }
 
 /** Something of a request that has no price, and what the caller is told where it would be ordered. */

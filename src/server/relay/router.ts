@@ -10,7 +10,7 @@ import { handleBilling } from './billing.ts'
 import { handleCount } from './count/count.ts'
 import { type Endpoint, findEndpoint, isRelayPath, refuseRoute } from './endpoints.ts'
 import { handleRelay } from './handle-request.ts'
-import { Call } from './http/client-exchange.ts'
+import { ClientExchange } from './http/client-exchange.ts'
 import { asAppError } from './http/errors.ts'
 import { probeWhenHalfClosed } from './http/half-closed.ts'
 import type { TaskCall } from './http/task-paths.ts'
@@ -20,16 +20,16 @@ import type { RelayParts } from './relay-parts.ts'
 import { handleResponse } from './stored-responses/answer-call.ts'
 
 /**
- * The relay's own lane on the HTTP server, in front of the console's router: it takes the requests that are its own and says so.
+ * The relay's router on the HTTP server, in front of the console's: `takes` is true for the requests that it answers.
  * `drain` resolves when no relay request is running any more; `cut` breaks them off. While memory is short, no more than a few run at once.
  */
-export function relayLane(app: RelayParts, readClient: ClientReader, handleTask: TaskHandler) {
+export function relayRouter(app: RelayParts, readClient: ClientReader, handleTask: TaskHandler) {
   const memory = new MemoryWatch()
-  const running = new Set<Call>()
+  const running = new Set<ClientExchange>()
   let isCut = false
   const onIdle: (() => void)[] = []
 
-  const finished = (call: Call) => {
+  const finished = (call: ClientExchange) => {
     running.delete(call)
     app.metrics.relayOpen.dec()
     if (running.size === 0) for (const tell of onIdle.splice(0)) tell()
@@ -69,16 +69,16 @@ export function relayLane(app: RelayParts, readClient: ClientReader, handleTask:
 const servedWhenShort = 50
 
 /** Whether so many callers wait for their answers. Those who have left hold no memory for long, and nobody has to wait until they are charged. */
-function isServing(running: Iterable<Call>, most: number): boolean {
+function isServing(running: Iterable<ClientExchange>, most: number): boolean {
   let served = 0
   for (const call of running) if (!call.isOver && ++served >= most) return true
   return false
 }
 
-export type RelayLane = ReturnType<typeof relayLane>
+export type RelayRouter = ReturnType<typeof relayRouter>
 
-/** Answers what is asked of drawings and music: `tasks` is built upon the relay, so that the lane is given it. */
-export type TaskHandler = (app: RelayParts, asks: TaskCall, call: Call) => Promise<void>
+/** Answers what is asked of drawings and music: `tasks` is built upon the relay, so that the router is given it. */
+export type TaskHandler = (app: RelayParts, asks: TaskCall, call: ClientExchange) => Promise<void>
 
 type Clocks = Pick<RelayParts, 'now' | 'steady'>
 
@@ -94,10 +94,15 @@ interface Taking {
 /** When a caller should come again who was not let in. */
 const busySeconds = 2
 
-function callOf(found: Found, exchange: Pick<Call, 'request' | 'response'>, client: Client, { now, steady }: Clocks): Call {
+function callOf(
+  found: Found,
+  exchange: Pick<ClientExchange, 'request' | 'response'>,
+  client: Client,
+  { now, steady }: Clocks,
+): ClientExchange {
   // The console has somebody in front of it.
   const isPerson = 'from' in found && found.from === 'session'
-  return new Call(exchange, {
+  return new ClientExchange(exchange, {
     id: newRequestId(now()),
     dialect: found.dialect,
     language: isPerson ? languageOf(exchange.request.headers['accept-language']) : 'en',
@@ -107,7 +112,7 @@ function callOf(found: Found, exchange: Pick<Call, 'request' | 'response'>, clie
   })
 }
 
-async function serve(app: RelayParts, call: Call, { found, isCut, isFull, handleTask }: Taking): Promise<void> {
+async function serve(app: RelayParts, call: ClientExchange, { found, isCut, isFull, handleTask }: Taking): Promise<void> {
   const { response } = call
   const format = 'format' in found ? found.format : 'other'
   let keyed: KeyedCall | undefined
@@ -134,14 +139,14 @@ async function serve(app: RelayParts, call: Call, { found, isCut, isFull, handle
 }
 
 /** Whether a key of the caller counts: on every POST with an API key or a session. News of tasks are no requests of callers. */
-function isRepeatable(app: RelayParts, found: Endpoint, { request }: Call): boolean {
+function isRepeatable(app: RelayParts, found: Endpoint, { request }: ClientExchange): boolean {
   if (request.headers['idempotency-key'] === undefined || request.method !== 'POST') return false
   if (!app.options.current['idempotency.enabled']) return false
   if (found.kind === 'task') return found.asks.does !== 'notify'
   return found.kind === 'relay' || found.kind === 'count' || found.kind === 'response'
 }
 
-function answer(app: RelayParts, endpoint: Exclude<Endpoint, { kind: 'task' }>, call: Call): Promise<void> {
+function answer(app: RelayParts, endpoint: Exclude<Endpoint, { kind: 'task' }>, call: ClientExchange): Promise<void> {
   switch (endpoint.kind) {
     case 'relay':
       return handleRelay(app, endpoint, call)

@@ -11,17 +11,17 @@ import { lingeringClose } from '../lib/lingering-close.ts'
 import { socketLimits } from '../lib/upstream-socket.ts'
 import { findEndpoint, findSocketEndpoint, refuseRoute } from './endpoints.ts'
 import { handleRelay } from './handle-request.ts'
-import { Call } from './http/client-exchange.ts'
+import { ClientExchange } from './http/client-exchange.ts'
 import { asAppError } from './http/errors.ts'
-import { type Door, handleRealtime, type Stoppable } from './realtime/handshake.ts'
+import { type Handshake, handleRealtime, type Stoppable } from './realtime/handshake.ts'
 import { handleResponsesSocket } from './realtime/responses-socket.ts'
 import type { RelayParts } from './relay-parts.ts'
 
 /**
- * The lane of WebSockets: it takes every request for one, and answers 404 where there is none. `drain` tells the sessions that the
+ * The router of WebSockets: it takes every request for one, and answers 404 where there is none. `drain` tells the sessions that the
  * server stops and resolves when the last has ended; `cut` tells them to end now, and `destroy` takes their connections away.
  */
-export function socketLane(app: RelayParts, readClient: ClientReader) {
+export function socketRouter(app: RelayParts, readClient: ClientReader) {
   // Of several subprotocols that a browser offers one is taken, and never that which holds its key.
   const server = new WebSocketServer({ ...socketLimits, noServer: true, clientTracking: false, handleProtocols: chooseProtocol })
   const sessions = new Set<Stoppable>()
@@ -36,7 +36,7 @@ export function socketLane(app: RelayParts, readClient: ClientReader) {
     const url = request.url ?? '/'
     const endpoint = findSocketEndpoint(url)
     const mine = new Set<Stoppable>()
-    const door: Door = {
+    const handshake: Handshake = {
       call,
       query: queryOf(url),
       offered: protocolsOf(request),
@@ -58,7 +58,7 @@ export function socketLane(app: RelayParts, readClient: ClientReader) {
       if (isStopping) fail('server_stopping')
       if (!endpoint) refuseRoute('GET', findEndpoint('GET', url, request.headers), url)
       requireHandshake(request)
-      await (endpoint === 'openai.realtime' ? handleRealtime(app, door) : handleResponsesSocket(app, door, handleRelay))
+      await (endpoint === 'openai.realtime' ? handleRealtime(app, handshake) : handleResponsesSocket(app, handshake, handleRelay))
       if (call.isCommitted) outcome = String(call.response.statusCode)
     } catch (error) {
       const told = asAppError(app, call, error)
@@ -106,7 +106,7 @@ function callOver(app: RelayParts, readClient: ClientReader, request: IncomingMe
   socket.on('error', ignore)
   const close = () => lingeringClose(socket)
   response.once('finish', close)
-  const call = new Call(
+  const call = new ClientExchange(
     { request, response },
     { id: newRequestId(app.now()), dialect: 'openai', language: 'en', client: readClient(request), nowMs: app.steady() },
   )

@@ -2,7 +2,7 @@ import { channelUsed } from '../channels/channel-used.ts'
 import { fail } from '../lib/failure.ts'
 import { arrayAt, textAt } from '../protocols/wire-format.ts'
 import { authenticateCall } from '../relay/admission/authenticate.ts'
-import type { Call } from '../relay/http/client-exchange.ts'
+import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { UpstreamFailure } from '../relay/upstream/failure.ts'
 import { askUpstream } from './at-upstream.ts'
@@ -17,14 +17,14 @@ const idsMax = 200
 const bodyBytesMax = 64 * 1024
 
 /** `GET /mj/task/{id}/fetch`. Throws `task_unknown`. */
-export async function fetchDrawing(app: RelayParts, call: Call, id: string): Promise<void> {
+export async function fetchDrawing(app: RelayParts, call: ClientExchange, id: string): Promise<void> {
   const { userId } = await authenticateCall(app, { from: 'token' }, call)
   const [row] = await ownDrawings(app, userId, [id])
   sendJson(call, presentDrawing(app, row ?? fail('task_unknown', { id: id.slice(0, 100) })))
 }
 
 /** `POST /mj/task/list-by-condition` with `ids`. */
-export async function listDrawings(app: RelayParts, call: Call): Promise<void> {
+export async function listDrawings(app: RelayParts, call: ClientExchange): Promise<void> {
   const { userId } = await authenticateCall(app, { from: 'token' }, call)
   const rows = await ownDrawings(app, userId, await readIds(call))
   sendJson(
@@ -34,7 +34,7 @@ export async function listDrawings(app: RelayParts, call: Call): Promise<void> {
 }
 
 /** `GET /mj/task/{id}/image-seed`: only the upstream knows it. Throws `task_unknown` or `channel_disabled`. */
-export async function fetchSeed(app: RelayParts, call: Call, id: string): Promise<void> {
+export async function fetchSeed(app: RelayParts, call: ClientExchange, id: string): Promise<void> {
   const { userId } = await authenticateCall(app, { from: 'token' }, call)
   const task = await ownTask(app, 'midjourneys', { userId, id })
   if (!task) fail('task_unknown', { id: id.slice(0, 100) })
@@ -52,20 +52,20 @@ export async function fetchSeed(app: RelayParts, call: Call, id: string): Promis
 }
 
 /** `GET /suno/fetch/{id}`. Throws `task_unknown`. */
-export async function fetchSong(app: RelayParts, call: Call, id: string): Promise<void> {
+export async function fetchSong(app: RelayParts, call: ClientExchange, id: string): Promise<void> {
   const { userId } = await authenticateCall(app, { from: 'token' }, call)
   const [row] = await ownSongs(app, userId, [id])
   sendJson(call, { code: 'success', message: '', data: presentMusic(row ?? fail('task_unknown', { id: id.slice(0, 100) })) })
 }
 
 /** `POST /suno/fetch` with `ids`. */
-export async function listSongs(app: RelayParts, call: Call): Promise<void> {
+export async function listSongs(app: RelayParts, call: ClientExchange): Promise<void> {
   const { userId } = await authenticateCall(app, { from: 'token' }, call)
   const rows = await ownSongs(app, userId, await readIds(call))
   sendJson(call, { code: 'success', message: '', data: rows.map(presentMusic) })
 }
 
-async function readIds(call: Call): Promise<string[]> {
+async function readIds(call: ClientExchange): Promise<string[]> {
   const { json } = await call.readBody(bodyBytesMax)
   const ids = arrayAt(json, 'ids').filter((id): id is string => typeof id === 'string' && id !== '' && id.length <= 200)
   const reason = { zh: `最多 ${idsMax} 个`, en: `at most ${idsMax}` }

@@ -1,6 +1,6 @@
 import { isDatabaseFailure } from '../db/open.ts'
 import { AppError } from '../lib/failure.ts'
-import type { Call } from '../relay/http/client-exchange.ts'
+import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { TaskCall } from '../relay/http/task-paths.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { readDrawingOrder } from './drawing-order.ts'
@@ -13,9 +13,9 @@ import { submitOrder } from './submit.ts'
 /**
  * Drawings by proxies for Midjourney and music by Suno: ordered now, done later. An order is charged once when the upstream has taken it
  * (`submit.ts`), its state only goes forward (`states.ts`, `advance.ts`), and what fails is refunded with the step that says so. The
- * lane of the relay hands over every call that is about them.
+ * router of the relay hands over every call that is about them.
  */
-export async function handleTask(app: RelayParts, asks: TaskCall, call: Call): Promise<void> {
+export async function handleTask(app: RelayParts, asks: TaskCall, call: ClientExchange): Promise<void> {
   try {
     await answer(app, asks, call)
   } catch (cause) {
@@ -24,7 +24,7 @@ export async function handleTask(app: RelayParts, asks: TaskCall, call: Call): P
   }
 }
 
-function answer(app: RelayParts, asks: TaskCall, call: Call): Promise<void> {
+function answer(app: RelayParts, asks: TaskCall, call: ClientExchange): Promise<void> {
   switch (asks.does) {
     case 'draw':
       return submitOrder(app, call, (body) => readDrawingOrder(asks, body, app.options.current))

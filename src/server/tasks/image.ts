@@ -3,7 +3,7 @@ import { AppError, fail } from '../lib/failure.ts'
 import { CallFailure, callConfigured, type Reply } from '../lib/http-client.ts'
 import { imageType } from '../lib/image-type.ts'
 import { Semaphore } from '../lib/semaphore.ts'
-import type { Call } from '../relay/http/client-exchange.ts'
+import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { fetchFile } from '../relay/upstream/fetch-media.ts'
 import { readLinkKey } from './links.ts'
@@ -18,7 +18,7 @@ const semaphore = new Semaphore(4, 64)
  * who was given the link can have it, whatever stands there is sent as the picture that it is or not at all, and only the public internet
  * is reached. Throws `task_unknown`, `upstream_failed` or `server_busy`.
  */
-export async function showImage(app: RelayParts, call: Call, upstreamId: string): Promise<void> {
+export async function showImage(app: RelayParts, call: ClientExchange, upstreamId: string): Promise<void> {
   const key = new URL(call.request.url ?? '', 'http://site').searchParams.get('key') ?? ''
   const id = readLinkKey(app, 'drawing-image', key)
   const named = { id: upstreamId.slice(0, 100) }

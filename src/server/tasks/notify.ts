@@ -1,7 +1,7 @@
 import { channelUsed } from '../channels/channel-used.ts'
 import { fail } from '../lib/failure.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
-import type { Call } from '../relay/http/client-exchange.ts'
+import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import { readBody } from '../relay/http/read-body.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { advanceTask } from './advance.ts'
@@ -18,7 +18,7 @@ const bodyBytesMax = 1024 * 1024
  * the right to report, and a report only ever takes the drawing forward. Throws `task_notice_refused`, and `server_busy` for a report
  * that is faster than the answer to the order: the upstream repeats it, or the poller sees it.
  */
-export async function takeNotice(app: RelayParts, call: Call): Promise<void> {
+export async function takeNotice(app: RelayParts, call: ClientExchange): Promise<void> {
   const url = new URL(call.request.url ?? '', 'http://site')
   const id = readLinkKey(app, 'drawing-notice', url.searchParams.get('key') ?? '')
   if (id === undefined) fail('task_notice_refused')

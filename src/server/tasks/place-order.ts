@@ -11,7 +11,7 @@ import {
 } from '../channels/select.ts'
 import { background } from '../lib/logger.ts'
 import type { Attempt } from '../relay/charge/billed.ts'
-import type { Call } from '../relay/http/client-exchange.ts'
+import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { callerHeaders } from '../relay/upstream/caller-headers.ts'
 import { UpstreamFailure } from '../relay/upstream/failure.ts'
@@ -22,7 +22,7 @@ import { askUpstream } from './at-upstream.ts'
 import type { Order, Verdict } from './order.ts'
 
 export interface Placing {
-  readonly call: Call
+  readonly call: ClientExchange
   readonly caller: RelayCaller
   readonly order: Order
   readonly admitted: Admitted

@@ -11,7 +11,7 @@ import { checkPrompt } from '../relay/admission/prompt-filter.ts'
 import { enterLimits, withinLimits } from '../relay/admission/rate-limit.ts'
 import type { Billed } from '../relay/charge/billed.ts'
 import { chargeFor, describePrice } from '../relay/charge/charge-row.ts'
-import type { Call } from '../relay/http/client-exchange.ts'
+import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { UpstreamFailure } from '../relay/upstream/failure.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
@@ -36,7 +36,7 @@ export function isBeingPlaced(requestId: string): boolean {
  * The charge comes before the name: a process that dies between the two leaves a charged row without a name, which `poll.ts` finds and
  * refunds, and never a task that nobody has paid.
  */
-export async function submitOrder(app: RelayParts, call: Call, read: (body: JsonObject) => Order): Promise<void> {
+export async function submitOrder(app: RelayParts, call: ClientExchange, read: (body: JsonObject) => Order): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
   const turn = app.limits.leaseOf(caller, call.id)
   const run = async () => {
@@ -48,7 +48,7 @@ export async function submitOrder(app: RelayParts, call: Call, read: (body: Json
 }
 
 interface Asked {
-  readonly call: Call
+  readonly call: ClientExchange
   readonly caller: RelayCaller
   readonly order: Order
   readonly turn: RateLimitLease | undefined

@@ -1,6 +1,6 @@
 import type { RunningChannel } from '../channels/model-index.ts'
 import { type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
-import type { Call } from '../relay/http/client-exchange.ts'
+import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { Refused } from './order.ts'
 import { cleanText } from './text.ts'
 
@@ -16,7 +16,7 @@ export function orderAnswer(answer: JsonObject, channel: RunningChannel): JsonOb
 }
 
 /** Sends the refusal of an upstream: with its own code where the dialect has them, else as an error. */
-export function refuse(call: Call, { answer, reason, code }: Refused, channel: RunningChannel): void {
+export function refuse(call: ClientExchange, { answer, reason, code }: Refused, channel: RunningChannel): void {
   if (answer) {
     sendJson(call, orderAnswer(answer, channel))
     return
@@ -26,7 +26,7 @@ export function refuse(call: Call, { answer, reason, code }: Refused, channel: R
   call.sendError({ status: 500, message: text, type: 'upstream_error', code, param: null, retryAfter: 0, final: true })
 }
 
-export function sendJson(call: Call, value: unknown): void {
+export function sendJson(call: ClientExchange, value: unknown): void {
   call.answer('application/json; charset=utf-8', Buffer.from(JSON.stringify(value)))
 }
 

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
 /** Which channel and key keep a response, so that what continues it goes there; and responses whose charge is still to come. */
-export async function keptResponses(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
+export async function upstreamResponses(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { integer, text, required, zero, empty } = columnsOf(dialect)
   await db.schema
     .createTable('kept_responses')

@@ -6,7 +6,7 @@ import { channelKeys } from './0003-channel-keys.ts'
 import { tokenLimits } from './0004-token-limits.ts'
 import { strictTokens } from './0005-strict-tokens.ts'
 import { upstreamModels } from './0006-upstream-models.ts'
-import { keptResponses } from './0007-kept-responses.ts'
+import { upstreamResponses } from './0007-kept-responses.ts'
 import { redemptionExpiry } from './0008-redemption-expiry.ts'
 import { accountMail } from './0009-account-mail.ts'
 import { waysIn } from './0010-ways-in.ts'
@@ -15,7 +15,7 @@ import { tasks } from './0012-tasks.ts'
 import { noticeRetries } from './0015-notice-retries.ts'
 import { statistics } from './0016-statistics.ts'
 import { nodes } from './0017-nodes.ts'
-import { ownResponses } from './0018-own-responses.ts'
+import { localResponses } from './0018-own-responses.ts'
 import { usageHours } from './0019-usage-hours.ts'
 import { savedViews } from './0020-saved-views.ts'
 import { chargedTasks } from './0021-charged-tasks.ts'
@@ -36,7 +36,7 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0004-token-limits', up: tokenLimits },
   { name: '0005-strict-tokens', up: strictTokens },
   { name: '0006-upstream-models', up: upstreamModels },
-  { name: '0007-kept-responses', up: keptResponses },
+  { name: '0007-kept-responses', up: upstreamResponses },
   { name: '0008-redemption-expiry', up: redemptionExpiry },
   { name: '0009-account-mail', up: accountMail },
   { name: '0010-ways-in', up: waysIn },
@@ -45,7 +45,7 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0015-notice-retries', up: noticeRetries },
   { name: '0016-statistics', up: statistics },
   { name: '0017-nodes', up: nodes },
-  { name: '0018-own-responses', up: ownResponses },
+  { name: '0018-own-responses', up: localResponses },
   { name: '0019-usage-hours', up: usageHours },
   { name: '0020-saved-views', up: savedViews },
   { name: '0021-charged-tasks', up: chargedTasks },

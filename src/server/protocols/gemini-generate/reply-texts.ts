@@ -50,8 +50,8 @@ function partsOf(candidate: JsonObject): unknown[] {
 function partSlots(candidate: JsonObject, at: number, group: string | undefined): TextSlot[] {
   return partsOf(candidate).flatMap((part, index) => {
     const kind = isObject(part) && part.thought === true ? 'thought' : 'text'
-    const lane = group === undefined ? undefined : `${group}/${kind}`
-    return slotsAt(part, ['candidates', at, 'content', 'parts', index], ['text'], () => lane)
+    const textId = group === undefined ? undefined : `${group}/${kind}`
+    return slotsAt(part, ['candidates', at, 'content', 'parts', index], ['text'], () => textId)
   })
 }
 

@@ -18,7 +18,7 @@ export const chatTexts: ReplyTexts = {
 /** Texts of the legacy Completions: one in each choice. */
 export const completionsTexts: ReplyTexts = {
   inEvent: (data) =>
-    choicesOf(data).flatMap(({ choice, group, at }) => slotsAt(choice, ['choices', at], ['text'], laneIn(group))),
+    choicesOf(data).flatMap(({ choice, group, at }) => slotsAt(choice, ['choices', at], ['text'], textIdIn(group))),
   inReply: (reply) => choicesOf(reply).flatMap(({ choice, at }) => slotsAt(choice, ['choices', at], ['text'], () => undefined)),
   closedBy: (data) =>
     choicesOf(data)
@@ -39,14 +39,14 @@ function messageSlots(choice: JsonObject, member: 'delta' | 'message', at: numbe
   const message = objectAt(choice, member)
   if (!message) return []
   const path = ['choices', at, member]
-  const laneOf = group === undefined ? () => undefined : laneIn(group)
+  const textIdOf = group === undefined ? () => undefined : textIdIn(group)
   const parts = arrayAt(message, 'content').flatMap((part, index) =>
-    slotsAt(part, [...path, 'content', index], ['text'], () => laneOf('content')),
+    slotsAt(part, [...path, 'content', index], ['text'], () => textIdOf('content')),
   )
-  return [...slotsAt(message, path, ['reasoning_content', 'reasoning', 'content', 'refusal'], laneOf), ...parts]
+  return [...slotsAt(message, path, ['reasoning_content', 'reasoning', 'content', 'refusal'], textIdOf), ...parts]
 }
 
-function laneIn(group: string): (key: string) => string {
+function textIdIn(group: string): (key: string) => string {
   return (key) => `${group}/${key}`
 }
 

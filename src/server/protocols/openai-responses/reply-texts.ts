@@ -47,8 +47,8 @@ function stoppedReply(reply: JsonObject): JsonObject {
 }
 
 function responseSoFar({ first, texts, usage }: SeenEvents): JsonObject {
-  const output = [...texts].flatMap(([lane, text]) => {
-    const [place = '', kind] = lane.split('/')
+  const output = [...texts].flatMap(([textId, text]) => {
+    const [place = '', kind] = textId.split('/')
     const content = [{ type: 'output_text', text, annotations: [], logprobs: [] }]
     const id = place.slice(0, place.lastIndexOf(':'))
     return kind === 'output_text' ? [{ type: 'message', id, status: 'incomplete', role: 'assistant', content }] : []

@@ -3,14 +3,14 @@ import { requireChangedPassword, requireIdentity } from '../../accounts/identify
 import { fail } from '../../lib/failure.ts'
 import type { Dialect } from '../../protocols/format.ts'
 import { type RelayCaller, readAcceptsUnpriced } from '../../tokens/authenticate.ts'
-import type { Call } from '../http/client-exchange.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
 
 /** Finds who calls: by an `sk-` key wherever the dialects put one, or for the playground by the session of the console. */
 export function authenticateCall(
   app: RelayParts,
   endpoint: { from: 'token' | 'session' },
-  call: Call,
+  call: ClientExchange,
 ): Promise<RelayCaller> | RelayCaller {
   if (endpoint.from === 'session') return callerOfSession(app, call)
   return app.authenticator.authenticate(keysIn(call.request.headers, call.dialect, call.request.url), call.client.address)
@@ -42,7 +42,7 @@ function keyInProtocols({ upgrade, 'sec-websocket-protocol': offered = '' }: Inc
 
 const keyProtocol = 'openai-insecure-api-key.'
 
-async function callerOfSession(app: RelayParts, call: Call): Promise<RelayCaller> {
+async function callerOfSession(app: RelayParts, call: ClientExchange): Promise<RelayCaller> {
   const { headers } = call.request
   if (headers.authorization !== undefined) fail('playground_needs_session')
   const identity = await requireIdentity(app, headers)

@@ -4,7 +4,7 @@ import { fail } from '../../lib/failure.ts'
 import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import { groupsToTry } from '../../pricing/groups.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
-import type { Call } from '../http/client-exchange.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import { bodyLimitBytes } from '../http/read-body.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { requireRoom } from './rate-limit.ts'
@@ -24,7 +24,7 @@ interface Unread {
  * declared too large. Exact judgement stays with the hold and with `enterLimits`. Throws `quota_insufficient`, `rate_limit_requests`,
  * `rate_limit_successes`, `rate_limit_concurrency`, `body_too_large` or `database_unavailable`.
  */
-export async function judgeBeforeBody(app: RelayParts, call: Call, asked: Unread): Promise<void> {
+export async function judgeBeforeBody(app: RelayParts, call: ClientExchange, asked: Unread): Promise<void> {
   const { caller, turn, isFree, groupInBody = false } = asked
   if (!isFree && app.emptyBalances.mayBeEmpty(caller)) await requireBalance(app, caller, groupInBody)
   const declared = declaredBytes(call.request)

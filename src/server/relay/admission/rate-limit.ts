@@ -4,7 +4,7 @@ import { AppError } from '../../lib/failure.ts'
 import type { LeaseNeed, RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import type { LimitStatus, Measure, Refusal, Rule } from '../../limits/rule.ts'
 import type { Dialect } from '../../protocols/format.ts'
-import type { Call } from '../http/client-exchange.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
 
 /**
@@ -13,7 +13,7 @@ import type { RelayParts } from '../relay-parts.ts'
  */
 export async function withinLimits(
   app: RelayParts,
-  call: Call,
+  call: ClientExchange,
   turn: RateLimitLease,
   run: () => Promise<void>,
   answered: () => boolean = () => call.isCommitted && call.response.statusCode < 400,
@@ -32,17 +32,17 @@ export async function withinLimits(
  * Counts a request under its limits and tells the caller how far they are used. Throws `rate_limit_requests`, `rate_limit_successes`,
  * `rate_limit_tokens`, `rate_limit_prompt` or `rate_limit_concurrency`.
  */
-export async function enterLimits(app: RelayParts, call: Call, turn: RateLimitLease, need: LeaseNeed): Promise<void> {
+export async function enterLimits(app: RelayParts, call: ClientExchange, turn: RateLimitLease, need: LeaseNeed): Promise<void> {
   tellLimits(app, call, turn, await turn.acquire(need))
 }
 
 /** Throws as `enterLimits` for what refuses a request by count, before its body is read. Counts nothing. */
-export async function requireRoom(app: RelayParts, call: Call, turn: RateLimitLease, asksAll: boolean): Promise<void> {
+export async function requireRoom(app: RelayParts, call: ClientExchange, turn: RateLimitLease, asksAll: boolean): Promise<void> {
   const refusal = await turn.refusedByCount(asksAll)
   if (refusal) tellLimits(app, call, turn, refusal)
 }
 
-function tellLimits(app: RelayParts, call: Call, turn: RateLimitLease, refusal: Refusal | undefined): void {
+function tellLimits(app: RelayParts, call: ClientExchange, turn: RateLimitLease, refusal: Refusal | undefined): void {
   for (const [name, value] of limitHeaders(call.dialect, turn.statuses, app.now())) call.tell(name, value)
   if (refusal) throw limitError(refusal)
 }

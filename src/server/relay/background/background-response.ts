@@ -14,9 +14,9 @@ import type { AdmittedRequest, RelayParts } from '../relay-parts.ts'
 import { writeContextOf } from '../response/translated.ts'
 import { turnBytesMax } from '../stored-responses/expand-history.ts'
 import { refuseKeeping, servesNatively } from '../stored-responses/home-channel.ts'
-import type { OwnResponse } from '../stored-responses/local-responses.ts'
-import { streamOwn } from '../stored-responses/local-stream.ts'
-import { ownOf } from '../stored-responses/store-answer.ts'
+import type { LocalResponse } from '../stored-responses/local-responses.ts'
+import { streamLocal } from '../stored-responses/local-stream.ts'
+import { localResponseOf } from '../stored-responses/store-answer.ts'
 import { BackgroundRun } from './background-run.ts'
 
 /** Of one user on one node: nobody has to keep a connection for them. */
@@ -33,7 +33,7 @@ export function runsHere(app: RelayParts, { format }: RelayEndpoint, { caller, b
   if (model === '') return false
   const group = admit(app, caller, { model, format })
   if (servesNatively(app, caller, [group], { model, format })) return false
-  if (!app.ownResponses.isOn) refuseKeeping('background')
+  if (!app.localResponses.isOn) refuseKeeping('background')
   if (!keeps && body.bytes.length > turnBytesMax) fail('body_too_large', { limit: turnBytesMax })
   // It goes on from what is not kept here, which the line refuses by name.
   if (!keeps) return false
@@ -58,7 +58,7 @@ export async function answerInBackground(app: RelayParts, endpoint: RelayEndpoin
     throw error
   })
   const made = make(app, begun).finally(() => app.backgroundRuns.remove(own))
-  if (isStreamed) await streamOwn(app, call, own, -1)
+  if (isStreamed) await streamLocal(app, call, own, -1)
   else call.answer('application/json', Buffer.from(JSON.stringify(own.response)))
   await made
 }
@@ -73,7 +73,7 @@ function asStream({ body }: Asked): Asked['body'] {
 interface Run {
   readonly request: AdmittedRequest
   readonly dialogue: Dialogue
-  readonly own: OwnResponse
+  readonly own: LocalResponse
   readonly run: BackgroundRun
 }
 
@@ -83,8 +83,8 @@ async function openRun(app: RelayParts, opened: AdmittedRequest): Promise<Run> {
   if (!dialogue) throw new Error(`${opened.format.format} has no neutral form`)
   requireOtherTools(dialogue)
   const begun = beginBackground(writeContextOf(app, opened, dialogue))
-  const own = ownOf(opened, begun.response)
-  await app.ownResponses.keep(own).catch((cause: unknown) => fail('database_unavailable', {}, { cause }))
+  const own = localResponseOf(opened, begun.response)
+  await app.localResponses.keep(own).catch((cause: unknown) => fail('database_unavailable', {}, { cause }))
   const run = new BackgroundRun(app, opened.call, own, begun.events)
   app.backgroundRuns.add(own, run)
   return { request: Object.freeze({ ...opened, call: run.call }), dialogue, own, run }

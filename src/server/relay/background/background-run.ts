@@ -3,15 +3,15 @@ import { background, type Logger } from '../../lib/logger.ts'
 import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
 import { closingEvent, isTerminalEvent, numberOf } from '../../protocols/openai-responses/background.ts'
 import { isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
-import { Call } from '../http/client-exchange.ts'
+import { ClientExchange } from '../http/client-exchange.ts'
 import { detachedRequest } from '../http/detached-request.ts'
 import { FrameResponse } from '../http/frame-response.ts'
 import { parse } from '../response/sse-interceptor.ts'
-import type { NumberedEvent, OwnResponse, OwnResponses } from '../stored-responses/local-responses.ts'
+import type { LocalResponse, LocalResponses, NumberedEvent } from '../stored-responses/local-responses.ts'
 
 /** What a run needs of the server. */
 export interface RunParts {
-  readonly ownResponses: OwnResponses
+  readonly localResponses: LocalResponses
   readonly deadlines: Deadlines
   readonly logger: Logger
 }
@@ -23,10 +23,10 @@ export interface RunParts {
  */
 export class BackgroundRun {
   /** What the request is answered through. */
-  readonly call: Call
+  readonly call: ClientExchange
   readonly #app: RunParts
   readonly #answer: FrameResponse
-  readonly #own: OwnResponse
+  readonly #own: LocalResponse
   readonly #events: NumberedEvent[]
   readonly #items: unknown[] = []
   readonly #beat: Deadline
@@ -41,7 +41,7 @@ export class BackgroundRun {
   #news: (() => void)[] = []
 
   /** `own` is written down already. */
-  constructor(app: RunParts, call: Call, own: OwnResponse, begun: readonly JsonObject[]) {
+  constructor(app: RunParts, call: ClientExchange, own: LocalResponse, begun: readonly JsonObject[]) {
     this.#app = app
     this.#own = own
     this.#events = begun.map((event, number) => ({ number, data: JSON.stringify(event) }))
@@ -50,7 +50,7 @@ export class BackgroundRun {
       { event: (data) => data, error: (_status, body) => this.#fail(body) },
     )
     const { id, dialect, language, client, startedMs: nowMs } = call
-    this.call = new Call(
+    this.call = new ClientExchange(
       { request: detachedRequest(call.request, call.request.url ?? '', {}), response: this.#answer.asResponse() },
       { id, dialect, language, client, nowMs },
     )
@@ -91,7 +91,7 @@ export class BackgroundRun {
     const response = objectAt(parse(last.data) ?? {}, 'response') ?? this.#own.response
     try {
       const events = [...this.#events.slice(this.#written), last]
-      await this.#app.ownResponses.finish({ ...this.#own, response }, events, this.#bytes + last.data.length)
+      await this.#app.localResponses.finish({ ...this.#own, response }, events, this.#bytes + last.data.length)
     } catch (error) {
       // Its lease lapses, and it has failed then.
       this.#app.logger.error({ error, response: this.#own.id }, 'the end of a response could not be written down')
@@ -140,7 +140,7 @@ export class BackgroundRun {
 
   #writeDown(): void {
     const events = this.#events.slice(this.#written)
-    const writing = this.#app.ownResponses.advance(this.#own, events).then((goesOn) => {
+    const writing = this.#app.localResponses.advance(this.#own, events).then((goesOn) => {
       this.#written += events.length
       if (!goesOn) this.cancel()
     })

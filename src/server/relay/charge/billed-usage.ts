@@ -20,15 +20,15 @@ type Asking = Pick<Billed, 'facts' | 'format' | 'price' | 'translation' | 'dropp
  * What is charged of the usage that a reply reports: the tier as it was served, but none dearer than was asked for; the calls of tools under
  * the names that have a price, and once a request where the upstream's format does not count them; and the work of other models. Pure.
  */
-export function billedUsage(work: Asking, reported: Usage): BilledUsage {
-  const requestedTier = tierSent(work)
+export function billedUsage(bill: Asking, reported: Usage): BilledUsage {
+  const requestedTier = tierSent(bill)
   const { tier: served, toolCalls: told, byOthers, ...rest } = reported
-  const tier = requestedTier || served ? chargedTier(work.price, requestedTier, served) : undefined
-  const tools = told || hostedToolsOf(work).length > 0 ? billedTools(work, reported) : undefined
+  const tier = requestedTier || served ? chargedTier(bill.price, requestedTier, served) : undefined
+  const tools = told || hostedToolsOf(bill).length > 0 ? billedTools(bill, reported) : undefined
   return {
     usage: { ...rest, ...tools, ...(tier ? { tier } : {}) },
     others: (byOthers ?? []).map((other) => {
-      const price = priceOfOther(work, other.model)
+      const price = priceOfOther(bill, other.model)
       const { tier: ownTier, ...usage } = other.usage
       const otherTier = chargedTier(price, requestedTier, { ...served, ...ownTier })
       return { price, usage: { ...usage, ...(otherTier ? { tier: otherTier } : {}) } }
@@ -42,15 +42,15 @@ function priceOfOther({ otherPrices = [], price }: Asking, model: string): Price
   return named ?? otherPrices.find((other) => model.startsWith(other.model) || other.model.startsWith(model)) ?? price
 }
 
-function billedTools(work: Asking, reported: Usage): Pick<Usage, 'searches'> & Partial<Pick<Usage, 'toolCalls' | 'imageOutput'>> {
-  const asked = hostedToolsOf(work)
-  const { toolUsd } = work.price
+function billedTools(bill: Asking, reported: Usage): Pick<Usage, 'searches'> & Partial<Pick<Usage, 'toolCalls' | 'imageOutput'>> {
+  const asked = hostedToolsOf(bill)
+  const { toolUsd } = bill.price
   const calls = new Map<string, number>()
   for (const [name, count] of Object.entries({ ...reported.toolCalls, web_search: reported.searches })) {
     const isPaid = count > 0 && (name !== 'code_execution' || asked.includes(name))
-    if (isPaid) calls.set(pricedName(work, name), count + (calls.get(pricedName(work, name)) ?? 0))
+    if (isPaid) calls.set(pricedName(bill, name), count + (calls.get(pricedName(bill, name)) ?? 0))
   }
-  for (const name of asked) if (!isCounted(work, name)) calls.set(name, 1)
+  for (const name of asked) if (!isCounted(bill, name)) calls.set(name, 1)
 
   const { web_search: searches = 0, ...others } = Object.fromEntries(calls)
   // A picture that is paid by the piece is not paid by its tokens as well.
@@ -66,11 +66,11 @@ function billedTools(work: Asking, reported: Usage): Pick<Usage, 'searches'> & P
  * The name under which calls are billed that the reply counts under another: the reply does not tell which search was asked for, nor how
  * large a container. Of several the dearest counts.
  */
-function pricedName(work: Asking, name: string): string {
-  const { toolUsd, searchUsd } = work.price
+function pricedName(bill: Asking, name: string): string {
+  const { toolUsd, searchUsd } = bill.price
   const usd = (tool: string) => numberIn(toolUsd, tool) ?? (tool === 'web_search' ? searchUsd : 0)
   const isSame = (tool: string) => (name === 'web_search' ? isWebSearch(tool) : tool === name || tool.startsWith(`${name}_`))
-  const [dearest] = hostedToolsOf(work)
+  const [dearest] = hostedToolsOf(bill)
     .filter(isSame)
     .sort((left, right) => usd(right) - usd(left))
   if (dearest !== undefined) return dearest

@@ -46,9 +46,9 @@ export function droppedOf({
 }
 
 /** The tier that the channel was asked for: without what it was not sent. */
-export function tierSent(work: Pick<Billed, 'facts' | 'translation' | 'dropped' | 'leftOut'>): Tier | undefined {
-  const { requestedTier } = work.facts
-  const dropped = requestedTier && droppedOf(work)
+export function tierSent(bill: Pick<Billed, 'facts' | 'translation' | 'dropped' | 'leftOut'>): Tier | undefined {
+  const { requestedTier } = bill.facts
+  const dropped = requestedTier && droppedOf(bill)
   if (!requestedTier || !dropped || dropped.length === 0) return requestedTier
   const kept = Object.entries(requestedTier).filter(([member]) => !dropped.some((name) => inSnakeCase(name) === member))
   return kept.length === 0 ? undefined : Object.fromEntries(kept)

@@ -41,28 +41,28 @@ export function billOf({ request, shared, choice, dropped, translation }: Attemp
 /** The charge of a request and its log row, with every factor, so that it can be recomputed from the row alone. */
 export function chargeFor(
   app: Pick<RelayParts, 'now' | 'steady' | 'options'>,
-  work: Billed,
+  bill: Billed,
   channel: Answering,
   upstreamModel: string,
   ending: Ending,
 ): Charge {
   const nowMs = app.steady()
-  const { call, caller, price } = work
-  const billed = billedUsage(work, ending.usage)
+  const { call, caller, price } = bill
+  const billed = billedUsage(bill, ending.usage)
   const { usage } = billed
   const at = seconds(app.now())
   const amount = costOf(price, usage, billed.others)
   const tokensIn = promptTokens(usage)
   const charged = priceAt(price, tokensIn)
   const tokensOut = completionTokens(usage)
-  const siteCost = ending.reported && beyond(price, billedUsage(work, ending.reported), amount)
+  const siteCost = ending.reported && beyond(price, billedUsage(bill, ending.reported), amount)
 
   return {
     amount,
     at,
     channelId: channel.id,
     siteCost,
-    rollup: { username: caller.username, model: price.model, group: work.group, tokens: tokensIn + tokensOut },
+    rollup: { username: caller.username, model: price.model, group: bill.group, tokens: tokensIn + tokensOut },
     log: app.options.current.LogConsumeEnabled
       ? {
           user_id: caller.userId,
@@ -77,11 +77,11 @@ export function chargeFor(
           prompt_tokens: tokensIn,
           completion_tokens: tokensOut,
           use_time: Math.max(0, Math.round((nowMs - call.startedMs) / 1000)),
-          is_stream: work.facts.stream ? 1 : 0,
+          is_stream: bill.facts.stream ? 1 : 0,
           channel_id: channel.id,
-          group: work.group,
+          group: bill.group,
           request_id: call.id,
-          other: JSON.stringify(factors(work, channel, upstreamModel, { ...ending, siteCost, billed }, nowMs)),
+          other: JSON.stringify(factors(bill, channel, upstreamModel, { ...ending, siteCost, billed }, nowMs)),
         }
       : null,
   }
@@ -92,17 +92,17 @@ function beyond(price: Price, reported: BilledUsage, charged: number): SiteCost 
 }
 
 function factors(
-  work: Billed,
+  bill: Billed,
   channel: Answering,
   upstreamModel: string,
   ending: Ending & { readonly siteCost: SiteCost | undefined; readonly billed: BilledUsage },
   nowMs: number,
 ): LogOther {
-  const { call, facts } = work
+  const { call, facts } = bill
   const { reported, siteCost, billed } = ending
   const { usage } = billed
-  const price = priceAt(work.price, promptTokens(usage))
-  const dropped = droppedOf(work)
+  const price = priceAt(bill.price, promptTokens(usage))
+  const dropped = droppedOf(bill)
   const effort =
     dropped.some((name) => effortMembers.has(name)) || facts.reasoningEffort === 'default' ? undefined : facts.reasoningEffort
   return {
@@ -119,25 +119,25 @@ function factors(
     output_tokens: usage.output,
     ...(usage.reasoning > 0 ? { reasoning_tokens: usage.reasoning } : {}),
     ...apart(price, usage),
-    ...extraFactors(work, ending.usage.tier, billed),
+    ...extraFactors(bill, ending.usage.tier, billed),
     frt: call.firstByteMs === 0 ? Math.max(0, nowMs - call.startedMs) : Math.max(0, call.firstByteMs - call.startedMs),
     use_time_ms: Math.max(0, nowMs - call.startedMs),
     ...(ending.isEstimated ? { estimated: true as const } : {}),
     ...(ending.interrupted ? { interrupted: ending.interrupted } : {}),
     ...(reported ? { usage_implausible: true as const } : {}),
     ...(price.unpriced ? { unpriced: true as const } : {}),
-    ...sourceOf(work.price, promptTokens(usage)),
+    ...sourceOf(bill.price, promptTokens(usage)),
     ...(upstreamModel === price.model ? {} : { is_model_mapped: true as const, upstream_model_name: upstreamModel }),
     ...(effort ? { reasoning_effort: effort } : {}),
-    ...(work.hold ? { held: work.hold.amount } : {}),
-    ...(work.outputLimit === undefined ? {} : { output_limit: work.outputLimit }),
-    ...(work.translation ? { upstream_format: work.translation.format } : {}),
+    ...(bill.hold ? { held: bill.hold.amount } : {}),
+    ...(bill.outputLimit === undefined ? {} : { output_limit: bill.outputLimit }),
+    ...(bill.translation ? { upstream_format: bill.translation.format } : {}),
     ...(dropped.length > 0 ? { dropped } : {}),
-    ...(work.translation?.replyDropped?.length ? { reply_dropped: work.translation.replyDropped } : {}),
+    ...(bill.translation?.replyDropped?.length ? { reply_dropped: bill.translation.replyDropped } : {}),
     admin_info: {
-      use_channel: [...work.attempts.map((attempt) => attempt.channel), ...(work.isLost ? [] : [channel.id])].map(String),
-      ...(work.attempts.length > 0 ? { attempts: [...work.attempts] } : {}),
-      ...(work.choice && work.choice !== 'only' ? { choice: work.choice, key: channel.keyId } : {}),
+      use_channel: [...bill.attempts.map((attempt) => attempt.channel), ...(bill.isLost ? [] : [channel.id])].map(String),
+      ...(bill.attempts.length > 0 ? { attempts: [...bill.attempts] } : {}),
+      ...(bill.choice && bill.choice !== 'only' ? { choice: bill.choice, key: channel.keyId } : {}),
       address: call.client.address,
       ...(reported ? { reported: reportedTokens(reported) } : {}),
       ...(siteCost ? { site_cost: siteCost } : {}),
@@ -205,9 +205,9 @@ export function describePrice({ fixedUsd, modelRatio, completionRatio, groupRati
 }
 
 /** The factors of tiers, tools and other models in a log row, as far as there are any. */
-function extraFactors(work: Billed, served: Tier | undefined, { usage, others }: BilledUsage): Partial<LogOther> {
-  const { price } = work
-  const asked = tierSent(work)
+function extraFactors(bill: Billed, served: Tier | undefined, { usage, others }: BilledUsage): Partial<LogOther> {
+  const { price } = bill
+  const asked = tierSent(bill)
   const factor = tierFactor(price, usage.tier)
   return {
     ...(asked ? { tier_asked: textOf(asked) } : {}),

@@ -5,7 +5,7 @@ import { countTokens, estimateText } from '../../protocols/count-tokens.ts'
 import { countCalls } from '../../protocols/paid-calls.ts'
 import { countPrompt } from '../admission/token-estimate.ts'
 import type { AdmittedRequest, RelayParts } from '../relay-parts.ts'
-import type { Came } from '../response/adapter.ts'
+import type { PartialReply } from '../response/adapter.ts'
 import { withUnkept } from '../response/output-buffer.ts'
 import type { Ending } from './charge-row.ts'
 
@@ -15,43 +15,43 @@ import type { Ending } from './charge-row.ts'
  */
 export async function endingOf(
   request: AdmittedRequest,
-  came: Came,
-  interrupted: Ending['interrupted'] = came.stopped,
+  partial: PartialReply,
+  interrupted: Ending['interrupted'] = partial.stopped,
 ): Promise<Ending> {
-  const { usage } = came
+  const { usage } = partial
   const mark = interrupted ? { interrupted } : {}
-  if (usage && (!interrupted || (came.isComplete() && promptTokens(usage) > 0))) return { usage, isEstimated: false, ...mark }
-  const counted = await countUsage(request, came)
-  return { usage: withCalls(larger(usage, counted), came), isEstimated: true, ...mark }
+  if (usage && (!interrupted || (partial.isComplete() && promptTokens(usage) > 0))) return { usage, isEstimated: false, ...mark }
+  const counted = await countUsage(request, partial)
+  return { usage: withCalls(larger(usage, counted), partial), isEstimated: true, ...mark }
 }
 
 /** What a running stream owes so far, quickly: what would be charged should this process die. */
-export function owedSoFar(request: AdmittedRequest, came: Came): Ending {
-  const said = saidIn(came)
+export function owedSoFar(request: AdmittedRequest, partial: PartialReply): Ending {
+  const said = saidIn(partial)
   const counted = request.facts.uncounted ?? {
     ...noUsage,
     input: request.inputTokens,
     output: withUnkept(Math.ceil(estimateText(said.kept)), said),
   }
-  return { usage: withCalls(larger(came.usage, counted), came), isEstimated: true, interrupted: 'node' }
+  return { usage: withCalls(larger(partial.usage, counted), partial), isEstimated: true, interrupted: 'node' }
 }
 
-async function countUsage(request: AdmittedRequest, came: Came): Promise<Usage> {
+async function countUsage(request: AdmittedRequest, partial: PartialReply): Promise<Usage> {
   const { facts } = request
   if (facts.uncounted) return facts.uncounted
-  const said = saidIn(came)
+  const said = saidIn(partial)
   const output = withUnkept(await countTokens(said.kept, facts.model), said)
   return { ...noUsage, input: await countPrompt(request), output }
 }
 
-function saidIn(came: Came): { kept: string; unkept: number } {
-  const kept = came.text()
-  return { kept, unkept: came.unkept ?? 0 }
+function saidIn(partial: PartialReply): { kept: string; unkept: number } {
+  const kept = partial.text()
+  return { kept, unkept: partial.unkept ?? 0 }
 }
 
 /** With the calls of paid tools that came before a usage could tell them. */
-function withCalls(usage: Usage, came: Came): Usage {
-  const { searches, toolCalls } = countCalls(came.paidCalls?.() ?? [])
+function withCalls(usage: Usage, partial: PartialReply): Usage {
+  const { searches, toolCalls } = countCalls(partial.paidCalls?.() ?? [])
   return {
     ...usage,
     searches: Math.max(usage.searches, searches),

@@ -10,7 +10,7 @@ import { leaveOutVendorTools } from '../../protocols/lost-fields.ts'
 import { type CallerCount, type UpstreamCount, upstreamCounts } from '../../protocols/token-counts.ts'
 import type { JsonObject, RequestFacts } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
-import type { Call } from '../http/client-exchange.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import type { Body } from '../http/read-body.ts'
 import type { Home, RelayParts } from '../relay-parts.ts'
 import { settingsOf } from '../response/translate.ts'
@@ -21,7 +21,7 @@ import { callUpstream } from '../upstream/request-target.ts'
 
 /** A prompt to be counted. */
 export interface Counted {
-  readonly call: Call
+  readonly call: ClientExchange
   readonly caller: RelayCaller
   readonly body: Body
   readonly facts: RequestFacts

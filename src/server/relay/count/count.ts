@@ -12,7 +12,7 @@ import { judgeBeforeBody } from '../admission/before-body.ts'
 import { checkPrompt } from '../admission/prompt-filter.ts'
 import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
 import type { Endpoint } from '../endpoints.ts'
-import type { Call } from '../http/client-exchange.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import type { Body } from '../http/read-body.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { expandHistory } from '../stored-responses/expand-history.ts'
@@ -25,7 +25,7 @@ type CountEndpoint = Extract<Endpoint, { kind: 'count' }>
  * Counts the tokens of a prompt: by an upstream of the model where one counts, else here. Nothing is held or charged; limits of requests
  * hold as for every call. An upstream that cannot count is no reason to fail.
  */
-export async function handleCount(app: RelayParts, endpoint: CountEndpoint, call: Call): Promise<void> {
+export async function handleCount(app: RelayParts, endpoint: CountEndpoint, call: ClientExchange): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
   const turn = app.limits.leaseOf(caller, call.id)
   if (turn) await withinLimits(app, call, turn, () => answer(app, endpoint, call, caller, turn))
@@ -35,7 +35,7 @@ export async function handleCount(app: RelayParts, endpoint: CountEndpoint, call
 async function answer(
   app: RelayParts,
   { format: name, said }: CountEndpoint,
-  call: Call,
+  call: ClientExchange,
   caller: RelayCaller,
   turn: RateLimitLease | undefined,
 ): Promise<void> {

@@ -4,26 +4,26 @@ import { background } from '../../lib/logger.ts'
 import type { Charge } from '../../wallet/ledger.ts'
 import { billOf, chargeFor, type Ending } from '../charge/charge-row.ts'
 import { endingOf, learnFrom, owedSoFar, plausibleEnding } from '../charge/settlement.ts'
-import type { Call } from '../http/client-exchange.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import { isReading } from '../http/half-closed.ts'
 import { isSettled } from '../idempotency/undelivered.ts'
 import { type AttemptState, type RelayParts, repliesIn } from '../relay-parts.ts'
-import type { Came, Passage, Whole } from '../response/adapter.ts'
+import type { PartialReply, ResponseAdapter, Whole } from '../response/adapter.ts'
 import { BytesReply } from '../response/bytes.ts'
-import { checkedPassage } from '../response/moderated.ts'
+import { moderatedAdapter } from '../response/moderated.ts'
 import { type StreamOutcome, StreamReply } from '../response/stream.ts'
 import { WholeReply } from '../response/whole.ts'
-import { noteSettled, notingPassage, runsOn, withdrawResponse } from '../stored-responses/note-upstream-response.ts'
+import { noteSettled, notingAdapter, runsOn, withdrawResponse } from '../stored-responses/note-upstream-response.ts'
 import { storeAnswer } from '../stored-responses/store-answer.ts'
 import { stoppedHere, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
-import { Exchange, type Receiver, type Running, type Target } from '../upstream/http-exchange.ts'
-import { ConvertedExchange, type ConvertedTarget } from '../upstream/multi-exchange.ts'
-import { SocketExchange } from '../upstream/websocket-exchange.ts'
+import { HttpExchange, type Receiver, type Running, type Target } from '../upstream/http-exchange.ts'
+import { MultiExchange, type MultiTarget } from '../upstream/multi-exchange.ts'
+import { WebSocketExchange } from '../upstream/websocket-exchange.ts'
 import { isWorthRetry, missingEndpoint } from './adaptive-retry.ts'
 import { type Prepared, prepare } from './prepare-attempt.ts'
 
 type Result = 'answered' | UpstreamFailure
-type AnyTarget = Target | ConvertedTarget
+type AnyTarget = Target | MultiTarget
 
 /** What an attempt begins with. */
 type Begun = Pick<AttemptState, 'request' | 'shared' | 'channel' | 'choice'>
@@ -57,9 +57,9 @@ async function attemptOnce(app: RelayParts, { request, shared, channel, choice }
 function run(app: RelayParts, attempt: AttemptState, prepared: Prepared): Promise<Result> {
   const { request } = attempt
   const target = notingRepeats(app, attempt, prepared.target)
-  const passage = checkedPassage(app, request, notingPassage(app, attempt, prepared.passage))
-  if (request.facts.stream && request.format.stream) return attemptStream(app, attempt, target, passage)
-  return repliesIn(request) === 'bytes' ? attemptBytes(app, attempt, target) : attemptWhole(app, attempt, target, passage)
+  const adapter = moderatedAdapter(app, request, notingAdapter(app, attempt, prepared.adapter))
+  if (request.facts.stream && request.format.stream) return attemptStream(app, attempt, target, adapter)
+  return repliesIn(request) === 'bytes' ? attemptBytes(app, attempt, target) : attemptWhole(app, attempt, target, adapter)
 }
 
 /** A request that is sent a second time on another connection of its channel counts as an attempt, and stands in the chain of the log row. */
@@ -97,9 +97,9 @@ async function attemptBytes(app: RelayParts, attempt: AttemptState, target: AnyT
 
   if (outcome === 'gone') return settleGone(app, attempt, exchange, noReply)
   if (outcome === 'complete') {
-    const came = { ...noReply, usage: exchange?.usage }
-    const ending = await endingOf(request, came)
-    if (!(await isReading(call, app.deadlines, () => reply?.sendEarly()))) return settleGone(app, attempt, exchange, came)
+    const partial = { ...noReply, usage: exchange?.usage }
+    const ending = await endingOf(request, partial)
+    if (!(await isReading(call, app.deadlines, () => reply?.sendEarly()))) return settleGone(app, attempt, exchange, partial)
     if (reply && !call.isCommitted) {
       if (!(await settleReply(app, attempt, ending, reply.unsent))) return 'answered'
     } else await settle(app, attempt, ending)
@@ -115,13 +115,18 @@ async function attemptBytes(app: RelayParts, attempt: AttemptState, target: AnyT
   return 'answered'
 }
 
-async function attemptWhole(app: RelayParts, attempt: AttemptState, target: AnyTarget, passage: Passage): Promise<Result> {
+async function attemptWhole(
+  app: RelayParts,
+  attempt: AttemptState,
+  target: AnyTarget,
+  adapter: ResponseAdapter,
+): Promise<Result> {
   const { request } = attempt
   const { call } = request
   let exchange: Running | undefined
   let reply: WholeReply | undefined
   const outcome = await new Promise<Whole | UpstreamFailure | 'gone'>((resolve) => {
-    reply = new WholeReply(passage, resolve)
+    reply = new WholeReply(adapter, resolve)
     const started = exchangeOf(app, target, reply)
     exchange = started
     startFor(call, started, resolve)
@@ -130,8 +135,8 @@ async function attemptWhole(app: RelayParts, attempt: AttemptState, target: AnyT
 
   if (outcome === 'gone') return settleGone(app, attempt, exchange, reply?.part() ?? noReply)
   if (outcome instanceof UpstreamFailure) {
-    const came = reply?.isBrokenOff ? reply.part() : undefined
-    if (came) attempt.lost = came
+    const partial = reply?.isBrokenOff ? reply.part() : undefined
+    if (partial) attempt.lost = partial
     return cleanFailure(attempt, outcome)
   }
 
@@ -140,11 +145,11 @@ async function attemptWhole(app: RelayParts, attempt: AttemptState, target: AnyT
     call.answer(outcome.contentType, outcome.write(noUsage))
     return 'answered'
   }
-  const came = whole({ ...outcome, usage: outcome.usage ?? exchange?.usage })
-  const ending = await endingOf(request, came)
+  const partial = whole({ ...outcome, usage: outcome.usage ?? exchange?.usage })
+  const ending = await endingOf(request, partial)
   const body = outcome.write(ending.usage)
   const isThere = isReading(call, app.deadlines, () => call.answerEarly(outcome.contentType, body))
-  if (!(await isThere)) return settleGone(app, attempt, exchange, came)
+  if (!(await isThere)) return settleGone(app, attempt, exchange, partial)
   const { contentType } = outcome
   if (!(await settleReply(app, attempt, ending, { contentType, body }))) return 'answered'
   await storeAnswer(app, attempt, { whole: body })
@@ -152,7 +157,12 @@ async function attemptWhole(app: RelayParts, attempt: AttemptState, target: AnyT
   return 'answered'
 }
 
-async function attemptStream(app: RelayParts, attempt: AttemptState, target: AnyTarget, passage: Passage): Promise<Result> {
+async function attemptStream(
+  app: RelayParts,
+  attempt: AttemptState,
+  target: AnyTarget,
+  adapter: ResponseAdapter,
+): Promise<Result> {
   const { request, channel } = attempt
   const { call } = request
   let finish: (outcome: StreamOutcome | 'gone') => void = () => {}
@@ -161,7 +171,7 @@ async function attemptStream(app: RelayParts, attempt: AttemptState, target: Any
     finish = resolve
     unwritten = reject
   })
-  const reply = new StreamReply(call, { passage, now: app.steady, done: finish, unwritten })
+  const reply = new StreamReply(call, { adapter, now: app.steady, done: finish, unwritten })
   const exchange = exchangeOf(app, target, reply)
   reply.attach(exchange)
   startFor(call, exchange, (outcome) => {
@@ -170,8 +180,8 @@ async function attemptStream(app: RelayParts, attempt: AttemptState, target: Any
   })
   const { first_byte_timeout_ms: firstMs = 0 } = channel.setting
   const first = firstMs > 0 ? app.deadlines.after(firstMs, () => reply.giveUp()) : undefined
-  call.heartbeat = passage.heartbeat
-  const beats = keepAlive(app, attempt, { exchange, reply, heartbeat: passage.heartbeat })
+  call.heartbeat = adapter.heartbeat
+  const beats = keepAlive(app, attempt, { exchange, reply, heartbeat: adapter.heartbeat })
   const outcome = await ended
     .catch((error: unknown) => disown(app, attempt, error))
     .finally(() => {
@@ -180,18 +190,20 @@ async function attemptStream(app: RelayParts, attempt: AttemptState, target: Any
       call.whenOver(undefined)
     })
 
-  if (outcome === 'gone') return (await isLeftOpen(app, attempt)) ? 'answered' : settleGone(app, attempt, exchange, reply.tap)
-  if (outcome === 'complete') return completeStream(app, attempt, exchange, reply, reply.tap)
+  if (outcome === 'gone')
+    return (await isLeftOpen(app, attempt)) ? 'answered' : settleGone(app, attempt, exchange, reply.interceptor)
+  if (outcome === 'complete') return completeStream(app, attempt, exchange, reply, reply.interceptor)
   if (!(outcome instanceof UpstreamFailure)) return completeStream(app, attempt, exchange, reply, whole(outcome), outcome.write)
 
   const failure = cleanFailure(attempt, outcome)
-  if (!reply.tap.hasOutput) {
+  if (!reply.interceptor.hasOutput) {
     await withdrawResponse(app, attempt)
     return failure
   }
   attempt.brokeOff = failure
-  if (!(await isLeftOpen(app, attempt))) await settle(app, attempt, await endingOf(request, reply.tap, brokenOffBy(failure)))
-  call.sendError(failure.forCaller(request.inputTokens), (told) => reply.tap.writeError?.(told))
+  if (!(await isLeftOpen(app, attempt)))
+    await settle(app, attempt, await endingOf(request, reply.interceptor, brokenOffBy(failure)))
+  call.sendError(failure.forCaller(request.inputTokens), (told) => reply.interceptor.writeError?.(told))
   app.callerLog.of(call.client).warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a stream was cut off')
   return 'answered'
 }
@@ -201,16 +213,17 @@ async function completeStream(
   attempt: AttemptState,
   exchange: Running,
   reply: StreamReply,
-  came: Came,
-  write = (billed: Usage) => reply.tap.ending(billed),
+  partial: PartialReply,
+  write = (billed: Usage) => reply.interceptor.ending(billed),
 ): Promise<Result> {
   const { request } = attempt
   // Nobody reads on what was stopped. An upstream that leaves its socket open behind the terminal event keeps nobody waiting.
-  if (came.stopped) exchange.abort()
+  if (partial.stopped) exchange.abort()
   else if (!exchange.isOver) app.deadlines.after(1000, () => exchange.abort())
-  const ending = await endingOf(request, came)
+  const ending = await endingOf(request, partial)
   const last = write(ending.usage)
-  if (!(await isReading(request.call, app.deadlines, () => request.call.probe()))) return settleGone(app, attempt, exchange, came)
+  if (!(await isReading(request.call, app.deadlines, () => request.call.probe())))
+    return settleGone(app, attempt, exchange, partial)
   await settle(app, attempt, ending)
   await storeAnswer(app, attempt, { last })
   reply.close(last)
@@ -218,8 +231,8 @@ async function completeStream(
 }
 
 /** Charges what came of an answer of which the caller has nothing, because no channel could answer after it. */
-export async function settleLost(app: RelayParts, attempt: AttemptState, came: Came): Promise<void> {
-  const ending = await endingOf(attempt.request, came, 'upstream')
+export async function settleLost(app: RelayParts, attempt: AttemptState, partial: PartialReply): Promise<void> {
+  const ending = await endingOf(attempt.request, partial, 'upstream')
   await beginSettling(app, attempt, ending, true).settled
 }
 
@@ -227,9 +240,14 @@ export async function settleLost(app: RelayParts, attempt: AttemptState, came: C
  * The caller left: what the upstream may bill is charged, the prompt and the output that had come. A request that never reached the
  * upstream costs nothing.
  */
-async function settleGone(app: RelayParts, attempt: AttemptState, exchange: Running | undefined, came: Came): Promise<Result> {
+async function settleGone(
+  app: RelayParts,
+  attempt: AttemptState,
+  exchange: Running | undefined,
+  partial: PartialReply,
+): Promise<Result> {
   const { request } = attempt
-  if (exchange?.wasSent) await settle(app, attempt, await endingOf(request, came, 'client'))
+  if (exchange?.wasSent) await settle(app, attempt, await endingOf(request, partial, 'client'))
   else await app.ledger.release(request.hold)
   return 'answered'
 }
@@ -242,7 +260,7 @@ function cleanFailure({ request, channel, upstreamModel }: AttemptState, failure
 }
 
 /** Starts an exchange, unless the call is over; when it is, the exchange is broken off, and `over` is told what that means for the attempt. */
-function startFor(call: Call, exchange: Running, over: (outcome: 'gone' | UpstreamFailure) => void): void {
+function startFor(call: ClientExchange, exchange: Running, over: (outcome: 'gone' | UpstreamFailure) => void): void {
   call.whenOver(() => {
     exchange.abort()
     over(call.isGone ? 'gone' : stoppedHere())
@@ -255,10 +273,10 @@ function brokenOffBy({ kind }: UpstreamFailure): 'node' | 'upstream' {
 }
 
 function exchangeOf({ deadlines }: RelayParts, target: AnyTarget, receiver: Receiver): Running {
-  if ('calls' in target) return new ConvertedExchange(deadlines, target, receiver)
+  if ('calls' in target) return new MultiExchange(deadlines, target, receiver)
   return target.framing === 'websocket'
-    ? new SocketExchange(deadlines, target, receiver)
-    : new Exchange(deadlines, target, receiver)
+    ? new WebSocketExchange(deadlines, target, receiver)
+    : new HttpExchange(deadlines, target, receiver)
 }
 
 /** A response that could not be written down is nobody's: its name was not told, and it is to end. */
@@ -295,11 +313,11 @@ function settle(app: RelayParts, attempt: AttemptState, ending: Ending): Promise
 function beginSettling(
   app: RelayParts,
   attempt: AttemptState,
-  came: Ending,
+  reported: Ending,
   isLost?: true,
 ): { charge: Charge; settled: Promise<void> } {
   const { request, channel, upstreamModel } = attempt
-  const ending = plausibleEnding(came, request.bound)
+  const ending = plausibleEnding(reported, request.bound)
   const charge = chargeFor(app, billOf(attempt, isLost), channel, upstreamModel, ending)
   request.turn?.noteTokens(charge.rollup.tokens)
   learnFrom(app, request, ending)
@@ -309,9 +327,9 @@ function beginSettling(
   return { charge, settled: noteSettled(app, attempt, charge.rollup.tokens, settled) }
 }
 
-const noReply: Came = { usage: undefined, isComplete: () => false, text: () => '' }
+const noReply: PartialReply = { usage: undefined, isComplete: () => false, text: () => '' }
 
-function whole({ usage, text }: Pick<Whole, 'usage' | 'text'>): Came {
+function whole({ usage, text }: Pick<Whole, 'usage' | 'text'>): PartialReply {
   return { usage, isComplete: () => true, text: () => text }
 }
 
@@ -332,7 +350,7 @@ function keepAlive(app: RelayParts, attempt: AttemptState, { exchange, reply, he
   const { first_byte_timeout_ms: firstMs = 0 } = channel.setting
   const isAwaited = request.keeps?.isBackground !== true
   // A heartbeat opens the answer: while another channel may still take over for one that is late, there is none.
-  const silenceMaxMs = () => (reply.tap.hasOutput ? heartbeatAfterMs : Math.max(heartbeatAfterMs, firstMs))
+  const silenceMaxMs = () => (reply.interceptor.hasOutput ? heartbeatAfterMs : Math.max(heartbeatAfterMs, firstMs))
   const beat = () => {
     if (call.isGone) return
     const silentMs = app.steady() - call.lastWriteMs
@@ -344,7 +362,7 @@ function keepAlive(app: RelayParts, attempt: AttemptState, { exchange, reply, he
   }
   const checkpoint = () => {
     try {
-      const owed = plausibleEnding(owedSoFar(request, reply.tap), request.bound)
+      const owed = plausibleEnding(owedSoFar(request, reply.interceptor), request.bound)
       app.ledger.checkpoint(request.hold, chargeFor(app, billOf(attempt), channel, upstreamModel, owed))
     } catch (error) {
       // Without a note the stream goes on; out of a timer the error would end the process.

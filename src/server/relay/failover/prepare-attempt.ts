@@ -15,7 +15,7 @@ import type { Provider } from '../../providers/provider.ts'
 import type { Body } from '../http/read-body.ts'
 import { changedForm } from '../http/read-form.ts'
 import { type AdmittedRequest, type AttemptState, limitedMembers, type RelayParts, repliesIn } from '../relay-parts.ts'
-import type { Passage, Written } from '../response/adapter.ts'
+import type { ResponseAdapter, Written } from '../response/adapter.ts'
 import { type Converted, convert } from '../response/converted.ts'
 import { strictlyRefused, takenOut, tellDropped, unpricedOf } from '../response/losses.ts'
 import { passThrough } from '../response/pass-through.ts'
@@ -23,14 +23,14 @@ import { translate } from '../response/translate.ts'
 import { callerHeaders, keyedHeaders } from '../upstream/caller-headers.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import type { Limits, Target } from '../upstream/http-exchange.ts'
-import type { ConvertedTarget } from '../upstream/multi-exchange.ts'
+import type { MultiTarget } from '../upstream/multi-exchange.ts'
 import { wayTo } from '../upstream/request-target.ts'
 import { refusesStreamOptions } from '../upstream/stream-options.ts'
 
 /** One attempt, ready to be sent: where to, what, and how its answer reaches the caller. */
 export interface Prepared {
-  readonly target: Target | ConvertedTarget
-  readonly passage: Passage
+  readonly target: Target | MultiTarget
+  readonly adapter: ResponseAdapter
 }
 
 /**
@@ -65,7 +65,7 @@ export async function prepare(app: RelayParts, attempt: AttemptState): Promise<P
     const target =
       'requests' in written ? await targetsOf(app, request, way, written) : await targetOf(app, request, { ...way, written })
     attempt.upstreamModel = written.upstreamModel
-    return { target, passage: written.passage }
+    return { target, adapter: written.adapter }
   } catch (error) {
     // A key that does not have the form of its vendor: the operator's mistake, and no reason not to ask another channel.
     if (error instanceof AppError) return new UpstreamFailure('unreachable', { own: error })
@@ -102,7 +102,7 @@ function passBody(attempt: AttemptState, mapped: string): Written | UpstreamFail
     upstreamModel,
     stream: facts.stream,
     ...changedBody(body, changes),
-    passage: {
+    adapter: {
       ...passThrough(request, { hideUsage: asksUsage, renameTo: upstreamModel === facts.model ? undefined : facts.model }),
       ...passingBack(request, channel),
     },
@@ -110,7 +110,7 @@ function passBody(attempt: AttemptState, mapped: string): Written | UpstreamFail
 }
 
 /** Codex sends the state of its turn back with the next request. */
-function passingBack({ call, format }: AdmittedRequest, channel: RunningChannel): Pick<Passage, 'readHeaders'> {
+function passingBack({ call, format }: AdmittedRequest, channel: RunningChannel): Pick<ResponseAdapter, 'readHeaders'> {
   if (format.format !== 'openai.responses' || !passesHeader('openai', channel, turnState)) return {}
   return {
     readHeaders({ [turnState]: state }) {
@@ -164,7 +164,7 @@ async function targetsOf(
   request: AdmittedRequest,
   way: { channel: RunningChannel; key: string; format: Format },
   { requests, steps }: Converted,
-): Promise<ConvertedTarget> {
+): Promise<MultiTarget> {
   const { channel } = way
   return {
     ...steps,

@@ -18,7 +18,7 @@ import type { RecordedReply, ReplyRecorder } from './reply-recorder.ts'
  * One request of a caller and the way back to them: its id, its times, whether they are still there, and writing with back-pressure.
  * Lives as long as the HTTP exchange.
  */
-export class Call {
+export class ClientExchange {
   readonly id: string
   readonly dialect: Dialect
   /** Of errors. English for programs, whose dialects have no language. */

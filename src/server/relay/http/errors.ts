@@ -2,10 +2,10 @@ import { isDatabaseFailure } from '../../db/open.ts'
 import { AppError } from '../../lib/failure.ts'
 import { quotaText } from '../../wallet/quota-text.ts'
 import type { RelayParts } from '../relay-parts.ts'
-import type { Call } from './client-exchange.ts'
+import type { ClientExchange } from './client-exchange.ts'
 
 /** What the caller is told of an error; of one that no step expected its request id, nothing else. */
-export function asAppError(app: RelayParts, call: Call, error: unknown): AppError {
+export function asAppError(app: RelayParts, call: ClientExchange, error: unknown): AppError {
   if (error instanceof AppError) return withAmounts(app, error)
   if (isDatabaseFailure(error)) return new AppError('database_unavailable', {}, { cause: error })
   app.callerLog.of(call.client).error({ error, request: call.id }, 'relay request failed')

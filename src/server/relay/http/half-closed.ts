@@ -1,5 +1,5 @@
 import type { Deadlines } from '../../lib/timer-wheel.ts'
-import type { Call } from './client-exchange.ts'
+import type { ClientExchange } from './client-exchange.ts'
 
 /**
  * Callers who have ended their side of the connection (FIN) while their answer is due. They may wait for it, as `nc -N` does, or have
@@ -14,7 +14,7 @@ const resetWithinMs = 300
 const probeEveryMs = 10_000
 
 /** Lets go of the upstream soon after a half-closed caller has left. Costs nothing for other callers. */
-export function probeWhenHalfClosed(call: Call, deadlines: Deadlines): void {
+export function probeWhenHalfClosed(call: ClientExchange, deadlines: Deadlines): void {
   call.whenHalfClosed(() => {
     let probes = 0
     const probe = () => {
@@ -31,12 +31,12 @@ export function probeWhenHalfClosed(call: Call, deadlines: Deadlines): void {
  * Whether the caller is still there to get the end of their answer. Of one who is half-closed, `write` is called twice and must send
  * some of the answer, never its end; the second write fails when they have left.
  */
-export function isReading(call: Call, deadlines: Deadlines, write: () => void): boolean | Promise<boolean> {
+export function isReading(call: ClientExchange, deadlines: Deadlines, write: () => void): boolean | Promise<boolean> {
   if (call.isGone || !call.isHalfClosed || call.outlivesCaller) return !call.isGone
   return answersWrites(call, deadlines, write)
 }
 
-async function answersWrites(call: Call, deadlines: Deadlines, write: () => void): Promise<boolean> {
+async function answersWrites(call: ClientExchange, deadlines: Deadlines, write: () => void): Promise<boolean> {
   write()
   await new Promise<void>((resolve) => deadlines.after(resetWithinMs, resolve))
   if (call.isGone) return false

@@ -3,7 +3,7 @@ import { AppError, fail } from '../../lib/failure.ts'
 import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
 import { sha256 } from '../../lib/secrets.ts'
 import { authenticateCall } from '../admission/authenticate.ts'
-import type { Call } from '../http/client-exchange.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import { ReplyRecorder } from '../http/reply-recorder.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { fingerprintOf } from './fingerprint.ts'
@@ -43,7 +43,7 @@ const isVisible = /^[\x21-\x7e]{1,255}$/
  */
 export async function claimKey(
   app: RelayParts,
-  { call, key, from }: { call: Call; key: string; from: 'token' | 'session' },
+  { call, key, from }: { call: ClientExchange; key: string; from: 'token' | 'session' },
 ): Promise<KeyedCall | undefined> {
   const { userId, tokenId, pinnedChannel } = await authenticateCall(app, { from }, call)
   const { method = '', url = '' } = call.request
@@ -64,7 +64,7 @@ export async function claimKey(
 }
 
 interface Leading {
-  readonly call: Call
+  readonly call: ClientExchange
   readonly request: KeyedRequest
   readonly name: string
   readonly latestMs: number
@@ -117,7 +117,12 @@ function asked<Answer>(answer: Promise<Answer>): Promise<Answer> {
 }
 
 /** Throws `idempotency_key_in_use` after `limitMs`, and `server_stopping`. */
-async function unlessOver<Value>(app: RelayParts, call: Call, value: Promise<Value>, limitMs: number): Promise<Value | 'over'> {
+async function unlessOver<Value>(
+  app: RelayParts,
+  call: ClientExchange,
+  value: Promise<Value>,
+  limitMs: number,
+): Promise<Value | 'over'> {
   let tell: (what: 'over' | 'late') => void = () => {}
   const interrupted = new Promise<'over' | 'late'>((resolve) => {
     tell = resolve
@@ -132,7 +137,7 @@ async function unlessOver<Value>(app: RelayParts, call: Call, value: Promise<Val
   return first
 }
 
-function keyedCall(app: RelayParts, call: Call, request: KeyedRequest, end: (outcome: Outcome) => void): KeyedCall {
+function keyedCall(app: RelayParts, call: ClientExchange, request: KeyedRequest, end: (outcome: Outcome) => void): KeyedCall {
   const recorder = new ReplyRecorder(call.id, app.options.current['idempotency.reply_kilobytes'] * 1024)
   call.record(recorder)
   return {

@@ -7,17 +7,17 @@ import type { Core } from '../../options/core.ts'
 import { chargedAmount } from '../../wallet/charged.ts'
 import type { Charge, Hold, Ledger } from '../../wallet/ledger.ts'
 import { settleUndelivered, writtenOff } from '../../wallet/write-off.ts'
-import type { OwnResponse } from '../stored-responses/local-responses.ts'
-import type { KeptResponse } from '../stored-responses/upstream-responses.ts'
+import type { LocalResponse } from '../stored-responses/local-responses.ts'
+import type { UpstreamResponse } from '../stored-responses/upstream-responses.ts'
 
 /** A whole reply, and what is to be written down when it is delivered. */
 export interface ReplyContent {
   readonly contentType: string
   readonly body: Buffer
   /** The turn that this server keeps of it. */
-  readonly own?: OwnResponse | undefined
+  readonly own?: LocalResponse | undefined
   /** Where its vendor keeps it. */
-  readonly kept?: KeptResponse | undefined
+  readonly kept?: UpstreamResponse | undefined
 }
 
 /** A reply whose charge was not durable in time. */

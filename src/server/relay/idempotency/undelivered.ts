@@ -3,7 +3,7 @@ import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
 import { sha256 } from '../../lib/secrets.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { Charge } from '../../wallet/ledger.ts'
-import type { Call } from '../http/client-exchange.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import type { AttemptState, RelayParts } from '../relay-parts.ts'
 import { keptOf } from '../stored-responses/note-upstream-response.ts'
 import { answerToStore } from '../stored-responses/store-answer.ts'
@@ -47,7 +47,7 @@ interface Undeliverable {
 }
 
 /** Answers a repeat of a request whose reply is kept, and charges it. False when there is none. Throws `database_unavailable`. */
-export async function deliverKept(app: RelayParts, call: Call, caller: RelayCaller): Promise<boolean> {
+export async function deliverKept(app: RelayParts, call: ClientExchange, caller: RelayCaller): Promise<boolean> {
   const { undelivered } = app
   if (undelivered.size === 0) return false
   const entry = undelivered.take(await slotOf(call, caller))
@@ -60,7 +60,7 @@ export async function deliverKept(app: RelayParts, call: Call, caller: RelayCall
   if (!content) return false
 
   const { own, kept, contentType, body } = content
-  const writing = [...(own ? [app.ownResponses.keep(own)] : []), ...(kept ? [app.keptResponses.keep(kept)] : [])]
+  const writing = [...(own ? [app.localResponses.keep(own)] : []), ...(kept ? [app.upstreamResponses.keep(kept)] : [])]
   for (const { reason } of (await Promise.allSettled(writing)).filter((result) => result.status === 'rejected'))
     app.logger.error({ error: reason, request: call.id }, 'a response could not be kept')
   call.tell('x-sluice-original-request-id', entry.hold.requestId)
@@ -69,7 +69,7 @@ export async function deliverKept(app: RelayParts, call: Call, caller: RelayCall
 }
 
 /** What a repeat has in common with the first request. */
-async function slotOf(call: Call, { userId, tokenId, pinnedChannel }: RelayCaller): Promise<string> {
+async function slotOf(call: ClientExchange, { userId, tokenId, pinnedChannel }: RelayCaller): Promise<string> {
   const { method = '', url = '', headers } = call.request
   const key = headers['idempotency-key']
   const body = await call.readBody()

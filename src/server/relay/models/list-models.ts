@@ -5,12 +5,12 @@ import type { CallerFormat, Dialect } from '../../protocols/format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { authenticateCall } from '../admission/authenticate.ts'
 import { hasChannel } from '../admission/authorize-model.ts'
-import type { Call } from '../http/client-exchange.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { modelKind } from './probe-request.ts'
 
 /** `GET /v1/models`: the models that this key can use, in the shape of the caller's dialect. */
-export async function listModels(app: RelayParts, call: Call): Promise<void> {
+export async function listModels(app: RelayParts, call: ClientExchange): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
   const groups = groupsToTry(app.options.current, caller)
   const names = usableModels(app, caller)
@@ -43,7 +43,7 @@ function partOf(names: readonly string[], { limit, after, before }: { limit: str
 }
 
 /** `GET /v1/models/{id}`. Throws `model_not_found` for a model that this key cannot use. */
-export async function showModel(app: RelayParts, call: Call, model: string): Promise<void> {
+export async function showModel(app: RelayParts, call: ClientExchange, model: string): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
   if (!usableModels(app, caller).includes(model)) fail('model_not_found', { model })
   const shapes: Partial<Record<Dialect, () => object>> = {
@@ -121,6 +121,6 @@ function isAnswered(
   return asked.groups.some((group) => hasChannel(channels.current, group, asked))
 }
 
-function sendJson(call: Call, value: unknown): void {
+function sendJson(call: ClientExchange, value: unknown): void {
   call.answer('application/json; charset=utf-8', Buffer.from(JSON.stringify(value)))
 }

@@ -10,7 +10,7 @@ import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { Ledger } from '../../wallet/ledger.ts'
 import { noToken } from '../admission/authenticate.ts'
 import { attemptChannel } from '../failover/attempt.ts'
-import { Call } from '../http/client-exchange.ts'
+import { ClientExchange } from '../http/client-exchange.ts'
 import type { AdmittedRequest, RelayParts } from '../relay-parts.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
 import { type ProbeRequest, probeRequest } from './probe-request.ts'
@@ -90,7 +90,7 @@ function admitted({ format: name, model, body }: ProbeRequest, nowMs: number): A
   const format = wireFormats[name]
   const id = newRequestId(nowMs)
   const request = newDetachedRequest()
-  const call = new Call(
+  const call = new ClientExchange(
     { request, response: new ServerResponse(request) },
     { id, dialect: format.dialect, language: 'en', client: { address: '', local: true }, nowMs },
   )

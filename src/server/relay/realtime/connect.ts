@@ -11,7 +11,7 @@ import { ownError } from '../../protocols/error-body.ts'
 import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { Attempt } from '../charge/billed.ts'
-import type { Call } from '../http/client-exchange.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { callerHeaders } from '../upstream/caller-headers.ts'
 import { UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
@@ -21,7 +21,7 @@ import { readRetryAfter } from '../upstream/retry-after.ts'
 
 /** A caller who wants to talk with a model. */
 export interface Wanted {
-  readonly call: Call
+  readonly call: ClientExchange
   readonly caller: RelayCaller
   readonly model: string
   readonly group: string

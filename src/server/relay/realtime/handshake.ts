@@ -6,15 +6,15 @@ import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { authenticateCall } from '../admission/authenticate.ts'
 import { admit } from '../admission/authorize-model.ts'
 import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
-import type { Call } from '../http/client-exchange.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { RealtimeBill } from './charges.ts'
 import { connectRealtime } from './connect.ts'
 import { longestAnswer, RealtimeSession } from './session.ts'
 
 /** A caller who asked for a socket and has none yet: until `accept` they can be refused by an HTTP answer. */
-export interface Door {
-  readonly call: Call
+export interface Handshake {
+  readonly call: ClientExchange
   readonly query: URLSearchParams
   /** The subprotocols that the caller offers. */
   readonly offered: readonly string[]
@@ -33,21 +33,27 @@ export interface Stoppable {
  * A realtime session, from the caller's handshake to its last charge: authenticate, admit, price, hold, connect a channel, and only then
  * accept the caller. Whatever refuses it does so as an HTTP answer to the handshake.
  */
-export async function handleRealtime(app: RelayParts, door: Door): Promise<void> {
-  const { call } = door
+export async function handleRealtime(app: RelayParts, handshake: Handshake): Promise<void> {
+  const { call } = handshake
   const caller = await authenticateCall(app, { from: 'token' }, call)
   const turn = app.limits.leaseOf(caller, call.id)
   let wasAccepted = false
   const run = () =>
-    serve(app, door, caller, turn, () => {
+    serve(app, handshake, caller, turn, () => {
       wasAccepted = true
     })
   if (turn) await withinLimits(app, call, turn, run, () => wasAccepted)
   else await run()
 }
 
-async function serve(app: RelayParts, door: Door, caller: RelayCaller, turn: RateLimitLease | undefined, accepted: () => void) {
-  const { call, query, offered } = door
+async function serve(
+  app: RelayParts,
+  handshake: Handshake,
+  caller: RelayCaller,
+  turn: RateLimitLease | undefined,
+  accepted: () => void,
+) {
+  const { call, query, offered } = handshake
   const model = query.get('model') ?? ''
   if (query.has('call_id')) fail('not_implemented')
   if (model === '') fail('model_required')
@@ -69,14 +75,14 @@ async function serve(app: RelayParts, door: Door, caller: RelayCaller, turn: Rat
     run = connected.run
     handshakeMs = connected.handshakeMs
     bill.goesTo(connected)
-    const client = await door.accept().catch((error: unknown) => {
+    const client = await handshake.accept().catch((error: unknown) => {
       connected.socket.terminate()
       throw error
     })
     accepted()
     const stillAllowed = () => authenticateCall(app, { from: 'token' }, call)
     const session = new RealtimeSession(app, client, { id: call.id, caller, model, connected, bill, stillAllowed })
-    door.runs(session)
+    handshake.runs(session)
     await session.over
   } finally {
     run?.answered(handshakeMs)

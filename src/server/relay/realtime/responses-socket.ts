@@ -12,13 +12,13 @@ import { type JsonObject, textAt } from '../../protocols/wire-format.ts'
 import { authenticateCall } from '../admission/authenticate.ts'
 import { admit } from '../admission/authorize-model.ts'
 import type { RelayEndpoint } from '../endpoints.ts'
-import { Call } from '../http/client-exchange.ts'
+import { ClientExchange } from '../http/client-exchange.ts'
 import { detachedRequest } from '../http/detached-request.ts'
 import { asAppError } from '../http/errors.ts'
 import { FrameResponse } from '../http/frame-response.ts'
 import { SocketPeer } from '../http/socket-peer.ts'
 import type { RelayParts } from '../relay-parts.ts'
-import type { Door, Stoppable } from './handshake.ts'
+import type { Handshake, Stoppable } from './handshake.ts'
 import { AnswerNote, RememberedTurns } from './remembered-turns.ts'
 import { isSteering, SeenResponses, steeringFailed } from './steering.ts'
 
@@ -27,16 +27,16 @@ import { isSteering, SeenResponses, steeringFailed } from './steering.ts'
  * and a charge of its own; its events come back as messages. Requests of one `stream_id` are answered one after the other, those of
  * several at the same time. Each may go on from an answer of this connection, whether an upstream keeps that or not.
  */
-export async function handleResponsesSocket(app: RelayParts, door: Door, answer: AnswerCall): Promise<void> {
-  await authenticateCall(app, { from: 'token' }, door.call)
-  const client = await door.accept()
-  const session = new ResponsesSession(app, client, { call: door.call, answer })
-  door.runs(session)
+export async function handleResponsesSocket(app: RelayParts, handshake: Handshake, answer: AnswerCall): Promise<void> {
+  await authenticateCall(app, { from: 'token' }, handshake.call)
+  const client = await handshake.accept()
+  const session = new ResponsesSession(app, client, { call: handshake.call, answer })
+  handshake.runs(session)
   await session.over
 }
 
 /** Answers one relay request: `handleRelay`, which the router gives. */
-type AnswerCall = (app: RelayParts, endpoint: RelayEndpoint, call: Call) => Promise<void>
+type AnswerCall = (app: RelayParts, endpoint: RelayEndpoint, call: ClientExchange) => Promise<void>
 
 const endpoint: RelayEndpoint = {
   path: '/v1/responses',
@@ -53,12 +53,12 @@ const shapeMax = { depth: 100, parts: 250_000, entries: 2_000_000 } as const
 class ResponsesSession implements Stoppable {
   readonly over: Promise<void>
   readonly #app: RelayParts
-  readonly #call: Call
+  readonly #call: ClientExchange
   readonly #answerCall: AnswerCall
   readonly #peer: SocketPeer
   /** By `stream_id`, the end of its last request. */
-  readonly #lanes = new Map<string, Promise<void>>()
-  readonly #running = new Set<Call>()
+  readonly #queues = new Map<string, Promise<void>>()
+  readonly #running = new Set<ClientExchange>()
   readonly #remembered = new RememberedTurns()
   readonly #seen = new SeenResponses()
   #waiting = 0
@@ -68,7 +68,11 @@ class ResponsesSession implements Stoppable {
   #over: () => void = () => {}
   #roomLeft: (() => void) | undefined
 
-  constructor(app: RelayParts, client: WebSocket, { call, answer }: { readonly call: Call; readonly answer: AnswerCall }) {
+  constructor(
+    app: RelayParts,
+    client: WebSocket,
+    { call, answer }: { readonly call: ClientExchange; readonly answer: AnswerCall },
+  ) {
     this.#app = app
     this.#call = call
     this.#answerCall = answer
@@ -99,10 +103,10 @@ class ResponsesSession implements Stoppable {
     if (event && isSteering(event)) return void this.#peer.send(JSON.stringify(steeringFailed(event, this.#seen)))
     if (event?.type !== 'response.create' || this.#isStopping || streamId.length > 200) return this.#refuse(event, streamId)
     this.#waiting++
-    const before = this.#lanes.get(streamId) ?? Promise.resolve()
+    const before = this.#queues.get(streamId) ?? Promise.resolve()
     const run = before.then(() => this.#answer(event, streamId)).finally(() => this.#ended(streamId, run))
-    this.#lanes.set(streamId, run)
-    if (this.#waiting >= waitingMax || this.#lanes.size > togetherMax) await this.#room()
+    this.#queues.set(streamId, run)
+    if (this.#waiting >= waitingMax || this.#queues.size > togetherMax) await this.#room()
   }
 
   #refuse(event: JsonObject | undefined, streamId: string): void {
@@ -118,7 +122,7 @@ class ResponsesSession implements Stoppable {
     const { type: _type, stream_id: _id, generate, ...asked } = event
     const body = { ...this.#remembered.expand(asked), stream: true }
     const response = this.#responseTo(body, streamId)
-    const call = new Call(
+    const call = new ClientExchange(
       { request: detachedRequest(this.#call.request, endpoint.path, body), response: response.asResponse() },
       {
         id: newRequestId(this.#app.now()),
@@ -160,7 +164,7 @@ class ResponsesSession implements Stoppable {
   }
 
   /** Nothing is asked of an upstream, and nothing charged. */
-  async #warmUp(body: JsonObject, call: Call): Promise<void> {
+  async #warmUp(body: JsonObject, call: ClientExchange): Promise<void> {
     const caller = await authenticateCall(this.#app, endpoint, call)
     const model = textAt(body, 'model')
     if (model === '') fail('model_required')
@@ -173,7 +177,7 @@ class ResponsesSession implements Stoppable {
 
   #ended(streamId: string, run: Promise<void>): void {
     this.#waiting--
-    if (this.#lanes.get(streamId) === run) this.#lanes.delete(streamId)
+    if (this.#queues.get(streamId) === run) this.#queues.delete(streamId)
     this.#roomLeft?.()
     if (this.#waiting > 0) return
     if (this.#isGone) this.#over()
@@ -183,7 +187,7 @@ class ResponsesSession implements Stoppable {
   #room(): Promise<void> {
     return new Promise((resolve) => {
       this.#roomLeft = () => {
-        if (this.#waiting >= waitingMax || this.#lanes.size > togetherMax) return
+        if (this.#waiting >= waitingMax || this.#queues.size > togetherMax) return
         this.#roomLeft = undefined
         resolve()
       }

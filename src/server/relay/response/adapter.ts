@@ -6,7 +6,7 @@ import type { UpstreamErrorFacts } from '../../protocols/wire-format.ts'
  * How what an upstream answers becomes what the caller gets, for one attempt: as it comes (`response/pass-through.ts`), or through the neutral
  * form (`response/translate.ts`).
  */
-export interface Passage {
+export interface ResponseAdapter {
   /** Sees the headers of the answer before anything of it goes on. */
   readonly readHeaders?: (headers: ReplyHeaders) => void
   /** Reads a whole answer, and makes the caller's of it. Throws an UpstreamFailure when it is none. */
@@ -14,7 +14,7 @@ export interface Passage {
   /** Reads what has come of a whole answer that broke off, as far as it is charged for; absent where no part of an answer is. */
   readPart?(begun: Buffer): Pick<Whole, 'usage' | 'text'>
   /** For a caller who asked for a stream. */
-  openTap(): Tap
+  openInterceptor(): SseInterceptor
   /** One whole answer as the stream that was asked for. Throws an UpstreamFailure when it is none. */
   readReplay(body: Buffer): Replay
   /** Keeps a caller's connection alive while nothing comes. */
@@ -41,7 +41,7 @@ export interface Replay {
 }
 
 /** What came of a reply, as far as its charge is concerned. */
-export interface Came {
+export interface PartialReply {
   /** The upstream's own numbers so far. */
   readonly usage: Usage | undefined
   /** Whether the upstream said that the reply is complete. */
@@ -57,7 +57,7 @@ export interface Came {
 }
 
 /** Looks at the byte text of a stream on its way, and gives what may go on now. */
-export interface Tap extends Came {
+export interface SseInterceptor extends PartialReply {
   /** An error that the upstream told inside of the stream. Nothing goes on behind it. */
   readonly error: UpstreamErrorFacts | undefined
   /** Something for the caller has come; before that another channel may take over. */
@@ -83,5 +83,5 @@ export interface Written {
   readonly upstreamModel: string
   /** Whether the upstream is asked for a stream. */
   readonly stream: boolean
-  readonly passage: Passage
+  readonly adapter: ResponseAdapter
 }

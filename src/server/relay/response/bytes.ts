@@ -1,4 +1,4 @@
-import type { Call } from '../http/client-exchange.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import type { Receiver, Running } from '../upstream/http-exchange.ts'
 import { tryReading } from '../upstream/read-reply.ts'
@@ -6,7 +6,7 @@ import { requireNoError } from './whole.ts'
 
 /** Passes an answer of bytes (speech) on as it comes. Its last piece waits for the charge. JSON in place of it is an error. */
 export class BytesReply implements Receiver {
-  readonly #call: Call
+  readonly #call: ClientExchange
   readonly #now: () => number
   readonly #done: (outcome: 'complete' | UpstreamFailure) => void
   readonly #resume = () => this.#exchange?.resume()
@@ -16,7 +16,7 @@ export class BytesReply implements Receiver {
   #json: Buffer[] = []
   #last: Buffer | undefined
 
-  constructor(call: Call, more: { now: () => number; done: (outcome: 'complete' | UpstreamFailure) => void }) {
+  constructor(call: ClientExchange, more: { now: () => number; done: (outcome: 'complete' | UpstreamFailure) => void }) {
     this.#call = call
     this.#now = more.now
     this.#done = more.done

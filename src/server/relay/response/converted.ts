@@ -10,8 +10,8 @@ import { type AdmittedRequest, type AttemptState, type RelayParts, repliesIn } f
 import { callerHeaders } from '../upstream/caller-headers.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import { inlineImages, mediaOf } from '../upstream/inline-media.ts'
-import type { ConvertedTarget, Delivered } from '../upstream/multi-exchange.ts'
-import type { Passage, Written } from './adapter.ts'
+import type { Delivered, MultiTarget } from '../upstream/multi-exchange.ts'
+import type { ResponseAdapter, Written } from './adapter.ts'
 import { DroppedFields } from './losses.ts'
 import { passThrough } from './pass-through.ts'
 
@@ -19,8 +19,8 @@ import { passThrough } from './pass-through.ts'
 export interface Converted {
   readonly requests: readonly Written[]
   readonly upstreamModel: string
-  readonly passage: Passage
-  readonly steps: Pick<ConvertedTarget, 'takesSome' | 'pendingTask' | 'finish'>
+  readonly adapter: ResponseAdapter
+  readonly steps: Pick<MultiTarget, 'takesSome' | 'pendingTask' | 'finish'>
 }
 
 /**
@@ -54,14 +54,14 @@ export async function convert(
   }
 
   dropped.note(attempt, conversion.to, admitted.facts.hostedTools ?? [])
-  const passage = passageFor(admitted, plan)
-  const write = (request: DirectRequest) => writtenOf(admitted, channel, { request, conversion, model, passage })
+  const adapter = adapterFor(admitted, plan)
+  const write = (request: DirectRequest) => writtenOf(admitted, channel, { request, conversion, model, adapter })
   if (isHeavy(admitted.body.bytes.length)) await furtherTurn()
   const requests = eachOnce(plan.requests, write)
   return {
     requests,
     upstreamModel: requests[0]?.upstreamModel ?? model,
-    passage,
+    adapter,
     steps: {
       takesSome: plan.takesSome === true,
       pendingTask: (reply) => plan.pendingTask?.(reply),
@@ -84,10 +84,10 @@ function eachOnce(requests: readonly DirectRequest[], write: (request: DirectReq
 function writtenOf(
   admitted: AdmittedRequest,
   { provider, setting }: RunningChannel,
-  made: { request: DirectRequest; conversion: DirectConversion; model: string; passage: Passage },
+  made: { request: DirectRequest; conversion: DirectConversion; model: string; adapter: ResponseAdapter },
 ): Written {
-  const { request, conversion, model, passage } = made
-  const shared = { stream: false, passage }
+  const { request, conversion, model, adapter } = made
+  const shared = { stream: false, adapter }
   if ('bytes' in request) return { ...shared, body: request.bytes, contentType: request.contentType, upstreamModel: model }
   const adjusted = provider.adjustBody?.(request.json, conversion.to, model, callerHeaders(admitted)) ?? {}
   const names = { model, asked: admitted.facts.model }
@@ -101,7 +101,7 @@ function writtenOf(
 }
 
 /** The answer comes in the caller's own form already; only the usage that is charged may be missing in it. */
-function passageFor(admitted: AdmittedRequest, { writeUsage }: DirectPlan): Passage {
+function adapterFor(admitted: AdmittedRequest, { writeUsage }: DirectPlan): ResponseAdapter {
   const passes = passThrough(admitted, { hideUsage: false, renameTo: undefined })
   if (!writeUsage || repliesIn(admitted) !== 'json') return passes
   return {

@@ -4,7 +4,7 @@ import { needsRepair, repairReply } from '../../protocols/repair-reply.ts'
 import type { OpenEvent, ReplyEvent } from '../../protocols/reply-events.ts'
 import { thinkingToContent } from '../../protocols/thinking-to-content.ts'
 import type { UpstreamErrorFacts } from '../../protocols/wire-format.ts'
-import { SaidText } from './output-buffer.ts'
+import { OutputBuffer } from './output-buffer.ts'
 import { SealedParts, type SealedState } from './sealed-parts.ts'
 
 /** Follows a reply in neutral events: repairs them for the caller, and gathers what is to be known of it. */
@@ -13,7 +13,7 @@ export class Followed {
   error: UpstreamErrorFacts | undefined
   hasOutput = false
   isEnded = false
-  readonly #said = new SaidText()
+  readonly #said = new OutputBuffer()
   /** Blocks whose deltas are bytes. */
   readonly #bytes = new Set<number>()
   readonly #sealed = new SealedParts()

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { EventBlocks } from '../../lib/sse.ts'
 import { wireFormats } from '../../protocols/index.ts'
-import { StreamTap } from './sse-interceptor.ts'
+import { StreamInterceptor } from './sse-interceptor.ts'
 
 const fixtures = new URL('../../protocols/gemini-generate/fixtures/', import.meta.url)
 const fixture = (name: string) => readFileSync(new URL(name, fixtures), 'latin1')
@@ -11,12 +11,19 @@ const fixture = (name: string) => readFileSync(new URL(name, fixtures), 'latin1'
 function pass(text: string, size = text.length, renameTo?: string) {
   const { stream } = wireFormats['gemini.generate']
   if (!stream) throw new Error('Gemini streams')
-  const tap = new StreamTap(stream, { hideUsage: false, renameTo })
+  const interceptor = new StreamInterceptor(stream, { hideUsage: false, renameTo })
   const blocks = new EventBlocks(1_000_000)
   let passed = ''
-  for (let at = 0; at < text.length; at += size) passed += tap.take(blocks.push(text.slice(at, at + size)))
-  passed += tap.finish(blocks.flush())
-  return { passed, held: tap.ending(), usage: tap.usage, error: tap.error, isComplete: tap.isComplete(), text: tap.text() }
+  for (let at = 0; at < text.length; at += size) passed += interceptor.take(blocks.push(text.slice(at, at + size)))
+  passed += interceptor.finish(blocks.flush())
+  return {
+    passed,
+    held: interceptor.ending(),
+    usage: interceptor.usage,
+    error: interceptor.error,
+    isComplete: interceptor.isComplete(),
+    text: interceptor.text(),
+  }
 }
 
 const event = (parts: readonly object[], more: object = {}) =>

@@ -21,7 +21,7 @@ export interface CheckFacts {
  */
 export class CheckedEvents {
   readonly #facts: CheckFacts
-  readonly #lanes = new Map<string, Lane>()
+  readonly #running = new Map<string, RunningText>()
   /** What each text came to so far. */
   readonly #texts = new Map<string, string>()
   #line: Waiting[] = []
@@ -77,16 +77,16 @@ export class CheckedEvents {
     if (!data) return
 
     if (Object.keys(this.#first).length === 0) this.#first = data
-    if (slots.some(({ lane }) => lane !== undefined)) this.#last = data
+    if (slots.some(({ textId }) => textId !== undefined)) this.#last = data
     for (const [index, slot] of slots.entries()) this.#checkSlot(waiting, index, slot)
     if (this.#isStopped) this.#stopAt(waiting, data)
     else for (const group of texts.closedBy(data)) this.#close(group)
   }
 
-  #checkSlot(waiting: Waiting, index: number, { lane, text }: TextSlot): void {
+  #checkSlot(waiting: Waiting, index: number, { textId, text }: TextSlot): void {
     if (this.#isStopped) waiting.passed[index] = ''
-    else if (lane === undefined) waiting.passed[index] = this.#checkWhole(text)
-    else if (text !== '') this.#checkPiece(waiting, index, lane, text)
+    else if (textId === undefined) waiting.passed[index] = this.#checkWhole(text)
+    else if (text !== '') this.#checkPiece(waiting, index, textId, text)
   }
 
   #checkWhole(text: string): string {
@@ -96,16 +96,16 @@ export class CheckedEvents {
 
   #checkPiece(waiting: Waiting, index: number, name: string, text: string): void {
     const [group = ''] = name.split('/')
-    for (const other of this.#lanes.keys()) if (other !== name && other.startsWith(`${group}/`)) this.#closeLane(other)
-    const lane = this.#lanes.get(name) ?? { check: new CompletionCheck(this.#facts.rule), holder: undefined }
-    this.#lanes.set(name, lane)
-    lane.holder?.waiting.open.delete(name)
+    for (const other of this.#running.keys()) if (other !== name && other.startsWith(`${group}/`)) this.#endText(other)
+    const running = this.#running.get(name) ?? { check: new CompletionCheck(this.#facts.rule), holder: undefined }
+    this.#running.set(name, running)
+    running.holder?.waiting.open.delete(name)
 
-    const pass = this.#note(lane.check.push(text))
+    const pass = this.#note(running.check.push(text))
     waiting.passed[index] = pass
     this.#texts.set(name, (this.#texts.get(name) ?? '') + pass)
-    lane.holder = lane.check.isHolding ? { waiting, index } : undefined
-    if (lane.holder) waiting.open.add(name)
+    running.holder = running.check.isHolding ? { waiting, index } : undefined
+    if (running.holder) waiting.open.add(name)
   }
 
   #note({ pass, found }: { pass: string; found: string | undefined }): string {
@@ -116,15 +116,15 @@ export class CheckedEvents {
 
   /** Ends the texts of a group: what was kept back goes on with the event that waits for it. */
   #close(group: string): void {
-    for (const name of this.#lanes.keys()) if (group === '' || name.startsWith(`${group}/`)) this.#closeLane(name)
+    for (const name of this.#running.keys()) if (group === '' || name.startsWith(`${group}/`)) this.#endText(name)
   }
 
-  #closeLane(name: string): void {
-    const lane = this.#lanes.get(name)
-    this.#lanes.delete(name)
-    if (!lane?.holder) return
-    const { waiting, index } = lane.holder
-    const { pass } = lane.check.flush()
+  #endText(name: string): void {
+    const running = this.#running.get(name)
+    this.#running.delete(name)
+    if (!running?.holder) return
+    const { waiting, index } = running.holder
+    const { pass } = running.check.flush()
     waiting.passed[index] += pass
     waiting.open.delete(name)
     this.#texts.set(name, (this.#texts.get(name) ?? '') + pass)
@@ -172,13 +172,13 @@ interface Waiting {
   readonly slots: readonly TextSlot[]
   /** By slot, the text that goes on. */
   readonly passed: string[]
-  /** Lanes whose kept text may still go on with this event. */
+  /** Running texts whose kept part may still go on with this event. */
   readonly open: Set<string>
 }
 
 const untouched: Omit<Waiting, 'raw'> = { name: '', data: undefined, slots: [], passed: [], open: new Set() }
 
-interface Lane {
+interface RunningText {
   readonly check: CompletionCheck
   /** The event that waits for what the check keeps back. */
   holder: { readonly waiting: Waiting; readonly index: number } | undefined

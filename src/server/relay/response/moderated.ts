@@ -6,33 +6,34 @@ import { type ReplyTexts, withTexts } from '../../protocols/text-slots.ts'
 import type { JsonObject, UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import type { AdmittedRequest, RelayParts } from '../relay-parts.ts'
 import { parseObject } from '../upstream/read-reply.ts'
-import type { Passage, Tap } from './adapter.ts'
+import type { ResponseAdapter, SseInterceptor } from './adapter.ts'
 import { CheckedEvents, type CheckFacts } from './moderated-events.ts'
 
 /**
- * The passage itself while completions are not checked, or say nothing to people. Else one that takes listed words out of what it gives,
+ * The adapter itself while completions are not checked, or say nothing to people. Else one that takes listed words out of what it gives,
  * in the caller's format, however the upstream's became that: masks them, or ends the reply there.
  */
-export function checkedPassage(
+export function moderatedAdapter(
   { moderation, callerLog }: RelayParts,
   { call, format, facts }: Pick<AdmittedRequest, 'call' | 'format' | 'facts'>,
-  passage: Passage,
-): Passage {
+  adapter: ResponseAdapter,
+): ResponseAdapter {
   const rule = moderation.completionRule
   const texts = replyTexts[format.format]
-  if (!rule || !texts) return passage
+  if (!rule || !texts) return adapter
   const found = (word: string) => callerLog.of(call.client).info({ request: call.id, word }, 'a completion had a listed word')
   const checkFacts = format.stream && { rule, texts, stream: format.stream, wantsUsage: facts.wantsUsage, found }
 
   return {
-    ...passage,
+    ...adapter,
     readWhole(body, contentType) {
-      const whole = passage.readWhole(body, contentType)
+      const whole = adapter.readWhole(body, contentType)
       return { ...whole, write: (billed) => checkedReply(whole.write(billed), texts, { rule, found }) }
     },
-    openTap: () => (checkFacts ? new CheckedTap(passage.openTap(), checkFacts) : passage.openTap()),
+    openInterceptor: () =>
+      checkFacts ? new ModeratingInterceptor(adapter.openInterceptor(), checkFacts) : adapter.openInterceptor(),
     readReplay(body) {
-      const replay = passage.readReplay(body)
+      const replay = adapter.readReplay(body)
       return {
         ...replay,
         write: (billed) => (checkFacts ? checkedEvents(replay.write(billed), checkFacts, billed) : replay.write(billed)),
@@ -67,29 +68,29 @@ function checkedEvents(events: string, facts: CheckFacts, billed: Usage): string
 }
 
 /** A stream whose texts are checked on their way to the caller. One that is stopped has ended, whatever the upstream goes on to say. */
-class CheckedTap implements Tap {
-  readonly #tap: Tap
+class ModeratingInterceptor implements SseInterceptor {
+  readonly #interceptor: SseInterceptor
   readonly #events: CheckedEvents
 
-  constructor(tap: Tap, facts: CheckFacts) {
-    this.#tap = tap
+  constructor(interceptor: SseInterceptor, facts: CheckFacts) {
+    this.#interceptor = interceptor
     this.#events = new CheckedEvents(facts)
   }
 
   get usage(): Usage | undefined {
-    return this.#tap.usage
+    return this.#interceptor.usage
   }
 
   get error(): UpstreamErrorFacts | undefined {
-    return this.#events.isStopped ? undefined : this.#tap.error
+    return this.#events.isStopped ? undefined : this.#interceptor.error
   }
 
   get hasOutput(): boolean {
-    return this.#tap.hasOutput
+    return this.#interceptor.hasOutput
   }
 
   get isEnded(): boolean {
-    return this.#events.isStopped || this.#tap.isEnded
+    return this.#events.isStopped || this.#interceptor.isEnded
   }
 
   get stopped(): 'moderation' | undefined {
@@ -97,45 +98,45 @@ class CheckedTap implements Tap {
   }
 
   get writing(): Promise<void> | undefined {
-    return this.#tap.writing
+    return this.#interceptor.writing
   }
 
   isComplete(): boolean {
-    return !this.#events.isStopped && this.#tap.isComplete()
+    return !this.#events.isStopped && this.#interceptor.isComplete()
   }
 
   text(): string {
-    return this.#tap.text()
+    return this.#interceptor.text()
   }
 
   paidCalls(): readonly PaidCall[] {
-    return this.#tap.paidCalls?.() ?? []
+    return this.#interceptor.paidCalls?.() ?? []
   }
 
   get unkept(): number | undefined {
-    return this.#tap.unkept
+    return this.#interceptor.unkept
   }
 
   take(block: string): string {
-    return this.#events.isStopped ? '' : this.#pass(this.#tap.take(block))
+    return this.#events.isStopped ? '' : this.#pass(this.#interceptor.take(block))
   }
 
   finish(rest: string): string {
-    return this.#events.isStopped ? '' : this.#pass(this.#tap.finish(rest))
+    return this.#events.isStopped ? '' : this.#pass(this.#interceptor.finish(rest))
   }
 
   ending(billed: Usage): string {
     if (this.#events.isStopped) return this.#events.closing(billed)
-    const last = this.#events.take(this.#tap.ending(billed))
+    const last = this.#events.take(this.#interceptor.ending(billed))
     return this.#events.isStopped ? last + this.#events.closing(billed) : last + this.#events.flush()
   }
 
   writeError(error: UpstreamErrorFacts): string | undefined {
-    return this.#tap.writeError?.(error)
+    return this.#interceptor.writeError?.(error)
   }
 
   #pass(out: string): string {
     const passed = this.#events.take(out)
-    return this.#tap.error ? passed + this.#events.flush() : passed
+    return this.#interceptor.error ? passed + this.#events.flush() : passed
   }
 }

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { SaidText, withUnkept } from './output-buffer.ts'
+import { OutputBuffer, withUnkept } from './output-buffer.ts'
 
 it('[T126] keeps the beginning of what is said, knows how much more there was, and a count grows with it', () => {
-  const said = new SaidText()
+  const said = new OutputBuffer()
   for (let count = 0; count < 10_000; count++) said.push('four ')
   expect([said.kept, said.unkept]).toEqual(['four '.repeat(10_000), 0])
   expect(withUnkept(10_000, said)).toBe(10_000)

@@ -2,7 +2,7 @@
  * What a reply has said so far, for a count when its upstream gives none. Of a reply that goes on and on only the beginning is kept, and
  * how much more there was: thousands of streams must not hold their texts in memory.
  */
-export class SaidText {
+export class OutputBuffer {
   #kept = ''
   /** Characters beyond what is kept. */
   unkept = 0

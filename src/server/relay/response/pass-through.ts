@@ -4,25 +4,25 @@ import type { WireFormat } from '../../protocols/wire-format.ts'
 import { type AdmittedRequest, repliesIn } from '../relay-parts.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import { parseObject } from '../upstream/read-reply.ts'
-import type { Passage } from './adapter.ts'
+import type { ResponseAdapter } from './adapter.ts'
 import { gathered, toldAsStream } from './reply-shape.ts'
-import { StreamTap } from './sse-interceptor.ts'
+import { StreamInterceptor } from './sse-interceptor.ts'
 import { readPart, readWhole, requireNoError } from './whole.ts'
 
 type Asked = Pick<AdmittedRequest, 'body' | 'facts' | 'format'>
 
 /** An answer of the caller's own format: every byte goes on as it came, but for the model's name and a usage that nobody asked for. */
-export function passThrough(work: Asked, edit: { hideUsage: boolean; renameTo: string | undefined }): Passage {
+export function passThrough(work: Asked, edit: { hideUsage: boolean; renameTo: string | undefined }): ResponseAdapter {
   const { format, facts } = work
   const { stream } = format
   const { hideUsage, renameTo } = edit
   const whole = repliesIn(work) === 'json' ? wholeOnly(work, renameTo) : asItCame
-  if (!stream) return { ...whole, openTap: notStreamed, readReplay: notStreamed, heartbeat: '' }
+  if (!stream) return { ...whole, openInterceptor: notStreamed, readReplay: notStreamed, heartbeat: '' }
 
   return {
     ...whole,
     readPart: (begun) => readPart(format, facts, gathered(format, begun)),
-    openTap: () => new StreamTap(stream, edit),
+    openInterceptor: () => new StreamInterceptor(stream, edit),
     readReplay(body) {
       const { usage, text } = readWhole(format, facts, body, '')
       const reply = parseObject(body)
@@ -33,7 +33,7 @@ export function passThrough(work: Asked, edit: { hideUsage: boolean; renameTo: s
   }
 }
 
-function wholeOnly(work: Asked, renameTo: string | undefined): Pick<Passage, 'readWhole'> {
+function wholeOnly(work: Asked, renameTo: string | undefined): Pick<ResponseAdapter, 'readWhole'> {
   const { format, facts } = work
   return {
     readWhole(body, contentType) {
@@ -54,7 +54,7 @@ function mended({ format, body: { json } }: Asked, reply: Buffer): Buffer {
 }
 
 /** A text that is no JSON: subtitles, say. An error may come in its place under a status of success. */
-const asItCame: Pick<Passage, 'readWhole'> = {
+const asItCame: Pick<ResponseAdapter, 'readWhole'> = {
   readWhole(body, contentType) {
     if (contentType.includes('json')) requireNoError(body)
     return { contentType: contentType || 'text/plain; charset=utf-8', usage: undefined, text: '', write: () => body }

@@ -1,7 +1,7 @@
 import { eventsIn, toByteText, withLineFeeds } from '../../lib/sse.ts'
 import { isObject, type JsonObject, type StreamFormat, type WireFormat } from '../../protocols/wire-format.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
-import { parse, StreamTap } from './sse-interceptor.ts'
+import { parse, StreamInterceptor } from './sse-interceptor.ts'
 
 /**
  * For upstreams that answer in the other form than the one they were asked for: a stream is gathered into a whole reply, a whole reply
@@ -10,7 +10,7 @@ import { parse, StreamTap } from './sse-interceptor.ts'
 export type Form = 'json' | 'events' | 'other'
 
 /** What an answer looks like by its first byte that is not white space; undefined while there is none. */
-export function formOf(bytes: Buffer): Form | undefined {
+export function replyShapeOf(bytes: Buffer): Form | undefined {
   const first = /[^\s\xef\xbb\xbf]/.exec(bytes.toString('latin1', 0, 1024))?.[0]
   if (first === undefined) return undefined
   if (first === '{' || first === '[') return 'json'
@@ -19,12 +19,13 @@ export function formOf(bytes: Buffer): Form | undefined {
 
 /** A body that is a stream of events as the whole reply that they make; any other as it is. Throws an UpstreamFailure for a broken stream. */
 export function gathered({ stream }: WireFormat, body: Buffer): Buffer {
-  if (!stream || formOf(body) !== 'events') return body
+  if (!stream || replyShapeOf(body) !== 'events') return body
   const text = withLineFeeds(body.toString('latin1'))
-  const tap = new StreamTap(stream, { hideUsage: false, renameTo: undefined })
-  tap.take(text)
-  if (tap.error) throw new UpstreamFailure('status', { status: tap.error.status || 502, facts: tap.error })
-  if (!tap.isComplete() || !tap.hasOutput) throw new UpstreamFailure('cut')
+  const interceptor = new StreamInterceptor(stream, { hideUsage: false, renameTo: undefined })
+  interceptor.take(text)
+  if (interceptor.error)
+    throw new UpstreamFailure('status', { status: interceptor.error.status || 502, facts: interceptor.error })
+  if (!interceptor.isComplete() || !interceptor.hasOutput) throw new UpstreamFailure('cut')
   const events = eventsIn(text)
     .map((event) => parse(event.data))
     .filter(isObject)

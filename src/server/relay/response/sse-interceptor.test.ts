@@ -4,7 +4,7 @@ import { noUsage } from '../../../contract/usage.ts'
 import { EventBlocks } from '../../lib/sse.ts'
 import { wireFormats } from '../../protocols/index.ts'
 import type { StreamFormat } from '../../protocols/wire-format.ts'
-import { StreamTap } from './sse-interceptor.ts'
+import { StreamInterceptor } from './sse-interceptor.ts'
 
 const chat = streamOf('openai.chat')
 const messages = streamOf('anthropic.messages')
@@ -107,21 +107,21 @@ function pieces(bytes: Buffer, size: number): Buffer[] {
 }
 
 function pass(format: StreamFormat, chunks: Buffer[], more: { hideUsage?: boolean; renameTo?: string } = {}) {
-  const tap = new StreamTap(format, { hideUsage: more.hideUsage ?? false, renameTo: more.renameTo })
+  const interceptor = new StreamInterceptor(format, { hideUsage: more.hideUsage ?? false, renameTo: more.renameTo })
   const blocks = new EventBlocks(1_000_000)
   let passed = ''
   for (const chunk of chunks) {
     const block = blocks.push(chunk.toString('latin1'))
-    if (block !== '') passed += tap.take(block)
+    if (block !== '') passed += interceptor.take(block)
   }
   const rest = blocks.flush()
-  if (rest !== '') passed += tap.take(rest)
+  if (rest !== '') passed += interceptor.take(rest)
   return {
     passed: Buffer.from(passed, 'latin1').toString(),
-    terminal: tap.isEnded ? tap.ending() : '',
-    usage: tap.usage,
-    error: tap.error,
-    text: tap.text(),
-    isComplete: tap.isComplete(),
+    terminal: interceptor.isEnded ? interceptor.ending() : '',
+    usage: interceptor.usage,
+    error: interceptor.error,
+    text: interceptor.text(),
+    isComplete: interceptor.isComplete(),
   }
 }

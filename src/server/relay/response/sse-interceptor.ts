@@ -3,15 +3,15 @@ import { type EventText, eventAround, eventsIn, readEvents, toByteText } from '.
 import type { PaidCall } from '../../protocols/paid-calls.ts'
 import { errorFacts } from '../../protocols/reply-builder.ts'
 import { isObject, type JsonObject, type StreamFormat, type UpstreamErrorFacts } from '../../protocols/wire-format.ts'
-import type { Tap } from './adapter.ts'
-import { SaidText } from './output-buffer.ts'
+import type { SseInterceptor } from './adapter.ts'
+import { OutputBuffer } from './output-buffer.ts'
 
 /**
  * Looks at a stream of byte text that passes through: usage, first output, errors, the end. All goes on as it came, except that the terminal
  * event is kept back until the charge is durable, a usage event that the caller did not ask for is taken out, and the model name is
  * the one that the caller used. Events are only parsed where a search says that it matters.
  */
-export class StreamTap implements Tap {
+export class StreamInterceptor implements SseInterceptor {
   usage: Usage | undefined
   error: UpstreamErrorFacts | undefined
   hasOutput = false
@@ -24,7 +24,7 @@ export class StreamTap implements Tap {
   readonly #renameTo: string | undefined
   #kept: string[] = []
   #keptBytes = 0
-  readonly #said = new SaidText()
+  readonly #said = new OutputBuffer()
   readonly #paidCalls: PaidCall[] = []
   #isFinished = false
   #hasBegun = false

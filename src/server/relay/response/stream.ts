@@ -1,19 +1,19 @@
 import { EventBlocks, streamLineBytesMax } from '../../lib/sse.ts'
-import type { Call } from '../http/client-exchange.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import type { Receiver, Running } from '../upstream/http-exchange.ts'
 import { tryReading } from '../upstream/read-reply.ts'
-import type { Passage, Replay, Tap } from './adapter.ts'
-import { type Form, formOf } from './reply-shape.ts'
+import type { Replay, ResponseAdapter, SseInterceptor } from './adapter.ts'
+import { type Form, replyShapeOf } from './reply-shape.ts'
 
 /**
  * Passes an event stream from the upstream to the caller: chunks that arrive in one tick leave in one write, back-pressure goes both
  * ways, the status line waits for the first real output (until then another channel may take over), the terminal event waits for
- * the charge. One completion instead of a stream is told as a stream. While the tap has something written down, the stream waits.
+ * the charge. One completion instead of a stream is told as a stream. While the interceptor has something written down, the stream waits.
  */
 export class StreamReply implements Receiver {
-  readonly tap: Tap
-  readonly #call: Call
+  readonly interceptor: SseInterceptor
+  readonly #call: ClientExchange
   readonly #facts: StreamFacts
   readonly #blocks = new EventBlocks(streamLineBytesMax)
   #exchange: Running | undefined
@@ -28,10 +28,10 @@ export class StreamReply implements Receiver {
   #type = ''
   #form: Form | undefined
 
-  constructor(call: Call, facts: StreamFacts) {
+  constructor(call: ClientExchange, facts: StreamFacts) {
     this.#call = call
     this.#facts = facts
-    this.tap = facts.passage.openTap()
+    this.interceptor = facts.adapter.openInterceptor()
   }
 
   attach(exchange: Running): void {
@@ -40,12 +40,12 @@ export class StreamReply implements Receiver {
 
   begin(headers: Readonly<Record<string, string | string[] | undefined>>): void {
     this.#type = String(headers['content-type'] ?? '')
-    this.#facts.passage.readHeaders?.(headers)
+    this.#facts.adapter.readHeaders?.(headers)
   }
 
   data(chunk: Buffer): void {
     if (this.#isDone) return
-    this.#form ??= formOf(chunk)
+    this.#form ??= replyShapeOf(chunk)
     if (this.#form === 'other' && !this.#type.includes('event-stream'))
       throw new UpstreamFailure('bad-reply', {
         facts: { message: `it answered a streaming request with ${this.#type.slice(0, 60)}` },
@@ -58,24 +58,24 @@ export class StreamReply implements Receiver {
 
   end(): void {
     if (this.#form === 'json') {
-      this.#finish(tryReading(() => this.#facts.passage.readReplay(Buffer.from(this.#waiting, 'latin1'))))
+      this.#finish(tryReading(() => this.#facts.adapter.readReplay(Buffer.from(this.#waiting, 'latin1'))))
       return
     }
     this.flush()
     this.#whenWritten(() => {
-      this.#pass(this.tap.finish(this.#blocks.flush()))
-      this.#whenWritten(() => this.#finish(this.tap.isComplete() ? 'complete' : new UpstreamFailure('cut')))
+      this.#pass(this.interceptor.finish(this.#blocks.flush()))
+      this.#whenWritten(() => this.#finish(this.interceptor.isComplete() ? 'complete' : new UpstreamFailure('cut')))
     })
   }
 
   fail(failure: UpstreamFailure): void {
     this.flush()
-    this.#whenWritten(() => this.#finish(this.tap.isComplete() ? 'complete' : failure))
+    this.#whenWritten(() => this.#finish(this.interceptor.isComplete() ? 'complete' : failure))
   }
 
   /** No output has come in time: another channel may take over, unless the answer was opened already. */
   giveUp(): void {
-    if (this.#isDone || this.tap.hasOutput || this.#call.isCommitted) return
+    if (this.#isDone || this.interceptor.hasOutput || this.#call.isCommitted) return
     this.#refuse(new UpstreamFailure('timeout', { facts: { message: 'it gave no output in time' } }))
   }
 
@@ -104,7 +104,7 @@ export class StreamReply implements Receiver {
     this.#waiting = ''
     this.#guarded(() => {
       const block = this.#blocks.push(piece)
-      if (block !== '') this.#pass(this.tap.take(block))
+      if (block !== '') this.#pass(this.interceptor.take(block))
     })
   }
 
@@ -117,7 +117,7 @@ export class StreamReply implements Receiver {
     }
   }
 
-  /** Goes on at once, or when the tap has written down what it must. */
+  /** Goes on at once, or when the interceptor has written down what it must. */
   #whenWritten(step: () => void): void {
     if (this.#isWaiting) this.#onward = step
     else this.#guarded(step)
@@ -147,7 +147,7 @@ export class StreamReply implements Receiver {
   }
 
   #pass(out: string): void {
-    const { error, isEnded, hasOutput, writing } = this.tap
+    const { error, isEnded, hasOutput, writing } = this.interceptor
     if (writing) {
       this.#wait(writing, out)
       return
@@ -200,7 +200,7 @@ export class StreamReply implements Receiver {
 }
 
 export interface StreamFacts {
-  readonly passage: Passage
+  readonly adapter: ResponseAdapter
   now(): number
   done(outcome: StreamOutcome): void
   /** What must be known of the stream before the caller may have it could not be written down. */

@@ -79,7 +79,7 @@ export async function translate(
     contentType: 'application/json',
     upstreamModel: typeof model === 'string' ? model : to.model,
     stream,
-    passage: translated(app, attempt, { codec, inbound, dialogue: withoutLostSearch(dialogue, hostedTools), written }),
+    adapter: translated(app, attempt, { codec, inbound, dialogue: withoutLostSearch(dialogue, hostedTools), written }),
   }
 }
 

@@ -10,12 +10,12 @@ import type { OpenEvent, ReplyEvent } from '../../protocols/reply-events.ts'
 import type { AdmittedRequest, AttemptState, RelayParts } from '../relay-parts.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import { parseObject } from '../upstream/read-reply.ts'
-import type { Passage, Replay, Whole } from './adapter.ts'
+import type { Replay, ResponseAdapter, Whole } from './adapter.ts'
 import { Followed } from './follow-reply.ts'
 import { plainName } from './losses.ts'
-import { formOf } from './reply-shape.ts'
+import { replyShapeOf } from './reply-shape.ts'
 import type { SealedState } from './sealed-parts.ts'
-import { TranslatingTap } from './translating-interceptor.ts'
+import { TranslatingInterceptor } from './translating-interceptor.ts'
 
 interface Pair {
   readonly codec: Codec
@@ -25,7 +25,7 @@ interface Pair {
 }
 
 /** An answer of another format: read into neutral events, and written as the caller's format says. */
-export function translated(app: RelayParts, attempt: AttemptState, pair: Pair): Passage {
+export function translated(app: RelayParts, attempt: AttemptState, pair: Pair): ResponseAdapter {
   const { request, channel } = attempt
   const { codec, inbound, dialogue, written } = pair
   const lost = new ReplyLosses(attempt)
@@ -42,7 +42,7 @@ export function translated(app: RelayParts, attempt: AttemptState, pair: Pair): 
   const followAll = (body: Buffer) => {
     const followed = follow()
     const events = followed.take(
-      formOf(body) === 'events' ? readStream(codec.readEvents(reading), body) : codec.readReply(parseObject(body), reading),
+      replyShapeOf(body) === 'events' ? readStream(codec.readEvents(reading), body) : codec.readReply(parseObject(body), reading),
     )
     return { followed, events }
   }
@@ -85,7 +85,7 @@ export function translated(app: RelayParts, attempt: AttemptState, pair: Pair): 
           ),
       }
     },
-    openTap: () => new TranslatingTap(codec.readEvents(reading), inbound.writeEvents(writing), follow(), keep),
+    openInterceptor: () => new TranslatingInterceptor(codec.readEvents(reading), inbound.writeEvents(writing), follow(), keep),
     heartbeat: request.format.stream?.heartbeat ?? '',
   }
 }

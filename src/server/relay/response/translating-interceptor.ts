@@ -3,12 +3,12 @@ import { readEvents, toByteText } from '../../lib/sse.ts'
 import type { EventReader, EventWriter } from '../../protocols/codec.ts'
 import type { ReplyEvent } from '../../protocols/reply-events.ts'
 import type { UpstreamErrorFacts } from '../../protocols/wire-format.ts'
-import type { Tap } from './adapter.ts'
+import type { SseInterceptor } from './adapter.ts'
 import type { Followed } from './follow-reply.ts'
 import type { SealedState } from './sealed-parts.ts'
 
 /** A stream of another format on its way to the caller: event by event, with its end kept back. */
-export class TranslatingTap implements Tap {
+export class TranslatingInterceptor implements SseInterceptor {
   readonly #reader: EventReader
   readonly #writer: EventWriter
   readonly #followed: Followed

@@ -5,24 +5,24 @@ import { isObject, type JsonObject, type RequestFacts, type WireFormat } from '.
 import { UpstreamFailure } from '../upstream/failure.ts'
 import type { Receiver } from '../upstream/http-exchange.ts'
 import { badReply, parseObject, tryReading } from '../upstream/read-reply.ts'
-import type { Came, Passage, Whole } from './adapter.ts'
+import type { PartialReply, ResponseAdapter, Whole } from './adapter.ts'
 
 /** Collects a whole JSON answer, checks that it is one, and reads its usage. Nothing goes to the caller before the charge. */
 export class WholeReply implements Receiver {
-  readonly #passage: Passage
+  readonly #adapter: ResponseAdapter
   readonly #done: (outcome: Whole | UpstreamFailure) => void
   readonly #chunks: Buffer[] = []
   #contentType = ''
   #isBrokenOff = false
 
-  constructor(passage: Passage, done: (outcome: Whole | UpstreamFailure) => void) {
-    this.#passage = passage
+  constructor(adapter: ResponseAdapter, done: (outcome: Whole | UpstreamFailure) => void) {
+    this.#adapter = adapter
     this.#done = done
   }
 
   begin(headers: Readonly<Record<string, string | string[] | undefined>>): void {
     this.#contentType = String(headers['content-type'] ?? '')
-    this.#passage.readHeaders?.(headers)
+    this.#adapter.readHeaders?.(headers)
   }
 
   data(chunk: Buffer): void {
@@ -32,7 +32,7 @@ export class WholeReply implements Receiver {
   end(): void {
     const [first] = this.#chunks
     const body = this.#chunks.length === 1 && first ? first : Buffer.concat(this.#chunks)
-    this.#done(tryReading(() => this.#passage.readWhole(body, this.#contentType)))
+    this.#done(tryReading(() => this.#adapter.readWhole(body, this.#contentType)))
   }
 
   fail(failure: UpstreamFailure): void {
@@ -46,8 +46,8 @@ export class WholeReply implements Receiver {
   }
 
   /** What has come of an answer that broke off, where output can be read in it. */
-  part(): Came | undefined {
-    const { readPart } = this.#passage
+  part(): PartialReply | undefined {
+    const { readPart } = this.#adapter
     const begun = readPart && closeJson(Buffer.concat(this.#chunks).toString('utf8', 0, partBytesMax))
     if (!begun) return undefined
     const read = tryReading(() => readPart(Buffer.from(begun)))

@@ -10,32 +10,32 @@ import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { authenticateCall } from '../admission/authenticate.ts'
 import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
 import type { Endpoint } from '../endpoints.ts'
-import type { Call } from '../http/client-exchange.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
-import type { Passage, Whole } from '../response/adapter.ts'
-import { checkedPassage } from '../response/moderated.ts'
+import type { ResponseAdapter, Whole } from '../response/adapter.ts'
+import { moderatedAdapter } from '../response/moderated.ts'
 import { toldAsStream } from '../response/reply-shape.ts'
-import { StreamTap } from '../response/sse-interceptor.ts'
+import { StreamInterceptor } from '../response/sse-interceptor.ts'
 import { callerHeaders } from '../upstream/caller-headers.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import { parseObject } from '../upstream/read-reply.ts'
-import { answerOwn } from './local-calls.ts'
-import type { OpenResponse } from './pending-responses.ts'
+import { answerLocal } from './local-calls.ts'
+import type { PendingResponse } from './pending-responses.ts'
 import { settleIfEnded } from './settle-pending.ts'
 import { type AboutResponse, askAbout } from './upstream-calls.ts'
-import type { KeptResponse } from './upstream-responses.ts'
+import type { UpstreamResponse } from './upstream-responses.ts'
 import { streamResponse } from './upstream-stream.ts'
 
 type ResponseEndpoint = Extract<Endpoint, { kind: 'response' }>
 
 /** One call about a response that an upstream keeps for the caller. */
 interface About {
-  readonly call: Call
-  readonly kept: KeptResponse
+  readonly call: ClientExchange
+  readonly kept: UpstreamResponse
   readonly channel: RunningChannel
-  readonly open: OpenResponse | undefined
+  readonly open: PendingResponse | undefined
   readonly at: AboutResponse
-  readonly passage: Passage
+  readonly adapter: ResponseAdapter
 }
 
 /**
@@ -44,7 +44,7 @@ interface About {
  * do not exist. Nothing is charged for the call; a response that had run in the background and is seen to be done is charged before
  * its caller gets it.
  */
-export async function handleResponse(app: RelayParts, endpoint: ResponseEndpoint, call: Call): Promise<void> {
+export async function handleResponse(app: RelayParts, endpoint: ResponseEndpoint, call: ClientExchange): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
   const turn = app.limits.leaseOf(caller, call.id)
   if (turn) await withinLimits(app, call, turn, () => answer(app, endpoint, call, caller, turn))
@@ -54,19 +54,20 @@ export async function handleResponse(app: RelayParts, endpoint: ResponseEndpoint
 async function answer(
   app: RelayParts,
   { action, id }: ResponseEndpoint,
-  call: Call,
+  call: ClientExchange,
   caller: RelayCaller,
   turn: RateLimitLease | undefined,
 ): Promise<void> {
   const group = caller.tokenGroup || caller.userGroup
   if (turn) await enterLimits(app, call, turn, { group, inputTokens: 0, outputTokens: 0 })
-  const kept = await app.keptResponses.find(caller.userId, id)
-  const own = kept ? undefined : await app.ownResponses.find({ userId: caller.userId, id })
+  const kept = await app.upstreamResponses.find(caller.userId, id)
+  const own = kept ? undefined : await app.localResponses.find({ userId: caller.userId, id })
   const model = kept?.model ?? own?.model
-  if (model === undefined) return fail(app.ownResponses.isOn ? 'response_unknown' : 'response_not_kept', { id: id.slice(0, 100) })
+  if (model === undefined)
+    return fail(app.localResponses.isOn ? 'response_unknown' : 'response_not_kept', { id: id.slice(0, 100) })
   if (caller.modelLimits && !caller.modelLimits.has(model)) fail('token_model_forbidden', { model })
   const query = queryOf(call)
-  if (own) return answerOwn(app, call, own, { action, query })
+  if (own) return answerLocal(app, call, own, { action, query })
   if (!kept) return
   const keys = app.channels.current.keysOf(kept.channelId)
   const channel = keys.find(({ keyId }) => keyId === kept.keyId) ?? keys[0]
@@ -76,9 +77,9 @@ async function answer(
     call,
     kept,
     channel,
-    open: await app.openResponses.find(caller.userId, id),
+    open: await app.pendingResponses.find(caller.userId, id),
     at: { id, model: resolveModel(channel, model), caller: callerHeaders({ call }), query },
-    passage: passageFor(app, call, model),
+    adapter: adapterFor(app, call, model),
   }
   if (action === 'delete') await remove(app, about)
   else if (action === 'read' && query.get('stream') === 'true') await streamResponse(app, about)
@@ -86,12 +87,12 @@ async function answer(
 }
 
 async function relayWhole(app: RelayParts, about: About, action: 'read' | 'cancel' | 'items'): Promise<void> {
-  const { call, channel, open, at, passage } = about
+  const { call, channel, open, at, adapter } = about
   const answer = await askAbout(app, channel, action, at)
   if (answer instanceof UpstreamFailure) return tell(about, answer)
   if (action === 'items') return call.answer('application/json', answer.body)
   if (open) await settleIfEnded(app, open, parseObject(answer.body))
-  const whole = passage.readWhole(answer.body, answer.contentType)
+  const whole = adapter.readWhole(answer.body, answer.contentType)
   call.answer(whole.contentType, whole.write(noUsage))
 }
 
@@ -105,7 +106,7 @@ async function remove(app: RelayParts, about: About): Promise<void> {
   }
   const answer = await askAbout(app, channel, 'delete', at)
   const isGone = answer instanceof UpstreamFailure && answer.status === 404
-  if (!(answer instanceof UpstreamFailure) || isGone) await app.keptResponses.forget(kept)
+  if (!(answer instanceof UpstreamFailure) || isGone) await app.upstreamResponses.forget(kept)
   if (answer instanceof UpstreamFailure) return tell(about, answer)
   call.answer('application/json', answer.body)
 }
@@ -117,7 +118,7 @@ function tell({ call, at }: About, failure: UpstreamFailure): void {
 }
 
 /** Names what the caller asked for, and takes listed words out, as when the answer had come at once. */
-function passageFor(app: RelayParts, call: Call, model: string): Passage {
+function adapterFor(app: RelayParts, call: ClientExchange, model: string): ResponseAdapter {
   const format = openAiResponses
   const { stream } = format
   if (!stream) throw new Error('Responses are streamed')
@@ -131,12 +132,12 @@ function passageFor(app: RelayParts, call: Call, model: string): Passage {
     streamOptions: undefined,
   }
   const edit = { hideUsage: false, renameTo: model }
-  return checkedPassage(
+  return moderatedAdapter(
     app,
     { call, format, facts },
     {
       readWhole: (body) => wholeOf(body, model),
-      openTap: () => new StreamTap(stream, edit),
+      openInterceptor: () => new StreamInterceptor(stream, edit),
       readReplay(body) {
         const reply = parseObject(body)
         return { usage: format.readUsage(reply, facts), text: '', write: () => toldAsStream(stream, { ...reply, model }, edit) }
@@ -166,7 +167,7 @@ const known: ReadonlySet<string> = new Set([
 ])
 
 /** Of the query only what the vendor knows goes on. */
-function queryOf({ request }: Call): URLSearchParams {
+function queryOf({ request }: ClientExchange): URLSearchParams {
   const url = request.url ?? ''
   const at = url.indexOf('?')
   const all = new URLSearchParams(at < 0 ? '' : url.slice(at))

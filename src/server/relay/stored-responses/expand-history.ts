@@ -27,13 +27,13 @@ export async function expandHistory(app: RelayParts, caller: RelayCaller, body: 
   const { json, bytes } = body
   const input = inputItems(json.input)
   const previousId = textAt(json, 'previous_response_id')
-  const previous = previousId === '' ? undefined : await app.ownResponses.find({ userId: caller.userId, id: previousId })
-  const isKept = app.ownResponses.isOn && json.store !== false && bytes.length <= turnBytesMax
+  const previous = previousId === '' ? undefined : await app.localResponses.find({ userId: caller.userId, id: previousId })
+  const isKept = app.localResponses.isOn && json.store !== false && bytes.length <= turnBytesMax
   const asKept = (thread: string): Pick<Expanded, 'keeps'> =>
     input && isKept ? { keeps: { input, thread, previousId, isBackground: false } } : {}
   if (!input) return { body }
   if (previous && isRunning(previous.response)) fail('response_running')
-  const history = previous && (await app.ownResponses.historyOf(previous))
+  const history = previous && (await app.localResponses.historyOf(previous))
   if (previous && !history) return fail('previous_response_unknown', { id: previousId.slice(0, 100) })
 
   const given = history ? [...history.items, ...input] : input
@@ -51,5 +51,5 @@ export async function expandHistory(app: RelayParts, caller: RelayCaller, body: 
 /** The items with those that this server keeps in place of references to them; the same list when there are none. */
 export async function withKeptItems(app: RelayParts, userId: number, items: readonly unknown[]): Promise<readonly unknown[]> {
   const references = referencesIn(items)
-  return references.length === 0 ? items : withReferred(items, await app.ownResponses.itemsOf(userId, references))
+  return references.length === 0 ? items : withReferred(items, await app.localResponses.itemsOf(userId, references))
 }

@@ -9,7 +9,7 @@ import { referencesIn } from '../../protocols/openai-responses/history.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { Home, RelayParts } from '../relay-parts.ts'
-import { type KeptResponse, keptItem, keptMessage } from './upstream-responses.ts'
+import { keptItem, keptMessage, type UpstreamResponse } from './upstream-responses.ts'
 
 /** A request that goes on from what an upstream keeps. */
 interface Continued {
@@ -70,12 +70,12 @@ async function responsePlaces(
   caller: RelayCaller,
   groups: readonly string[],
   asked: Continued,
-): Promise<readonly KeptResponse[]> {
+): Promise<readonly UpstreamResponse[]> {
   const id = textAt(asked.body, 'previous_response_id')
   if (id === '') return []
-  const kept = await app.keptResponses.find(caller.userId, id)
+  const kept = await app.upstreamResponses.find(caller.userId, id)
   if (kept) return [kept]
-  if (!app.ownResponses.isOn && !servesNatively(app, caller, groups, asked)) refuseKeeping('previous_response_id')
+  if (!app.localResponses.isOn && !servesNatively(app, caller, groups, asked)) refuseKeeping('previous_response_id')
   return fail('previous_response_unknown', { id: id.slice(0, 100) })
 }
 
@@ -84,14 +84,14 @@ async function itemPlaces(
   caller: RelayCaller,
   groups: readonly string[],
   asked: Continued,
-): Promise<readonly KeptResponse[]> {
+): Promise<readonly UpstreamResponse[]> {
   const ids = referencesIn(arrayAt(asked.body, 'input'))
   if (ids.length === 0) return []
-  const places = await app.keptResponses.findAll(caller.userId, ids.map(keptItem))
+  const places = await app.upstreamResponses.findAll(caller.userId, ids.map(keptItem))
   return ids.map((id) => {
     const place = places.get(keptItem(id))
     if (place) return place
-    return refuseItem(id, app.ownResponses.isOn || servesNatively(app, caller, groups, asked) ? notKept : keepsNothing)
+    return refuseItem(id, app.localResponses.isOn || servesNatively(app, caller, groups, asked) ? notKept : keepsNothing)
   })
 }
 
@@ -100,9 +100,9 @@ async function threadPlaces(
   caller: RelayCaller,
   groups: readonly string[],
   { model, body }: Continued,
-): Promise<readonly KeptResponse[]> {
+): Promise<readonly UpstreamResponse[]> {
   const id = continuedMessage(body)
-  const kept = await app.keptResponses.find(caller.userId, keptMessage(id))
+  const kept = await app.upstreamResponses.find(caller.userId, keptMessage(id))
   if (kept) return [kept]
   if (!someChannel(app, caller, groups, model, ({ provider }) => provider.keepsThreads === true)) return []
   return fail('thread_unknown', { id: id.slice(0, 100) })

@@ -15,7 +15,7 @@ export interface Content {
 }
 
 /** A response that this server keeps, because its channel keeps none. */
-export interface OwnResponse extends Content {
+export interface LocalResponse extends Content {
   readonly userId: number
   readonly id: string
   readonly tokenId: number
@@ -30,7 +30,7 @@ export interface OwnResponse extends Content {
 }
 
 /** What a turn needs in order to be kept by this server. */
-export type Keeping = Pick<OwnResponse, 'input' | 'thread' | 'previousId' | 'isBackground'>
+export type Keeping = Pick<LocalResponse, 'input' | 'thread' | 'previousId' | 'isBackground'>
 
 /** All turns up to a response. */
 export interface History {
@@ -39,7 +39,7 @@ export interface History {
 }
 
 /** A response is somebody's. */
-export type Owned = Pick<OwnResponse, 'userId' | 'id'>
+export type Owned = Pick<LocalResponse, 'userId' | 'id'>
 
 /** Made from the id of a request, so that no query is needed for those of upstreams. */
 const ownId = /^resp_\d{17}[0-9A-Za-z]{12}$/
@@ -55,7 +55,7 @@ const uncheckedBytes = 1024 * 1024
  * Turns of conversations whose channels keep nothing: sealed, by user and id, in the database, so that every node has them. Each row has its
  * own turn and names the one before it. One that is being made has a lease of its node: when that lapses, the response has failed.
  */
-export class OwnResponses {
+export class LocalResponses {
   readonly #core: Core
   readonly #written = new LRUCache<number, number>({ max: 20_000 })
 
@@ -68,7 +68,7 @@ export class OwnResponses {
   }
 
   /** Keeps one that has ended, or opens one that this node is about to make. Resolves when it is durable. */
-  async keep(own: OwnResponse): Promise<void> {
+  async keep(own: LocalResponse): Promise<void> {
     const row = this.#rowOf(own)
     await this.#core.db.insertInto('own_responses').values(row).execute()
     if (own.previousId !== '') await this.#renew(own, row.expires_at)
@@ -91,7 +91,7 @@ export class OwnResponses {
   }
 
   /** It has ended. What was called lost meanwhile stays so. */
-  async finish(own: OwnResponse, events: readonly NumberedEvent[], eventBytes: number): Promise<void> {
+  async finish(own: LocalResponse, events: readonly NumberedEvent[], eventBytes: number): Promise<void> {
     const { status, content_sealed, bytes } = this.#rowOf(own)
     await this.#core.db.transaction().execute(async (within) => {
       if (events.length > 0) await this.#writeEvents(within, own, events)
@@ -106,7 +106,7 @@ export class OwnResponses {
   }
 
   /** Undefined for an id that this user has none of, or while nothing is kept. */
-  async find({ userId, id }: Owned): Promise<OwnResponse | undefined> {
+  async find({ userId, id }: Owned): Promise<LocalResponse | undefined> {
     if (!this.isOn || !ownId.test(id)) return undefined
     const row = await this.#core.db
       .selectFrom('own_responses')
@@ -131,7 +131,7 @@ export class OwnResponses {
   }
 
   /** Undefined when a turn of it is gone. */
-  async historyOf({ userId, id, thread }: OwnResponse): Promise<History | undefined> {
+  async historyOf({ userId, id, thread }: LocalResponse): Promise<History | undefined> {
     const links = await this.#core.db
       .selectFrom('own_responses')
       .select(['response_id', 'previous_id'])
@@ -237,7 +237,7 @@ export class OwnResponses {
   }
 
   /** A conversation that goes on keeps its beginning. At most one write a day. */
-  async #renew({ userId, thread }: OwnResponse, until: number): Promise<void> {
+  async #renew({ userId, thread }: LocalResponse, until: number): Promise<void> {
     await this.#core.db
       .updateTable('own_responses')
       .set({ expires_at: until })
@@ -288,7 +288,7 @@ export class OwnResponses {
       .execute()
   }
 
-  #rowOf(own: OwnResponse): NewRow<'own_responses'> {
+  #rowOf(own: LocalResponse): NewRow<'own_responses'> {
     const content: Content = { input: own.input, response: own.response }
     const text = JSON.stringify(content)
     const runs = isRunning(own.response)

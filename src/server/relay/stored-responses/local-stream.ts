@@ -2,15 +2,15 @@ import { fail } from '../../lib/failure.ts'
 import { toByteText } from '../../lib/sse.ts'
 import { closingEvent, eventText, isTerminalEvent, replayAfter } from '../../protocols/openai-responses/background.ts'
 import { isRunning } from '../../protocols/openai-responses/states.ts'
-import type { Call } from '../http/client-exchange.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
-import type { NumberedEvent, OwnResponse } from './local-responses.ts'
+import type { LocalResponse, NumberedEvent } from './local-responses.ts'
 
 /**
  * Tells a response that this server keeps as a stream, from behind an event on: live from the run of this node, through the database from that
  * of another, and from its whole answer where no events of it are kept. Callers who leave disturb nothing.
  */
-export async function streamOwn(app: RelayParts, call: Call, own: OwnResponse, after: number): Promise<void> {
+export async function streamLocal(app: RelayParts, call: ClientExchange, own: LocalResponse, after: number): Promise<void> {
   call.begin({
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache, no-transform',
@@ -35,13 +35,13 @@ interface Progress {
   readonly isOver: boolean
 }
 
-async function progress(app: RelayParts, own: OwnResponse, number: number): Promise<Progress> {
+async function progress(app: RelayParts, own: LocalResponse, number: number): Promise<Progress> {
   const run = app.backgroundRuns.find(own)
   if (run) return { events: run.eventsAfter(number), isOver: run.isOver }
   // Asked before its events: then those of one that is over are all there.
-  const now = await app.ownResponses.find(own)
+  const now = await app.localResponses.find(own)
   if (!now) return { events: [], isOver: true }
-  const events = await app.ownResponses.eventsAfter(own, number)
+  const events = await app.localResponses.eventsAfter(own, number)
   if (isRunning(now.response)) return { events, isOver: false }
   if (!own.isBackground) return { events: replayAfter(now.response, number), isOver: true }
   const last = events.at(-1)
@@ -51,7 +51,7 @@ async function progress(app: RelayParts, own: OwnResponse, number: number): Prom
 }
 
 /** Resolves when there may be more, and when the caller has left. */
-async function somethingNew(app: RelayParts, call: Call, own: OwnResponse): Promise<void> {
+async function somethingNew(app: RelayParts, call: ClientExchange, own: LocalResponse): Promise<void> {
   const run = app.backgroundRuns.find(own)
   await untilGone(call, (resolve) => {
     const pause = app.deadlines.after(run ? silentMaxMs : pollMs, resolve)
@@ -60,7 +60,7 @@ async function somethingNew(app: RelayParts, call: Call, own: OwnResponse): Prom
   })
 }
 
-async function write(app: RelayParts, call: Call, text: string): Promise<void> {
+async function write(app: RelayParts, call: ClientExchange, text: string): Promise<void> {
   if (text === '' || call.isGone || call.write(toByteText(text), app.steady())) return
   await untilGone(call, (resolve) => {
     const patience = app.deadlines.after(blockedMaxMs, () => call.drop())
@@ -70,7 +70,7 @@ async function write(app: RelayParts, call: Call, text: string): Promise<void> {
 }
 
 /** Waits for what `start` waits for; `start` gives what ends that. */
-async function untilGone(call: Call, start: (resolve: () => void) => () => void): Promise<void> {
+async function untilGone(call: ClientExchange, start: (resolve: () => void) => () => void): Promise<void> {
   let stop = () => {}
   await new Promise<void>((resolve) => {
     stop = start(resolve)

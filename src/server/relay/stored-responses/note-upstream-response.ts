@@ -8,30 +8,30 @@ import type { PaidCall } from '../../protocols/paid-calls.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import type { Billed } from '../charge/billed.ts'
 import type { AdmittedRequest, AttemptState, NotedResponse, RelayParts } from '../relay-parts.ts'
-import type { Passage, Tap } from '../response/adapter.ts'
-import { formOf } from '../response/reply-shape.ts'
+import type { ResponseAdapter, SseInterceptor } from '../response/adapter.ts'
+import { replyShapeOf } from '../response/reply-shape.ts'
 import { parse } from '../response/sse-interceptor.ts'
 import { callerHeaders } from '../upstream/caller-headers.ts'
 import { cancelResponse } from './upstream-calls.ts'
-import { type KeptResponse, keptMessage } from './upstream-responses.ts'
+import { keptMessage, type UpstreamResponse } from './upstream-responses.ts'
 
 /**
- * A passage that takes note of the ids under which an upstream keeps its answer, where the caller can go on from it: a response and its
+ * A adapter that takes note of the ids under which an upstream keeps its answer, where the caller can go on from it: a response and its
  * items, or a message of a thread. One that goes on in the background gets its row as soon as its id is seen: then it is charged whatever
  * becomes of the caller and of this process.
  */
-export function notingPassage(app: RelayParts, attempt: AttemptState, passage: Passage): Passage {
-  if (attempt.translation || !isKept(attempt.request)) return passage
+export function notingAdapter(app: RelayParts, attempt: AttemptState, adapter: ResponseAdapter): ResponseAdapter {
+  if (attempt.translation || !isKept(attempt.request)) return adapter
   return {
-    ...passage,
+    ...adapter,
     readWhole(body, contentType) {
-      const whole = passage.readWhole(body, contentType)
+      const whole = adapter.readWhole(body, contentType)
       note(app, attempt, answerIn(body))
       return whole
     },
-    openTap: () => new NotingTap(passage.openTap(), attempt, (answer) => note(app, attempt, answer)),
+    openInterceptor: () => new NotingInterceptor(adapter.openInterceptor(), attempt, (answer) => note(app, attempt, answer)),
     readReplay(body) {
-      const replay = passage.readReplay(body)
+      const replay = adapter.readReplay(body)
       note(app, attempt, answerIn(body))
       return replay
     },
@@ -58,7 +58,7 @@ export async function withdrawResponse(app: RelayParts, attempt: AttemptState): 
   const cancelling = cancelResponse(app, channel, { id: response.id, model: upstreamModel, caller: callerHeaders(request) })
   background(app.logger, 'cancel a response that nobody waits for', cancelling)
   await response.written.catch(() => {})
-  await app.openResponses.withdraw(request.hold.requestId)
+  await app.pendingResponses.withdraw(request.hold.requestId)
 }
 
 /** What the charge needs of the request, and no more. */
@@ -76,13 +76,13 @@ export async function noteSettled(app: RelayParts, attempt: AttemptState, tokens
   const { hold } = request
   const kept = keptOf(attempt, tokens)
   if (!response || !kept) return settled
-  const keeping = app.keptResponses.keep(kept).catch((error: unknown) => {
+  const keeping = app.upstreamResponses.keep(kept).catch((error: unknown) => {
     app.logger.error({ error, request: hold.requestId }, 'where a response lies could not be written down')
   })
   await Promise.all([settled, keeping])
   if (!response.written) return
   await response.written.catch(() => {})
-  background(app.logger, 'close a charged response', app.openResponses.close(hold.requestId))
+  background(app.logger, 'close a charged response', app.pendingResponses.close(hold.requestId))
 }
 
 /** An attempt, as far as it is known which response its vendor keeps for whom. */
@@ -96,7 +96,7 @@ interface Keeper {
 }
 
 /** Where the response of an attempt lies at its vendor; undefined when the vendor keeps none. */
-export function keptOf({ response, request, channel }: Keeper, tokens: number): KeptResponse | undefined {
+export function keptOf({ response, request, channel }: Keeper, tokens: number): UpstreamResponse | undefined {
   if (!response) return undefined
   const { caller, facts } = request
   const { userId, tokenId } = caller
@@ -126,8 +126,8 @@ function note(app: RelayParts, attempt: AttemptState, answer: JsonObject | undef
     bound: request.bound,
   }
   const halves = [
-    app.openResponses.open({ ...place, hold, bill }),
-    app.keptResponses.keep({ ...place, userId, tokenId, model: facts.model, tokens: inputTokens }),
+    app.pendingResponses.open({ ...place, hold, bill }),
+    app.upstreamResponses.keep({ ...place, userId, tokenId, model: facts.model, tokens: inputTokens }),
   ]
   // One that fails waits for the other: what is withdrawn must not be written behind it.
   const written = Promise.allSettled(halves)
@@ -143,7 +143,7 @@ function note(app: RelayParts, attempt: AttemptState, answer: JsonObject | undef
 
 /** The answer, whole or as the events of its stream tell it. */
 function answerIn(body: Buffer): JsonObject | undefined {
-  if (formOf(body) === 'events') {
+  if (replyShapeOf(body) === 'events') {
     const events = body.toString('latin1')
     const answer = firstAnswer(events)
     return answer && { ...answer, output: itemsIn(events) }
@@ -185,15 +185,15 @@ export function itemIdsIn(output: unknown): string[] {
 }
 
 /** Looks at events until one names the answer, and at those that complete items. Who has seen the name of one that runs on is charged for it. */
-class NotingTap implements Tap {
-  readonly #tap: Tap
+class NotingInterceptor implements SseInterceptor {
+  readonly #interceptor: SseInterceptor
   readonly #attempt: AttemptState
   readonly #note: (answer: JsonObject) => void
   #isNoted = false
   #writing: Promise<void> | undefined
 
-  constructor(tap: Tap, attempt: AttemptState, note: (answer: JsonObject) => void) {
-    this.#tap = tap
+  constructor(interceptor: SseInterceptor, attempt: AttemptState, note: (answer: JsonObject) => void) {
+    this.#interceptor = interceptor
     this.#attempt = attempt
     this.#note = note
   }
@@ -203,58 +203,58 @@ class NotingTap implements Tap {
   }
 
   get usage(): Usage | undefined {
-    return this.#tap.usage
+    return this.#interceptor.usage
   }
 
   get error(): UpstreamErrorFacts | undefined {
-    return this.#tap.error
+    return this.#interceptor.error
   }
 
   get hasOutput(): boolean {
-    return this.#tap.hasOutput
+    return this.#interceptor.hasOutput
   }
 
   get isEnded(): boolean {
-    return this.#tap.isEnded
+    return this.#interceptor.isEnded
   }
 
   get stopped(): 'moderation' | undefined {
-    return this.#tap.stopped
+    return this.#interceptor.stopped
   }
 
   isComplete(): boolean {
-    return this.#tap.isComplete()
+    return this.#interceptor.isComplete()
   }
 
   text(): string {
-    return this.#tap.text()
+    return this.#interceptor.text()
   }
 
   paidCalls(): readonly PaidCall[] {
-    return this.#tap.paidCalls?.() ?? []
+    return this.#interceptor.paidCalls?.() ?? []
   }
 
   get unkept(): number | undefined {
-    return this.#tap.unkept
+    return this.#interceptor.unkept
   }
 
   take(block: string): string {
     if (!this.#isNoted) this.#look(block)
     const { items = [] } = this.#attempt.response ?? {}
     items.push(...itemIdsIn(items.length > 0 ? itemsDone(block) : itemsIn(block)))
-    return this.#tap.take(block)
+    return this.#interceptor.take(block)
   }
 
   finish(rest: string): string {
-    return this.#tap.finish(rest)
+    return this.#interceptor.finish(rest)
   }
 
   ending(billed: Usage): string {
-    return this.#tap.ending(billed)
+    return this.#interceptor.ending(billed)
   }
 
   writeError(error: UpstreamErrorFacts): string | undefined {
-    return this.#tap.writeError?.(error)
+    return this.#interceptor.writeError?.(error)
   }
 
   #look(block: string): void {

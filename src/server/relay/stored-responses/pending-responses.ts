@@ -7,7 +7,7 @@ import type { Hold, Ledger } from '../../wallet/ledger.ts'
 import type { Billed } from '../charge/billed.ts'
 
 /** A response that an upstream still makes although its request was answered, or its caller has left. It is charged when it is done. */
-export interface OpenResponse {
+export interface PendingResponse {
   readonly id: string
   readonly channelId: number
   readonly keyId: number
@@ -33,7 +33,7 @@ const claimedMax = 50
  * The responses that run on. Each has a row until it is charged, and its hold is kept by the node that asks for it. What is charged is
  * unique by its request, so that it does not matter who sees the end first: a caller who reads it, or a node that asks.
  */
-export class OpenResponses {
+export class PendingResponses {
   readonly #core: Core
   readonly #ledger: Ledger
   /** Holds of open responses on this node. */
@@ -45,7 +45,7 @@ export class OpenResponses {
   }
 
   /** Takes over the hold of the request. Resolves when the row is durable. */
-  async open({ id, channelId, keyId, hold, bill }: Omit<OpenResponse, 'createdAt' | 'asked'>): Promise<void> {
+  async open({ id, channelId, keyId, hold, bill }: Omit<PendingResponse, 'createdAt' | 'asked'>): Promise<void> {
     const now = seconds(this.#core.now())
     await this.#core.db
       .insertInto('open_responses')
@@ -66,7 +66,7 @@ export class OpenResponses {
     this.#holds.set(hold.requestId, hold)
   }
 
-  async find(userId: number, id: string): Promise<OpenResponse | undefined> {
+  async find(userId: number, id: string): Promise<PendingResponse | undefined> {
     const row = await this.#core.db
       .selectFrom('open_responses')
       .selectAll()
@@ -77,7 +77,7 @@ export class OpenResponses {
   }
 
   /** Those that this node is to ask for now. It renews its leases, and takes over what a node that is gone has left, with its hold. */
-  async claim(): Promise<OpenResponse[]> {
+  async claim(): Promise<PendingResponse[]> {
     const { db, node, database, now } = this.#core
     const at = seconds(now())
     if (!(await db.selectFrom('open_responses').select('request_id').limit(1).executeTakeFirst())) return []
@@ -102,7 +102,7 @@ export class OpenResponses {
   }
 
   /** Asks again later: soon at first, then every minute. */
-  async askLater({ hold, asked }: OpenResponse): Promise<void> {
+  async askLater({ hold, asked }: PendingResponse): Promise<void> {
     await this.#core.db
       .updateTable('open_responses')
       .set({ ask_at: seconds(this.#core.now()) + Math.min(60, 2 * 2 ** Math.min(asked, 5)), asked: asked + 1 })
@@ -178,7 +178,7 @@ function completePrice(kept: Price): Price {
   }
 }
 
-function readRow(row: Row): OpenResponse {
+function readRow(row: Row): PendingResponse {
   // Written by `open` alone.
   const written = JSON.parse(row.bill) as Bill
   const bill = { ...written, price: completePrice(written.price), otherPrices: (written.otherPrices ?? []).map(completePrice) }

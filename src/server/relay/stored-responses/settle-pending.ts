@@ -12,7 +12,7 @@ import type { RelayParts } from '../relay-parts.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import { parseObject } from '../upstream/read-reply.ts'
 import { itemIdsIn } from './note-upstream-response.ts'
-import type { OpenResponse } from './pending-responses.ts'
+import type { PendingResponse } from './pending-responses.ts'
 import { askAbout } from './upstream-calls.ts'
 
 /** Nobody waits longer for a response: then its prompt is charged, and whatever it said is the operator's loss. */
@@ -22,14 +22,14 @@ const agesSecondsMax = 24 * 60 * 60
  * Asks for the open responses whose turn it is, and charges those that are done: on each node for those that it has a lease of. Answers how
  * many were closed.
  */
-export async function settleOpenResponses(app: RelayParts, signal: AbortSignal): Promise<number> {
-  const claimed = await app.openResponses.claim()
+export async function settlePendingResponses(app: RelayParts, signal: AbortSignal): Promise<number> {
+  const claimed = await app.pendingResponses.claim()
   let closed = 0
   for (let at = 0; at < claimed.length && !signal.aborted; at += togetherMax) {
     const ends = await Promise.all(claimed.slice(at, at + togetherMax).map((open) => askFor(app, open)))
     closed += ends.filter((isClosed) => isClosed).length
   }
-  await app.openResponses.sweep()
+  await app.pendingResponses.sweep()
   return closed
 }
 
@@ -39,13 +39,13 @@ const togetherMax = 10
  * Charges an open response that has ended; false while it runs. However often it is seen to have ended, and by whomever, it is charged
  * once: the ledger knows its request.
  */
-export async function settleIfEnded(app: RelayParts, open: OpenResponse, response: JsonObject): Promise<boolean> {
+export async function settleIfEnded(app: RelayParts, open: PendingResponse, response: JsonObject): Promise<boolean> {
   const end = readEnd(response)
   if (!end) return false
   const { state, usage } = end
   const items = itemIdsIn(response.output)
   if (usage) await settle(app, open, { usage, isEstimated: false }, items)
-  else if (state === 'failed') await app.openResponses.close(open.hold.requestId)
+  else if (state === 'failed') await app.pendingResponses.close(open.hold.requestId)
   else {
     const output = await countTokens(wireFormats['openai.responses'].replyText(response), open.bill.model)
     const counted = { usage: { ...noUsage, input: open.bill.inputTokens, output }, isEstimated: true }
@@ -54,7 +54,7 @@ export async function settleIfEnded(app: RelayParts, open: OpenResponse, respons
   return true
 }
 
-async function askFor(app: RelayParts, open: OpenResponse): Promise<boolean> {
+async function askFor(app: RelayParts, open: PendingResponse): Promise<boolean> {
   try {
     const channel = await channelUsed(app, open)
     const answer = channel && (await askAbout(app, channel, 'read', { id: open.id, model: open.bill.upstreamModel, caller: {} }))
@@ -63,19 +63,19 @@ async function askFor(app: RelayParts, open: OpenResponse): Promise<boolean> {
   } catch (error) {
     app.logger.warn({ error, request: open.hold.requestId }, 'an open response could not be settled yet')
   }
-  await app.openResponses.askLater(open)
+  await app.pendingResponses.askLater(open)
   return false
 }
 
 /** What the upstream does not know any more gave nobody anything; what never ends is charged as far as it is known. */
 async function giveUp(
   app: RelayParts,
-  open: OpenResponse,
+  open: PendingResponse,
   failure: UpstreamFailure | undefined,
   channel: RunningChannel | undefined,
 ): Promise<boolean> {
   if (failure?.status === 404 && open.asked >= lostAfter) {
-    await app.openResponses.close(open.hold.requestId)
+    await app.pendingResponses.close(open.hold.requestId)
     return true
   }
   const isOld = seconds(app.now()) - open.createdAt > agesSecondsMax
@@ -89,7 +89,7 @@ const lostAfter = 5
 
 async function settle(
   app: RelayParts,
-  { id, channelId, keyId, hold, bill }: OpenResponse,
+  { id, channelId, keyId, hold, bill }: PendingResponse,
   ending: Ending,
   items: readonly string[] = [],
 ): Promise<void> {
@@ -97,6 +97,6 @@ async function settle(
   await app.ledger.settle(hold, charge)
   const { userId, tokenId } = bill.caller
   const kept = { id, items, userId, tokenId, channelId, keyId, model: bill.model, tokens: charge.rollup.tokens }
-  await app.keptResponses.keep(kept)
-  await app.openResponses.close(hold.requestId)
+  await app.upstreamResponses.keep(kept)
+  await app.pendingResponses.close(hold.requestId)
 }

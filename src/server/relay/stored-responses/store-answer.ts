@@ -4,7 +4,7 @@ import { isTerminalEvent } from '../../protocols/openai-responses/background.ts'
 import { type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
 import type { AdmittedRequest, AttemptState, RelayParts } from '../relay-parts.ts'
 import { parse } from '../response/sse-interceptor.ts'
-import type { OwnResponse } from './local-responses.ts'
+import type { LocalResponse } from './local-responses.ts'
 
 /**
  * Keeps the answer of a translated turn, as the caller is about to get it: a whole one, or the last events of a stream. It has been charged by
@@ -18,7 +18,7 @@ export async function storeAnswer(
   const own = answerToStore(attempt, said)
   if (!own) return
   try {
-    await app.ownResponses.keep(own)
+    await app.localResponses.keep(own)
   } catch (error) {
     app.logger.error({ error, request: attempt.request.call.id }, 'a response could not be kept')
   }
@@ -28,14 +28,14 @@ export async function storeAnswer(
 export function answerToStore(
   { request, translation }: AttemptState,
   said: { whole: Buffer } | { last: string },
-): OwnResponse | undefined {
+): LocalResponse | undefined {
   if (!request.keeps || !translation || request.keeps.isBackground) return undefined
   const response = 'whole' in said ? parse(said.whole.toString()) : lastResponse(said.last)
-  return response && ownOf(request, response)
+  return response && localResponseOf(request, response)
 }
 
 /** A response as it is kept. */
-export function ownOf({ call, caller, facts, keeps }: AdmittedRequest, response: JsonObject): OwnResponse {
+export function localResponseOf({ call, caller, facts, keeps }: AdmittedRequest, response: JsonObject): LocalResponse {
   const id = textAt(response, 'id')
   return {
     userId: caller.userId,

@@ -4,7 +4,7 @@ import { seconds } from '../../lib/clock.ts'
 import type { Core } from '../../options/core.ts'
 
 /** A response that an upstream keeps, and where. */
-export interface KeptResponse {
+export interface UpstreamResponse {
   readonly id: string
   readonly userId: number
   readonly tokenId: number
@@ -32,10 +32,10 @@ const isId = /^[\x20-\x7e]{1,200}$/
  * Which channel and key made a response, by user and id: only there can it be read, continued or removed, and only by its user. Its items and
  * the messages of threads have rows of their own. Rows that come while others are written are written together.
  */
-export class KeptResponses {
+export class UpstreamResponses {
   readonly #core: Core
-  readonly #known = new LRUCache<string, KeptResponse>({ max: knownMax })
-  #queue = new Map<string, KeptResponse>()
+  readonly #known = new LRUCache<string, UpstreamResponse>({ max: knownMax })
+  #queue = new Map<string, UpstreamResponse>()
   #writing: Promise<void> = Promise.resolve()
   #next: Promise<void> | undefined
 
@@ -44,7 +44,7 @@ export class KeptResponses {
   }
 
   /** Resolves when it is durable. */
-  keep({ items = [], ...kept }: KeptResponse): Promise<void> {
+  keep({ items = [], ...kept }: UpstreamResponse): Promise<void> {
     const ids = [kept.id, ...items.map(keptItem)].filter((id) => isId.test(id))
     if (ids.length === 0) return Promise.resolve()
     for (const id of ids) {
@@ -57,13 +57,13 @@ export class KeptResponses {
   }
 
   /** Undefined for an id that this user has none of. */
-  async find(userId: number, id: string): Promise<KeptResponse | undefined> {
+  async find(userId: number, id: string): Promise<UpstreamResponse | undefined> {
     return (await this.findAll(userId, [id])).get(id)
   }
 
   /** By their ids. Once some are missing, no others are looked for. */
-  async findAll(userId: number, ids: readonly string[]): Promise<ReadonlyMap<string, KeptResponse>> {
-    const found = new Map<string, KeptResponse>()
+  async findAll(userId: number, ids: readonly string[]): Promise<ReadonlyMap<string, UpstreamResponse>> {
+    const found = new Map<string, UpstreamResponse>()
     for (const id of ids) {
       const known = this.#known.get(keyOf(userId, id))
       if (known) found.set(id, known)
@@ -78,7 +78,7 @@ export class KeptResponses {
     return found
   }
 
-  async forget({ userId, id }: Pick<KeptResponse, 'userId' | 'id'>): Promise<void> {
+  async forget({ userId, id }: Pick<UpstreamResponse, 'userId' | 'id'>): Promise<void> {
     this.#known.delete(keyOf(userId, id))
     await this.#core.db.deleteFrom('kept_responses').where('user_id', '=', userId).where('response_id', '=', id).execute()
   }
@@ -87,7 +87,7 @@ export class KeptResponses {
     await this.#core.db.deleteFrom('kept_responses').where('expires_at', '<=', seconds(this.#core.now())).execute()
   }
 
-  async #read(userId: number, ids: readonly string[]): Promise<KeptResponse[]> {
+  async #read(userId: number, ids: readonly string[]): Promise<UpstreamResponse[]> {
     const rows = await this.#core.db
       .selectFrom('kept_responses')
       .selectAll()
@@ -128,7 +128,7 @@ export class KeptResponses {
     }
   }
 
-  #rowOf({ id, userId, tokenId, channelId, keyId, model, tokens }: KeptResponse): NewRow<'kept_responses'> {
+  #rowOf({ id, userId, tokenId, channelId, keyId, model, tokens }: UpstreamResponse): NewRow<'kept_responses'> {
     return {
       user_id: userId,
       response_id: id,

@@ -3,30 +3,30 @@ import type { RunningChannel } from '../../channels/model-index.ts'
 import { fail } from '../../lib/failure.ts'
 import { eventsIn } from '../../lib/sse.ts'
 import { objectAt } from '../../protocols/wire-format.ts'
-import type { Call } from '../http/client-exchange.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
-import type { Passage } from '../response/adapter.ts'
+import type { ResponseAdapter } from '../response/adapter.ts'
 import { parse } from '../response/sse-interceptor.ts'
 import { type StreamOutcome, StreamReply } from '../response/stream.ts'
 import { stoppedHere, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
-import { Exchange } from '../upstream/http-exchange.ts'
+import { HttpExchange } from '../upstream/http-exchange.ts'
 import { targetOf } from '../upstream/request-target.ts'
-import type { OpenResponse } from './pending-responses.ts'
+import type { PendingResponse } from './pending-responses.ts'
 import { settleIfEnded } from './settle-pending.ts'
 import { type AboutResponse, callAbout } from './upstream-calls.ts'
 
 /** A response that is read as a stream, from its beginning or from an event on. */
 export interface StreamedResponse {
-  readonly call: Call
+  readonly call: ClientExchange
   readonly channel: RunningChannel
-  readonly open: OpenResponse | undefined
+  readonly open: PendingResponse | undefined
   readonly at: AboutResponse
-  readonly passage: Passage
+  readonly adapter: ResponseAdapter
 }
 
 /** Passes the events of a response on as they come; the last one waits for the charge, where there is one to come. */
 export async function streamResponse(app: RelayParts, streamed: StreamedResponse): Promise<void> {
-  const { call, channel, at, passage } = streamed
+  const { call, channel, at, adapter } = streamed
   const target = await targetOf(app, channel, {
     ...callAbout('read', at),
     accept: 'text/event-stream',
@@ -41,8 +41,8 @@ export async function streamResponse(app: RelayParts, streamed: StreamedResponse
     finish = resolve
     unwritten = reject
   })
-  const reply = new StreamReply(call, { passage, now: app.steady, done: finish, unwritten })
-  const exchange = new Exchange(app.deadlines, target, reply)
+  const reply = new StreamReply(call, { adapter, now: app.steady, done: finish, unwritten })
+  const exchange = new HttpExchange(app.deadlines, target, reply)
   reply.attach(exchange)
   call.whenOver(() => {
     exchange.abort()
@@ -52,7 +52,7 @@ export async function streamResponse(app: RelayParts, streamed: StreamedResponse
   if (!call.isOver) exchange.start()
   const beat = () => {
     if (call.isBlocked && app.steady() - call.lastWriteMs >= blockedMaxMs) return call.drop()
-    if (!call.isBlocked) reply.heartbeat(passage.heartbeat)
+    if (!call.isBlocked) reply.heartbeat(adapter.heartbeat)
     app.deadlines.refresh(beats, beatMs)
   }
   const beats = app.deadlines.after(beatMs, beat)
@@ -67,16 +67,16 @@ async function end(app: RelayParts, streamed: StreamedResponse, reply: StreamRep
   if (outcome instanceof UpstreamFailure) {
     const failure = withCleanFacts(outcome, channel)
     if (failure.status === 404 && !call.isCommitted) fail('response_unknown', { id: at.id.slice(0, 100) })
-    return call.sendError(failure.forCaller(), (told) => reply.tap.writeError?.(told))
+    return call.sendError(failure.forCaller(), (told) => reply.interceptor.writeError?.(told))
   }
-  const usage = outcome === 'complete' ? reply.tap.usage : outcome.usage
-  const last = outcome === 'complete' ? reply.tap.ending(usage ?? noUsage) : outcome.write(usage ?? noUsage)
+  const usage = outcome === 'complete' ? reply.interceptor.usage : outcome.usage
+  const last = outcome === 'complete' ? reply.interceptor.ending(usage ?? noUsage) : outcome.write(usage ?? noUsage)
   if (open) await settleStreamed(app, open, last)
   reply.close(last)
 }
 
 /** The last event holds the whole response. */
-async function settleStreamed(app: RelayParts, open: OpenResponse, last: string): Promise<void> {
+async function settleStreamed(app: RelayParts, open: PendingResponse, last: string): Promise<void> {
   for (const { data } of eventsIn(last)) {
     const response = objectAt(parse(data) ?? {}, 'response')
     if (response) await settleIfEnded(app, open, response)

@@ -4,7 +4,7 @@ import { fail } from '../../lib/failure.ts'
 import { CallFailure, fetchUntrusted, type Reply, type UntrustedCall, type UpstreamAgents } from '../../lib/http-client.ts'
 import type { Base64Source } from '../../protocols/media.ts'
 import { sourceOfBytes } from '../../protocols/media.ts'
-import type { Call } from '../http/client-exchange.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 
 const mb = 1024 * 1024
 
@@ -60,11 +60,11 @@ export async function threeAtATime<Item>(
 export class RequestMedia {
   readonly #agents: UpstreamAgents
   readonly #share: Share
-  readonly #call: Pick<Call, 'whenOver'>
+  readonly #call: Pick<ClientExchange, 'whenOver'>
   readonly #files = new Map<string, Base64Source>()
   #failure: unknown
 
-  constructor(agents: UpstreamAgents, share: Share, call: Pick<Call, 'whenOver'>) {
+  constructor(agents: UpstreamAgents, share: Share, call: Pick<ClientExchange, 'whenOver'>) {
     this.#agents = agents
     this.#share = share
     this.#call = call

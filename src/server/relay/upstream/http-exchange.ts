@@ -59,7 +59,7 @@ export interface Target {
  * One HTTP exchange with an upstream: one request, one answer, with deadlines for the headers, for silence and for the whole, and an
  * end in every case. Redirects are not followed. An error status is read, bounded, and becomes an UpstreamFailure.
  */
-export class Exchange implements Running, Dispatcher.DispatchHandler {
+export class HttpExchange implements Running, Dispatcher.DispatchHandler {
   readonly #target: Target
   readonly #receiver: Receiver
   readonly #deadlines: Deadlines

@@ -3,7 +3,7 @@ import { CallFailure } from '../../lib/http-client.ts'
 import { imageType } from '../../lib/image-type.ts'
 import type { Dialogue, MediaPart, Part, Turn } from '../../protocols/dialogue.ts'
 import { arrayAt, isObject, type JsonObject, textAt } from '../../protocols/wire-format.ts'
-import type { Call } from '../http/client-exchange.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts, SharedByAttempts } from '../relay-parts.ts'
 import { UpstreamFailure } from './failure.ts'
 import { fetchFile, mediaLimits, RequestMedia, threeAtATime } from './fetch-media.ts'
@@ -34,7 +34,7 @@ export async function inlineMedia(
 export function mediaOf(
   { upstream, mediaMemory }: Pick<RelayParts, 'upstream' | 'mediaMemory'>,
   shared: SharedByAttempts,
-  call: Call,
+  call: ClientExchange,
 ): RequestMedia {
   shared.media ??= new RequestMedia(upstream, mediaMemory.open(), call)
   return shared.media

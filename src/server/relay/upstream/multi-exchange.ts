@@ -4,11 +4,11 @@ import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
 import { readErrorInReply } from '../../protocols/openai-chat/errors.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
 import { UpstreamFailure } from './failure.ts'
-import { Exchange, type Receiver, type Running, type Target } from './http-exchange.ts'
+import { HttpExchange, type Receiver, type Running, type Target } from './http-exchange.ts'
 import { parseObject, tryReading } from './read-reply.ts'
 
 /** What makes one answer: the calls, where their tasks are asked about, and what becomes of the replies. */
-export interface ConvertedTarget {
+export interface MultiTarget {
   /** One at least. */
   readonly calls: readonly Target[]
   /** An answer is also made of some of the replies. */
@@ -31,12 +31,12 @@ export interface Delivered {
  * Several calls to an upstream that look like one: some at a time, each followed until its task is done, and their replies delivered as
  * one answer. The channel's deadlines hold for each call, that of the headers for a task, and that of the whole for all together.
  */
-export class ConvertedExchange implements Running {
-  readonly #target: ConvertedTarget
+export class MultiExchange implements Running {
+  readonly #target: MultiTarget
   readonly #receiver: Receiver
   readonly #deadlines: Deadlines
   readonly #total: Deadline
-  readonly #open = new Set<Exchange>()
+  readonly #open = new Set<HttpExchange>()
   #stop: (failure: UpstreamFailure) => void = () => {}
   /** Pauses before the next question about a task, and what ends them. */
   readonly #pauses = new Map<Deadline, () => void>()
@@ -45,7 +45,7 @@ export class ConvertedExchange implements Running {
   #bytes = 0
   #usage: Usage | undefined
 
-  constructor(deadlines: Deadlines, target: ConvertedTarget, receiver: Receiver) {
+  constructor(deadlines: Deadlines, target: MultiTarget, receiver: Receiver) {
     this.#deadlines = deadlines
     this.#target = target
     this.#receiver = receiver
@@ -136,7 +136,7 @@ export class ConvertedExchange implements Running {
     if (this.#isOver) return Promise.resolve(new UpstreamFailure('cut'))
     return new Promise((resolve) => {
       const chunks: Buffer[] = []
-      const exchange: Exchange = new Exchange(this.#deadlines, target, {
+      const exchange: HttpExchange = new HttpExchange(this.#deadlines, target, {
         begin() {},
         data: (chunk) => {
           this.#bytes += chunk.length

@@ -6,7 +6,7 @@ import type { Format } from '../../protocols/format.ts'
 import type { CallerHeaders } from '../../providers/provider.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { UpstreamFailure, withCleanFacts } from './failure.ts'
-import { Exchange, type Receiver, type Target } from './http-exchange.ts'
+import { HttpExchange, type Receiver, type Target } from './http-exchange.ts'
 
 /** A call to a channel that does not generate anything: a count, or one about a response that it keeps. */
 export interface UpstreamCall {
@@ -39,7 +39,7 @@ export async function callUpstream(
   const target = await targetOf(app, channel, call)
   if (target instanceof UpstreamFailure) return withCleanFacts(target, channel)
   const answer = await new Promise<UpstreamAnswer | UpstreamFailure>((resolve) => {
-    new Exchange(app.deadlines, target, new WholeAnswer(resolve)).start()
+    new HttpExchange(app.deadlines, target, new WholeAnswer(resolve)).start()
   })
   return answer instanceof UpstreamFailure ? withCleanFacts(answer, channel) : answer
 }

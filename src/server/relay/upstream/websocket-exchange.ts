@@ -8,7 +8,7 @@ import type { Receiver, Running, Target } from './http-exchange.ts'
  * One exchange with an upstream that speaks over a WebSocket: the request is its first message, each message that comes back is an event.
  * To the receiver it looks like a stream of events over HTTP. What cannot be paused is bounded.
  */
-export class SocketExchange implements Running {
+export class WebSocketExchange implements Running {
   readonly #target: Target
   readonly #receiver: Receiver
   readonly #deadlines: Deadlines
