@@ -15,6 +15,8 @@ export interface ResponseAdapter {
   readPart?(begun: Buffer): Pick<Whole, 'usage' | 'text'>
   /** For a caller who asked for a stream. */
   openInterceptor(): SseInterceptor
+  /** Present where somebody else has to see the stream as it comes from the upstream. */
+  openObserver?(): StreamObserver
   /** One whole answer as the stream that was asked for. Throws an UpstreamFailure when it is none. */
   readReplay(body: Buffer): Replay
   /** Keeps a caller's connection alive while nothing comes. */
@@ -56,6 +58,12 @@ export interface PartialReply {
   readonly stopped?: 'moderation' | undefined
 }
 
+/**
+ * Sees whole events before they are taken. A promise is waited for: nothing of them goes on to the caller before, and nothing at all when it
+ * rejects.
+ */
+export type StreamObserver = (block: string) => Promise<void> | undefined
+
 /** Looks at the byte text of a stream on its way, and gives what may go on now. */
 export interface SseInterceptor extends PartialReply {
   /** An error that the upstream told inside of the stream. Nothing goes on behind it. */
@@ -64,8 +72,6 @@ export interface SseInterceptor extends PartialReply {
   readonly hasOutput: boolean
   /** The end has come. What it says is kept back in `ending` until the charge is durable. */
   readonly isEnded: boolean
-  /** While something about what was taken is being written down: nothing goes on to the caller before. Rejects when it could not be. */
-  readonly writing?: Promise<void> | undefined
   /** Takes whole events. */
   take(block: string): string
   /** The upstream has ended, with this behind its last whole event. */

@@ -97,10 +97,6 @@ class ModeratingInterceptor implements SseInterceptor {
     return this.#events.isStopped ? 'moderation' : undefined
   }
 
-  get writing(): Promise<void> | undefined {
-    return this.#interceptor.writing
-  }
-
   isComplete(): boolean {
     return !this.#events.isStopped && this.#interceptor.isComplete()
   }

@@ -3,18 +3,19 @@ import type { ClientExchange } from '../http/client-exchange.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import type { Receiver, Running } from '../upstream/http-exchange.ts'
 import { tryReading } from '../upstream/read-reply.ts'
-import type { Replay, ResponseAdapter, SseInterceptor } from './adapter.ts'
+import type { Replay, ResponseAdapter, SseInterceptor, StreamObserver } from './adapter.ts'
 import { type Form, replyShapeOf } from './reply-shape.ts'
 
 /**
  * Passes an event stream from the upstream to the caller: chunks that arrive in one tick leave in one write, back-pressure goes both
  * ways, the status line waits for the first real output (until then another channel may take over), the terminal event waits for
- * the charge. One completion instead of a stream is told as a stream. While the interceptor has something written down, the stream waits.
+ * the charge. One completion instead of a stream is told as a stream. While an observer has something written down, the stream waits.
  */
 export class StreamReply implements Receiver {
   readonly interceptor: SseInterceptor
   readonly #call: ClientExchange
   readonly #facts: StreamFacts
+  readonly #observe: StreamObserver | undefined
   readonly #blocks = new EventBlocks(streamLineBytesMax)
   #exchange: Running | undefined
   #waiting = ''
@@ -32,6 +33,7 @@ export class StreamReply implements Receiver {
     this.#call = call
     this.#facts = facts
     this.interceptor = facts.adapter.openInterceptor()
+    this.#observe = facts.adapter.openObserver?.()
   }
 
   attach(exchange: Running): void {
@@ -104,7 +106,11 @@ export class StreamReply implements Receiver {
     this.#waiting = ''
     this.#guarded(() => {
       const block = this.#blocks.push(piece)
-      if (block !== '') this.#pass(this.interceptor.take(block))
+      if (block === '') return
+      const writing = this.#observe?.(block)
+      const out = this.interceptor.take(block)
+      if (writing) this.#wait(writing, out)
+      else this.#pass(out)
     })
   }
 
@@ -117,7 +123,7 @@ export class StreamReply implements Receiver {
     }
   }
 
-  /** Goes on at once, or when the interceptor has written down what it must. */
+  /** Goes on at once, or when the observer has written down what it must. */
   #whenWritten(step: () => void): void {
     if (this.#isWaiting) this.#onward = step
     else this.#guarded(step)
@@ -147,11 +153,7 @@ export class StreamReply implements Receiver {
   }
 
   #pass(out: string): void {
-    const { error, isEnded, hasOutput, writing } = this.interceptor
-    if (writing) {
-      this.#wait(writing, out)
-      return
-    }
+    const { error, isEnded, hasOutput } = this.interceptor
     if (this.#call.isCommitted || hasOutput) {
       this.#commit()
       this.#write(out)

@@ -1,14 +1,12 @@
-import type { Usage } from '../../../contract/usage.ts'
 import { fail } from '../../lib/failure.ts'
 import { background } from '../../lib/logger.ts'
 import { membersOf, memberValue } from '../../lib/splice-json.ts'
 import { eventsIn } from '../../lib/sse.ts'
 import { isRunning } from '../../protocols/openai-responses/states.ts'
-import type { PaidCall } from '../../protocols/paid-calls.ts'
-import { arrayAt, isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../../protocols/wire-format.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
 import type { Billed } from '../charge/billed.ts'
 import type { AdmittedRequest, AttemptState, NotedResponse, RelayParts } from '../relay-parts.ts'
-import type { ResponseAdapter, SseInterceptor } from '../response/adapter.ts'
+import type { ResponseAdapter, StreamObserver } from '../response/adapter.ts'
 import { replyShapeOf } from '../response/reply-shape.ts'
 import { parse } from '../response/sse-interceptor.ts'
 import { callerHeaders } from '../upstream/caller-headers.ts'
@@ -16,7 +14,7 @@ import { cancelResponse } from './upstream-calls.ts'
 import { keptMessage, type UpstreamResponse } from './upstream-responses.ts'
 
 /**
- * A adapter that takes note of the ids under which an upstream keeps its answer, where the caller can go on from it: a response and its
+ * An adapter that takes note of the ids under which an upstream keeps its answer, where the caller can go on from it: a response and its
  * items, or a message of a thread. One that goes on in the background gets its row as soon as its id is seen: then it is charged whatever
  * becomes of the caller and of this process.
  */
@@ -29,7 +27,7 @@ export function notingAdapter(app: RelayParts, attempt: AttemptState, adapter: R
       note(app, attempt, answerIn(body))
       return whole
     },
-    openInterceptor: () => new NotingInterceptor(adapter.openInterceptor(), attempt, (answer) => note(app, attempt, answer)),
+    openObserver: () => observerOf(attempt, (answer) => note(app, attempt, answer)),
     readReplay(body) {
       const replay = adapter.readReplay(body)
       note(app, attempt, answerIn(body))
@@ -184,88 +182,20 @@ export function itemIdsIn(output: unknown): string[] {
   return items.map((item) => textAt(item, 'id')).filter((id) => id !== '')
 }
 
-/** Looks at events until one names the answer, and at those that complete items. Who has seen the name of one that runs on is charged for it. */
-class NotingInterceptor implements SseInterceptor {
-  readonly #interceptor: SseInterceptor
-  readonly #attempt: AttemptState
-  readonly #note: (answer: JsonObject) => void
-  #isNoted = false
-  #writing: Promise<void> | undefined
-
-  constructor(interceptor: SseInterceptor, attempt: AttemptState, note: (answer: JsonObject) => void) {
-    this.#interceptor = interceptor
-    this.#attempt = attempt
-    this.#note = note
-  }
-
-  get writing(): Promise<void> | undefined {
-    return this.#writing
-  }
-
-  get usage(): Usage | undefined {
-    return this.#interceptor.usage
-  }
-
-  get error(): UpstreamErrorFacts | undefined {
-    return this.#interceptor.error
-  }
-
-  get hasOutput(): boolean {
-    return this.#interceptor.hasOutput
-  }
-
-  get isEnded(): boolean {
-    return this.#interceptor.isEnded
-  }
-
-  get stopped(): 'moderation' | undefined {
-    return this.#interceptor.stopped
-  }
-
-  isComplete(): boolean {
-    return this.#interceptor.isComplete()
-  }
-
-  text(): string {
-    return this.#interceptor.text()
-  }
-
-  paidCalls(): readonly PaidCall[] {
-    return this.#interceptor.paidCalls?.() ?? []
-  }
-
-  get unkept(): number | undefined {
-    return this.#interceptor.unkept
-  }
-
-  take(block: string): string {
-    if (!this.#isNoted) this.#look(block)
-    const { items = [] } = this.#attempt.response ?? {}
-    items.push(...itemIdsIn(items.length > 0 ? itemsDone(block) : itemsIn(block)))
-    return this.#interceptor.take(block)
-  }
-
-  finish(rest: string): string {
-    return this.#interceptor.finish(rest)
-  }
-
-  ending(billed: Usage): string {
-    return this.#interceptor.ending(billed)
-  }
-
-  writeError(error: UpstreamErrorFacts): string | undefined {
-    return this.#interceptor.writeError?.(error)
-  }
-
-  #look(block: string): void {
-    const answer = firstAnswer(block)
-    if (!answer) return
-    this.#isNoted = true
-    this.#note(answer)
-    this.#writing = this.#attempt.response?.written
-    const written = () => {
-      this.#writing = undefined
+/**
+ * Looks at events until one names the answer, and at those that complete items. Who has seen the name of one that runs on is charged for it:
+ * the stream waits until that is written down.
+ */
+function observerOf(attempt: AttemptState, note: (answer: JsonObject) => void): StreamObserver {
+  let isNoted = false
+  return (block) => {
+    const answer = isNoted ? undefined : firstAnswer(block)
+    if (answer) {
+      isNoted = true
+      note(answer)
     }
-    this.#writing?.then(written, () => {})
+    const { items = [], written } = attempt.response ?? {}
+    items.push(...itemIdsIn(items.length > 0 ? itemsDone(block) : itemsIn(block)))
+    return answer && written
   }
 }
