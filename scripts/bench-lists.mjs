@@ -38,7 +38,7 @@ await buildWhenStale({ only: ['server'] })
 const { openApp } = await import('../dist/server/app.js')
 const { listen } = await import('../dist/server/http/server.js')
 const { readEnv } = await import('../dist/server/env.js')
-const { foldUsage } = await import('../dist/server/usage/fold.js')
+const { rollUpHours } = await import('../dist/server/usage/roll-up.js')
 
 const folder = await mkdtemp(join(tmpdir(), 'sluice-lists-'))
 const ends = [() => rm(folder, { recursive: true, force: true })]
@@ -72,7 +72,7 @@ async function measure(target) {
     if (database.dialect === 'sqlite') await run('pragma synchronous = off')
     await fillLog({ dialect: database.dialect, run, rows, endSeconds, log: (text) => console.log(`${target}: ${text}`) })
     await end()
-    console.log(`${target}: ${await foldUsage(open.app)} hours summed up`)
+    console.log(`${target}: ${await rollUpHours(open.app)} hours summed up`)
     if (database.dialect === 'sqlite') database.raw.exec('pragma synchronous = full')
     return await askAll(open.app, server.url.replace('localhost', '127.0.0.1'), endSeconds)
   } finally {

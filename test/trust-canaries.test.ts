@@ -7,7 +7,7 @@ import { rootPassword, serverOfTest } from './helpers/app.ts'
 import { testCertificate } from './helpers/certificate.ts'
 import { newClock } from './helpers/clock.ts'
 import { testMasterKey } from './helpers/core.ts'
-import { startIdentityPeers, type Trouble } from './helpers/identity-peers.ts'
+import { startIdentityProviders, type Trouble } from './helpers/identity-providers.ts'
 import { testLogger } from './helpers/logger.ts'
 import { startSmtpServer } from './helpers/smtp-server.ts'
 import { startStripe } from './helpers/stripe-server.ts'
@@ -20,7 +20,7 @@ describe('canaries in every secret place', () => {
   // Over PostgreSQL, whose errors tell of values.
   it('[T237] reach no log, no error and no metric', async () => {
     const smtp = await startSmtpServer({ login: { user: 'robot@site.test', password: 'canary-SMTPToken' } })
-    const peers = await startIdentityPeers(Date.now)
+    const peers = await startIdentityProviders(Date.now)
     const stripe = await startStripe()
     onTestFinished(async () => {
       await smtp.stop()
@@ -34,7 +34,7 @@ describe('canaries in every secret place', () => {
       logger: testLogger('trace', (line) => void lines.push(line)),
       env: { LOG_LEVEL: 'trace', TRUSTED_PROXIES: '127.0.0.1' },
       mailCertificates: testCertificate,
-      peers: { addresses: peers.addresses, timeoutMs: 300 },
+      identityProviders: { endpoints: peers.addresses, timeoutMs: 300 },
       stripeAddress: stripe.url,
     })
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { type EndpointSettings, ProviderClient } from './accounts/external-identity/endpoints.ts'
+import { OidcKeys } from './accounts/external-identity/oidc-keys.ts'
 import { HumanCheck } from './accounts/human-check.ts'
-import { OidcKeys } from './accounts/outside/oidc-keys.ts'
-import { type PeerSettings, Peers } from './accounts/outside/peers.ts'
 import { Passwords } from './accounts/passwords.ts'
 import { createRoot } from './accounts/root.ts'
 import { Sessions } from './accounts/sessions.ts'
@@ -62,8 +62,8 @@ export interface Replaceable {
   readonly mailCertificates?: string
   /** Address of the verifier of human checks. */
   readonly humanVerifier?: string
-  /** Where the providers of outside accounts are. */
-  readonly peers?: PeerSettings
+  /** The endpoints of the identity providers. */
+  readonly identityProviders?: EndpointSettings
   /** How patient requests are with Redis. */
   readonly redisTiming?: RedisTiming
   /** Where Stripe is. */
@@ -109,8 +109,8 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const passwords = new Passwords()
   const sessions = new Sessions(core)
   const human = new HumanCheck(core, upstream, replaced.humanVerifier)
-  const peers = new Peers(core, upstream, replaced.peers)
-  const outside = { peers, oidcKeys: new OidcKeys(core, peers) }
+  const providers = new ProviderClient(core, upstream, replaced.identityProviders)
+  const identity = { providers, oidcKeys: new OidcKeys(core, providers) }
   const authenticator = openAuthenticator(core)
   const priceData = await loadingPrices
   const catalog = openCatalog(core, { data: priceData, vendors: () => channels.current })
@@ -143,7 +143,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     passwords,
     sessions,
     human,
-    outside,
+    identity,
     stripe: new StripeCalls(core, upstream, replaced.stripeAddress),
     authenticator,
     ledger,

@@ -1,5 +1,5 @@
+import type { IdentityParts } from './accounts/external-identity/oauth-provider.ts'
 import type { HumanCheck } from './accounts/human-check.ts'
-import type { OutsideParts } from './accounts/outside/visit.ts'
 import type { Passwords } from './accounts/passwords.ts'
 import type { Reader } from './db/reader.ts'
 import type { Counters } from './limits/counters.ts'
@@ -12,7 +12,7 @@ import type { StripeCalls } from './wallet/stripe-calls.ts'
 export interface App extends RelayParts {
   readonly mailer: Mailer
   readonly human: HumanCheck
-  readonly outside: OutsideParts
+  readonly identity: IdentityParts
   readonly stripe: StripeCalls
   readonly passwords: Passwords
   readonly counters: Counters

@@ -85,7 +85,7 @@ export const screens: readonly Screen[] = [
     access: 'public',
     label: { zh: '第三方登录', en: 'Outside login' },
     icon: IconLogin2,
-    load: () => import('./screens/login/come-back.tsx'),
+    load: () => import('./screens/login/oauth-callback.tsx'),
   },
   {
     path: '/playground',

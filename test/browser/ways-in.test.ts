@@ -4,12 +4,12 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { periodAt, totpCode } from '../../src/server/lib/totp.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { launchBrowser, openPage, type PageSettings } from '../helpers/browser.ts'
-import { type IdentityPeers, startIdentityPeers, telegramData } from '../helpers/identity-peers.ts'
+import { type IdentityProviders, startIdentityProviders, telegramData } from '../helpers/identity-providers.ts'
 import { expectFit, go, logIn, readMessage, settled } from './stage.ts'
 
 let server: TestServer
 let browser: Browser
-let peers: IdentityPeers
+let peers: IdentityProviders
 let aheadMs = 0
 let home = ''
 const now = () => Date.now() + aheadMs
@@ -19,8 +19,11 @@ const botToken = '123456:bot-token'
 beforeAll(async () => {
   if (!existsSync(new URL('../../dist/web/index.html', import.meta.url)))
     throw new Error('The console is not built: npm run build')
-  peers = await startIdentityPeers(now)
-  ;[server, browser] = await Promise.all([startServer('sqlite', { now, peers: { addresses: peers.addresses } }), launchBrowser()])
+  peers = await startIdentityProviders(now)
+  ;[server, browser] = await Promise.all([
+    startServer('sqlite', { now, identityProviders: { endpoints: peers.addresses } }),
+    launchBrowser(),
+  ])
   // Browsers offer passkeys to this name alone without https.
   home = server.url.replace('127.0.0.1', 'localhost')
   const options = {

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import type { OptionKey } from '../../src/contract/options/index.ts'
+import { type EndpointSettings, ProviderClient } from '../../src/server/accounts/external-identity/endpoints.ts'
+import { OidcKeys } from '../../src/server/accounts/external-identity/oidc-keys.ts'
 import { HumanCheck } from '../../src/server/accounts/human-check.ts'
-import { OidcKeys } from '../../src/server/accounts/outside/oidc-keys.ts'
-import { type PeerSettings, Peers } from '../../src/server/accounts/outside/peers.ts'
 import { type Hashing, Passwords } from '../../src/server/accounts/passwords.ts'
 import { Sessions } from '../../src/server/accounts/sessions.ts'
 import type { Accounts } from '../../src/server/accounts/sign-in.ts'
@@ -44,7 +44,7 @@ export function crowdAt(passwords: Passwords): () => Promise<void> {
 }
 
 /** The parts that accounts are made of, over a core; `close` ends them but for the core. */
-export function accountParts(core: Core, humanVerifier?: string, peerSettings?: PeerSettings) {
+export function accountParts(core: Core, humanVerifier?: string, peerSettings?: EndpointSettings) {
   const upstream = new UpstreamAgents()
   const sessions = new Sessions(core)
   const mailer = new Mailer(core, { certificates: testCertificate })
@@ -53,9 +53,9 @@ export function accountParts(core: Core, humanVerifier?: string, peerSettings?: 
     await mailer.close(0)
     await upstream.close()
   }
-  const peers = new Peers(core, upstream, peerSettings)
-  const outside = { peers, oidcKeys: new OidcKeys(core, peers) }
-  return { passwords, sessions, outside, upstream, mailer, human: new HumanCheck(core, upstream, humanVerifier), close }
+  const providers = new ProviderClient(core, upstream, peerSettings)
+  const identity = { providers, oidcKeys: new OidcKeys(core, providers) }
+  return { passwords, sessions, identity, upstream, mailer, human: new HumanCheck(core, upstream, humanVerifier), close }
 }
 
 /** One node over a database, as far as accounts go. Several over one PostgreSQL are several nodes, which share the clock of the test. */

@@ -1,9 +1,9 @@
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import type { Routes } from '../../src/contract/route.ts'
 import { allRoutes } from '../../src/contract/routes/index.ts'
-import type { PeerSettings } from '../../src/server/accounts/outside/peers.ts'
+import type { EndpointSettings } from '../../src/server/accounts/external-identity/endpoints.ts'
 import { createUser } from '../../src/server/accounts/users.ts'
-import { outsideHandlers } from '../../src/server/console/outside.ts'
+import { externalIdentityHandlers } from '../../src/server/console/external-identity.ts'
 import { ownAccountHandlers } from '../../src/server/console/own-account.ts'
 import { passkeyHandlers } from '../../src/server/console/passkeys.ts'
 import { registrationHandlers } from '../../src/server/console/registration.ts'
@@ -58,7 +58,7 @@ export async function startConsole(
     env?: Partial<Env>
     webFolder?: string
     isStopping?: () => boolean
-    peers?: PeerSettings
+    identityProviders?: EndpointSettings
   } = {},
 ): Promise<TestConsole> {
   const test = await freshDatabase(kind)
@@ -67,7 +67,7 @@ export async function startConsole(
   const logged: string[] = []
   const logger = testLogger('info', (line) => void logged.push(line))
   const core = { ...(await testCore(database, { now: () => clock.now(), ...(given.env ? { env: given.env } : {}) })), logger }
-  const { close, ...accounts } = accountParts(core, undefined, given.peers)
+  const { close, ...accounts } = accountParts(core, undefined, given.identityProviders)
   const { sessions } = accounts
 
   // The parts that no handler of these tests reaches are left out.
@@ -82,7 +82,7 @@ export async function startConsole(
     ...ownAccountHandlers,
     ...secondFactorHandlers,
     ...passkeyHandlers,
-    ...outsideHandlers,
+    ...externalIdentityHandlers,
     ...userHandlers,
     ...given.handlers,
   } as never

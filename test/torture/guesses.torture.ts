@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { consoleLimits } from '../../src/server/limits/console-rate-limits.ts'
 import { serverOfTest } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
-import { startIdentityPeers } from '../helpers/identity-peers.ts'
+import { startIdentityProviders } from '../helpers/identity-providers.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 
 /** GUESSES (10,000, as T167 asks): codes that somebody tries, of redemptions and of WeChat. */
@@ -59,11 +59,11 @@ eachDatabase('guesses of redemption codes', (_fresh, kind) => {
 
 eachDatabase('guesses of WeChat codes', (_fresh, kind) => {
   it('[T030] are asked about for as long as the limit of their address goes, and each goes out as one piece of the address', async () => {
-    const peers = await startIdentityPeers(Date.now)
+    const peers = await startIdentityProviders(Date.now)
     onTestFinished(() => peers.stop())
     const server = await serverOfTest(kind, {
       env: { TRUSTED_PROXIES: '127.0.0.1' },
-      peers: { addresses: peers.addresses, timeoutMs: 10_000 },
+      identityProviders: { endpoints: peers.addresses, timeoutMs: 10_000 },
     })
     const settings = { WeChatServerAddress: peers.url, WeChatServerToken: 'x', WeChatAuthEnabled: 'true' }
     for (const [key, value] of Object.entries(settings)) await server.call('PUT /api/option/', { key, value })

@@ -1,9 +1,9 @@
 import type { Routes } from '../route.ts'
 import { channelRoutes } from './channels.ts'
 import { dataRoutes } from './data.ts'
+import { externalIdentityRoutes } from './external-identity.ts'
 import { logRoutes } from './logs.ts'
 import { optionRoutes } from './options.ts'
-import { outsideRoutes } from './outside.ts'
 import { ownAccountRoutes } from './own-account.ts'
 import { passkeyRoutes } from './passkeys.ts'
 import { pricingRoutes } from './pricing.ts'
@@ -29,7 +29,7 @@ export const allRoutes = {
   ...savedViewRoutes,
   ...secondFactorRoutes,
   ...passkeyRoutes,
-  ...outsideRoutes,
+  ...externalIdentityRoutes,
   ...userRoutes,
   ...optionRoutes,
   ...systemRoutes,

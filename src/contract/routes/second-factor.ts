@@ -7,7 +7,7 @@ const code = z.string().trim().min(1).max(40)
 
 /** What lets the own account in, and what guards it. */
 const security = z.object({
-  /** Whether there is a password at all; who came with an outside account has none at first. */
+  /** Whether there is a password at all; an account that signed up through a provider has none at first. */
   password: z.boolean(),
   two_factor: z.boolean(),
   /** How many backup codes are left. */

@@ -6,13 +6,13 @@ import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { commitCredit, repeatedTwice } from '../wallet/commit-credit.ts'
 import { writeAdjustment } from './adjust-quota.ts'
-import { giveWelcome } from './gifts.ts'
 import { lockManaged } from './lock-user.ts'
 import { dropCodes } from './mailed-codes.ts'
 import { readUsername, usernameKey } from './names.ts'
 import { requireGoodPassword } from './passwords.ts'
 import { deleteSessions } from './sessions.ts'
 import type { Accounts } from './sign-in.ts'
+import { grantSignUpBonus } from './sign-up-bonus.ts'
 import { createUser, findUser, presentUser, refuseTaken } from './users.ts'
 
 export interface NewAccount {
@@ -31,7 +31,7 @@ export async function createByAdmin(accounts: Accounts, caller: Caller, given: N
   const created = await accounts.db.transaction().execute(async (within) => {
     const user = { username, displayName: given.display_name, password_hash, role: role.ordinary, at: accounts.now() }
     const userId = await createUser(within, user)
-    await giveWelcome(accounts, within, { userId, username, inviterId: 0 })
+    await grantSignUpBonus(accounts, within, { userId, username, inviterId: 0 })
     const after = JSON.stringify({ username })
     await recordAudit(accounts, within, { caller, action: 'user.create', target: `user:${userId}`, after })
     return findUser(within, userId)

@@ -13,8 +13,8 @@ import { recordLog } from '../usage/log.ts'
 import { lockManaged } from './lock-user.ts'
 import { dropCodes } from './mailed-codes.ts'
 import { removeUser } from './remove.ts'
+import { sendSecurityNotice } from './security-notice.ts'
 import { deleteSessions } from './sessions.ts'
-import { tellOwner } from './tell-owner.ts'
 import { resetFactors } from './two-factor.ts'
 
 /** What an act needs and does. `requires` throws when the act cannot be done. */
@@ -120,7 +120,7 @@ export async function manageUser(
     return changed
   })
   core.bus.publish('user', id)
-  if (action === 'reset_factors') tellOwner(core, { id }, 'factorsReset')
+  if (action === 'reset_factors') sendSecurityNotice(core, { id }, 'factorsReset')
   return after
 }
 

@@ -10,7 +10,7 @@ import { verifyAudit } from '../options/audit.ts'
 import type { Caller } from '../options/core.ts'
 import { dropAccessToken, findByAccessToken, makeAccessToken } from './access-tokens.ts'
 import { bindEmail, mailOwnCode } from './bind-email.ts'
-import { deleteSelf } from './leave.ts'
+import { deleteAccount } from './delete-account.ts'
 import { mailResetLink, resetPassword } from './reset.ts'
 import { changeSelf } from './self.ts'
 import { signIn } from './sign-in.ts'
@@ -188,7 +188,7 @@ eachDatabase('the own account', (fresh, kind) => {
     expect(await bind(code, 'next@example.com', { ...ada, token: undefined })).toBe('fresh_login_required')
     node.clock.passSeconds(601)
     expect(await bind(code, 'next@example.com')).toBe('fresh_login_required')
-    expect(await outcome(() => deleteSelf(node, ada.caller, ada.token))).toBe('fresh_login_required')
+    expect(await outcome(() => deleteAccount(node, ada.caller, ada.token))).toBe('fresh_login_required')
     expect(await outcome(() => changeSelf(node, ada.caller, { username: 'lovelace' }, ada.token))).toBe('fresh_login_required')
 
     const prove = (password: string, sessionToken: string | undefined = ada.token) =>
@@ -199,7 +199,7 @@ eachDatabase('the own account', (fresh, kind) => {
     )
     expect(await prove(goodPassword)).toBe('ok')
     expect(await outcome(() => changeSelf(node, ada.caller, { username: 'lovelace' }, ada.token))).toBe('ok')
-    expect(await outcome(() => deleteSelf(node, ada.caller, ada.token))).toBe('ok')
+    expect(await outcome(() => deleteAccount(node, ada.caller, ada.token))).toBe('ok')
   })
 
   it('slows down guesses of the password at a session that was left open', async () => {
@@ -212,7 +212,7 @@ eachDatabase('the own account', (fresh, kind) => {
     const access = await makeAccessToken(node, { userId: ada.id })
     await askReset()
     const token = await mailedToken()
-    await deleteSelf(node, ada.caller, ada.token)
+    await deleteAccount(node, ada.caller, ada.token)
     expect(await node.sessions.find(ada.token)).toBeUndefined()
     expect(await findByAccessToken(node, access)).toBeUndefined()
     expect([await enter('ada', goodPassword), await enter(home, goodPassword)]).toEqual([
@@ -227,7 +227,7 @@ eachDatabase('the own account', (fresh, kind) => {
     expect((await verifyAudit(node)).brokenAt).toBeUndefined()
 
     const root = await addUser(node, 'boss', { role: 100 })
-    expect(await outcome(() => deleteSelf(node, root.caller, root.token))).toBe('root_protected')
+    expect(await outcome(() => deleteAccount(node, root.caller, root.token))).toBe('root_protected')
   })
 
   it.runIf(kind === 'postgres')('writes only the names that it changes, while an admin changes another', async () => {

@@ -7,10 +7,10 @@ import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
+import { lockUser, requireLoginMethod } from './login-methods.ts'
 import { keepStep, type StepKind, takeStep } from './login-steps.ts'
 import { type PasskeySite, passkeySite } from './passkey-site.ts'
 import { findUser, isActive } from './users.ts'
-import { lockOwn, requireWayIn } from './ways-in.ts'
 
 /**
  * Passkeys: keys that a device keeps and uses only after it has seen its owner, so that one is both factors at once. We keep the public
@@ -71,7 +71,7 @@ export async function addPasskey(
   }
   return core.db.transaction().execute(async (within) => {
     // Several may have been begun while there was room.
-    await lockOwn(core, within, caller.id)
+    await lockUser(core, within, caller.id)
     requireRoom((await listPasskeys(within, caller.id)).length)
     const added = await within
       .insertInto('passkeys')
@@ -103,7 +103,7 @@ export async function renamePasskey(core: Core, caller: Caller, { id, name }: { 
 /** Throws `not_found`, also for a passkey of somebody else, and `last_way_in`. */
 export async function removePasskey(core: Core, caller: Caller, id: number): Promise<void> {
   await core.db.transaction().execute(async (within) => {
-    await lockOwn(core, within, caller.id)
+    await lockUser(core, within, caller.id)
     const removed = await within
       .deleteFrom('passkeys')
       .where('id', '=', id)
@@ -111,7 +111,7 @@ export async function removePasskey(core: Core, caller: Caller, id: number): Pro
       .returning('name')
       .executeTakeFirst()
     if (!removed) return fail('not_found')
-    await requireWayIn(core, within, caller.id)
+    await requireLoginMethod(core, within, caller.id)
     const content = `删除了通行密钥 ${removed.name} / Removed the passkey ${removed.name}`
     const at = seconds(core.now())
     await recordLog(within, { type: logType.system, at, userId: caller.id, username: caller.username, content })

@@ -3,12 +3,12 @@ import type { Language } from '../../contract/text.ts'
 import { fail } from '../lib/failure.ts'
 import { writeMail } from '../notify/mails.ts'
 import { readEmail } from './email-address.ts'
-import { findInviter, giveWelcome } from './gifts.ts'
 import { type CodeKey, codeMinutes, countMail, keepCode, newCode, requireCode, spendCode } from './mailed-codes.ts'
 import { readUsername } from './names.ts'
 import { requireGoodPassword } from './passwords.ts'
 import { withSetting } from './setting.ts'
 import type { Accounts } from './sign-in.ts'
+import { findInviter, grantSignUpBonus } from './sign-up-bonus.ts'
 import { createUser, findByEmail } from './users.ts'
 
 export interface Registration {
@@ -46,7 +46,7 @@ export async function register(accounts: Accounts, given: Registration): Promise
     const more = { inviter_id, setting, ...(proved ? { email: proved.email } : {}) }
     const user = { username, displayName: username, password_hash, role: role.ordinary, at: accounts.now(), more }
     const id = await createUser(within, user)
-    await giveWelcome(accounts, within, { userId: id, username, inviterId: inviter_id })
+    await grantSignUpBonus(accounts, within, { userId: id, username, inviterId: inviter_id })
     return id
   })
   accounts.bus.publish('user', userId)

@@ -7,7 +7,7 @@ import { deleteSessions } from './sessions.ts'
 
 /**
  * Takes a user out of service for good, with what is kept of their conversations. The row stays, with what was charged to it, and so do
- * its name, address and outside accounts, which nobody can take over. Publish topic `user` after the commit. Throws `not_found` when it
+ * its name, address and external identities, which nobody can take over. Publish topic `user` after the commit. Throws `not_found` when it
  * is gone already.
  */
 export async function removeUser(core: Pick<Core, 'now'>, within: Within, userId: number): Promise<void> {

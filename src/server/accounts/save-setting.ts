@@ -4,11 +4,11 @@ import { fail } from '../lib/failure.ts'
 import { parseUrl } from '../lib/parse-url.ts'
 import type { Caller } from '../options/core.ts'
 import { readEmail } from './email-address.ts'
+import { lockUser } from './login-methods.ts'
 import { type CodeKey, requireCode, spendCode } from './mailed-codes.ts'
 import { readSetting, type Setting, sealWebhookSecret, withSetting } from './setting.ts'
 import type { Accounts } from './sign-in.ts'
 import { findUser } from './users.ts'
-import { lockOwn } from './ways-in.ts'
 
 /**
  * Saves how a user wants to be told; what is absent stays. An address other than the account's own has to be proved with a code, or
@@ -28,7 +28,7 @@ export async function saveSetting(
 
   await accounts.db.transaction().execute(async (within) => {
     if (proved) await spendCode(accounts, within, proved, code)
-    const { setting } = await lockOwn(accounts, within, caller.id)
+    const { setting } = await lockUser(accounts, within, caller.id)
     requireGoodWebhook({ ...readSetting(setting), ...plain })
     const change = {
       ...plain,

@@ -48,7 +48,7 @@ export async function changeSelf(accounts: Accounts, caller: Caller, change: Sel
   accounts.bus.publish('user', user.id)
 
   async function newPassword() {
-    // Who came with an outside account has no password yet, and proves it with the login itself.
+    // An account that signed up through a provider has no password yet; the login itself is the proof.
     if (user.password_hash === '') await requireFresh(accounts, keepSession)
     else await requirePassword(accounts, { user, password: change.current_password ?? '', address: caller.address })
     requireGoodPassword(change.password ?? '', username)

@@ -4,7 +4,7 @@ import { withDatabaseTimeout } from '../db/with-timeout.ts'
 import { fail } from '../lib/failure.ts'
 import type { Mailer } from '../notify/mailer.ts'
 import type { Core } from '../options/core.ts'
-import { type Arrival, enter, type SignedIn } from './enter.ts'
+import { completeLogin, type LoginClient, type SignedIn } from './complete-login.ts'
 import type { HumanCheck } from './human-check.ts'
 import { findImportedCost } from './imported-passwords.ts'
 import { usernameKey } from './names.ts'
@@ -20,7 +20,7 @@ export interface Accounts extends Core {
   readonly human: HumanCheck
 }
 
-export interface SignIn extends Arrival {
+export interface SignIn extends LoginClient {
   readonly username: string
   readonly password: string
   /** The token of the human check. */
@@ -37,7 +37,7 @@ export async function signIn(accounts: Accounts, given: SignIn): Promise<SignedI
   if (given.username.trim() === '' || given.password === '') fail('credentials_required')
   const isHuman = await accounts.human.passes({ token: given.turnstile, address: given.address, action: 'login' })
   const user = await accounts.passwords.withPermit((hashing) => requireUser(accounts, hashing, { ...given, isHuman }))
-  return enter(accounts, user, given)
+  return completeLogin(accounts, user, given)
 }
 
 /** Whoever may come in by this password. A turn ends soon, also while the database is silent: nothing in it is waited for for long. */

@@ -5,7 +5,7 @@ import { behindLock } from '../../../test/helpers/behind-lock.ts'
 import { freshDatabase } from '../../../test/helpers/databases.ts'
 import { AppError } from '../lib/failure.ts'
 import { periodAt, totpCode } from '../lib/totp.ts'
-import { enter, enterWithCode } from './enter.ts'
+import { completeLogin, completeWithSecondFactor } from './complete-login.ts'
 import { beginTwoFactor, confirmTwoFactor, countBackupCodes, renewBackupCodes, requireSecondFactor } from './two-factor.ts'
 import { findUser } from './users.ts'
 
@@ -40,8 +40,8 @@ it('takes one code once on two nodes together, and ends on one what was begun on
     const keepBrowser = (token: string) => {
       browserToken = token
     }
-    expect(await outcome(enter(one, user, { ...place, keepBrowser }))).toBe('second_factor_required')
-    const { token } = await enterWithCode(two, { ...place, code: codeNow(), browserToken })
+    expect(await outcome(completeLogin(one, user, { ...place, keepBrowser }))).toBe('second_factor_required')
+    const { token } = await completeWithSecondFactor(two, { ...place, code: codeNow(), browserToken })
     expect((await one.sessions.find(token))?.account.id).toBe(id)
   } finally {
     await one.close()

@@ -6,8 +6,8 @@ import { fail } from '../lib/failure.ts'
 import { findPeriod, newTotpSecret, totpUri } from '../lib/totp.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
+import { lockUser } from './login-methods.ts'
 import { accountSubject, countAttempt, forgive } from './throttle.ts'
-import { lockOwn } from './ways-in.ts'
 
 /**
  * The second factor: an authenticator app, and backup codes for the day on which the phone is gone. The secret is sealed, backup codes
@@ -73,7 +73,7 @@ export async function confirmTwoFactor(core: Core, caller: Caller, code: string)
 /** New backup codes in the place of the old ones. Throws `two_factor_off`. */
 export async function renewBackupCodes(core: Core, caller: Caller): Promise<string[]> {
   return core.db.transaction().execute(async (within) => {
-    await lockOwn(core, within, caller.id)
+    await lockUser(core, within, caller.id)
     if (!(await hasTwoFactor(within, caller.id))) fail('two_factor_off')
     await note(core, within, caller, '更换了备用验证码 / Made new backup codes')
     return newBackupCodes(core, within, caller.id)
@@ -83,7 +83,7 @@ export async function renewBackupCodes(core: Core, caller: Caller): Promise<stri
 /** Switches the second factor off. Throws `two_factor_off`. */
 export async function endTwoFactor(core: Core, caller: Caller): Promise<void> {
   await core.db.transaction().execute(async (within) => {
-    await lockOwn(core, within, caller.id)
+    await lockUser(core, within, caller.id)
     if (!(await hasTwoFactor(within, caller.id))) fail('two_factor_off')
     await dropTwoFactor(within, caller.id)
     await note(core, within, caller, '关闭了两步验证 / Switched two-factor authentication off')

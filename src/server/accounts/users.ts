@@ -50,7 +50,7 @@ export function findByEmail(db: Queries, email: string): Promise<Row<'users'> | 
   return db.selectFrom('users').selectAll().where('email', '=', email).executeTakeFirst()
 }
 
-/** Where the immutable id of an outside account is kept. */
+/** The column of the immutable id of an external identity. */
 export type IdentityColumn = 'github_id' | 'linux_do_id' | 'wechat_id' | 'telegram_id' | 'oidc_id'
 
 export type NewUser = Pick<NewRow<'users'>, 'password_hash'> & {

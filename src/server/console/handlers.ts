@@ -3,9 +3,9 @@ import type { AllRoutes } from '../../contract/routes/index.ts'
 import { channelHandlers } from './channels.ts'
 import type { Context } from './context.ts'
 import { dataHandlers } from './data.ts'
+import { externalIdentityHandlers } from './external-identity.ts'
 import { logHandlers } from './logs.ts'
 import { optionHandlers } from './options.ts'
-import { outsideHandlers } from './outside.ts'
 import { ownAccountHandlers } from './own-account.ts'
 import { passkeyHandlers } from './passkeys.ts'
 import { pricingHandlers } from './pricing.ts'
@@ -31,7 +31,7 @@ export const allHandlers: Handlers<AllRoutes, Context> = {
   ...savedViewHandlers,
   ...secondFactorHandlers,
   ...passkeyHandlers,
-  ...outsideHandlers,
+  ...externalIdentityHandlers,
   ...userHandlers,
   ...optionHandlers,
   ...systemHandlers,

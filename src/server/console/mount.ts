@@ -7,7 +7,7 @@ import { browserCookie, readBrowserToken } from '../accounts/browser-cookie.ts'
 import { clearedSessionCookies, sessionCookie } from '../accounts/session-cookie.ts'
 import { AppError } from '../lib/failure.ts'
 import type { App } from '../parts.ts'
-import { type Admitted, admit, type Gate, requireNoDemo } from './admit.ts'
+import { type AuthorizedCall, authorizeRoute, type ClientLimits, requireNoDemo } from './authorize-route.ts'
 import type { Context } from './context.ts'
 import { answerFailure } from './failures.ts'
 import { sendText } from './send-text.ts'
@@ -20,7 +20,7 @@ export interface Mount<Table extends Routes> {
   readonly app: App
   readonly routes: Table
   readonly handlers: Handlers<Table, Context>
-  readonly gate: Gate
+  readonly clientLimits: ClientLimits
 }
 
 type AnyHandler = (context: Context, input: Received<Route>) => unknown
@@ -30,7 +30,7 @@ const bodyMax = { anonymous: 64 * 1024, console: 1024 * 1024, text: 512 * 1024 }
 /** Registers every route of the table. Throws when a route has no handler or no summary, or a handler no route. */
 export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount: Mount<Table>): void {
   requireComplete(mount.routes, mount.handlers)
-  const admissions = new WeakMap<FastifyRequest, Admitted>()
+  const admissions = new WeakMap<FastifyRequest, AuthorizedCall>()
 
   for (const [line, route] of Object.entries(mount.routes)) {
     // The type of the table ties each handler to its own route; walking over the table forgets which is which.
@@ -43,7 +43,7 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
         bodyLimit: bodyMaxOf(route),
         // Before the body is read: whoever may not call cannot make us read either.
         onRequest: async (request) => {
-          admissions.set(request, await admit(mount.app, mount.gate, { line, route, request }))
+          admissions.set(request, await authorizeRoute(mount.app, mount.clientLimits, { line, route, request }))
         },
         handler: async (request, reply) => {
           const context = contextOf(mount.app, { line, request, reply, admitted: admissions.get(request) })
@@ -82,7 +82,7 @@ interface Called {
   readonly line: string
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  readonly admitted: Admitted | undefined
+  readonly admitted: AuthorizedCall | undefined
 }
 
 function contextOf(app: App, { line, request, reply, admitted }: Called): Context {

@@ -2,7 +2,7 @@ import type { Handlers } from '../../contract/route.ts'
 import type { ownAccountRoutes } from '../../contract/routes/own-account.ts'
 import { dropAccessToken } from '../accounts/access-tokens.ts'
 import { bindEmail } from '../accounts/bind-email.ts'
-import { deleteSelf } from '../accounts/leave.ts'
+import { deleteAccount } from '../accounts/delete-account.ts'
 import { testNotice } from '../accounts/notices.ts'
 import { saveSetting } from '../accounts/save-setting.ts'
 import { proveAgain } from '../accounts/step-up.ts'
@@ -11,7 +11,7 @@ import { type Context, requireCaller } from './context.ts'
 
 export const ownAccountHandlers: Handlers<typeof ownAccountRoutes, Context> = {
   async 'DELETE /api/user/self'(context) {
-    await deleteSelf(context.app, requireCaller(context), context.sessionToken)
+    await deleteAccount(context.app, requireCaller(context), context.sessionToken)
     context.clearSession()
     return null
   },

@@ -1,12 +1,12 @@
 import type { Handlers } from '../../contract/route.ts'
 import type { passkeyRoutes } from '../../contract/routes/passkeys.ts'
-import { openSession } from '../accounts/enter.ts'
+import { openSession } from '../accounts/complete-login.ts'
 import { addPasskey, askForPasskey, beginPasskey, removePasskey, renamePasskey, requirePasskey } from '../accounts/passkeys.ts'
+import { sendSecurityNotice } from '../accounts/security-notice.ts'
 import { requireFresh } from '../accounts/step-up.ts'
-import { tellOwner } from '../accounts/tell-owner.ts'
 import { fail } from '../lib/failure.ts'
 import { type Context, requireBrowser, requireCaller } from './context.ts'
-import { completeLogin } from './session.ts'
+import { setLoginSession } from './session.ts'
 
 export const passkeyHandlers: Handlers<typeof passkeyRoutes, Context> = {
   async 'POST /api/user/passkey/options'(context) {
@@ -18,7 +18,7 @@ export const passkeyHandlers: Handlers<typeof passkeyRoutes, Context> = {
     const { app, language } = context
     const caller = requireCaller(context)
     const passkey = await addPasskey(app, caller, { ...body, sessionToken: sessionOf(context) })
-    tellOwner(app, { id: caller.id, language }, 'passkeyAdded', { name: passkey.name })
+    sendSecurityNotice(app, { id: caller.id, language }, 'passkeyAdded', { name: passkey.name })
     return passkey
   },
 
@@ -30,7 +30,7 @@ export const passkeyHandlers: Handlers<typeof passkeyRoutes, Context> = {
     const caller = requireCaller(context)
     await requireFresh(app, sessionToken)
     await removePasskey(app, caller, params.id)
-    tellOwner(app, { id: caller.id, language }, 'passkeyRemoved')
+    sendSecurityNotice(app, { id: caller.id, language }, 'passkeyRemoved')
     return null
   },
 
@@ -40,7 +40,7 @@ export const passkeyHandlers: Handlers<typeof passkeyRoutes, Context> = {
   async 'POST /api/user/login/passkey'(context, { body: { answer } }) {
     const { app, browserToken: token = fail('passkey_refused') } = context
     const user = await requirePasskey(app, { kind: 'passkey-login', token, answer })
-    return completeLogin(context, await openSession(app, user, context))
+    return setLoginSession(context, await openSession(app, user, context))
   },
 
   'POST /api/user/verify/passkey/options': (context) =>

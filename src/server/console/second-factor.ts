@@ -1,10 +1,10 @@
 import type { Handlers } from '../../contract/route.ts'
 import type { secondFactorRoutes } from '../../contract/routes/second-factor.ts'
-import { enterWithCode } from '../accounts/enter.ts'
+import { completeWithSecondFactor } from '../accounts/complete-login.ts'
 import { findPasskeySite } from '../accounts/passkey-site.ts'
 import { listPasskeys } from '../accounts/passkeys.ts'
+import { type AccountChange, sendSecurityNotice } from '../accounts/security-notice.ts'
 import { requireFresh } from '../accounts/step-up.ts'
-import { type AccountChange, tellOwner } from '../accounts/tell-owner.ts'
 import {
   beginTwoFactor,
   confirmTwoFactor,
@@ -15,12 +15,12 @@ import {
 } from '../accounts/two-factor.ts'
 import { findUser } from '../accounts/users.ts'
 import { type Context, requireCaller } from './context.ts'
-import { completeLogin } from './session.ts'
+import { setLoginSession } from './session.ts'
 
 export const secondFactorHandlers: Handlers<typeof secondFactorRoutes, Context> = {
   async 'POST /api/user/login/second'(context, { body: { code } }) {
     const { app, address, userAgent, browserToken } = context
-    return completeLogin(context, await enterWithCode(app, { code, browserToken, address, userAgent }))
+    return setLoginSession(context, await completeWithSecondFactor(app, { code, browserToken, address, userAgent }))
   },
 
   async 'GET /api/user/security'(context) {
@@ -63,5 +63,5 @@ export const secondFactorHandlers: Handlers<typeof secondFactorRoutes, Context> 
 }
 
 function tell(context: Context, change: AccountChange): void {
-  tellOwner(context.app, { id: requireCaller(context).id, language: context.language }, change)
+  sendSecurityNotice(context.app, { id: requireCaller(context).id, language: context.language }, change)
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Route } from '../../contract/route.ts'
 import type { App } from '../parts.ts'
-import { requireCallerOf } from './admit.ts'
+import { requireCallerOf } from './authorize-route.ts'
 
 const askAgainMs = 1000
 /** How long nothing may be read. Longer than the longest query, during which there is nothing to read. */

@@ -2,7 +2,7 @@ import type { SignedInUser } from '../../contract/entities/user.ts'
 import type { Handlers } from '../../contract/route.ts'
 import type { sessionRoutes } from '../../contract/routes/session.ts'
 import { makeAccessToken } from '../accounts/access-tokens.ts'
-import type { SignedIn } from '../accounts/enter.ts'
+import type { SignedIn } from '../accounts/complete-login.ts'
 import { changeSelf } from '../accounts/self.ts'
 import { signIn } from '../accounts/sign-in.ts'
 import { findUser, presentUser } from '../accounts/users.ts'
@@ -14,7 +14,7 @@ import { type Context, requireCaller } from './context.ts'
 export const sessionHandlers: Handlers<typeof sessionRoutes, Context> = {
   async 'POST /api/user/login'(context, { query: { turnstile }, body }) {
     const { address, userAgent, keepBrowser } = context
-    return completeLogin(context, await signIn(context.app, { ...body, turnstile, address, userAgent, keepBrowser }))
+    return setLoginSession(context, await signIn(context.app, { ...body, turnstile, address, userAgent, keepBrowser }))
   },
 
   'GET /api/user/logout': signOut,
@@ -49,7 +49,7 @@ export const sessionHandlers: Handlers<typeof sessionRoutes, Context> = {
 }
 
 /** Gives the browser its session, in the place of an earlier one. */
-export async function completeLogin(context: Context, { token, user }: SignedIn): Promise<SignedInUser> {
+export async function setLoginSession(context: Context, { token, user }: SignedIn): Promise<SignedInUser> {
   if (context.sessionToken) await context.app.sessions.end(context.sessionToken)
   context.setSession(token)
   return user

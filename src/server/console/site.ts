@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Handlers } from '../../contract/route.ts'
 import type { siteRoutes } from '../../contract/routes/site.ts'
 import { interfaceVersion, type Status } from '../../contract/status.ts'
-import { isOffered } from '../accounts/outside/offered.ts'
+import { isProviderEnabled } from '../accounts/external-identity/enabled-providers.ts'
 import { findPasskeySite } from '../accounts/passkey-site.ts'
 import type { App } from '../parts.ts'
 import type { Context } from './context.ts'
@@ -48,15 +48,15 @@ export function readStatus({ version, startedAt, options }: Pick<App, 'version' 
     top_up_link: values.TopUpLink,
     turnstile_check: values.TurnstileCheckEnabled,
     turnstile_site_key: values.TurnstileSiteKey,
-    github_oauth: isOffered(values, 'github'),
+    github_oauth: isProviderEnabled(values, 'github'),
     github_client_id: values.GitHubClientId,
-    linuxdo_oauth: isOffered(values, 'linuxdo'),
+    linuxdo_oauth: isProviderEnabled(values, 'linuxdo'),
     linuxdo_client_id: values.LinuxDOClientId,
-    wechat_login: isOffered(values, 'wechat'),
+    wechat_login: isProviderEnabled(values, 'wechat'),
     wechat_qrcode: values.WeChatAccountQRCodeImageURL,
-    telegram_oauth: isOffered(values, 'telegram'),
+    telegram_oauth: isProviderEnabled(values, 'telegram'),
     telegram_bot_name: values.TelegramBotName,
-    oidc_enabled: isOffered(values, 'oidc'),
+    oidc_enabled: isProviderEnabled(values, 'oidc'),
     oidc_client_id: values['oidc.client_id'],
     oidc_name: values['oidc.display_name'],
     passkey_login: findPasskeySite(values) !== undefined,

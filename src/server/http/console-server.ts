@@ -72,7 +72,12 @@ export function buildConsoleServer(
     if (!(await identify(app, request.headers))) fail('not_signed_in')
     return openApi(app.version)
   })
-  mountRoutes(server, { app, routes: allRoutes, handlers, gate: { clientOf, requests: new ConsoleRateLimits(app.counters) } })
+  mountRoutes(server, {
+    app,
+    routes: allRoutes,
+    handlers,
+    clientLimits: { clientOf, requests: new ConsoleRateLimits(app.counters) },
+  })
   return server
 }
 

@@ -1,7 +1,7 @@
 import { furtherTurn, isHeavy } from '../lib/loop-turns.ts'
 import { freePrice } from '../pricing/quote.ts'
 import { wireFormats } from '../protocols/index.ts'
-import { admit } from './admission/authorize-model.ts'
+import { authorizeModel } from './admission/authorize-model.ts'
 import { dearestPrice, priceExtras } from './admission/paid-extras.ts'
 import { checkPrompt } from './admission/prompt-filter.ts'
 import { enterLimits } from './admission/rate-limit.ts'
@@ -22,7 +22,7 @@ export async function admitRequest(app: RelayParts, endpoint: RelayEndpoint, ask
   if (isHeavyBody) await furtherTurn()
   const facts = format.readRequest(body.json, endpoint.said, body.form?.files)
   const asksFor = { model: facts.model, format: endpoint.format, body: body.json }
-  const allowed = admit(app, caller, asksFor)
+  const allowed = authorizeModel(app, caller, asksFor)
   const home = namesHistory(endpoint.format, body.json) ? await homeOf(app, caller, asksFor) : undefined
   const group = home?.group ?? allowed
   const prompt = format.promptText(body.json)

@@ -6,9 +6,9 @@ import { readBody } from '../relay/http/read-body.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { advanceTask } from './advance.ts'
 import { readLinkKey } from './links.ts'
-import { readNews } from './news.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { readTask, selectTasks } from './task-table.ts'
+import { readTaskUpdate } from './task-update.ts'
 import { sendJson } from './tell.ts'
 
 const bodyBytesMax = 1024 * 1024
@@ -32,7 +32,7 @@ async function take(app: RelayParts, id: number, report: JsonObject): Promise<vo
   if (!row) fail('task_notice_refused')
   const task = readTask('midjourneys', row)
   if (task.upstreamId === '') fail('server_busy')
-  const news = readNews('midjourneys', report, await channelUsed(app, task))
-  if (news.id !== task.upstreamId) fail('task_notice_refused')
-  await advanceTask(app, 'midjourneys', { task, seen: news.seen, details: news.details })
+  const update = readTaskUpdate('midjourneys', report, await channelUsed(app, task))
+  if (update.id !== task.upstreamId) fail('task_notice_refused')
+  await advanceTask(app, 'midjourneys', { task, seen: update.seen, details: update.details })
 }

@@ -17,15 +17,15 @@ import { callerHeaders } from '../relay/upstream/caller-headers.ts'
 import { UpstreamFailure } from '../relay/upstream/failure.ts'
 import { noteFailure } from '../relay/upstream/note-failure.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
-import type { Admitted } from './admit-order.ts'
 import { askUpstream } from './at-upstream.ts'
+import type { AuthorizedOrder } from './authorize-order.ts'
 import type { Order, Verdict } from './order.ts'
 
 export interface Placing {
   readonly call: ClientExchange
   readonly caller: RelayCaller
   readonly order: Order
-  readonly admitted: Admitted
+  readonly admitted: AuthorizedOrder
   /** Where the upstream may report to; '' for nowhere. */
   readonly hook: string
   /** The name that the price was found under. */

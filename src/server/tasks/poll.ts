@@ -5,9 +5,9 @@ import type { RelayParts } from '../relay/relay-parts.ts'
 import { UpstreamFailure } from '../relay/upstream/failure.ts'
 import { advanceTask, failTask } from './advance.ts'
 import { askList } from './at-upstream.ts'
-import { newsById } from './news.ts'
 import { isBeingPlaced } from './submit.ts'
 import { eitherOf, readTask, selectTasks, type TaskRow, type TaskTable } from './task-table.ts'
+import { updatesById } from './task-update.ts'
 
 /** How the two kinds are asked for, and how long anybody waits for one. */
 const ways = {
@@ -103,12 +103,12 @@ async function askFor(
       app.logger.warn({ channel: channel.id, reason: items.reason }, 'an upstream did not tell of its tasks')
       return closeOld(app, table, tasks.slice(at))
     }
-    const news = newsById(table, items, channel)
+    const updates = updatesById(table, items, channel)
     for (const task of some) {
-      const told = news.get(task.upstreamId)
-      if (told) await advanceTask(app, table, { task, seen: told.seen, details: told.details })
+      const update = updates.get(task.upstreamId)
+      if (update) await advanceTask(app, table, { task, seen: update.seen, details: update.details })
     }
-    await closeOld(app, table, some, news)
+    await closeOld(app, table, some, updates)
   }
 }
 

@@ -16,7 +16,7 @@ import type { RelayParts } from '../relay/relay-parts.ts'
 import { UpstreamFailure } from '../relay/upstream/failure.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { Charge, Hold } from '../wallet/ledger.ts'
-import { type Admitted, admitOrder, priceOfOrder } from './admit-order.ts'
+import { type AuthorizedOrder, authorizeOrder, priceOfOrder } from './authorize-order.ts'
 import { noticeUrl } from './links.ts'
 import { dropTask, type NewTask, openTask, takeTask } from './new-task.ts'
 import type { Accepted, Order } from './order.ts'
@@ -55,14 +55,14 @@ interface Asked {
 }
 
 interface Held extends Asked {
-  readonly admitted: Admitted
+  readonly admitted: AuthorizedOrder
   readonly price: Price
   readonly hold: Hold
 }
 
 async function submit(app: RelayParts, asked: Asked): Promise<void> {
   const { call, caller, order, turn } = asked
-  const admitted = await admitOrder(app, caller, order)
+  const admitted = await authorizeOrder(app, caller, order)
   if (turn) await enterLimits(app, call, turn, { group: admitted.group, inputTokens: 0, outputTokens: 0 })
   const checking = checkPrompt(app, call, [order.prompt])
   if (checking) await checking

@@ -83,7 +83,7 @@ export function openAuthenticator(core: Core): Authenticator {
     for (const key of keys) {
       const token = known.peek(key.hash)
       if (token === undefined) return authenticateCold(keys, address)
-      if (token) return admit(token, key, address)
+      if (token) return checkToken(token, key, address)
     }
     return fail('token_invalid')
   }
@@ -91,12 +91,12 @@ export function openAuthenticator(core: Core): Authenticator {
   async function authenticateCold(keys: readonly Key[], address: string): Promise<RelayCaller> {
     for (const key of keys) {
       const token = await known.find(key.hash)
-      if (token) return admit(token, key, address)
+      if (token) return checkToken(token, key, address)
     }
     return fail('token_invalid')
   }
 
-  function admit(token: Known, key: Key, address: string): RelayCaller {
+  function checkToken(token: Known, key: Key, address: string): RelayCaller {
     const now = seconds(core.now())
     requireUsable(token, now)
     const { caller } = token

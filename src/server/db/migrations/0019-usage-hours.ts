@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
 /**
- * What `usage/fold` makes of the charges of each hour that is over: the sums by each side, and which tokens were used. No charge
+ * What `usage/roll-up` makes of the charges of each hour that is over: the sums by each side, and which tokens were used. No charge
  * writes here.
  */
 export async function usageHours(db: Kysely<unknown>, dialect: Dialect): Promise<void> {

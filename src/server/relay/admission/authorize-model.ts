@@ -8,10 +8,10 @@ import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { RelayParts } from '../relay-parts.ts'
 
 /**
- * Decides whether this caller may use this model, and in which group: the first of the caller's groups that has a channel for it.
+ * Authorizes the model for the caller. Answers the group: the first of the caller's groups that has a channel for the model.
  * Throws `token_model_forbidden`, `group_forbidden`, `model_not_found`, `no_channel`, `dialect_unavailable` or `channel_disabled`.
  */
-export function admit(app: RelayParts, caller: RelayCaller, asked: { model: string; format: AskedFormat }): string {
+export function authorizeModel(app: RelayParts, caller: RelayCaller, asked: { model: string; format: AskedFormat }): string {
   if (caller.modelLimits && !caller.modelLimits.has(asked.model)) fail('token_model_forbidden', { model: asked.model })
   const groups = groupsToTry(app.options.current, caller)
   const index = app.channels.current

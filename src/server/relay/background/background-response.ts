@@ -5,7 +5,7 @@ import { inbounds } from '../../protocols/index.ts'
 import { requireOtherTools } from '../../protocols/lost-fields.ts'
 import { beginBackground } from '../../protocols/openai-responses/background.ts'
 import { textAt } from '../../protocols/wire-format.ts'
-import { admit } from '../admission/authorize-model.ts'
+import { authorizeModel } from '../admission/authorize-model.ts'
 import { type Asked, admitRequest } from '../admit-request.ts'
 import type { RelayEndpoint } from '../endpoints.ts'
 import { answerRequest, release } from '../failover/answer-request.ts'
@@ -31,7 +31,7 @@ export function runsHere(app: RelayParts, { format }: RelayEndpoint, { caller, b
   if (format !== 'openai.responses' || background !== true || store === false) return false
   const model = textAt(body.json, 'model')
   if (model === '') return false
-  const group = admit(app, caller, { model, format })
+  const group = authorizeModel(app, caller, { model, format })
   if (servesNatively(app, caller, [group], { model, format })) return false
   if (!app.localResponses.isOn) refuseKeeping('background')
   if (!keeps && body.bytes.length > turnBytesMax) fail('body_too_large', { limit: turnBytesMax })

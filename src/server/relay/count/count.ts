@@ -7,7 +7,7 @@ import { type CallerCount, callerCounts } from '../../protocols/token-counts.ts'
 import type { RequestFacts, WireFormat } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { authenticateCall } from '../admission/authenticate.ts'
-import { admit } from '../admission/authorize-model.ts'
+import { authorizeModel } from '../admission/authorize-model.ts'
 import { judgeBeforeBody } from '../admission/before-body.ts'
 import { checkPrompt } from '../admission/prompt-filter.ts'
 import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
@@ -46,7 +46,7 @@ async function answer(
   const format = wireFormats[name]
   const count = callerCounts[name]
   const facts = format.readRequest(body.json, said)
-  const group = admit(app, caller, { model: facts.model, format: count.of })
+  const group = authorizeModel(app, caller, { model: facts.model, format: count.of })
   if (turn) await enterLimits(app, call, turn, { group, inputTokens: 0, outputTokens: 0 })
   await checkPrompt(app, call, format.promptText(body.json))
 

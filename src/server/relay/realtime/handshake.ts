@@ -4,7 +4,7 @@ import { fail } from '../../lib/failure.ts'
 import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { authenticateCall } from '../admission/authenticate.ts'
-import { admit } from '../admission/authorize-model.ts'
+import { authorizeModel } from '../admission/authorize-model.ts'
 import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
@@ -58,7 +58,7 @@ async function serve(
   if (query.has('call_id')) fail('not_implemented')
   if (model === '') fail('model_required')
   if (model.length > 255) fail('field_invalid', { field: 'model', reason: 'at most 255 characters' })
-  const group = admit(app, caller, { model, format: 'openai.realtime' })
+  const group = authorizeModel(app, caller, { model, format: 'openai.realtime' })
   if (turn) await enterLimits(app, call, turn, { group, inputTokens: 0, outputTokens: 0 })
   const price = app.catalog.priceOf({ model, group, acceptsUnpriced: caller.acceptsUnpriced })
   const bill = new RealtimeBill(app, { id: call.id, address: call.client.address, caller, model, group, price })

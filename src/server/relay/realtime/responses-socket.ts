@@ -10,7 +10,7 @@ import { readEvent } from '../../protocols/openai-realtime/events.ts'
 import { warmUpEvents } from '../../protocols/openai-responses/warm-up.ts'
 import { type JsonObject, textAt } from '../../protocols/wire-format.ts'
 import { authenticateCall } from '../admission/authenticate.ts'
-import { admit } from '../admission/authorize-model.ts'
+import { authorizeModel } from '../admission/authorize-model.ts'
 import type { RelayEndpoint } from '../endpoints.ts'
 import { ClientExchange } from '../http/client-exchange.ts'
 import { detachedRequest } from '../http/detached-request.ts'
@@ -168,7 +168,7 @@ class ResponsesSession implements Stoppable {
     const caller = await authenticateCall(this.#app, endpoint, call)
     const model = textAt(body, 'model')
     if (model === '') fail('model_required')
-    admit(this.#app, caller, { model, format: endpoint.format })
+    authorizeModel(this.#app, caller, { model, format: endpoint.format })
     const newId = (prefix: string) => `${prefix}${randomText(24)}`
     const events = warmUpEvents(body, { id: call.id, createdAt: seconds(call.startedMs), model, newId })
     call.begin({ 'content-type': 'text/event-stream; charset=utf-8' })

@@ -2,17 +2,17 @@ import { Button, Divider, Stack } from '@mantine/core'
 import { IconFingerprint } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
-import type { OutsideProvider, VisitedProvider } from '../../../contract/entities/outside-account.ts'
+import type { IdentityProvider, OAuthProvider } from '../../../contract/entities/external-identity.ts'
 import { ApiError, call } from '../../lib/call.ts'
 import { useText } from '../../lib/i18n.ts'
 import { inviteCode } from '../../lib/invite.ts'
+import { startOAuth } from '../../lib/oauth-start.ts'
 import { knowsPasskeys, takePasskey } from '../../lib/passkey.ts'
 import { useWrite } from '../../lib/query.ts'
 import { rememberUser } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { toast } from '../../lib/toast.ts'
-import { visitProvider } from '../../lib/visit.ts'
-import { OutsideIcon, useOutsideNames } from '../../ui/outside-icons.tsx'
+import { ProviderIcon, useProviderNames } from '../../ui/provider-icons.tsx'
 import { entryTexts } from './entry-texts.ts'
 import styles from './login.module.css'
 import { needsSecondFactor } from './second-factor.tsx'
@@ -31,15 +31,15 @@ export interface ThirdPartyProps {
 export function ThirdParty({ onSecondFactor, withPasskey = true }: ThirdPartyProps) {
   const say = useText(entryTexts)
   const status = useStatus()
-  const visited = (['github', 'linuxdo', 'oidc'] as const).filter((provider) => offers(status, provider))
+  const oauth = (['github', 'linuxdo', 'oidc'] as const).filter((provider) => offers(status, provider))
   const passkey = withPasskey && status.passkey_login && knowsPasskeys()
-  if (visited.length === 0 && !passkey && !status.wechat_login && !status.telegram_oauth) return null
+  if (oauth.length === 0 && !passkey && !status.wechat_login && !status.telegram_oauth) return null
 
   return (
     <Stack gap="sm" className={styles.form ?? ''}>
       <Divider label={say('thirdParty')} />
       {passkey && <PasskeyButton />}
-      {visited.map((provider) => (
+      {oauth.map((provider) => (
         <VisitButton key={provider} provider={provider} />
       ))}
       {status.wechat_login && <WechatButton onSecondFactor={onSecondFactor} />}
@@ -48,20 +48,20 @@ export function ThirdParty({ onSecondFactor, withPasskey = true }: ThirdPartyPro
   )
 }
 
-function offers(status: ReturnType<typeof useStatus>, provider: VisitedProvider): boolean {
+function offers(status: ReturnType<typeof useStatus>, provider: OAuthProvider): boolean {
   return { github: status.github_oauth, linuxdo: status.linuxdo_oauth, oidc: status.oidc_enabled }[provider]
 }
 
-function ProviderButton(props: { provider: OutsideProvider; loading?: boolean; onClick: () => void }) {
+function ProviderButton(props: { provider: IdentityProvider; loading?: boolean; onClick: () => void }) {
   const say = useText(entryTexts)
-  const nameOf = useOutsideNames()
+  const nameOf = useProviderNames()
   const { provider, loading = false, onClick } = props
   return (
     <Button
       variant="default"
       size="md"
       fullWidth
-      leftSection={<OutsideIcon provider={provider} />}
+      leftSection={<ProviderIcon provider={provider} />}
       loading={loading}
       onClick={onClick}
     >
@@ -70,12 +70,12 @@ function ProviderButton(props: { provider: OutsideProvider; loading?: boolean; o
   )
 }
 
-function VisitButton({ provider }: { provider: VisitedProvider }) {
-  const visit = useMutation({
-    mutationFn: () => visitProvider(() => call('POST /api/oauth/state', { body: { provider, aff: inviteCode.read() || null } })),
+function VisitButton({ provider }: { provider: OAuthProvider }) {
+  const start = useMutation({
+    mutationFn: () => startOAuth(() => call('POST /api/oauth/state', { body: { provider, aff: inviteCode.read() || null } })),
     onError: toast.failure,
   })
-  return <ProviderButton provider={provider} loading={visit.isPending} onClick={() => visit.mutate()} />
+  return <ProviderButton provider={provider} loading={start.isPending} onClick={() => start.mutate()} />
 }
 
 function PasskeyButton() {
@@ -153,7 +153,7 @@ function WechatButton({ onSecondFactor }: { onSecondFactor: () => void }) {
 function TelegramButton() {
   const say = useText(entryTexts)
   const [state, setState] = useState<string>()
-  const begin = useWrite('POST /api/oauth/state', { onSuccess: (visit) => setState(visit.state) })
+  const begin = useWrite('POST /api/oauth/state', { onSuccess: (start) => setState(start.state) })
   const words = { title: say('telegramTitle'), hint: say('telegramHint'), failed: say('telegramFailed') }
   return (
     <>

@@ -1,16 +1,16 @@
 import { Button, Skeleton } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
-import type { Binding } from '../../../contract/entities/outside-account.ts'
+import type { Binding } from '../../../contract/entities/external-identity.ts'
 import { call } from '../../lib/call.ts'
 import { useText } from '../../lib/i18n.ts'
+import { startOAuth } from '../../lib/oauth-start.ts'
 import { read, useWrite } from '../../lib/query.ts'
 import { toast } from '../../lib/toast.ts'
-import { visitProvider } from '../../lib/visit.ts'
 import { confirm } from '../../ui/confirm.tsx'
 import { ErrorView } from '../../ui/error-view.tsx'
-import { OutsideIcon, useOutsideNames } from '../../ui/outside-icons.tsx'
 import { Panel } from '../../ui/panel.tsx'
+import { ProviderIcon, useProviderNames } from '../../ui/provider-icons.tsx'
 import styles from './personal.module.css'
 import { securityTexts } from './security-texts.ts'
 
@@ -49,14 +49,14 @@ export function Bindings() {
 
 function Row({ binding: { provider, account, offered } }: { binding: Binding }) {
   const say = useText(securityTexts)
-  const name = useOutsideNames()(provider)
+  const name = useProviderNames()(provider)
   const [asking, setAsking] = useState<{ state: string }>()
   const begin = useMutation({
     mutationFn: async () => {
       if (provider === 'wechat') return setAsking({ state: '' })
-      const visit = () => call('POST /api/user/binding', { body: { provider } })
-      if (provider === 'telegram') return setAsking(await visit())
-      await visitProvider(visit)
+      const start = () => call('POST /api/user/binding', { body: { provider } })
+      if (provider === 'telegram') return setAsking(await start())
+      await startOAuth(start)
     },
     onError: toast.failure,
   })
@@ -78,7 +78,7 @@ function Row({ binding: { provider, account, offered } }: { binding: Binding }) 
 
   return (
     <div className={styles.row}>
-      <OutsideIcon provider={provider} size={20} stroke={1.5} />
+      <ProviderIcon provider={provider} size={20} stroke={1.5} />
       <span className={styles.words}>
         <span>{name}</span>
         <small>{account === '' ? say('notBound') : shownAccount(account)}</small>

@@ -5,8 +5,8 @@ import { readPercent, type SeenState } from './states.ts'
 import type { TaskTable } from './task-table.ts'
 import { cleanText, jsonText, webAddress } from './text.ts'
 
-/** What an upstream says of one task. */
-export interface News {
+/** The state of one task as its upstream reports it. */
+export interface TaskUpdate {
   readonly id: string
   readonly seen: SeenState
   /** Columns that it sets. */
@@ -16,11 +16,11 @@ export interface News {
 const musicBytesMax = 512 * 1024
 
 /** Reads one entry of a list of tasks, or a notification. Members of a wrong type are as if they were not there. Pure. */
-export function readNews(table: TaskTable, item: JsonObject, channel: RunningChannel | undefined): News {
+export function readTaskUpdate(table: TaskTable, item: JsonObject, channel: RunningChannel | undefined): TaskUpdate {
   return table === 'midjourneys' ? readDrawing(item, channel) : readMusic(item, channel)
 }
 
-function readDrawing(item: JsonObject, channel: RunningChannel | undefined): News {
+function readDrawing(item: JsonObject, channel: RunningChannel | undefined): TaskUpdate {
   const text = (key: string, lengthMax: number) => cleanText(textAt(item, key), channel, lengthMax)
   const details = {
     ...filled('prompt_en', text('promptEn', 10_000)),
@@ -34,7 +34,7 @@ function readDrawing(item: JsonObject, channel: RunningChannel | undefined): New
   return { id: idOf(item.id), seen: stateIn(item, text('failReason', 2000)), details }
 }
 
-function readMusic(item: JsonObject, channel: RunningChannel | undefined): News {
+function readMusic(item: JsonObject, channel: RunningChannel | undefined): TaskUpdate {
   const details = {
     ...filled('data', jsonText(item.data, musicBytesMax)),
     ...timeAt('start_time', item.start_time),
@@ -60,7 +60,7 @@ function timeAt(column: string, value: unknown): Details {
 }
 
 /** By the ids that the upstream gave; what names none is left out. */
-export function newsById(table: TaskTable, items: readonly JsonObject[], channel: RunningChannel): Map<string, News> {
-  const all = items.filter(isObject).map((item) => readNews(table, item, channel))
-  return new Map(all.filter(({ id }) => id !== '').map((news) => [news.id, news]))
+export function updatesById(table: TaskTable, items: readonly JsonObject[], channel: RunningChannel): Map<string, TaskUpdate> {
+  const all = items.filter(isObject).map((item) => readTaskUpdate(table, item, channel))
+  return new Map(all.filter(({ id }) => id !== '').map((update) => [update.id, update]))
 }

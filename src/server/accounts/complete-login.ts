@@ -3,19 +3,19 @@ import type { Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
 import { newSecret } from '../lib/ids.ts'
 import type { Core } from '../options/core.ts'
+import { lockUser } from './login-methods.ts'
 import { keepStep, takeStep, tryStep } from './login-steps.ts'
 import type { Sessions } from './sessions.ts'
 import { hasTwoFactor, requireSecondFactor } from './two-factor.ts'
 import { type Account, findUser, isActive } from './users.ts'
-import { lockOwn } from './ways-in.ts'
 
 type Parts = Core & { readonly sessions: Sessions }
 
-/** How somebody comes in, by whatever way. */
-export interface Arrival {
+/** The client of a login, by whatever method. */
+export interface LoginClient {
   readonly address: string
   readonly userAgent: string
-  /** Gives the browser the token with which it goes on, when a second factor is still to come. */
+  /** Sets the token with which the browser continues, when a second factor is required. */
   keepBrowser?(token: string): void
 }
 
@@ -28,11 +28,11 @@ export interface SignedIn {
 const secondFactorMinutes = 5
 
 /**
- * Lets in who has proved one factor. Where the user has a second one, the browser is half signed in: it may give that one and nothing
- * else. Throws `second_factor_required`, and what `openSession` throws.
+ * Completes a login after the first factor. Where the user has a second one, the browser is half signed in: it may present that factor and
+ * nothing else. Throws `second_factor_required`, and what `openSession` throws.
  */
-export async function enter(parts: Parts, user: Row<'users'>, arrival: Arrival): Promise<SignedIn> {
-  if (!(await hasTwoFactor(parts.db, user.id))) return openSession(parts, user, arrival)
+export async function completeLogin(parts: Parts, user: Row<'users'>, client: LoginClient): Promise<SignedIn> {
+  if (!(await hasTwoFactor(parts.db, user.id))) return openSession(parts, user, client)
   // A token of its own for each login, which nobody can have planted before.
   const token = newSecret()
   await keepStep(parts, {
@@ -43,17 +43,17 @@ export async function enter(parts: Parts, user: Row<'users'>, arrival: Arrival):
     detail: {},
     minutes: secondFactorMinutes,
   })
-  arrival.keepBrowser?.(token)
+  client.keepBrowser?.(token)
   return fail('second_factor_required')
 }
 
 /**
- * Ends a login with the second factor: a code of the authenticator app, or a backup code. Throws `second_factor_wrong`,
+ * Completes a login with the second factor: a code of the authenticator app, or a backup code. Throws `second_factor_wrong`,
  * `login_throttled`, and `login_step_lost` when it took too long, after five wrong codes, and in a browser that did not begin the login.
  */
-export async function enterWithCode(
+export async function completeWithSecondFactor(
   parts: Parts,
-  { code, browserToken, ...arrival }: Arrival & { readonly code: string; readonly browserToken: string | undefined },
+  { code, browserToken, ...client }: LoginClient & { readonly code: string; readonly browserToken: string | undefined },
 ): Promise<SignedIn> {
   const name = { kind: 'second', token: browserToken ?? '' } as const
   const tried = browserToken === undefined ? undefined : await tryStep(parts, name)
@@ -64,16 +64,16 @@ export async function enterWithCode(
   await requireSecondFactor(parts, user, code)
   // A ban or a new password in between has ended the step.
   if (!(await takeStep(parts, name, [name.token]))) fail('login_step_lost')
-  return openSession(parts, user, arrival)
+  return openSession(parts, user, client)
 }
 
 /**
- * Starts the session of somebody who has proved everything, as the user was before the proof. A password that was changed since has ended
- * all sessions, and ends this login too: throws `login_step_lost`.
+ * Creates the session after all factors, for the user as read before they were checked. A password that was changed since has ended all
+ * sessions and ends this login too: throws `login_step_lost`.
  */
-export async function openSession(parts: Parts, user: Row<'users'>, { address, userAgent }: Arrival): Promise<SignedIn> {
+export async function openSession(parts: Parts, user: Row<'users'>, { address, userAgent }: LoginClient): Promise<SignedIn> {
   const token = await parts.db.transaction().execute(async (within) => {
-    const { password_hash } = await lockOwn(parts, within, user.id)
+    const { password_hash } = await lockUser(parts, within, user.id)
     if (password_hash !== user.password_hash) fail('login_step_lost')
     return parts.sessions.create({ userId: user.id, address, userAgent }, within)
   })

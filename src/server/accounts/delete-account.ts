@@ -7,7 +7,7 @@ import type { Accounts } from './sign-in.ts'
 import { requireFresh } from './step-up.ts'
 
 /** Deletes the own account. Its name and address stay taken. Throws `fresh_login_required`, `root_protected`, `not_found`. */
-export async function deleteSelf(accounts: Accounts, caller: Caller, sessionToken: string | undefined): Promise<void> {
+export async function deleteAccount(accounts: Accounts, caller: Caller, sessionToken: string | undefined): Promise<void> {
   await requireFresh(accounts, sessionToken)
   if (isRoot(caller.role)) fail('root_protected')
   await accounts.db.transaction().execute(async (within) => {

@@ -1,4 +1,4 @@
-import type { OutsideProvider } from '../../../contract/entities/outside-account.ts'
+import type { IdentityProvider } from '../../../contract/entities/external-identity.ts'
 import type { OptionValues } from '../../../contract/options/index.ts'
 import { fail } from '../../lib/failure.ts'
 import type { IdentityColumn } from '../users.ts'
@@ -10,7 +10,7 @@ const needed = {
   wechat: ['WeChatServerAddress', 'WeChatServerToken'],
   telegram: ['TelegramBotName', 'TelegramBotToken'],
   oidc: ['oidc.client_id', 'oidc.client_secret', 'oidc.well_known', 'ServerAddress'],
-} as const satisfies Record<OutsideProvider, readonly (keyof OptionValues)[]>
+} as const satisfies Record<IdentityProvider, readonly (keyof OptionValues)[]>
 
 const switches = {
   github: 'GitHubOAuthEnabled',
@@ -18,7 +18,7 @@ const switches = {
   wechat: 'WeChatAuthEnabled',
   telegram: 'TelegramOAuthEnabled',
   oidc: 'oidc.enabled',
-} as const satisfies Record<OutsideProvider, keyof OptionValues>
+} as const satisfies Record<IdentityProvider, keyof OptionValues>
 
 export const identityColumns = {
   github: 'github_id',
@@ -26,14 +26,14 @@ export const identityColumns = {
   wechat: 'wechat_id',
   telegram: 'telegram_id',
   oidc: 'oidc_id',
-} as const satisfies Record<OutsideProvider, IdentityColumn>
+} as const satisfies Record<IdentityProvider, IdentityColumn>
 
 /** Whether the site offers a provider: switched on, and with all that it needs. */
-export function isOffered(options: OptionValues, provider: OutsideProvider): boolean {
+export function isProviderEnabled(options: OptionValues, provider: IdentityProvider): boolean {
   return options[switches[provider]] && needed[provider].every((key) => options[key] !== '')
 }
 
 /** Throws `outside_off`. */
-export function requireOffered(options: OptionValues, provider: OutsideProvider): void {
-  if (!isOffered(options, provider)) fail('outside_off')
+export function requireProviderEnabled(options: OptionValues, provider: IdentityProvider): void {
+  if (!isProviderEnabled(options, provider)) fail('outside_off')
 }

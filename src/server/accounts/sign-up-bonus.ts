@@ -7,7 +7,7 @@ import { recordLog } from '../usage/log.ts'
 import { credit } from '../wallet/credit.ts'
 import { quotaText } from '../wallet/quota-text.ts'
 
-/** What a new user gets, and who invited them. All of it happens in the transaction that makes the user, so that it happens once. */
+/** The bonus of a new user and of their inviter, in the transaction that creates the user, so that it is granted once. */
 export interface NewMember {
   readonly userId: number
   readonly username: string
@@ -28,20 +28,20 @@ export async function findInviter(within: Within, code: string): Promise<number>
   return inviter?.id ?? 0
 }
 
-/** Books the gifts that the options promise, to the new user's balance and to what the inviter has earned, with their log rows. */
-export async function giveWelcome(core: Core, within: Within, { userId, username, inviterId }: NewMember): Promise<void> {
+/** Credits the bonuses of the options to the new user's balance and to the inviter's earnings, with their log rows. */
+export async function grantSignUpBonus(core: Core, within: Within, { userId, username, inviterId }: NewMember): Promise<void> {
   const { QuotaForNewUser: forAll, QuotaForInvitee: forInvited } = core.options.current
   const at = seconds(core.now())
-  const give = async (amount: number, kind: 'grant' | 'reward', words: { zh: string; en: string }) => {
+  const grant = async (amount: number, kind: 'grant' | 'reward', words: { zh: string; en: string }) => {
     if (amount === 0) return
     await credit(within, { userId, kind, amount, reference: `${kind}:welcome:${userId}`, at })
     const content = `${words.zh} ${quotaText(core, amount)} / ${words.en} ${quotaText(core, amount)}`
     await recordLog(within, { type: logType.system, at, userId, username, content, quota: amount })
   }
 
-  await give(forAll, 'grant', { zh: '新用户注册赠送', en: 'Gift for registering:' })
+  await grant(forAll, 'grant', { zh: '新用户注册赠送', en: 'Gift for registering:' })
   if (inviterId === 0) return
-  await give(forInvited, 'reward', { zh: '使用邀请码赠送', en: 'Gift for using an invite code:' })
+  await grant(forInvited, 'reward', { zh: '使用邀请码赠送', en: 'Gift for using an invite code:' })
   await rewardInviter(core, within, { inviterId, at })
 }
 

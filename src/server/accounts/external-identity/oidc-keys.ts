@@ -2,11 +2,11 @@ import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVeri
 import { fail } from '../../lib/failure.ts'
 import { parseUrl } from '../../lib/parse-url.ts'
 import type { Core } from '../../options/core.ts'
-import type { Peers } from './peers.ts'
-import { type Answered, requireText } from './profile.ts'
+import type { ProviderClient } from './endpoints.ts'
+import { type ProviderAnswer, requireText } from './read-profile.ts'
 
 /** What the provider says of itself. https://openid.net/specs/openid-connect-discovery-1_0.html */
-export interface OidcSite {
+export interface OidcDiscovery {
   readonly issuer: string
   readonly authorize: string
   readonly token: string
@@ -32,26 +32,26 @@ interface Kept<Value> {
 /** Discovery and keys of the OpenID provider, kept for some minutes, and the check of what it signs. */
 export class OidcKeys {
   readonly #core: Pick<Core, 'now'>
-  readonly #peers: Peers
-  #site: Kept<OidcSite> | undefined
+  readonly #providers: ProviderClient
+  #site: Kept<OidcDiscovery> | undefined
   #keys: Kept<JSONWebKeySet> | undefined
 
-  constructor(core: Pick<Core, 'now'>, peers: Peers) {
+  constructor(core: Pick<Core, 'now'>, providers: ProviderClient) {
     this.#core = core
-    this.#peers = peers
+    this.#providers = providers
   }
 
   /** Throws `outside_failed`, also for a provider that names another issuer than the one it was asked as. */
-  async site(address: string): Promise<OidcSite> {
+  async site(address: string): Promise<OidcDiscovery> {
     const url = address.endsWith(wellKnown) ? address : `${address}${wellKnown}`
     if (this.#site && this.#isFresh(this.#site, url, keptMs)) return this.#site.value
-    const value = readSite(await this.#peers.ask({ url }), url)
+    const value = readSite(await this.#providers.call({ url }), url)
     this.#site = { of: url, value, readAt: this.#core.now() }
     return value
   }
 
   /** The claims of an identity that this provider made for this client and this login. Throws `outside_failed`. */
-  async verify(site: OidcSite, { idToken, clientId, nonce }: { idToken: string; clientId: string; nonce: string }) {
+  async verify(site: OidcDiscovery, { idToken, clientId, nonce }: { idToken: string; clientId: string; nonce: string }) {
     const check = async (keys: JSONWebKeySet) => {
       const { payload } = await jwtVerify(idToken, createLocalJWKSet(keys), {
         issuer: site.issuer,
@@ -77,9 +77,9 @@ export class OidcKeys {
     }
   }
 
-  async #readKeys(site: OidcSite, maxAgeMs: number): Promise<JSONWebKeySet> {
+  async #readKeys(site: OidcDiscovery, maxAgeMs: number): Promise<JSONWebKeySet> {
     if (this.#keys && this.#isFresh(this.#keys, site.keys, maxAgeMs)) return this.#keys.value
-    const { keys } = await this.#peers.ask({ url: site.keys })
+    const { keys } = await this.#providers.call({ url: site.keys })
     if (!Array.isArray(keys)) throw new Error('The provider has no keys')
     // The library checks each key before it uses it.
     const value = { keys } as JSONWebKeySet
@@ -98,7 +98,7 @@ function isFor({ aud, azp }: JWTPayload, clientId: string): boolean {
   return azp === undefined ? !Array.isArray(aud) || aud.length === 1 : azp === clientId
 }
 
-function readSite(answer: Answered, url: string): OidcSite {
+function readSite(answer: ProviderAnswer, url: string): OidcDiscovery {
   const issuer = requireText(answer, 'issuer', 300)
   if (`${issuer.replace(/\/$/, '')}${wellKnown}` !== url) fail('outside_failed', {}, { detail: 'the issuer is another' })
   const methods = answer.token_endpoint_auth_methods_supported
@@ -113,7 +113,7 @@ function readSite(answer: Answered, url: string): OidcSite {
 }
 
 /** A provider that is asked over https may not lead to anything less. */
-function requireWebAddress(answer: Answered, name: string, asked: string): string {
+function requireWebAddress(answer: ProviderAnswer, name: string, asked: string): string {
   const address = requireText(answer, name, 2000)
   const isSafe = /^https:\/\//i.test(address) || (asked.startsWith('http://') && /^http:\/\//i.test(address))
   return isSafe && parseUrl(address) ? address : fail('outside_failed', {}, { detail: `${name} is no web address` })

@@ -18,14 +18,14 @@ import type { ConsoleRateLimits } from '../limits/console-rate-limits.ts'
 import type { App } from '../parts.ts'
 import type { Context } from './context.ts'
 
-/** What tells one client from another, and counts how often each calls. */
-export interface Gate {
+/** Identifies clients and limits their rate. */
+export interface ClientLimits {
   readonly clientOf: ClientReader
   readonly requests: ConsoleRateLimits
 }
 
-/** What is known of a call once it may be made. */
-export interface Admitted {
+/** An authorized call. */
+export interface AuthorizedCall {
   readonly client: Client
   readonly identity: Identity | undefined
 }
@@ -39,28 +39,28 @@ const signingLines: readonly string[] = [
   'GET /api/user/logout',
   'POST /api/user/logout',
 ] satisfies Line[]
-/** Open to strangers; but of who is signed in it begins a binding, which would outlive the password. */
-const visitLine: string = 'GET /api/oauth/state' satisfies Line
+/** Public; but for a signed-in user it starts a binding, which would outlive the password that must be changed. */
+const oauthStateLine: string = 'GET /api/oauth/state' satisfies Line
 const optionLine: string = 'PUT /api/option/' satisfies Line
 
 /**
- * Lets a call in, by what its headers say, or throws: from which page, how often, who, with which role. Nothing is open unless its
- * route says so.
+ * Authorizes a call by its headers, or throws: the origin, the rate limit, the identity and the role that the route requires. A route is
+ * open only when it says so.
  */
-export async function admit(
+export async function authorizeRoute(
   app: App,
-  gate: Gate,
+  clientLimits: ClientLimits,
   { line, route, request }: { line: string; route: Route; request: FastifyRequest },
-): Promise<Admitted> {
+): Promise<AuthorizedCall> {
   // Before it is counted: a page of another site must not use up what our user may ask for.
   if (route.writes) requireOwnPage(app, request.headers)
   else if (isWriting(line, route)) requireOwnOrigin(app, request.headers)
-  const client = gate.clientOf(request.raw)
-  await gate.requests.count(route.limit ? ['every', route.limit] : ['every'], client.address)
+  const client = clientLimits.clientOf(request.raw)
+  await clientLimits.requests.count(route.limit ? ['every', route.limit] : ['every'], client.address)
 
   if (route.access === 'public') {
     const identity = await identifyVisitor(app, request.headers)
-    if (identity && line === visitLine) requireChangedPassword(identity, client)
+    if (identity && line === oauthStateLine) requireChangedPassword(identity, client)
     return { client, identity }
   }
 
@@ -69,7 +69,7 @@ export async function admit(
   return { client, identity }
 }
 
-/** Who asks, where the route may be used by nobody unknown. Throws when they may not, or may no longer. */
+/** The identity of the caller of a route that needs one. Throws when it is missing or may not use the route. */
 export async function requireCallerOf(app: App, route: Route, request: FastifyRequest): Promise<Identity> {
   const identity = await requireIdentity(app, headersOf(route, request))
   if (!mayAccess(identity.account.role, route.access)) fail('permission_denied')

@@ -3,7 +3,7 @@ import { mailOptions } from '../../../test/helpers/accounts.ts'
 import { newAuthenticator } from '../../../test/helpers/authenticator.ts'
 import { type Signed, startConsole, type TestConsole } from '../../../test/helpers/console.ts'
 import { type SmtpServer, startSmtpServer } from '../../../test/helpers/smtp-server.ts'
-import { unbindOutside } from '../accounts/outside/bindings.ts'
+import { unbindIdentity } from '../accounts/external-identity/bindings.ts'
 import { periodAt, totpCode } from '../lib/totp.ts'
 import type { Caller } from '../options/core.ts'
 
@@ -97,7 +97,7 @@ describe.each(['sqlite', 'postgres'] as const)('the owner of an account over %s'
 
   it('is told nothing of what did not happen', async () => {
     const before = smtp.mails.length
-    await expect(unbindOutside(console.app, { ...root, id: owner.id }, 'github')).rejects.toMatchObject({
+    await expect(unbindIdentity(console.app, { ...root, id: owner.id }, 'github')).rejects.toMatchObject({
       code: 'nothing_changed',
     })
     expect((await console.call('DELETE /api/user/two_factor', { as: owner })).json().success).toBe(false)

@@ -1,4 +1,4 @@
-import { type OutsideProvider, outsideNames } from '../../contract/entities/outside-account.ts'
+import { type IdentityProvider, providerNames } from '../../contract/entities/external-identity.ts'
 import { fill, type Language, type Text, type TextParams } from '../../contract/text.ts'
 import { AppError } from '../lib/failure.ts'
 import { background } from '../lib/logger.ts'
@@ -7,7 +7,7 @@ import { writeMail } from '../notify/mails.ts'
 import type { Core } from '../options/core.ts'
 import { readSetting } from './setting.ts'
 
-/** What is worth telling the owner of an account: whoever did it could get in, or keep the owner out, from now on. */
+/** Changes of the login methods of an account, of which its owner gets a notice: whoever made one can log in, or lock the owner out. */
 const changes = {
   twoFactorOn: { zh: '开启了两步验证', en: 'two-factor authentication was switched on' },
   twoFactorOff: { zh: '关闭了两步验证', en: 'two-factor authentication was switched off' },
@@ -22,21 +22,21 @@ const changes = {
 export type AccountChange = keyof typeof changes
 
 /**
- * Mails the owner what has changed in the ways into the account, to the address that the account has proved; whoever has none, or a
- * site without mail, is told nothing. The act is done by then: a mail that fails is logged and holds nothing up.
+ * Mails the owner a notice of a change of the login methods, to the verified address of the account; without one, or on a site without
+ * mail, nothing is sent. The mail is sent in the background after the change; a failure is logged.
  */
-export function tellOwner(
+export function sendSecurityNotice(
   parts: Core & { readonly mailer: Mailer },
   owner: { readonly id: number; readonly language?: Language },
   change: AccountChange,
   params: TextParams = {},
 ): void {
-  background(parts.logger, 'telling an owner of a change', mailOwner(parts, owner, change, params))
+  background(parts.logger, 'sending a security notice', mailOwner(parts, owner, change, params))
 }
 
 /** The names of a provider, for the words of a change. */
-export function namesOf(provider: OutsideProvider): TextParams {
-  return { ...outsideNames[provider] }
+export function namesOf(provider: IdentityProvider): TextParams {
+  return { ...providerNames[provider] }
 }
 
 async function mailOwner(

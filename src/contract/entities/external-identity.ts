@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import type { Text } from '../text.ts'
 
-/** Where somebody may have an account that lets them in here. */
-export const outsideProviders = ['github', 'linuxdo', 'wechat', 'telegram', 'oidc'] as const
-export const outsideProvider = z.enum(outsideProviders)
-export type OutsideProvider = z.output<typeof outsideProvider>
+/** External identity providers. */
+export const identityProviders = ['github', 'linuxdo', 'wechat', 'telegram', 'oidc'] as const
+export const identityProvider = z.enum(identityProviders)
+export type IdentityProvider = z.output<typeof identityProvider>
 
-/** Those that a browser is sent to, and comes back from with a code. */
-export const visitedProviders = ['github', 'linuxdo', 'oidc'] as const satisfies readonly OutsideProvider[]
-export type VisitedProvider = (typeof visitedProviders)[number]
+/** Providers with the OAuth authorization code flow. */
+export const oauthProviders = ['github', 'linuxdo', 'oidc'] as const satisfies readonly IdentityProvider[]
+export type OAuthProvider = (typeof oauthProviders)[number]
 
-/** What people know them by. The site names its own OpenID provider itself. */
-export const outsideNames: Readonly<Record<OutsideProvider, Text>> = {
+/** Display names. The site configures the name of its own OpenID provider. */
+export const providerNames: Readonly<Record<IdentityProvider, Text>> = {
   github: { zh: 'GitHub', en: 'GitHub' },
   linuxdo: { zh: 'LinuxDO', en: 'LinuxDO' },
   wechat: { zh: '微信', en: 'WeChat' },
@@ -20,7 +20,7 @@ export const outsideNames: Readonly<Record<OutsideProvider, Text>> = {
 }
 
 /** One provider in the settings of a user: what is bound there, '' for nothing, and whether the site offers it now. */
-export const binding = z.object({ provider: outsideProvider, account: z.string(), offered: z.boolean() })
+export const binding = z.object({ provider: identityProvider, account: z.string(), offered: z.boolean() })
 export type Binding = z.output<typeof binding>
 
 export const telegramFieldNames = ['id', 'first_name', 'last_name', 'username', 'photo_url', 'auth_date', 'hash', 'lang'] as const

@@ -1,10 +1,10 @@
 import { createHmac, hash } from 'node:crypto'
-import { type TelegramFields, telegramFields } from '../../../contract/entities/outside-account.ts'
+import { type TelegramFields, telegramFields } from '../../../contract/entities/external-identity.ts'
 import { seconds } from '../../lib/clock.ts'
 import { fail } from '../../lib/failure.ts'
 import { sameSecret } from '../../lib/secrets.ts'
 import { spendOnce } from '../login-steps.ts'
-import type { OutsideCore, Profile } from './visit.ts'
+import type { IdentityCore, Profile } from './oauth-provider.ts'
 
 /** The widget hands its data over at once: what is older was kept by somebody. */
 const ageMaxMinutes = 10
@@ -14,7 +14,7 @@ const aheadMaxSeconds = 60
  * The Telegram user whom the widget's data name. It is signed with the token of the bot; each is good once and for some minutes.
  * https://core.telegram.org/widgets/login#checking-authorization. Throws `outside_failed`.
  */
-export async function identifyTelegram(core: OutsideCore, given: TelegramFields): Promise<Profile> {
+export async function identifyTelegram(core: IdentityCore, given: TelegramFields): Promise<Profile> {
   const { TelegramBotToken: token } = core.options.current
   const signed = given.hash.toLowerCase()
   if (token === '' || !sameSecret(signed, signatureOf(given, token))) fail('outside_failed', {}, { detail: 'wrong signature' })

@@ -1,9 +1,9 @@
 import { fail } from '../../lib/failure.ts'
 
 /** Reading what providers answer: any member may be missing or of another kind. */
-export type Answered = Readonly<Record<string, unknown>>
+export type ProviderAnswer = Readonly<Record<string, unknown>>
 
-export function textOf(answer: Answered, name: string): string {
+export function textOf(answer: ProviderAnswer, name: string): string {
   const value = answer[name]
   return typeof value === 'string' ? value : ''
 }
@@ -11,14 +11,14 @@ export function textOf(answer: Answered, name: string): string {
 /**
  * A numeric id, as text: zero is none, and a number that JSON cannot hold exactly would be another person's. Throws `outside_failed`.
  */
-export function numericId(answer: Answered, name = 'id'): string {
+export function numericId(answer: ProviderAnswer, name = 'id'): string {
   const value = answer[name]
   const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value
   return typeof text === 'string' && /^[1-9]\d{0,18}$/.test(text) ? text : fail('outside_failed', {}, { detail: 'no numeric id' })
 }
 
 /** Throws `outside_failed`. */
-export function requireText(answer: Answered, name: string, lengthMax = 8192): string {
+export function requireText(answer: ProviderAnswer, name: string, lengthMax = 8192): string {
   const text = textOf(answer, name)
   return text !== '' && text.length <= lengthMax ? text : fail('outside_failed', {}, { detail: `no ${name}` })
 }

@@ -1,31 +1,36 @@
+import {
+  type Binding,
+  type IdentityProvider,
+  identityProviders,
+  providerNames,
+} from '../../../contract/entities/external-identity.ts'
 import { logType } from '../../../contract/entities/log.ts'
-import { type Binding, type OutsideProvider, outsideNames, outsideProviders } from '../../../contract/entities/outside-account.ts'
 import { isUniqueViolation, type Within } from '../../db/open.ts'
 import { seconds } from '../../lib/clock.ts'
 import { fail } from '../../lib/failure.ts'
 import type { Caller, Core } from '../../options/core.ts'
 import { recordLog } from '../../usage/log.ts'
+import { lockUser, requireLoginMethod } from '../login-methods.ts'
 import { findUser } from '../users.ts'
-import { lockOwn, requireWayIn } from '../ways-in.ts'
-import { identityColumns, isOffered } from './offered.ts'
-import type { Profile } from './visit.ts'
+import { identityColumns, isProviderEnabled } from './enabled-providers.ts'
+import type { Profile } from './oauth-provider.ts'
 
-/** The outside accounts of a user. An account is bound to one user here for ever, also when that user was deleted. */
+/** The external identities of a user. An identity stays bound to one user, also when that user is deleted. */
 
 export async function listBindings(core: Core, userId: number): Promise<Binding[]> {
   const user = await findUser(core.db, userId)
-  return outsideProviders.map((provider) => ({
+  return identityProviders.map((provider) => ({
     provider,
     account: user[identityColumns[provider]],
-    offered: isOffered(core.options.current, provider),
+    offered: isProviderEnabled(core.options.current, provider),
   }))
 }
 
-/** Binds an outside account, in the place of an older one of the same provider. Throws `outside_taken`, `not_found`. */
-export async function bindOutside(
+/** Binds an external identity and replaces an earlier one of the same provider. Throws `outside_taken`, `not_found`. */
+export async function bindIdentity(
   core: Core,
   caller: Caller,
-  { provider, profile }: { provider: OutsideProvider; profile: Profile },
+  { provider, profile }: { provider: IdentityProvider; profile: Profile },
 ): Promise<void> {
   await core.db.transaction().execute(async (within) => {
     const { numUpdatedRows } = await within
@@ -39,25 +44,25 @@ export async function bindOutside(
         throw error
       })
     if (numUpdatedRows === 0n) fail('not_found')
-    const { zh, en } = outsideNames[provider]
+    const { zh, en } = providerNames[provider]
     await note(core, within, caller, `绑定了 ${zh} 账户 ${profile.subject} / Bound the ${en} account ${profile.subject}`)
   })
   core.bus.publish('user', caller.id)
 }
 
-/** Takes a binding away, unless nobody could log in any more. Throws `nothing_changed`, `last_way_in`. */
-export async function unbindOutside(core: Core, caller: Caller, provider: OutsideProvider): Promise<void> {
+/** Removes a binding, unless it is the last login method of the user. Throws `nothing_changed`, `last_way_in`. */
+export async function unbindIdentity(core: Core, caller: Caller, provider: IdentityProvider): Promise<void> {
   const column = identityColumns[provider]
   await core.db.transaction().execute(async (within) => {
-    const user = await lockOwn(core, within, caller.id)
+    const user = await lockUser(core, within, caller.id)
     if (user[column] === '') fail('nothing_changed')
     await within
       .updateTable('users')
       .set({ [column]: '' })
       .where('id', '=', caller.id)
       .execute()
-    await requireWayIn(core, within, caller.id)
-    const { zh, en } = outsideNames[provider]
+    await requireLoginMethod(core, within, caller.id)
+    const { zh, en } = providerNames[provider]
     await note(core, within, caller, `解绑了 ${zh} 账户 ${user[column]} / Unbound the ${en} account ${user[column]}`)
   })
   core.bus.publish('user', caller.id)

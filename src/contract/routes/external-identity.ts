@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { binding, outsideProvider, telegramFields } from '../entities/outside-account.ts'
+import { binding, identityProvider, telegramFields } from '../entities/external-identity.ts'
 import { signedInUser } from '../entities/user.ts'
 import { queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
@@ -47,9 +47,9 @@ const telegramBind = {
   reply: z.null(),
 } as const
 
-const visit = z.object({ state: z.string(), url: z.string() })
+const oauthStart = z.object({ state: z.string(), url: z.string() })
 
-export const outsideRoutes = routes({
+export const externalIdentityRoutes = routes({
   'GET /api/oauth/state': {
     access: 'public',
     summary: 'A state for the page of a provider, for clients that make its address themselves; binds when signed in',
@@ -62,8 +62,8 @@ export const outsideRoutes = routes({
     access: 'public',
     summary: 'Begin a login at a provider: the state, and the address to go to where there is one',
     limit: 'critical',
-    body: z.object({ provider: outsideProvider, aff: affCode }),
-    reply: visit,
+    body: z.object({ provider: identityProvider, aff: affCode }),
+    reply: oauthStart,
   },
   'GET /api/oauth/github': { ...comeBack, writes: true, query: back },
   'POST /api/oauth/github': { ...comeBack, body: back },
@@ -88,14 +88,14 @@ export const outsideRoutes = routes({
     access: 'user',
     summary: 'Begin to bind an account of a provider; needs a fresh login',
     limit: 'critical',
-    body: z.object({ provider: outsideProvider }),
-    reply: visit,
+    body: z.object({ provider: identityProvider }),
+    reply: oauthStart,
   },
   'DELETE /api/user/binding/:provider': {
     access: 'user',
     summary: 'Take a binding away, unless it is the last way in; needs a fresh login',
     limit: 'critical',
-    params: z.object({ provider: outsideProvider }),
+    params: z.object({ provider: identityProvider }),
     reply: z.null(),
   },
 })

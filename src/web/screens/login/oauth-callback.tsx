@@ -1,7 +1,7 @@
 import { Loader } from '@mantine/core'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { telegramFieldNames, type VisitedProvider, visitedProviders } from '../../../contract/entities/outside-account.ts'
+import { type OAuthProvider, oauthProviders, telegramFieldNames } from '../../../contract/entities/external-identity.ts'
 import { call, callWhole } from '../../lib/call.ts'
 import { textOf, useText } from '../../lib/i18n.ts'
 import { inviteCode } from '../../lib/invite.ts'
@@ -13,7 +13,7 @@ import { entryTexts } from './entry-texts.ts'
 import styles from './login.module.css'
 import { needsSecondFactor, SecondFactor } from './second-factor.tsx'
 
-/** Where browsers land that come back from a provider. What they bring is good once, and does not stay in the address. */
+/** The redirect URI of the providers. Code and state are valid once, and are removed from the address. */
 export function Screen() {
   const say = useText(entryTexts)
   const navigate = useNavigate()
@@ -26,7 +26,7 @@ export function Screen() {
     begun.current = true
     const given = parseSearch(location.search)
     window.history.replaceState(window.history.state, '', pathname)
-    comeBack(pathname, given)
+    handleCallback(pathname, given)
       .then((went) => {
         toast.success(textOf(entryTexts, went === 'bound' ? 'bound' : 'success'))
         void navigate({ to: went === 'bound' ? '/setting' : '/token', replace: true })
@@ -58,14 +58,14 @@ export function Screen() {
 
 type Given = Readonly<Record<string, string>>
 
-async function comeBack(pathname: string, given: Given): Promise<'in' | 'bound'> {
+async function handleCallback(pathname: string, given: Given): Promise<'in' | 'bound'> {
   const name = pathname.split('/').at(-1)
   if (name === 'telegram') return comeFromTelegram(given)
   if (given.error)
     throw new Error(given.error === 'access_denied' ? textOf(entryTexts, 'denied') : given.error_description || given.error)
 
-  const provider = visitedProviders.find((known) => known === name) ?? 'github'
-  const line: `POST /api/oauth/${VisitedProvider}` = `POST /api/oauth/${provider}`
+  const provider = oauthProviders.find((known) => known === name) ?? 'github'
+  const line: `POST /api/oauth/${OAuthProvider}` = `POST /api/oauth/${provider}`
   const { data, message } = await callWhole(line, { body: { code: given.code ?? '', state: given.state ?? '' } })
   if (message === 'bind' || !data) return 'bound'
   inviteCode.write(undefined)

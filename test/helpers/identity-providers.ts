@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
-import type { PeerAddresses } from '../../src/server/accounts/outside/peers.ts'
+import type { ProviderEndpoints } from '../../src/server/accounts/external-identity/endpoints.ts'
 
 /** What a peer does instead of answering well. */
 export type Trouble = 'slow' | 'huge' | 'redirect' | 'html' | 'failing' | 'list'
@@ -15,11 +15,11 @@ export interface PeerRequest {
 
 /**
  * GitHub, LinuxDO, a WeChat server and an OpenID provider in one, on loopback. Codes are handed out by the test as the provider's page
- * would do; each is good once, for the PKCE challenge of its visit.
+ * would do; each is good once, for the PKCE challenge of its request.
  */
-export interface IdentityPeers {
+export interface IdentityProviders {
   readonly url: string
-  readonly addresses: PeerAddresses
+  readonly addresses: ProviderEndpoints
   readonly requests: PeerRequest[]
   /** Who sits at the pages of the providers, for tests with a browser. */
   visitor: Readonly<Record<string, unknown>>
@@ -43,7 +43,7 @@ interface Approved {
   readonly nonce: string
 }
 
-export async function startIdentityPeers(now: () => number): Promise<IdentityPeers> {
+export async function startIdentityProviders(now: () => number): Promise<IdentityProviders> {
   const codes = new Map<string, Approved>()
   const tokens = new Map<string, Approved>()
   const requests: PeerRequest[] = []
@@ -56,7 +56,7 @@ export async function startIdentityPeers(now: () => number): Promise<IdentityPee
   // A server that listens on TCP has an address of this form.
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-  const peers: IdentityPeers = {
+  const peers: IdentityProviders = {
     url,
     addresses: {
       github: { authorize: `${url}/github/authorize`, token: `${url}/github/token`, user: `${url}/github/user` },

@@ -1,16 +1,21 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { password, type Signed, startConsole, type TestConsole } from '../../../test/helpers/console.ts'
-import { type IdentityPeers, startIdentityPeers, type Trouble, telegramData } from '../../../test/helpers/identity-peers.ts'
+import {
+  type IdentityProviders,
+  startIdentityProviders,
+  type Trouble,
+  telegramData,
+} from '../../../test/helpers/identity-providers.ts'
 import type { Caller } from '../options/core.ts'
 
 const root: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '' }
 const botToken = '123456:canary-bot-token'
 const secrets = ['canary-github', 'canary-linuxdo', 'canary-oidc', 'wechat-secret', botToken]
-const visited = ['github', 'linuxdo', 'oidc'] as const
+const oauth = ['github', 'linuxdo', 'oidc'] as const
 
-describe.each(['sqlite', 'postgres'] as const)('outside accounts over %s', (kind) => {
+describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (kind) => {
   let console: TestConsole
-  let peers: IdentityPeers
+  let peers: IdentityProviders
   let clock: () => number = () => 0
   let count = 0
   let drawn = 1000
@@ -19,8 +24,8 @@ describe.each(['sqlite', 'postgres'] as const)('outside accounts over %s', (kind
     for (const [key, value] of Object.entries(values)) await console.app.options.save({ key, value, caller: root })
   }
   beforeAll(async () => {
-    peers = await startIdentityPeers(() => clock())
-    console = await startConsole(kind, { peers: { addresses: peers.addresses, timeoutMs: 2000 } })
+    peers = await startIdentityProviders(() => clock())
+    console = await startConsole(kind, { identityProviders: { endpoints: peers.addresses, timeoutMs: 2000 } })
     clock = () => console.clock.now()
     await set({
       ServerAddress: 'http://site.test',
@@ -90,7 +95,7 @@ describe.each(['sqlite', 'postgres'] as const)('outside accounts over %s', (kind
     return (await back(provider, peers.approve(url, user), { cookie })).json()
   }
 
-  it.each(visited)('registers who comes from %s for the first time, and signs in who comes again', async (provider) => {
+  it.each(oauth)('signs up on the first login by %s and signs in on the next', async (provider) => {
     const inviter = await console.addUser(`inv_${provider}`)
     const { aff_code } = await console.app.db
       .selectFrom('users')
@@ -113,7 +118,7 @@ describe.each(['sqlite', 'postgres'] as const)('outside accounts over %s', (kind
   })
 
   it('[T016] asks with PKCE, state, nonce and the saved address, whatever host a request names', async () => {
-    for (const provider of visited) {
+    for (const provider of oauth) {
       const response = await raw('POST /api/oauth/state', {
         body: { provider, aff: null },
         headers: { host: 'evil.test', 'x-forwarded-host': 'evil.test' },
@@ -158,7 +163,7 @@ describe.each(['sqlite', 'postgres'] as const)('outside accounts over %s', (kind
     expect(peers.requests.filter(({ form }) => form.code === late.answer.code)).toEqual([])
   })
 
-  it('[T020] takes no code twice, nor one of another visit', async () => {
+  it('[T020] takes no code twice, nor one of another state', async () => {
     const [victim, attacker] = [await begin('github'), await begin('github')]
     const stolen = peers.approve(victim.url, person())
     const given = { code: stolen.code, state: attacker.state }
@@ -173,7 +178,7 @@ describe.each(['sqlite', 'postgres'] as const)('outside accounts over %s', (kind
     const before = peers.requests.length
     for (const code of hostile) {
       expect((await back('github', { code, state: code })).json().success, code).toBe(false)
-      for (const provider of visited) {
+      for (const provider of oauth) {
         const { cookie, state } = await begin(provider)
         expect((await back(provider, { code, state }, { cookie })).json().success, `${provider} ${code}`).toBe(false)
       }
@@ -202,7 +207,7 @@ describe.each(['sqlite', 'postgres'] as const)('outside accounts over %s', (kind
     for (const line of lines) expect([line, (await json(line, { headers })).code]).toEqual([line, 'origin_refused'])
   })
 
-  it.each(visited)('binds an account of %s to who is signed in, once for all users, and unbinds it', async (provider) => {
+  it.each(oauth)('binds an account of %s to who is signed in, once for all users, and unbinds it', async (provider) => {
     const [ada, bob] = [await console.addUser(`a_${provider}`), await console.addUser(`b_${provider}`)]
     const user = person()
     const bind = async (as: Signed) => {
@@ -229,7 +234,7 @@ describe.each(['sqlite', 'postgres'] as const)('outside accounts over %s', (kind
     expect((await bind(bob)).message).toBe('bind')
   })
 
-  it('binds nothing by a visit that somebody else, or another session, has begun', async () => {
+  it('binds nothing by a state that another user or session has started', async () => {
     const [ada, eve] = [await console.addUser('victim'), await console.addUser('attacker')]
     const { url } = await beginBind('github', eve)
     const answer = peers.approve(url, person())
@@ -271,9 +276,9 @@ describe.each(['sqlite', 'postgres'] as const)('outside accounts over %s', (kind
   it('makes one user of one person who comes by several doors at once', async () => {
     const user = person()
     const before = await userCount()
-    const visits = await Promise.all(Array.from({ length: 6 }, () => begin('github')))
+    const starts = await Promise.all(Array.from({ length: 6 }, () => begin('github')))
     const answers = await Promise.all(
-      visits.map(async ({ cookie, url }) => (await back('github', peers.approve(url, user), { cookie })).json()),
+      starts.map(async ({ cookie, url }) => (await back('github', peers.approve(url, user), { cookie })).json()),
     )
     expect(new Set(answers.map(({ data }) => data?.id)).size).toBe(1)
     expect(await userCount()).toBe(before + 1)
@@ -304,7 +309,7 @@ describe.each(['sqlite', 'postgres'] as const)('outside accounts over %s', (kind
     '[T023] a peer that is in trouble (%s) changes nothing, and is one plain failure',
     async (trouble: Trouble) => {
       const users = await userCount()
-      const asked = await Promise.all(visited.map(async (provider) => ({ provider, ...(await begin(provider)) })))
+      const asked = await Promise.all(oauth.map(async (provider) => ({ provider, ...(await begin(provider)) })))
       peers.trouble = trouble
       const answers = await Promise.all([
         ...asked.map(async ({ provider, cookie, url }) => back(provider, peers.approve(url, person()), { cookie })),

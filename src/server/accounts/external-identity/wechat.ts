@@ -1,13 +1,13 @@
 import { fail } from '../../lib/failure.ts'
-import { textOf } from './profile.ts'
-import type { OutsideCore, Profile } from './visit.ts'
+import type { IdentityCore, Profile } from './oauth-provider.ts'
+import { textOf } from './read-profile.ts'
 
 /** Turns the code that the official account sent somebody into a WeChat user. Throws `code_wrong`, `outside_failed`. */
-export async function identifyWechat({ options, outside }: OutsideCore, code: string): Promise<Profile> {
+export async function identifyWechat({ options, identity }: IdentityCore, code: string): Promise<Profile> {
   const { WeChatServerAddress, WeChatServerToken } = options.current
   const given = code.trim()
   if (given === '' || given.length > 100) fail('code_wrong')
-  const answer = await outside.peers.ask({
+  const answer = await identity.providers.call({
     url: `${WeChatServerAddress}/api/wechat/user?code=${encodeURIComponent(given)}`,
     headers: { authorization: WeChatServerToken },
   })

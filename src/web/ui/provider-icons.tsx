@@ -6,8 +6,8 @@ import {
   type IconProps,
   IconShieldCheck,
 } from '@tabler/icons-react'
-import type { OutsideProvider } from '../../contract/entities/outside-account.ts'
-import { outsideNames } from '../../contract/entities/outside-account.ts'
+import type { IdentityProvider } from '../../contract/entities/external-identity.ts'
+import { providerNames } from '../../contract/entities/external-identity.ts'
 import { useLocal } from '../lib/i18n.ts'
 import { useStatus } from '../lib/status.ts'
 
@@ -19,14 +19,14 @@ const icons = {
   oidc: IconShieldCheck,
 } as const
 
-export function OutsideIcon({ provider, ...props }: { provider: OutsideProvider } & IconProps) {
+export function ProviderIcon({ provider, ...props }: { provider: IdentityProvider } & IconProps) {
   const Icon = icons[provider]
   return <Icon size={18} stroke={1.7} aria-hidden="true" {...props} />
 }
 
 /** What the providers are called here. */
-export function useOutsideNames(): (provider: OutsideProvider) => string {
+export function useProviderNames(): (provider: IdentityProvider) => string {
   const local = useLocal()
   const { oidc_name: own } = useStatus()
-  return (provider) => (provider === 'oidc' && own !== '' ? own : local(outsideNames[provider]))
+  return (provider) => (provider === 'oidc' && own !== '' ? own : local(providerNames[provider]))
 }

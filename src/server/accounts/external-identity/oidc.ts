@@ -1,21 +1,21 @@
-import { basicAuth, requireText, textOf } from './profile.ts'
-import { codeForm, type VisitedWay, visitQuery, withQuery } from './visit.ts'
+import { authorizationQuery, codeForm, type OAuthFlow, withQuery } from './oauth-provider.ts'
+import { basicAuth, requireText, textOf } from './read-profile.ts'
 
 const subjectLengthMax = 255
 
 /** Any OpenID provider, by its discovery document. Matched by issuer and subject, so that another provider's subjects are other people. */
-export const oidc: VisitedWay = {
-  async authorizeUrl({ options, outside }, visit) {
+export const oidc: OAuthFlow = {
+  async authorizeUrl({ options, identity }, request) {
     const { 'oidc.well_known': address, 'oidc.client_id': clientId } = options.current
-    const site = await outside.oidcKeys.site(address)
-    return withQuery(site.authorize, { ...visitQuery(clientId, visit), scope: 'openid profile', nonce: visit.nonce })
+    const site = await identity.oidcKeys.site(address)
+    return withQuery(site.authorize, { ...authorizationQuery(clientId, request), scope: 'openid profile', nonce: request.nonce })
   },
 
-  async identify({ options, outside: { oidcKeys, peers } }, given) {
+  async identify({ options, identity: { oidcKeys, providers } }, given) {
     const { 'oidc.well_known': address, 'oidc.client_id': clientId, 'oidc.client_secret': secret } = options.current
     const site = await oidcKeys.site(address)
     const form = codeForm(given)
-    const answer = await peers.ask(
+    const answer = await providers.call(
       site.secretInForm
         ? { url: site.token, form: { ...form, client_id: clientId, client_secret: secret } }
         : { url: site.token, form, headers: { authorization: basicAuth(clientId, secret) } },

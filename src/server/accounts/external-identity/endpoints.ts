@@ -3,20 +3,20 @@ import { CallFailure, callConfigured, type UpstreamAgents } from '../../lib/http
 import { parseUrl } from '../../lib/parse-url.ts'
 import type { Core } from '../../options/core.ts'
 
-/** Where the providers live. Replaceable in tests. */
-export interface PeerAddresses {
+/** The endpoints of the providers. Replaceable in tests. */
+export interface ProviderEndpoints {
   /** https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps */
   readonly github: { readonly authorize: string; readonly token: string; readonly user: string }
   /** https://connect.linux.do */
   readonly linuxdo: { readonly authorize: string; readonly token: string; readonly user: string }
 }
 
-export interface PeerSettings {
-  readonly addresses?: PeerAddresses
+export interface EndpointSettings {
+  readonly endpoints?: ProviderEndpoints
   readonly timeoutMs?: number
 }
 
-const addresses: PeerAddresses = {
+const addresses: ProviderEndpoints = {
   github: {
     authorize: 'https://github.com/login/oauth/authorize',
     token: 'https://github.com/login/oauth/access_token',
@@ -31,7 +31,7 @@ const addresses: PeerAddresses = {
 
 const sizeBytesMax = 256 * 1024
 
-export interface PeerCall {
+export interface EndpointCall {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   /** Sent by POST as a form; without it the call is a GET. */
@@ -39,24 +39,24 @@ export interface PeerCall {
 }
 
 /**
- * Calls to the providers of outside accounts. Whatever goes wrong is one and the same failure to the caller; what it was is in the log,
+ * Calls the endpoints of the identity providers. Every failure is the same error to the caller; its cause is in the log,
  * without codes, tokens and secrets.
  */
-export class Peers {
-  readonly addresses: PeerAddresses
+export class ProviderClient {
+  readonly endpoints: ProviderEndpoints
   readonly #core: Pick<Core, 'logger'>
   readonly #upstream: UpstreamAgents
   readonly #timeoutMs: number
 
-  constructor(core: Pick<Core, 'logger'>, upstream: UpstreamAgents, settings: PeerSettings = {}) {
+  constructor(core: Pick<Core, 'logger'>, upstream: UpstreamAgents, settings: EndpointSettings = {}) {
     this.#core = core
     this.#upstream = upstream
-    this.addresses = settings.addresses ?? addresses
+    this.endpoints = settings.endpoints ?? addresses
     this.#timeoutMs = settings.timeoutMs ?? 5000
   }
 
   /** The answer, when it is a JSON object with a status of success. Throws `outside_failed`. */
-  async ask({ url, headers = {}, form }: PeerCall): Promise<Readonly<Record<string, unknown>>> {
+  async call({ url, headers = {}, form }: EndpointCall): Promise<Readonly<Record<string, unknown>>> {
     const body = form && new URLSearchParams(form).toString()
     try {
       const reply = await callConfigured(this.#upstream, {
@@ -76,11 +76,11 @@ export class Peers {
       if (isObject(value)) return value
       this.#core.logger.warn(
         { host: hostOf(url), status: reply.status },
-        'a provider of outside accounts refused or made no sense',
+        'an identity provider refused the call or sent an invalid answer',
       )
     } catch (error) {
       const kind = error instanceof CallFailure ? error.kind : 'unreachable'
-      this.#core.logger.warn({ host: hostOf(url), kind }, 'a provider of outside accounts could not be asked')
+      this.#core.logger.warn({ host: hostOf(url), kind }, 'an identity provider could not be reached')
     }
     return fail('outside_failed')
   }

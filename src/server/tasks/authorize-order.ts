@@ -2,25 +2,25 @@ import type { RunningChannel } from '../channels/model-index.ts'
 import { fail } from '../lib/failure.ts'
 import { groupsToTry } from '../pricing/groups.ts'
 import type { Price } from '../pricing/quote.ts'
-import { admit } from '../relay/admission/authorize-model.ts'
+import { authorizeModel } from '../relay/admission/authorize-model.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { Order } from './order.ts'
 import { ownTask } from './task-table.ts'
 
-/** How an order may be filled. `home` is there for one that goes on from a task: only its channel and key know that task. */
-export interface Admitted {
+/** An authorized order. `home` is set for one that continues a task: only its channel and key know that task. */
+export interface AuthorizedOrder {
   readonly group: string
   readonly model: string
   readonly home: { readonly channelId: number; readonly keyId: number } | undefined
 }
 
 /**
- * Decides whether the caller may order this, in which group, and where. Throws `task_unknown` and `task_not_done` for the task that it
- * goes on from, `channel_disabled` when that one's channel is out of service, and what `admit` throws.
+ * Authorizes an order: its group and, for one that continues a task, its channel. Throws `task_unknown` and `task_not_done` for the task
+ * that it continues, `channel_disabled` when that one's channel is out of service, and what `authorizeModel` throws.
  */
-export async function admitOrder(app: RelayParts, caller: RelayCaller, order: Order): Promise<Admitted> {
-  if (!order.parent) return admitModel(app, caller, order)
+export async function authorizeOrder(app: RelayParts, caller: RelayCaller, order: Order): Promise<AuthorizedOrder> {
+  if (!order.parent) return authorizeAnyModel(app, caller, order)
   const { id, mustBeDone } = order.parent
   const { table, models } = order
   const task = await ownTask(app, table, { userId: caller.userId, id })
@@ -38,11 +38,11 @@ export async function admitOrder(app: RelayParts, caller: RelayCaller, order: Or
   return { group, model, home: { channelId, keyId } }
 }
 
-function admitModel(app: RelayParts, caller: RelayCaller, { models, format }: Order): Admitted {
+function authorizeAnyModel(app: RelayParts, caller: RelayCaller, { models, format }: Order): AuthorizedOrder {
   let refusal: unknown
   for (const model of models) {
     try {
-      return { group: admit(app, caller, { model, format }), model, home: undefined }
+      return { group: authorizeModel(app, caller, { model, format }), model, home: undefined }
     } catch (error) {
       refusal ??= error
     }

@@ -1,0 +1,80 @@
+import type { OAuthProvider } from '../../../contract/entities/external-identity.ts'
+import type { OptionValues } from '../../../contract/options/index.ts'
+import type { Core } from '../../options/core.ts'
+import type { Accounts } from '../sign-in.ts'
+import type { ProviderClient } from './endpoints.ts'
+import type { OidcKeys } from './oidc-keys.ts'
+
+/** A person at a provider: an id that is never reassigned, and a display name that may change. */
+export interface Profile {
+  readonly subject: string
+  readonly name: string
+}
+
+/** The parts that external identities need besides those of accounts. */
+export interface IdentityParts {
+  readonly providers: ProviderClient
+  readonly oidcKeys: OidcKeys
+}
+
+export type IdentityAccounts = Accounts & { readonly identity: IdentityParts }
+
+/** The parts of a call to a provider. */
+export type IdentityCore = Core & { readonly identity: IdentityParts }
+
+/** The authorization request of RFC 6749: what the address of the provider's page carries. */
+export interface AuthorizationRequest {
+  readonly state: string
+  /** PKCE, RFC 7636. Providers that do not know it pass over it. */
+  readonly challenge: string
+  readonly nonce: string
+  /** Of the saved server address, whatever host a request names; '' leaves it to what is registered at the provider. */
+  readonly redirectUri: string
+}
+
+/** The code that the browser brought to the redirect URI, and what was stored for its state. */
+export interface AuthorizationResponse {
+  readonly code: string
+  /** The PKCE verifier; '' when a client began the login without PKCE. */
+  readonly verifier: string
+  readonly nonce: string
+  readonly redirectUri: string
+}
+
+/** The authorization code flow of one provider. Both functions throw `outside_failed`. */
+export interface OAuthFlow {
+  authorizeUrl(core: IdentityCore, request: AuthorizationRequest): Promise<string>
+  /** Exchanges the code for a token, and reads the profile with it. */
+  identify(core: IdentityCore, response: AuthorizationResponse): Promise<Profile>
+}
+
+/** The redirect URI: the page of this site that the provider sends the browser to. */
+export function redirectUri({ ServerAddress }: Pick<OptionValues, 'ServerAddress'>, provider: OAuthProvider): string {
+  return ServerAddress === '' ? '' : `${ServerAddress}/oauth/${provider}`
+}
+
+export function withQuery(url: string, query: Readonly<Record<string, string>>): string {
+  const address = new URL(url)
+  for (const [name, value] of Object.entries(query)) if (value !== '') address.searchParams.set(name, value)
+  return address.href
+}
+
+/** What RFC 6749 and 7636 call the parameters. */
+export function authorizationQuery(
+  clientId: string,
+  { state, challenge, redirectUri: returnTo }: AuthorizationRequest,
+): Record<string, string> {
+  return {
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: returnTo,
+    state,
+    code_challenge: challenge,
+    code_challenge_method: challenge === '' ? '' : 'S256',
+  }
+}
+
+export function codeForm({ code, verifier, redirectUri: returnTo }: AuthorizationResponse): Record<string, string> {
+  const form = { grant_type: 'authorization_code', code, redirect_uri: returnTo, code_verifier: verifier }
+  return Object.fromEntries(Object.entries(form).filter(([, value]) => value !== ''))
+}

@@ -1,0 +1,15 @@
+/**
+ * Opens the authorization page of a provider in a new window. The window is opened synchronously in the click, or a pop-up blocker would
+ * stop it; where one does, this window navigates there.
+ */
+export async function startOAuth(begin: () => Promise<{ url: string }>): Promise<void> {
+  const opened = window.open('about:blank', '_blank')
+  try {
+    const { url } = await begin()
+    if (opened) opened.location.href = url
+    else location.assign(url)
+  } catch (cause) {
+    opened?.close()
+    throw cause
+  }
+}
