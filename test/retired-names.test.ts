@@ -14,6 +14,13 @@ describe('retired names', () => {
     expect(retiredIn(sources)).toEqual([])
   })
 
+  it('have replacements in the glossary, each with its Chinese term', () => {
+    const lines = readFileSync(new URL('docs/reference/glossary.md', root), 'utf8').split('\n')
+    const rows = lines.filter((line) => /^\| (?!Term )/.test(line)).map((line) => line.split('|').map((cell) => cell.trim()))
+    expect(rows.length).toBeGreaterThan(50)
+    expect(rows.filter(([, term, chinese = '', meaning]) => !term || !meaning || !/\p{Script=Han}/u.test(chinese))).toEqual([])
+  })
+
   it('are listed for folders that exist', () => {
     const missing = retiredNames.filter(({ scope }) => !sources.some(({ path }) => path.startsWith(`${scope}/`)))
     expect(missing).toEqual([])
