@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { addChannel } from '../helpers/seed.ts'
+import { caller as connectCaller } from './realtime-stage.ts'
 import { json } from './responses-vendor.ts'
 import { chat, claude, completion, httpUpstream, model, stage } from './stage.ts'
 
@@ -54,12 +55,55 @@ describe('headers that the vendor reads', () => {
     expect([answer.headers.get('x-codex-turn-state'), answer.headers.get('x-other')]).toEqual(['turn-of-1', null])
   })
 
+  it('the state of a turn of Codex goes over a WebSocket as the metadata of an event, there and back', async () => {
+    const { url, asked } = await upstream()
+    const { server, token } = await stage('sqlite', url)
+    const chatOnly = await upstream()
+    await addChannel(server, { url: `${chatOnly.url}/v1/chat/completions`, type: 8, models: 'gpt-4.1' })
+    await server.call('PUT /api/option/', { key: 'ModelRatio', value: '{"gpt-4.1":1,"gpt-4o":1}' })
+    const client = connectCaller(server.url, token.key, { path: responsePath })
+    await client.opened()
+    const create = { type: 'response.create', model, input: 'Hi' }
+    const stateOf = (turn: number) => ({ type: 'response.metadata', headers: { 'x-codex-turn-state': `turn-of-${turn}` } })
+
+    client.say(create)
+    await client.hears('response.completed', 1)
+    client.say({ ...create, stream_id: 's', client_metadata: { 'x-codex-turn-state': 'turn-of-1', other: 'o' } })
+    await client.hears('response.completed', 2)
+    client.say({ ...create, client_metadata: { 'x-codex-turn-state': 'two\r\nlines' } })
+    await client.hears('response.completed', 3)
+    expect(asked.map((headers) => headers['x-codex-turn-state'])).toEqual([undefined, 'turn-of-1', undefined])
+    const types = ['response.metadata', 'response.completed']
+    expect(client.heard.map(({ type }) => type)).toEqual([...types, ...types, ...types])
+    expect(client.heard.filter(({ type }) => type === 'response.metadata')).toEqual([
+      stateOf(1),
+      { ...stateOf(2), stream_id: 's' },
+      stateOf(3),
+    ])
+
+    // A channel of another protocol has no such state.
+    client.say({ ...create, model: 'gpt-4.1' })
+    await client.hears('response.completed', 4)
+    expect(client.heard.filter(({ type }) => type === 'response.metadata')).toHaveLength(3)
+    client.socket.close(1000)
+  })
+
   it('are those of the list of the channel, there and back', async () => {
     const { url, asked } = await upstream()
     const { ask } = await stage('sqlite', url, { channel: { setting: '{"passed_headers":["openai-project"]}' } })
     const answer = await ask({ model, input: 'Hi' }, responsePath, { ...known, ...codex, ...account })
     expect(asked).toEqual([{ ...known, 'openai-project': 'proj-of-caller' }])
     expect(answer.headers.get('x-codex-turn-state')).toBeNull()
+  })
+
+  it.each([
+    ['a host of any vendor', 8, '/v1/chat/completions', { ...known, 'idempotency-key': expect.stringMatching(/^[0-9a-f]{64}$/) }],
+    ['a vendor that does not read them', 43, '', {}],
+  ])('pass natively to %s, of type %i: %j', async (_host, type, path, passed) => {
+    const { url, asked } = await upstream()
+    const { ask } = await stage('sqlite', url + path, { channel: { type, models: model } })
+    expect((await ask(chat(), '/v1/chat/completions', { ...known, 'idempotency-key': 'k' })).status).toBe(200)
+    expect(asked).toEqual([passed])
   })
 
   it('of a Messages caller pass to Anthropic', async () => {

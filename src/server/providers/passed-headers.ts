@@ -9,9 +9,12 @@ interface Family {
   readonly vendor: RegExp
 }
 
+/** The state of a turn of Codex, which comes with an answer and goes with the next request. */
+export const turnStateHeader = 'x-codex-turn-state'
+
 const families = {
   openai: {
-    plain: ['session_id', 'x-codex-turn-state'],
+    plain: ['session_id', turnStateHeader],
     account: ['openai-organization', 'openai-project'],
     vendor: /^https?:\/\/([\w-]+\.)*(openai\.com|openai\.azure\.com|gateway\.ai\.cloudflare\.com)(:\d+)?(\/|$)/i,
   },

@@ -381,6 +381,20 @@ describe('the headers of a call', () => {
     },
   )
 
+  it('hold what the vendor of a protocol always reads for that vendor, its resellers and hosts of any vendor, and for nobody else', () => {
+    const getting = providers.filter(({ id, speaks }) =>
+      Object.keys(speaks).some((format) => {
+        const asked = provider(id).forChannel?.(channel(id)) ?? provider(id)
+        const sent = asked.headers(channel(id), format as Format, known)
+        const passed = Object.keys(known).filter((name) => name in sent)
+        // All of them or none.
+        expect([id, format, [0, Object.keys(known).length].includes(passed.length)]).toEqual([id, format, true])
+        return passed.length > 0
+      }),
+    )
+    expect(getting.map(({ id }) => id).sort((a, b) => a - b)).toEqual([1, 3, 6, 7, 8, 9, 10, 12, 13, 14, 58])
+  })
+
   it("hold the channel's own organization in place of the caller's, and nothing for vendors that read nothing", () => {
     const setting = { passed_headers: ['openai-organization' as const] }
     const headers = (type: number, more: Partial<Upstream>) =>

@@ -10,7 +10,7 @@ import { spliceMembers } from '../../lib/splice-json.ts'
 import { withoutForeignThoughts } from '../../protocols/anthropic-messages/past-thinking.ts'
 import type { Format } from '../../protocols/format.ts'
 import { isObject } from '../../protocols/wire-format.ts'
-import { isVisible, passesHeader } from '../../providers/passed-headers.ts'
+import { isVisible, passesHeader, turnStateHeader } from '../../providers/passed-headers.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { Body } from '../http/read-body.ts'
 import { changedForm } from '../http/read-form.ts'
@@ -50,7 +50,7 @@ export async function prepare(app: RelayParts, attempt: AttemptState): Promise<P
   const refused =
     (passes ? refusedThread(request, channel.provider) : undefined) ?? (passes || conversion ? unpricedOf(request) : undefined)
   if (refused) return refused
-  request.call.tell(turnState, '')
+  request.call.tell(turnStateHeader, '')
   tellDropped(request, request.leftOut ?? [])
   const written = passes
     ? passBody(attempt, mapped)
@@ -111,15 +111,13 @@ function passBody(attempt: AttemptState, mapped: string): Written | UpstreamFail
 
 /** Codex sends the state of its turn back with the next request. */
 function passingBack({ call, format }: AdmittedRequest, channel: RunningChannel): Pick<ResponseAdapter, 'readHeaders'> {
-  if (format.format !== 'openai.responses' || !passesHeader('openai', channel, turnState)) return {}
+  if (format.format !== 'openai.responses' || !passesHeader('openai', channel, turnStateHeader)) return {}
   return {
-    readHeaders({ [turnState]: state }) {
-      if (typeof state === 'string' && isVisible.test(state)) call.tell(turnState, state)
+    readHeaders({ [turnStateHeader]: state }) {
+      if (typeof state === 'string' && isVisible.test(state)) call.tell(turnStateHeader, state)
     },
   }
 }
-
-const turnState = 'x-codex-turn-state'
 
 /** The body without thoughts of earlier turns that the vendor cannot read. What else that costs is named; a strict token refuses it. */
 function readableBody(attempt: AttemptState, model: string): Body | UpstreamFailure {

@@ -5,6 +5,8 @@ import type { SocketPeer } from './socket-peer.ts'
 
 /** What becomes of the events and the errors of an answer. */
 export interface FrameSink {
+  /** What is sent before the first event, by the headers of the answer; undefined for nothing. */
+  opening?(headers: Readonly<Record<string, unknown>>): string | undefined
   event(data: string): string
   error(status: number, body: string): string
 }
@@ -23,6 +25,7 @@ export class FrameResponse extends Writable {
   readonly #sink: FrameSink
   readonly #blocks = new EventBlocks(eventBytesMax)
   #isEvents = false
+  #opening: string | undefined
   #body = ''
 
   constructor(peer: Pick<SocketPeer, 'send'>, sink: FrameSink) {
@@ -45,6 +48,7 @@ export class FrameResponse extends Writable {
     this.statusCode = status
     this.headersSent = true
     this.#isEvents = String(headers['content-type'] ?? '').includes('event-stream')
+    if (this.#isEvents) this.#opening = this.#sink.opening?.(headers)
     return this
   }
 
@@ -64,6 +68,9 @@ export class FrameResponse extends Writable {
   }
 
   async #send(block: string): Promise<void> {
+    const opening = this.#opening
+    this.#opening = undefined
+    if (opening !== undefined) await this.#peer.send(opening)
     for (const { data } of eventsIn(block)) await this.#peer.send(this.#sink.event(data))
   }
 

@@ -8,7 +8,8 @@ import { toByteText } from '../../lib/sse.ts'
 import { ownError } from '../../protocols/error-body.ts'
 import { readEvent } from '../../protocols/openai-realtime/events.ts'
 import { warmUpEvents } from '../../protocols/openai-responses/warm-up.ts'
-import { type JsonObject, textAt } from '../../protocols/wire-format.ts'
+import { type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
+import { isVisible, turnStateHeader } from '../../providers/passed-headers.ts'
 import { authenticateCall } from '../admission/authenticate.ts'
 import { authorizeModel } from '../admission/authorize-model.ts'
 import type { RelayEndpoint } from '../endpoints.ts'
@@ -123,7 +124,7 @@ class ResponsesSession implements Stoppable {
     const body = { ...this.#remembered.expand(asked), stream: true }
     const response = this.#responseTo(body, streamId)
     const call = new ClientExchange(
-      { request: detachedRequest(this.#call.request, endpoint.path, body), response: response.asResponse() },
+      { request: detachedRequest(this.#call.request, endpoint.path, body, turnStateIn(body)), response: response.asResponse() },
       {
         id: newRequestId(this.#app.now()),
         dialect: 'openai',
@@ -149,7 +150,9 @@ class ResponsesSession implements Stoppable {
 
   #responseTo(body: JsonObject, streamId: string): FrameResponse {
     const note = new AnswerNote()
+    const inStream = streamId === '' ? {} : { stream_id: streamId }
     return new FrameResponse(this.#peer, {
+      opening: (headers) => turnStateEvent(headers, inStream),
       event: (data) => {
         this.#seen.note(data)
         const answer = note.take(data)
@@ -158,8 +161,7 @@ class ResponsesSession implements Stoppable {
           this.#remembered.remember(body, answer.response, answer.output)
         return streamId === '' ? data : `${data.trimEnd().slice(0, -1)},"stream_id":${JSON.stringify(streamId)}}`
       },
-      error: (status, text) =>
-        JSON.stringify({ type: 'error', status, ...readEvent(text), ...(streamId === '' ? {} : { stream_id: streamId }) }),
+      error: (status, text) => JSON.stringify({ type: 'error', status, ...readEvent(text), ...inStream }),
     })
   }
 
@@ -206,4 +208,17 @@ class ResponsesSession implements Stoppable {
     const told = { type: 'error', status, error: { type, code, message: message.en, param } }
     void this.#peer.send(JSON.stringify(streamId === '' ? told : { ...told, stream_id: streamId }))
   }
+}
+
+/** Codex keeps the state of its turn in the metadata of an event, where a request over HTTP has a header. */
+function turnStateIn(body: JsonObject): Record<string, string> {
+  const state = textAt(objectAt(body, 'client_metadata') ?? {}, turnStateHeader)
+  return isVisible.test(state) ? { [turnStateHeader]: state } : {}
+}
+
+/** How Codex is told that state over a WebSocket. Source: the published client, 0.150 and 0.169. */
+function turnStateEvent(headers: Readonly<Record<string, unknown>>, inStream: JsonObject): string | undefined {
+  const state = headers[turnStateHeader]
+  if (typeof state !== 'string') return undefined
+  return JSON.stringify({ type: 'response.metadata', headers: { [turnStateHeader]: state }, ...inStream })
 }
