@@ -147,7 +147,8 @@ it('the log pages on from the last row, however deep, and jumps to any page', as
   const { page, problems } = await stage.open('root', { language: 'en' })
   const asked: string[] = []
   page.on('request', (request) => request.url().includes('/api/log/?') && asked.push(new URL(request.url()).search))
-  await go(page, '/log?type=4')
+  // A day begins at any moment, and the rows are of the last minute.
+  await go(page, `/log?type=4&from=${at - 3600}`)
   const goTo = (name: string) => page.getByRole('button', { name, exact: true }).click()
   const shows = (nth: number) => page.getByText(`row ${nth}.`, { exact: true }).first().waitFor()
 

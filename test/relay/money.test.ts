@@ -59,7 +59,7 @@ eachDatabase('money under load and death', (fresh, kind) => {
       if (text.includes('[DONE]')) completed.push(response.headers.get('x-oneapi-request-id') ?? '')
     }
     const streams = Array.from({ length: 50 }, (_, index) => streamOnce(index).catch(() => 'cut'))
-    while (completed.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await eventually('a stream is complete', () => completed.length > 0)
     await first.kill('SIGKILL')
     await Promise.all(streams)
     expect(completed.length).toBeGreaterThan(0)

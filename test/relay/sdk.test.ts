@@ -6,6 +6,7 @@ import { serverOfTest } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { countWords, upstreamOfTest } from '../helpers/upstream.ts'
+import { settledCharges } from './stage.ts'
 
 const model = 'gpt-4o-mini'
 /** What the simulated provider answers to the prompt. */
@@ -88,7 +89,7 @@ eachDatabase('the official SDKs through the gateway', (_fresh, kind) => {
         }
         const [entry] = await upstream.waitFor(1)
         expect(entry?.aborted).toBe(true)
-        await settled(server, 1)
+        await settledCharges(server)
         const { logs } = await books(server)
         expect(JSON.parse(logs[0]?.other ?? '{}')).toMatchObject({ interrupted: 'client', estimated: true })
         expect(logs[0]?.completion_tokens).toBeGreaterThanOrEqual(5)
@@ -139,12 +140,3 @@ eachDatabase('the official SDKs through the gateway', (_fresh, kind) => {
     expect((await books(server)).logs[0]?.prompt_tokens).toBeGreaterThan(0)
   })
 })
-
-async function settled(server: { app: { db: import('../../src/server/db/open.ts').Queries } }, charges: number): Promise<void> {
-  for (let attempt = 0; attempt < 1500; attempt++) {
-    const rows = await server.app.db.selectFrom('ledger').select('id').where('kind', '=', 'charge').execute()
-    if (rows.length >= charges) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error('The charge did not come')
-}

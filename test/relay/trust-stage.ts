@@ -4,7 +4,7 @@ import { type ServerSettings, startServer, type TestServer } from '../helpers/ap
 import type { DatabaseKind } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { type FakeUpstream, startFakeUpstream } from '../helpers/upstream.ts'
-import { eventually, upstreamKey } from './stage.ts'
+import { askPatiently, eventually, upstreamKey } from './stage.ts'
 
 export type Tongue = 'openai' | 'anthropic'
 
@@ -202,13 +202,8 @@ export function bodyOf(model: string, content: string, more: Record<string, unkn
   return { model, max_tokens: 100_000, messages: [{ role: 'user', content }], ...more }
 }
 
-export async function post(server: { url: string }, key: string, asks: Tongue, body: unknown): Promise<Answer> {
-  const response = await fetch(server.url + paths[asks], {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  return { status: response.status, headers: response.headers, text: await response.text() }
+export function post(server: { url: string }, key: string, asks: Tongue, body: unknown): Promise<Answer> {
+  return askPatiently(server, key, body, paths[asks])
 }
 
 async function chargedTo(server: TestServer, tokenId: number): Promise<Charged[]> {

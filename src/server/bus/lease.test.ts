@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { testLogger } from '../../../test/helpers/logger.ts'
 import { releaseLease, takeLease, withLease } from './lease.ts'
@@ -59,8 +59,18 @@ eachDatabase('leases', (fresh) => {
   it('last as long as the work', async () => {
     const [a, b] = await nodes(2)
     if (!a || !b) throw new Error('unreachable')
-    const result = await withLease(a, { name: 'sweep', ms: 2000 }, async (signal) => {
-      await new Promise((resolve) => setTimeout(resolve, 3000))
+    const ms = 60_000
+    const endMs = async () => (await a.database.db.selectFrom('leases').select('until_ms').executeTakeFirstOrThrow()).until_ms
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const result = await withLease(a, { name: 'sweep', ms }, async (signal) => {
+      for (let times = 0; times < 4; times++) {
+        const before = await endMs()
+        await expect.poll(Date.now).toBeGreaterThan(before - ms)
+        // Each time a third of the lease has passed.
+        vi.advanceTimersByTime(ms / 3)
+        await expect.poll(endMs).toBeGreaterThan(before)
+      }
       return [signal.aborted, await takeLease(b, { name: 'sweep', holder: 'b', ms: 1000 })]
     })
     expect(result).toEqual([false, false])
