@@ -3,28 +3,44 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { type ClientSetup, clients } from '../../src/contract/clients/index.ts'
 
 /** How the programs are installed and run: with the very settings that the connect page shows, in a home of their own. */
 
-const list = fileURLToPath(new URL('programs/package.json', import.meta.url))
+const fileOf = (name: string) => fileURLToPath(new URL(`programs/${name}`, import.meta.url))
 
-/** Installs the listed versions from npm once, and answers where. */
+/** Finds its packages where the programs are installed. */
+const aiSdk = 'ai-sdk.mjs'
+
+/** Installs the listed versions from npm and PyPI once, and answers where. */
 export function installPrograms(): string {
-  const versions = createHash('sha256').update(readFileSync(list)).digest('hex').slice(0, 12)
+  const home = installPackages()
+  copyFileSync(fileOf(aiSdk), join(home, aiSdk))
+  return home
+}
+
+function installPackages(): string {
+  const lists = ['package.json', 'requirements.txt'].map(fileOf)
+  const versions = lists
+    .reduce((hash, list) => hash.update(readFileSync(list)), createHash('sha256'))
+    .digest('hex')
+    .slice(0, 12)
   const home = join(tmpdir(), `sluice-clients-${versions}`)
   if (existsSync(home)) return home
   const half = `${home}-${process.pid}`
   mkdirSync(half, { recursive: true })
-  copyFileSync(list, join(half, 'package.json'))
+  for (const list of lists) copyFileSync(list, join(half, basename(list)))
   try {
     execFileSync('npm', ['install', '--ignore-scripts=false', '--no-audit', '--no-fund', '--loglevel=error'], {
       cwd: half,
       stdio: 'inherit',
     })
+    execFileSync('python3', ['-m', 'venv', 'python'], { cwd: half, stdio: 'inherit' })
+    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', 'requirements.txt']
+    execFileSync('python/bin/python', pip, { cwd: half, stdio: 'inherit' })
     renameSync(half, home)
   } finally {
     rmSync(half, { recursive: true, force: true })
@@ -35,35 +51,65 @@ export function installPrograms(): string {
 interface Program {
   /** The row of the table of clients that says how it is set up. */
   readonly client: string
-  /** Below `node_modules`. */
+  /** Below the folder of the installed programs. */
   readonly file: string
-  readonly args: (task: string) => readonly string[]
+  /** `setup` for a program whose steps of the connect page are a form or code to write. */
+  readonly args: (task: string, setup: ClientSetup) => readonly string[]
   readonly env?: Readonly<Record<string, string>>
+  /** Run first, where the connect page shows a form: its values as arguments. */
+  readonly configure?: (setup: ClientSetup) => readonly string[]
 }
 
 const codexArgs = (task: string) => ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', task]
 
+const withAiSdk = (provider: string): Program => ({
+  client: 'vercel-ai-sdk',
+  file: aiSdk,
+  args: (task, { address, key, model }) => [provider, task, address, key, model],
+})
+
 export const programs: Readonly<Record<string, Program>> = {
   'Claude Code': {
     client: 'claude-code',
-    file: '.bin/claude',
+    file: 'node_modules/.bin/claude',
     args: (task) => ['-p', task, '--allowedTools', 'Bash'],
     env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1', IS_SANDBOX: '1' },
   },
-  Codex: { client: 'codex', file: '@openai/codex/bin/codex.js', args: codexArgs },
-  'Codex, an older one': { client: 'codex', file: 'codex-older/bin/codex.js', args: codexArgs },
+  Codex: { client: 'codex', file: 'node_modules/@openai/codex/bin/codex.js', args: codexArgs },
+  'Codex, an older one': { client: 'codex', file: 'node_modules/codex-older/bin/codex.js', args: codexArgs },
   'Gemini CLI': {
     client: 'gemini-cli',
-    file: '.bin/gemini',
+    file: 'node_modules/.bin/gemini',
     args: (task) => ['-p', task, '--approval-mode', 'yolo', '--skip-trust'],
     env: { GEMINI_CLI_TRUST_WORKSPACE: 'true', GEMINI_TELEMETRY_ENABLED: 'false' },
   },
   opencode: {
     client: 'opencode',
-    file: '.bin/opencode',
+    file: 'node_modules/.bin/opencode',
     args: (task) => ['run', task],
     env: { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' },
   },
+  'Qwen Code': {
+    client: 'qwen-code',
+    file: 'node_modules/.bin/qwen',
+    args: (task) => ['--approval-mode', 'yolo', task],
+  },
+  Continue: {
+    client: 'continue',
+    file: 'node_modules/.bin/cn',
+    args: (task) => ['--auto', '-p', task],
+    env: { CONTINUE_TELEMETRY_ENABLED: '0' },
+  },
+  Cline: {
+    client: 'cline',
+    file: 'node_modules/.bin/cline',
+    args: (task) => [task],
+    configure: ({ address, key, model }) => ['auth', '-p', 'openai-compatible', '-b', `${address}/v1`, '-k', key, '-m', model],
+  },
+  'AI SDK, OpenAI Responses': withAiSdk('openai'),
+  'AI SDK, OpenAI Chat': withAiSdk('openai-chat'),
+  'AI SDK, Anthropic': withAiSdk('anthropic'),
+  'AI SDK, Google': withAiSdk('google'),
 }
 
 export interface Run {
@@ -97,18 +143,29 @@ export async function runProgram(
     ...program.env,
   }
   for (const step of client.steps(setup)) {
-    if (!('text' in step)) throw new Error(`${name} is set up by a form`)
+    if (!('text' in step) || step.language === 'typescript') continue
     if (step.language === 'bash') Object.assign(env, exportsIn(step.text))
     else if (program.client !== 'claude-code') await writeSettings(join(folder, step.place.en.replace('~/', '')), step.text)
   }
 
-  const file = join(home, 'node_modules', program.file)
-  const [command, ...first] = file.endsWith('.js') ? [process.execPath, file] : [file]
-  const child = spawn(command ?? '', [...first, ...program.args(task), ...more], {
-    cwd: folder,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const file = join(home, program.file)
+  const [command = '', ...first] = /\.m?js$/.test(file) ? [process.execPath, file] : [file]
+  const start = (args: readonly string[]) => runCommand(command, [...first, ...args], { cwd: folder, env })
+  if (program.configure) await start(program.configure(setup))
+  return { ...(await start([...program.args(task, setup), ...more])), folder }
+}
+
+/** Runs the steps of the connect page for Python, as a person would paste them. */
+export async function runPython(home: string, text: string): Promise<Omit<Run, 'folder'>> {
+  return runCommand(join(home, 'python/bin/python'), ['-c', text], { cwd: home, env: { PATH: process.env.PATH ?? '' } })
+}
+
+async function runCommand(
+  command: string,
+  args: readonly string[],
+  { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+): Promise<Omit<Run, 'folder'>> {
+  const child = spawn(command, [...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   let output = ''
   for (const stream of [child.stdout, child.stderr])
@@ -119,7 +176,7 @@ export async function runProgram(
     child.once('error', reject)
     child.once('close', resolve)
   })
-  return { status, output, folder }
+  return { status, output }
 }
 
 function exportsIn(text: string): Record<string, string> {

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ClientSetup } from '../../src/contract/clients/index.ts'
+import { type ClientSetup, clients } from '../../src/contract/clients/index.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
 import { done, type ModelServer, startModel, summary } from './model-server.ts'
-import { installPrograms, programs, runProgram } from './programs.ts'
+import { installPrograms, programs, runProgram, runPython } from './programs.ts'
 import { isRecording, recordTo } from './record.ts'
 
 /** Programs that people use finish a task with tools through this gateway, whoever made the model behind it. */
@@ -51,6 +51,17 @@ describe.each(Object.keys(programs))('%s', (program) => {
     const written = await readFile(join(run.folder, 'answer.txt'), 'utf8').catch(() => '')
     expect({ status: run.status, written }, run.output).toEqual({ status: 0, written: 'harbor' })
     expect(run.output).toContain(done)
+  })
+})
+
+describe('OpenAI Python', () => {
+  it.each(names)('gets an answer with the steps of the connect page on a channel of %s', async (name) => {
+    const { key } = await addToken(server)
+    const client = clients.find(({ id }) => id === 'openai-python')
+    const [step] = client?.steps({ address: server.url, key, model: upstreams[name].model }) ?? []
+    if (!step || !('text' in step)) throw new Error('There is nothing to paste')
+    const run = await runPython(home, step.text)
+    expect(run).toEqual({ status: 0, output: `${summary}\n` })
   })
 })
 

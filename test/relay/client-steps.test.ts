@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -28,6 +29,41 @@ it('covers curl and every library for JavaScript', () => {
     'langchain',
   ])
   expect(pasted.filter(({ client }) => !client.tried)).toEqual([])
+})
+
+/** The package of each client that is run, here or by `npm run clients`. */
+const packages: Readonly<Record<string, string>> = {
+  'claude-code': '@anthropic-ai/claude-code',
+  codex: '@openai/codex',
+  'gemini-cli': '@google/gemini-cli',
+  opencode: 'opencode-ai',
+  'qwen-code': '@qwen-code/qwen-code',
+  cline: 'cline',
+  continue: '@continuedev/cli',
+  'openai-js': 'openai',
+  'anthropic-sdk': '@anthropic-ai/sdk',
+  'google-genai': '@google/genai',
+  'vercel-ai-sdk': 'ai',
+  langchain: '@langchain/openai',
+}
+const versionsIn = (file: string) => {
+  const { dependencies = {}, devDependencies = {} } = JSON.parse(
+    readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), 'utf8'),
+  )
+  return { ...devDependencies, ...dependencies }
+}
+const installed: Readonly<Record<string, string>> = {
+  ...versionsIn('package.json'),
+  ...versionsIn('test/clients/programs/package.json'),
+}
+
+it('OpenAI Python is marked as run with the version that `npm run clients` installs', () => {
+  const list = readFileSync(fileURLToPath(new URL('../clients/programs/requirements.txt', import.meta.url)), 'utf8')
+  expect(list.trim()).toBe(`openai==${clients.find(({ id }) => id === 'openai-python')?.tried?.version}`)
+})
+
+it.each(Object.entries(packages))('%s is marked as run with the version of %s that is installed', (id, name) => {
+  expect(clients.find((client) => client.id === id)?.tried?.version).toBe(installed[name])
 })
 
 it.each(pasted)('$client.name gets an answer with the steps that it is given', async ({ client, language }) => {

@@ -116,6 +116,7 @@ export const agents: readonly Client[] = [
     kind: 'agent',
     dialect: 'chat',
     documentation: 'https://qwenlm.github.io/qwen-code-docs',
+    tried: { version: '0.24.4', date: '2026-11-23' },
     steps: ({ address, key, model }) => [
       {
         place: terminal,
@@ -130,6 +131,7 @@ export const agents: readonly Client[] = [
     kind: 'agent',
     dialect: 'chat',
     documentation: 'https://docs.cline.bot/provider-config/openai-compatible',
+    tried: { version: '3.0.65', date: '2026-11-23' },
     steps: (setup) => [{ place: named('Settings → API Provider → OpenAI Compatible'), fields: openAiFields(setup) }],
   },
   {
@@ -138,6 +140,7 @@ export const agents: readonly Client[] = [
     kind: 'agent',
     dialect: 'chat',
     documentation: 'https://docs.continue.dev/reference',
+    tried: { version: '1.5.47', date: '2026-11-23' },
     steps: ({ address, key, model }) => [
       {
         place: named('~/.continue/config.yaml'),

@@ -29,6 +29,7 @@ export const libraries: readonly Client[] = [
     kind: 'library',
     dialect: 'responses',
     documentation: 'https://github.com/openai/openai-python',
+    tried: { version: '3.54.0', date: '2026-11-23' },
     steps: ({ address, key, model }) => [
       {
         place: { zh: 'Python', en: 'Python' },
@@ -49,7 +50,7 @@ export const libraries: readonly Client[] = [
     kind: 'library',
     dialect: 'chat',
     documentation: 'https://github.com/openai/openai-node',
-    tried: { version: '7.51.0', date: '2026-11-23' },
+    tried: { version: '7.57.0', date: '2026-11-23' },
     steps: ({ address, key, model }) => [
       typescript(
         "import OpenAI from 'openai'",
@@ -69,7 +70,7 @@ export const libraries: readonly Client[] = [
     kind: 'library',
     dialect: 'messages',
     documentation: 'https://github.com/anthropics/anthropic-sdk-typescript',
-    tried: { version: '1.10.0', date: '2026-11-23' },
+    tried: { version: '1.12.0', date: '2026-11-23' },
     steps: ({ address, key, model }) => [
       typescript(
         "import Anthropic from '@anthropic-ai/sdk'",
@@ -90,7 +91,7 @@ export const libraries: readonly Client[] = [
     kind: 'library',
     dialect: 'gemini',
     documentation: 'https://github.com/googleapis/js-genai',
-    tried: { version: '2.32.0', date: '2026-11-23' },
+    tried: { version: '3.1.0', date: '2026-11-23' },
     steps: ({ address, key, model }) => [
       typescript(
         "import { GoogleGenAI } from '@google/genai'",
@@ -107,7 +108,7 @@ export const libraries: readonly Client[] = [
     kind: 'library',
     dialect: 'responses',
     documentation: 'https://ai-sdk.dev/providers/ai-sdk-providers/openai',
-    tried: { version: '6.0.322', date: '2026-11-23' },
+    tried: { version: '7.0.173', date: '2026-11-23' },
     steps: ({ address, key, model }) => [
       typescript(
         "import { createOpenAI } from '@ai-sdk/openai'",
