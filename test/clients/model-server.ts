@@ -77,7 +77,7 @@ function nextTurn(dialect: Dialect, body: Readonly<Record<string, unknown>>, { c
   return { text: '', call: { name: tool.name, namespace: tool.namespace, input: inputOf(tool, command) } }
 }
 
-const commandMembers = ['command', 'cmd', 'commands'] as const
+const commandMembers = ['command', 'cmd'] as const
 
 function takesCommand({ properties }: ToolOffer): boolean {
   return commandMembers.some((member) => Object.hasOwn(properties, member))
@@ -87,9 +87,8 @@ function takesCommand({ properties }: ToolOffer): boolean {
 function inputOf({ properties, required }: ToolOffer, command: string): Record<string, unknown> {
   const member = commandMembers.find((name) => Object.hasOwn(properties, name)) ?? 'command'
   const isList = JSON.stringify(properties[member]).includes('"array"')
-  const words = member === 'commands' ? [command] : ['bash', '-lc', command]
   const others = required.filter((name) => name !== member).map((name) => [name, 'Write a file'])
-  return { ...Object.fromEntries(others), [member]: isList ? words : command }
+  return { ...Object.fromEntries(others), [member]: isList ? ['bash', '-lc', command] : command }
 }
 
 function reply(response: ServerResponse, status: number, body: unknown): void {

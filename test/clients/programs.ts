@@ -53,11 +53,9 @@ interface Program {
   readonly client: string
   /** Below the folder of the installed programs. */
   readonly file: string
-  /** `setup` for a program whose steps of the connect page are a form or code to write. */
+  /** `setup` for a program whose steps of the connect page are code to write. */
   readonly args: (task: string, setup: ClientSetup) => readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** Run first, where the connect page shows a form: its values as arguments. */
-  readonly configure?: (setup: ClientSetup) => readonly string[]
 }
 
 const codexArgs = (task: string) => ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', task]
@@ -99,12 +97,6 @@ export const programs: Readonly<Record<string, Program>> = {
     file: 'node_modules/.bin/cn',
     args: (task) => ['--auto', '-p', task],
     env: { CONTINUE_TELEMETRY_ENABLED: '0' },
-  },
-  Cline: {
-    client: 'cline',
-    file: 'node_modules/.bin/cline',
-    args: (task) => [task],
-    configure: ({ address, key, model }) => ['auth', '-p', 'openai-compatible', '-b', `${address}/v1`, '-k', key, '-m', model],
   },
   'AI SDK, OpenAI Responses': withAiSdk('openai'),
   'AI SDK, OpenAI Chat': withAiSdk('openai-chat'),
@@ -150,9 +142,8 @@ export async function runProgram(
 
   const file = join(home, program.file)
   const [command = '', ...first] = /\.m?js$/.test(file) ? [process.execPath, file] : [file]
-  const start = (args: readonly string[]) => runCommand(command, [...first, ...args], { cwd: folder, env })
-  if (program.configure) await start(program.configure(setup))
-  return { ...(await start([...program.args(task, setup), ...more])), folder }
+  const run = await runCommand(command, [...first, ...program.args(task, setup), ...more], { cwd: folder, env })
+  return { ...run, folder }
 }
 
 /** Runs the steps of the connect page for Python, as a person would paste them. */

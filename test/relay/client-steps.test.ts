@@ -38,7 +38,6 @@ const packages: Readonly<Record<string, string>> = {
   'gemini-cli': '@google/gemini-cli',
   opencode: 'opencode-ai',
   'qwen-code': '@qwen-code/qwen-code',
-  cline: 'cline',
   continue: '@continuedev/cli',
   'openai-js': 'openai',
   'anthropic-sdk': '@anthropic-ai/sdk',

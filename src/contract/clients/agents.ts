@@ -131,7 +131,6 @@ export const agents: readonly Client[] = [
     kind: 'agent',
     dialect: 'chat',
     documentation: 'https://docs.cline.bot/provider-config/openai-compatible',
-    tried: { version: '3.0.65', date: '2026-11-23' },
     steps: (setup) => [{ place: named('Settings → API Provider → OpenAI Compatible'), fields: openAiFields(setup) }],
   },
   {
