@@ -6,10 +6,10 @@ import { writeMail } from '../notify/mails.ts'
 import type { Caller } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
 import { readEmail } from './email-address.ts'
-import { dropCodes, requireCode, spendCode } from './mailed-codes.ts'
+import { consumeCode, deleteCodes, requireCode } from './mailed-codes.ts'
+import { requireRecentLogin } from './reauthenticate.ts'
 import { mailCode } from './register.ts'
 import type { Accounts } from './sign-in.ts'
-import { requireFresh } from './step-up.ts'
 import { findUser, refuseTaken } from './users.ts'
 
 interface Asked {
@@ -35,16 +35,16 @@ export async function bindEmail(
   caller: Caller,
   { email: given, code, language, sessionToken }: Asked & { readonly code: string; readonly sessionToken: string | undefined },
 ): Promise<void> {
-  await requireFresh(accounts, sessionToken)
+  await requireRecentLogin(accounts, sessionToken)
   if (given.trim() === '' || code.trim() === '') fail('email_required')
   const key = { purpose: 'bind', email: readEmail(accounts, given), userId: caller.id } as const
   await requireCode(accounts, key, code)
 
   const before = await accounts.db.transaction().execute(async (within) => {
-    await spendCode(accounts, within, key, code)
+    await consumeCode(accounts, within, key, code)
     const { email: old } = await findUser(within, caller.id)
     await within.updateTable('users').set({ email: key.email }).where('id', '=', caller.id).execute().catch(refuseTaken)
-    await dropCodes(within, caller.id)
+    await deleteCodes(within, caller.id)
     const content = `绑定邮箱 ${key.email} / Bound the e-mail address ${key.email}`
     const at = seconds(accounts.now())
     await recordLog(within, { type: logType.system, at, userId: caller.id, username: caller.username, content })

@@ -4,7 +4,7 @@ import { fail } from '../lib/failure.ts'
 import { newSecret } from '../lib/ids.ts'
 import type { Core } from '../options/core.ts'
 import { lockUser } from './login-methods.ts'
-import { keepStep, takeStep, tryStep } from './login-steps.ts'
+import { consumeStep, storeStep, tryStep } from './login-steps.ts'
 import type { Sessions } from './sessions.ts'
 import { hasTwoFactor, requireSecondFactor } from './two-factor.ts'
 import { type Account, findUser, isActive } from './users.ts'
@@ -35,7 +35,7 @@ export async function completeLogin(parts: Parts, user: Row<'users'>, client: Lo
   if (!(await hasTwoFactor(parts.db, user.id))) return openSession(parts, user, client)
   // A token of its own for each login, which nobody can have planted before.
   const token = newSecret()
-  await keepStep(parts, {
+  await storeStep(parts, {
     kind: 'second',
     token,
     boundTo: token,
@@ -63,7 +63,7 @@ export async function completeWithSecondFactor(
   if (!isActive(user)) fail('login_step_lost')
   await requireSecondFactor(parts, user, code)
   // A ban or a new password in between has ended the step.
-  if (!(await takeStep(parts, name, [name.token]))) fail('login_step_lost')
+  if (!(await consumeStep(parts, name, [name.token]))) fail('login_step_lost')
   return openSession(parts, user, client)
 }
 

@@ -7,12 +7,12 @@ import type { Caller, Core } from '../options/core.ts'
 import { commitCredit, repeatedTwice } from '../wallet/commit-credit.ts'
 import { writeAdjustment } from './adjust-quota.ts'
 import { lockManaged } from './lock-user.ts'
-import { dropCodes } from './mailed-codes.ts'
-import { readUsername, usernameKey } from './names.ts'
+import { deleteCodes } from './mailed-codes.ts'
 import { requireGoodPassword } from './passwords.ts'
 import { deleteSessions } from './sessions.ts'
 import type { Accounts } from './sign-in.ts'
 import { grantSignUpBonus } from './sign-up-bonus.ts'
+import { readUsername, usernameKey } from './usernames.ts'
 import { createUser, findUser, presentUser, refuseTaken } from './users.ts'
 
 export interface NewAccount {
@@ -61,7 +61,7 @@ export async function editByAdmin(accounts: Accounts, caller: Caller, edit: User
     }
     if (password_hash) {
       await deleteSessions(within, id)
-      await dropCodes(within, id)
+      await deleteCodes(within, id)
     }
     const change = quotaChange(user, edit)
     const adjustment = { caller, user, change, reason: edit.reason ?? '' }

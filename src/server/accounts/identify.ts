@@ -40,7 +40,7 @@ export async function requireIdentity(accounts: Accounts, headers: IncomingHttpH
   const identity = await identify(accounts, headers)
   if (!identity) return fail(headers.authorization === undefined ? 'not_signed_in' : 'access_token_invalid')
   requireUserHeader(headers, identity.account.id)
-  requireOwnOrigin(accounts, headers)
+  requireSameOrigin(accounts, headers)
   return identity
 }
 
@@ -48,7 +48,7 @@ export async function requireIdentity(accounts: Accounts, headers: IncomingHttpH
  * Refuses calls that a page of another site made with our user's cookie. Browsers say where a call comes from in `Sec-Fetch-Site`
  * when the site is served over https, and in `Origin` always; other clients send neither.
  */
-export function requireOwnOrigin(core: Core, headers: IncomingHttpHeaders): void {
+export function requireSameOrigin(core: Core, headers: IncomingHttpHeaders): void {
   // Another site's page cannot send this header without a preflight, which is never granted.
   if (headers.authorization !== undefined) return
 
@@ -68,7 +68,7 @@ export function requireOwnOrigin(core: Core, headers: IncomingHttpHeaders): void
  * of our pages tells them from a link, a picture or a window of another site. Clients that are no browsers need it not.
  */
 export function requireOwnPage(core: Core, headers: IncomingHttpHeaders): void {
-  requireOwnOrigin(core, headers)
+  requireSameOrigin(core, headers)
   const says = [headers.authorization, headers['sec-fetch-site'], headers.origin, headers['new-api-user']]
   if (says.every((header) => header === undefined) && isBrowser(headers)) fail('origin_refused')
 }

@@ -5,19 +5,19 @@ import { sha256 } from '../lib/secrets.ts'
 import type { Core } from '../options/core.ts'
 
 /**
- * What a login, or a proof, of several steps has got so far. Each step waits in the database for the one browser or session that began
- * it, on whichever node it goes on, for some minutes and once. The database holds hashes of what the asker knows, never that itself.
+ * Pending steps of a login or reauthentication. A step is stored in the database for some minutes, bound to the browser or session that
+ * began it; it is consumed once, on any node. The database holds hashes of the tokens, never the tokens.
  */
 export type StepKind = 'state' | 'second' | 'passkey-login' | 'passkey-add' | 'passkey-verify'
 
 export interface StepName {
   readonly kind: StepKind
-  /** What only the asker knows: the state of an authorisation, or the token of the browser or session. */
+  /** The secret of the client: the state of an authorization, or the token of the browser or session. */
   readonly token: string
 }
 
 export interface NewStep extends StepName {
-  /** The browser's or session's token: nobody else can go on. */
+  /** The token of the browser or session that may continue. */
   readonly boundTo: string
   readonly userId: number
   readonly detail: Readonly<Record<string, string>>
@@ -31,8 +31,8 @@ export interface Step {
 
 const guessesMax = 5
 
-/** Notes a step, in the place of an earlier one of the same name. */
-export async function keepStep(core: Core, { boundTo, userId, detail, minutes, ...name }: NewStep): Promise<void> {
+/** Stores a step and replaces an earlier one of the same name. */
+export async function storeStep(core: Core, { boundTo, userId, detail, minutes, ...name }: NewStep): Promise<void> {
   const key = keyOf(name)
   const row = {
     bound_to: sha256(boundTo),
@@ -48,8 +48,8 @@ export async function keepStep(core: Core, { boundTo, userId, detail, minutes, .
     .execute()
 }
 
-/** Takes a step away, so that of any number of calls on any number of nodes one gets it. Nothing for a foreign or late asker. */
-export async function takeStep(core: Core, name: StepName, holders: readonly string[]): Promise<Step | undefined> {
+/** Deletes and answers a step, atomically over all nodes. Undefined for another holder and for an expired step. */
+export async function consumeStep(core: Core, name: StepName, holders: readonly string[]): Promise<Step | undefined> {
   if (holders.length === 0) return undefined
   const key = keyOf(name)
   const row = await core.db
@@ -62,7 +62,7 @@ export async function takeStep(core: Core, name: StepName, holders: readonly str
   return row && stepOf(core, row)
 }
 
-/** Reads a step that is tried at some times, and counts the try before it is made. Nothing once there were too many. */
+/** Reads a step for one guess, and counts the guess first. Undefined after too many guesses. */
 export async function tryStep(core: Core, name: StepName): Promise<Step | undefined> {
   const row = await core.db
     .updateTable('login_steps')
@@ -75,8 +75,8 @@ export async function tryStep(core: Core, name: StepName): Promise<Step | undefi
   return row && stepOf(core, row)
 }
 
-/** Notes that something was used. Answers false when it was used before. */
-export async function spendOnce(core: Core, { what, minutes }: { what: string; minutes: number }): Promise<boolean> {
+/** Marks a one-time value as used. Answers false when it was used before. */
+export async function markUsed(core: Core, { what, minutes }: { what: string; minutes: number }): Promise<boolean> {
   const key = `used:${sha256(what)}`
   const row = { bound_to: '', user_id: 0, detail_sealed: '', expires_at: seconds(core.now()) + minutes * 60 }
   const made = await core.db
@@ -88,12 +88,12 @@ export async function spendOnce(core: Core, { what, minutes }: { what: string; m
   return made !== undefined
 }
 
-/** Ends what a user, or somebody who knows the password, had begun. */
-export async function dropSteps(within: Queries, userId: number): Promise<void> {
+/** Deletes all steps of a user. */
+export async function deleteSteps(within: Queries, userId: number): Promise<void> {
   await within.deleteFrom('login_steps').where('user_id', '=', userId).execute()
 }
 
-/** Drops what is too old to matter. */
+/** Deletes expired steps. */
 export async function purgeLoginSteps(core: Core): Promise<void> {
   await core.db.deleteFrom('login_steps').where('expires_at', '<', seconds(core.now())).execute()
 }

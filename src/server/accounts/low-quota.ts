@@ -4,7 +4,7 @@ import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
 import type { Ledger } from '../wallet/ledger.ts'
 import { quotaText } from '../wallet/quota-text.ts'
-import { isReachable, type Notifying, tellUser } from './notices.ts'
+import { isReachable, type NotifierParts, notifyUser } from './notices.ts'
 import { readSetting } from './setting.ts'
 
 const kind = 'low-quota'
@@ -19,7 +19,7 @@ const retrySeconds = 5 * 60
  * noted before it is sent, and a note that another node made first ends it. What could not be sent, also because the process died, is
  * tried again every five minutes for two hours. Answers how many were sent.
  */
-export async function warnLowQuota(parts: Notifying & { readonly ledger: Ledger }, signal: AbortSignal): Promise<number> {
+export async function warnLowQuota(parts: NotifierParts & { readonly ledger: Ledger }, signal: AbortSignal): Promise<number> {
   const candidates = [...new Set([...parts.ledger.takeSpenders(), ...(await readUnsent(parts))])]
   let sent = 0
   for (let start = 0; start < candidates.length; start += readAtOnce) {
@@ -57,14 +57,14 @@ function readUsers({ db }: Core, ids: readonly number[]) {
     .execute()
 }
 
-async function warn(parts: Notifying, user: Spender, signal: AbortSignal): Promise<boolean> {
+async function warn(parts: NotifierParts, user: Spender, signal: AbortSignal): Promise<boolean> {
   const threshold = readSetting(user.setting).quota_warning_threshold ?? parts.options.current.QuotaRemindThreshold
   if (user.quota >= threshold || !isReachable(user) || !(await claim(parts, user.id))) return false
 
   const params = { left: quotaText(parts, user.quota, 'down'), threshold: quotaText(parts, threshold, 'up') }
   const notice = { kind: 'lowQuota', type: 'quota_exceed', params, values: [user.quota, threshold], path: '/topup' } as const
   try {
-    await tellUser(parts, user, { ...notice, signal })
+    await notifyUser(parts, user, { ...notice, signal })
   } catch (error) {
     parts.logger.warn({ error, user: user.id }, 'a user could not be warned of a low quota')
     return false

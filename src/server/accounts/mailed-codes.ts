@@ -65,7 +65,7 @@ export function newCode(): string {
 }
 
 /** Puts a new code in the place of an older one. `undefined` makes a row that nothing fits: to the asker it looks the same. */
-export async function keepCode(
+export async function storeCode(
   core: Core,
   { key, code, minutes }: { key: CodeKey; code: string | undefined; minutes: number },
 ): Promise<void> {
@@ -100,7 +100,7 @@ export async function requireCode(core: Core, key: CodeKey, code: string): Promi
 }
 
 /** Ends the code. Of any number of uses on any number of nodes one gets past; the others throw `code_wrong`. */
-export async function spendCode(core: Core, within: Within, key: CodeKey, code: string): Promise<void> {
+export async function consumeCode(core: Core, within: Within, key: CodeKey, code: string): Promise<void> {
   const { numDeletedRows } = await within
     .deleteFrom('mailed_codes')
     .where('key', '=', nameOf(key))
@@ -111,7 +111,7 @@ export async function spendCode(core: Core, within: Within, key: CodeKey, code: 
 }
 
 /** Ends all codes and links of a user, after a change of what they prove. */
-export async function dropCodes(within: Queries, userId: number): Promise<void> {
+export async function deleteCodes(within: Queries, userId: number): Promise<void> {
   await within.deleteFrom('mailed_codes').where('user_id', '=', userId).execute()
 }
 

@@ -11,8 +11,8 @@ import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
 import { lockManaged } from './lock-user.ts'
-import { dropCodes } from './mailed-codes.ts'
-import { removeUser } from './remove.ts'
+import { deleteCodes } from './mailed-codes.ts'
+import { removeUser } from './remove-user.ts'
 import { sendSecurityNotice } from './security-notice.ts'
 import { deleteSessions } from './sessions.ts'
 import { resetFactors } from './two-factor.ts'
@@ -134,7 +134,7 @@ async function set(
 
 async function signOut(within: Within, id: number): Promise<void> {
   await deleteSessions(within, id)
-  await dropCodes(within, id)
+  await deleteCodes(within, id)
 }
 
 function stateOf({ role, status, deleted_at }: Row<'users'>): string {

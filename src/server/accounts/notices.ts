@@ -10,10 +10,10 @@ import { canonicalEmail } from './email-address.ts'
 import { openWebhookSecret, readSetting } from './setting.ts'
 import { findUser } from './users.ts'
 
-/** Telling a user something the way their settings say: by mail or by a webhook of theirs. */
-export type Notifying = Core & { readonly mailer: Mailer; readonly upstream: UpstreamAgents }
+/** Notices to a user by mail or by webhook, as their settings say. */
+export type NotifierParts = Core & { readonly mailer: Mailer; readonly upstream: UpstreamAgents }
 
-type Told = Pick<Row<'users'>, 'id' | 'username' | 'email' | 'setting'>
+type Recipient = Pick<Row<'users'>, 'id' | 'username' | 'email' | 'setting'>
 
 export interface UserNotice {
   readonly kind: MailKind
@@ -25,16 +25,16 @@ export interface UserNotice {
   readonly path?: string
 }
 
-/** Whether there is any way to tell this user something. */
-export function isReachable({ email, setting }: Told): boolean {
+/** Whether the user has an address or a webhook for notices. */
+export function isReachable({ email, setting }: Recipient): boolean {
   const { notify_type, webhook_url, notification_email } = readSetting(setting)
   return notify_type === 'webhook' ? Boolean(webhook_url) : Boolean(notification_email || email)
 }
 
-/** Resolves when it was taken. Throws `notice_no_address`, `mail_unconfigured`, `mail_failed`, `webhook_failed`. */
-export async function tellUser(
-  parts: Notifying,
-  user: Told,
+/** Resolves when the mail server or the webhook has accepted the notice. Throws `notice_no_address`, `mail_unconfigured`, `mail_failed`, `webhook_failed`. */
+export async function notifyUser(
+  parts: NotifierParts,
+  user: Recipient,
   { kind, type, params, values, path, language: asked, signal }: UserNotice & { language?: Language; signal?: AbortSignal },
 ): Promise<void> {
   if (!isReachable(user)) fail('notice_no_address')
@@ -55,14 +55,14 @@ export async function tellUser(
 }
 
 /** Shows the caller that their settings work, or why they do not. Throws as `tellUser`. */
-export async function testNotice(parts: Notifying, caller: Caller, language: Language): Promise<void> {
+export async function testNotice(parts: NotifierParts, caller: Caller, language: Language): Promise<void> {
   const user = await findUser(parts.db, caller.id)
-  await tellUser(parts, user, { kind: 'test', type: 'test', params: {}, values: [], language })
+  await notifyUser(parts, user, { kind: 'test', type: 'test', params: {}, values: [], language })
 }
 
-/** Shows an operator that the mail settings work, or why they do not. Throws `email_invalid`, `mail_unconfigured`, `mail_failed`. */
+/** Sends an operator a test mail. Throws `email_invalid`, `mail_unconfigured`, `mail_failed`. */
 export async function testMail(
-  { mailer, options }: Notifying,
+  { mailer, options }: NotifierParts,
   { email, language }: { email: string; language: Language },
 ): Promise<void> {
   const to = canonicalEmail(email) ?? fail('email_invalid')

@@ -10,11 +10,11 @@ import { verifyAudit } from '../options/audit.ts'
 import type { Caller } from '../options/core.ts'
 import { dropAccessToken, findByAccessToken, makeAccessToken } from './access-tokens.ts'
 import { bindEmail, mailOwnCode } from './bind-email.ts'
+import { changeSelf } from './change-self.ts'
 import { deleteAccount } from './delete-account.ts'
-import { mailResetLink, resetPassword } from './reset.ts'
-import { changeSelf } from './self.ts'
+import { reauthenticate } from './reauthenticate.ts'
+import { mailResetLink, resetPassword } from './reset-password.ts'
 import { signIn } from './sign-in.ts'
-import { proveAgain } from './step-up.ts'
 import { findUser } from './users.ts'
 
 const home = 'ada@example.com'
@@ -192,9 +192,9 @@ eachDatabase('the own account', (fresh, kind) => {
     expect(await outcome(() => changeSelf(node, ada.caller, { username: 'lovelace' }, ada.token))).toBe('fresh_login_required')
 
     const prove = (password: string, sessionToken: string | undefined = ada.token) =>
-      outcome(() => proveAgain(node, ada.caller, { password, sessionToken }))
+      outcome(() => reauthenticate(node, ada.caller, { password, sessionToken }))
     expect(await prove('wrong')).toBe('password_wrong')
-    expect(await outcome(() => proveAgain(node, ada.caller, { password: goodPassword, sessionToken: undefined }))).toBe(
+    expect(await outcome(() => reauthenticate(node, ada.caller, { password: goodPassword, sessionToken: undefined }))).toBe(
       'fresh_login_required',
     )
     expect(await prove(goodPassword)).toBe('ok')
@@ -203,7 +203,7 @@ eachDatabase('the own account', (fresh, kind) => {
   })
 
   it('slows down guesses of the password at a session that was left open', async () => {
-    const prove = () => outcome(() => proveAgain(node, ada.caller, { password: 'wrong', sessionToken: ada.token }))
+    const prove = () => outcome(() => reauthenticate(node, ada.caller, { password: 'wrong', sessionToken: ada.token }))
     const outcomes = await Promise.all(Array.from({ length: 30 }, prove))
     expect(tally(outcomes)).toEqual({ password_wrong: 5, login_throttled: 25 })
   })

@@ -8,7 +8,7 @@ import { fail } from '../lib/failure.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
 import { lockUser, requireLoginMethod } from './login-methods.ts'
-import { keepStep, type StepKind, takeStep } from './login-steps.ts'
+import { consumeStep, type StepKind, storeStep } from './login-steps.ts'
 import { type PasskeySite, passkeySite } from './passkey-site.ts'
 import { findUser, isActive } from './users.ts'
 
@@ -229,11 +229,11 @@ interface Asked {
 }
 
 async function keepChallenge(core: Core, { challenge, ...asked }: Asked & { challenge: string }): Promise<void> {
-  await keepStep(core, { ...asked, boundTo: asked.token, detail: { challenge }, minutes: challengeMinutes })
+  await storeStep(core, { ...asked, boundTo: asked.token, detail: { challenge }, minutes: challengeMinutes })
 }
 
 async function takeChallenge(core: Core, { kind, token, userId }: Asked): Promise<string> {
-  const step = await takeStep(core, { kind, token }, [token])
+  const step = await consumeStep(core, { kind, token }, [token])
   return step?.userId === userId && step.detail.challenge ? step.detail.challenge : fail('passkey_refused')
 }
 

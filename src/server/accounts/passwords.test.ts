@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { expect, it } from 'vitest'
-import { readUsername, usernameKey } from './names.ts'
 import { Passwords, requireGoodPassword } from './passwords.ts'
+import { readUsername, usernameKey } from './usernames.ts'
 
 const codeOf = (act: () => unknown) => {
   try {

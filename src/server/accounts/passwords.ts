@@ -7,7 +7,7 @@ import { fail } from '../lib/failure.ts'
 import { newSecret } from '../lib/ids.ts'
 import { Semaphore } from '../lib/semaphore.ts'
 import { commonPasswords } from './common-passwords.ts'
-import { usernameKey } from './names.ts'
+import { usernameKey } from './usernames.ts'
 
 /** Argon2id, in kibibytes, passes and lanes. Stored hashes of other strength are renewed at the next login. */
 const strength = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }

@@ -8,7 +8,7 @@ import { reconcile } from '../wallet/reconcile.ts'
 import { bindEmail, mailOwnCode } from './bind-email.ts'
 import { canonicalEmail } from './email-address.ts'
 import { mailRegistrationCode, type Registration, register } from './register.ts'
-import { resetPassword } from './reset.ts'
+import { resetPassword } from './reset-password.ts'
 import { findByLogin, presentUser } from './users.ts'
 
 const ada = 'ada@example.com'

@@ -3,12 +3,12 @@ import type { Language } from '../../contract/text.ts'
 import { fail } from '../lib/failure.ts'
 import { writeMail } from '../notify/mails.ts'
 import { readEmail } from './email-address.ts'
-import { type CodeKey, codeMinutes, countMail, keepCode, newCode, requireCode, spendCode } from './mailed-codes.ts'
-import { readUsername } from './names.ts'
+import { type CodeKey, codeMinutes, consumeCode, countMail, newCode, requireCode, storeCode } from './mailed-codes.ts'
 import { requireGoodPassword } from './passwords.ts'
 import { withSetting } from './setting.ts'
 import type { Accounts } from './sign-in.ts'
 import { findInviter, grantSignUpBonus } from './sign-up-bonus.ts'
+import { readUsername } from './usernames.ts'
 import { createUser, findByEmail } from './users.ts'
 
 export interface Registration {
@@ -40,7 +40,7 @@ export async function register(accounts: Accounts, given: Registration): Promise
   const password_hash = await accounts.passwords.hash(given.password)
 
   const userId = await accounts.db.transaction().execute(async (within) => {
-    if (proved) await spendCode(accounts, within, proved, given.verification_code)
+    if (proved) await consumeCode(accounts, within, proved, given.verification_code)
     const inviter_id = await findInviter(within, given.aff_code.trim())
     const setting = withSetting('', { language: given.language })
     const more = { inviter_id, setting, ...(proved ? { email: proved.email } : {}) }
@@ -69,7 +69,7 @@ export async function mailCode(accounts: Accounts, key: CodeKey, language: Langu
   await countMail(accounts, key.email)
   const isTaken = key.purpose !== 'notify' && (await findByEmail(accounts.db, key.email)) !== undefined
   const code = newCode()
-  await keepCode(accounts, { key, code: isTaken ? undefined : code, minutes: codeMinutes })
+  await storeCode(accounts, { key, code: isTaken ? undefined : code, minutes: codeMinutes })
 
   const params = { site: accounts.options.current.SystemName, minutes: codeMinutes }
   const letter = { to: key.email, language, params }

@@ -5,7 +5,7 @@ import { parseUrl } from '../lib/parse-url.ts'
 import type { Caller } from '../options/core.ts'
 import { readEmail } from './email-address.ts'
 import { lockUser } from './login-methods.ts'
-import { type CodeKey, requireCode, spendCode } from './mailed-codes.ts'
+import { type CodeKey, consumeCode, requireCode } from './mailed-codes.ts'
 import { readSetting, type Setting, sealWebhookSecret, withSetting } from './setting.ts'
 import type { Accounts } from './sign-in.ts'
 import { findUser } from './users.ts'
@@ -27,7 +27,7 @@ export async function saveSetting(
   const proved = email && email !== before.notification_email ? await requireProved(accounts, caller, email, code) : undefined
 
   await accounts.db.transaction().execute(async (within) => {
-    if (proved) await spendCode(accounts, within, proved, code)
+    if (proved) await consumeCode(accounts, within, proved, code)
     const { setting } = await lockUser(accounts, within, caller.id)
     requireGoodWebhook({ ...readSetting(setting), ...plain })
     const change = {

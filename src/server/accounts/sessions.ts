@@ -7,9 +7,9 @@ import { fail } from '../lib/failure.ts'
 import { newSecret } from '../lib/ids.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { Core } from '../options/core.ts'
-import { dropSteps, purgeLoginSteps } from './login-steps.ts'
+import { deleteSteps, purgeLoginSteps } from './login-steps.ts'
+import { purgeLoginFailures } from './login-throttle.ts'
 import { purgeMailedCodes } from './mailed-codes.ts'
-import { purgeLoginFailures } from './throttle.ts'
 import { type Account, accountColumns, isActive } from './users.ts'
 
 const day = 24 * 60 * 60
@@ -219,7 +219,7 @@ export class Sessions {
 /** Ends logins that are half done too. Inside of a transaction of a change that ends them; publish topic `user` after the commit. */
 export async function deleteSessions(within: Queries, userId: number, exceptToken = ''): Promise<void> {
   await within.deleteFrom('sessions').where('user_id', '=', userId).where('token_hash', '!=', sha256(exceptToken)).execute()
-  await dropSteps(within, userId)
+  await deleteSteps(within, userId)
 }
 
 function isExpired({ role, createdAt, seenAt }: { role: number; createdAt: number; seenAt: number }, now: number): boolean {

@@ -7,10 +7,10 @@ import type { Core } from '../options/core.ts'
 import { completeLogin, type LoginClient, type SignedIn } from './complete-login.ts'
 import type { HumanCheck } from './human-check.ts'
 import { findImportedCost } from './imported-passwords.ts'
-import { usernameKey } from './names.ts'
+import { accountSubject, addressSubject, countAttempt, resetAttempts, type Subject } from './login-throttle.ts'
 import type { Hashing, Passwords } from './passwords.ts'
 import type { Sessions } from './sessions.ts'
-import { accountSubject, addressSubject, countAttempt, forgive, type Subject } from './throttle.ts'
+import { usernameKey } from './usernames.ts'
 import { findByLogin, isActive } from './users.ts'
 
 export interface Accounts extends Core {
@@ -58,7 +58,7 @@ async function requireUser(
   }
   if (!admitted) fail('credentials_wrong')
 
-  for (const subject of subjects) await withDatabaseTimeout(forgive(accounts, subject))
+  for (const subject of subjects) await withDatabaseTimeout(resetAttempts(accounts, subject))
   if (!accounts.passwords.isOutdated(admitted.password_hash)) return admitted
   await renewHash(accounts, hashing, { user: admitted, password: given.password })
   // By the hash that is there now: ours, or that of another login, or of another password.
@@ -76,7 +76,7 @@ export async function requirePassword(
     const subjects = await subjectsOf(accounts, { username: user.username, address }, user)
     for (const subject of subjects) await withDatabaseTimeout(countAttempt(accounts, subject))
     if (!(await isPassword(accounts, hashing, { password, stored: user.password_hash }))) fail('password_wrong')
-    for (const subject of subjects) await withDatabaseTimeout(forgive(accounts, subject))
+    for (const subject of subjects) await withDatabaseTimeout(resetAttempts(accounts, subject))
   })
 }
 

@@ -7,7 +7,7 @@ import { findPeriod, newTotpSecret, totpUri } from '../lib/totp.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
 import { lockUser } from './login-methods.ts'
-import { accountSubject, countAttempt, forgive } from './throttle.ts'
+import { accountSubject, countAttempt, resetAttempts } from './login-throttle.ts'
 
 /**
  * The second factor: an authenticator app, and backup codes for the day on which the phone is gone. The secret is sealed, backup codes
@@ -66,7 +66,7 @@ export async function confirmTwoFactor(core: Core, caller: Caller, code: string)
     await note(core, within, caller, '开启了两步验证 / Switched two-factor authentication on')
     return newBackupCodes(core, within, caller.id)
   })
-  await forgive(core, subject)
+  await resetAttempts(core, subject)
   return codes
 }
 
@@ -111,7 +111,7 @@ export async function requireSecondFactor(core: Core, user: { id: number; userna
   const given = tidy(code)
   const taken = /^\d{6}$/.test(given) ? await takeAppCode(core, user.id, given) : await takeBackupCode(core, user, given)
   if (!taken) fail('second_factor_wrong')
-  await forgive(core, subject)
+  await resetAttempts(core, subject)
 }
 
 async function takeAppCode(core: Core, userId: number, code: string): Promise<boolean> {

@@ -5,8 +5,8 @@ import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import { randomText } from '../lib/ids.ts'
 import { canonicalEmail } from './email-address.ts'
-import { readUsername, usernameKey } from './names.ts'
 import { presentSetting } from './setting.ts'
+import { readUsername, usernameKey } from './usernames.ts'
 
 /**
  * Accounts: who may sign in, with what, and for how long. This folder owns the tables `users` (but for its money columns, which are

@@ -1,6 +1,6 @@
 import { channelStatus } from '../../contract/entities/channel-status.ts'
 import { warningPauseSeconds } from '../../contract/entities/user-setting.ts'
-import type { Notifying } from '../accounts/notices.ts'
+import type { NotifierParts } from '../accounts/notices.ts'
 import { seconds } from '../lib/clock.ts'
 import { type ChannelNotice, notifySuperAdmins } from './notify-super-admins.ts'
 
@@ -8,7 +8,7 @@ import { type ChannelNotice, notifySuperAdmins } from './notify-super-admins.ts'
  * Notifies the super admins of channels that were disabled automatically and still are: at most once in two hours per channel and super
  * admin, and never of an event that is more than a day old. Answers how many notices were sent.
  */
-export async function notifyDisabledChannels(parts: Notifying, signal: AbortSignal): Promise<number> {
+export async function notifyDisabledChannels(parts: NotifierParts, signal: AbortSignal): Promise<number> {
   const pausedSince = seconds(parts.now()) - warningPauseSeconds
   const notices = (await readDisabled(parts)).map((channel) => noticeOf(channel, pausedSince))
   return notifySuperAdmins(parts, notices, signal)
@@ -21,7 +21,7 @@ interface Disabled {
   readonly at: number
 }
 
-async function readDisabled({ db, now }: Notifying): Promise<Disabled[]> {
+async function readDisabled({ db, now }: NotifierParts): Promise<Disabled[]> {
   const rows = await db
     .selectFrom('channels')
     .select(['id', 'name', 'other_info'])

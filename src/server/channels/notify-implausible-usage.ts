@@ -1,5 +1,5 @@
 import type { SiteCostReason } from '../../contract/entities/site-cost.ts'
-import type { Notifying } from '../accounts/notices.ts'
+import type { NotifierParts } from '../accounts/notices.ts'
 import { seconds } from '../lib/clock.ts'
 import { type ChannelNotice, notifySuperAdmins } from './notify-super-admins.ts'
 
@@ -10,7 +10,7 @@ const reason: SiteCostReason = 'usage_implausible'
  * Notifies the super admins of channels that reported more usage within the last day than their requests can have: once a day (UTC) per
  * channel. Answers how many notices were sent.
  */
-export async function notifyImplausibleUsage(parts: Notifying, signal: AbortSignal): Promise<number> {
+export async function notifyImplausibleUsage(parts: NotifierParts, signal: AbortSignal): Promise<number> {
   const { db, now } = parts
   const rows = await db
     .selectFrom('site_costs')

@@ -1,6 +1,6 @@
 import { userStatus } from '../../contract/entities/user.ts'
 import { role } from '../../contract/roles.ts'
-import { isReachable, type Notifying, tellUser, type UserNotice } from '../accounts/notices.ts'
+import { isReachable, type NotifierParts, notifyUser, type UserNotice } from '../accounts/notices.ts'
 import { seconds } from '../lib/clock.ts'
 
 /** Something about a channel that super admins should know. */
@@ -18,7 +18,7 @@ export interface ChannelNotice {
  * first; a failed delivery is retried every five minutes. Answers how many notices were sent.
  */
 export async function notifySuperAdmins(
-  parts: Notifying,
+  parts: NotifierParts,
   notices: readonly ChannelNotice[],
   signal: AbortSignal,
 ): Promise<number> {
@@ -31,7 +31,7 @@ export async function notifySuperAdmins(
   return sent
 }
 
-function readSuperAdmins({ db }: Notifying) {
+function readSuperAdmins({ db }: NotifierParts) {
   return db
     .selectFrom('users')
     .select(['id', 'username', 'email', 'setting'])
@@ -44,13 +44,13 @@ function readSuperAdmins({ db }: Notifying) {
 type SuperAdmin = Awaited<ReturnType<typeof readSuperAdmins>>[number]
 
 async function tell(
-  parts: Notifying,
+  parts: NotifierParts,
   { person, notice, signal }: { person: SuperAdmin; notice: ChannelNotice; signal: AbortSignal },
 ): Promise<boolean> {
   if (!(await claim(parts, person, notice))) return false
   const { kind, channelId } = notice
   try {
-    await tellUser(parts, person, { ...notice.notice, signal })
+    await notifyUser(parts, person, { ...notice.notice, signal })
   } catch (error) {
     parts.logger.warn({ error, user: person.id, channel: channelId, kind }, 'a super admin could not be told of a channel')
     return false
@@ -65,7 +65,7 @@ async function tell(
 }
 
 /** Claims a notice for this node, unless another node has claimed it or it was sent. The claim lasts five minutes. */
-async function claim({ db, now: nowMs }: Notifying, { id }: SuperAdmin, { kind, dueSince }: ChannelNotice): Promise<boolean> {
+async function claim({ db, now: nowMs }: NotifierParts, { id }: SuperAdmin, { kind, dueSince }: ChannelNotice): Promise<boolean> {
   const now = seconds(nowMs())
   const told = { sent_at: now, retry_at: now + retrySeconds }
   const claimed = await db

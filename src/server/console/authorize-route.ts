@@ -8,8 +8,8 @@ import {
   identify,
   requireChangedPassword,
   requireIdentity,
-  requireOwnOrigin,
   requireOwnPage,
+  requireSameOrigin,
 } from '../accounts/identify.ts'
 import { isDatabaseFailure } from '../db/open.ts'
 import type { Client, ClientReader } from '../lib/client-address.ts'
@@ -54,7 +54,7 @@ export async function authorizeRoute(
 ): Promise<AuthorizedCall> {
   // Before it is counted: a page of another site must not use up what our user may ask for.
   if (route.writes) requireOwnPage(app, request.headers)
-  else if (isWriting(line, route)) requireOwnOrigin(app, request.headers)
+  else if (isWriting(line, route)) requireSameOrigin(app, request.headers)
   const client = clientLimits.clientOf(request.raw)
   await clientLimits.requests.count(route.limit ? ['every', route.limit] : ['every'], client.address)
 

@@ -9,8 +9,8 @@ import type { Profile } from '../accounts/external-identity/oauth-provider.ts'
 import { loginByIdentity } from '../accounts/external-identity/sign-up.ts'
 import { identifyTelegram } from '../accounts/external-identity/telegram.ts'
 import { identifyWechat } from '../accounts/external-identity/wechat.ts'
+import { requireRecentLogin } from '../accounts/reauthenticate.ts'
 import { namesOf, sendSecurityNotice } from '../accounts/security-notice.ts'
-import { requireFresh } from '../accounts/step-up.ts'
 import { type Context, requireBrowser, requireCaller } from './context.ts'
 import { setLoginSession } from './session.ts'
 
@@ -44,7 +44,7 @@ export const externalIdentityHandlers: Handlers<typeof externalIdentityRoutes, C
   'GET /api/oauth/telegram/bind': (context, { query }) => bindTelegram(context, query),
   async 'POST /api/oauth/telegram/bind'(context, { body: { state, ...fields } }) {
     // First, so that a refused request does not use up the state.
-    await requireFresh(context.app, context.sessionToken)
+    await requireRecentLogin(context.app, context.sessionToken)
     await takeState(context.app, { ...context, state }, 'telegram')
     return bindTelegram(context, fields)
   },
@@ -57,7 +57,7 @@ export const externalIdentityHandlers: Handlers<typeof externalIdentityRoutes, C
   },
 
   async 'DELETE /api/user/binding/:provider'(context, { params: { provider } }) {
-    await requireFresh(context.app, context.sessionToken)
+    await requireRecentLogin(context.app, context.sessionToken)
     await unbindIdentity(context.app, requireCaller(context), provider)
     tell(context, 'outsideUnbound', provider)
     return null
@@ -80,7 +80,7 @@ async function loginByWechat(context: Context, { code, aff }: { code: string; af
 
 async function bindWechat(context: Context, code: string): Promise<null> {
   requireProviderEnabled(context.app.options.current, 'wechat')
-  await requireFresh(context.app, context.sessionToken)
+  await requireRecentLogin(context.app, context.sessionToken)
   return bind(context, 'wechat', await identifyWechat(context.app, code))
 }
 
@@ -91,7 +91,7 @@ async function loginByTelegram(context: Context, fields: TelegramFields): Promis
 
 async function bindTelegram(context: Context, fields: TelegramFields): Promise<null> {
   requireProviderEnabled(context.app.options.current, 'telegram')
-  await requireFresh(context.app, context.sessionToken)
+  await requireRecentLogin(context.app, context.sessionToken)
   return bind(context, 'telegram', await identifyTelegram(context.app, fields))
 }
 

@@ -4,8 +4,8 @@ import { dropAccessToken } from '../accounts/access-tokens.ts'
 import { bindEmail } from '../accounts/bind-email.ts'
 import { deleteAccount } from '../accounts/delete-account.ts'
 import { testNotice } from '../accounts/notices.ts'
+import { reauthenticate } from '../accounts/reauthenticate.ts'
 import { saveSetting } from '../accounts/save-setting.ts'
-import { proveAgain } from '../accounts/step-up.ts'
 import { findUser } from '../accounts/users.ts'
 import { type Context, requireCaller } from './context.ts'
 
@@ -17,7 +17,7 @@ export const ownAccountHandlers: Handlers<typeof ownAccountRoutes, Context> = {
   },
 
   async 'POST /api/user/verify'(context, { body }) {
-    await proveAgain(context.app, requireCaller(context), { ...body, sessionToken: context.sessionToken })
+    await reauthenticate(context.app, requireCaller(context), { ...body, sessionToken: context.sessionToken })
     return null
   },
 

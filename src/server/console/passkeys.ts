@@ -2,15 +2,15 @@ import type { Handlers } from '../../contract/route.ts'
 import type { passkeyRoutes } from '../../contract/routes/passkeys.ts'
 import { openSession } from '../accounts/complete-login.ts'
 import { addPasskey, askForPasskey, beginPasskey, removePasskey, renamePasskey, requirePasskey } from '../accounts/passkeys.ts'
+import { requireRecentLogin } from '../accounts/reauthenticate.ts'
 import { sendSecurityNotice } from '../accounts/security-notice.ts'
-import { requireFresh } from '../accounts/step-up.ts'
 import { fail } from '../lib/failure.ts'
 import { type Context, requireBrowser, requireCaller } from './context.ts'
 import { setLoginSession } from './session.ts'
 
 export const passkeyHandlers: Handlers<typeof passkeyRoutes, Context> = {
   async 'POST /api/user/passkey/options'(context) {
-    await requireFresh(context.app, context.sessionToken)
+    await requireRecentLogin(context.app, context.sessionToken)
     return beginPasskey(context.app, requireCaller(context), sessionOf(context))
   },
 
@@ -28,7 +28,7 @@ export const passkeyHandlers: Handlers<typeof passkeyRoutes, Context> = {
   async 'DELETE /api/user/passkey/:id'(context, { params }) {
     const { app, language, sessionToken } = context
     const caller = requireCaller(context)
-    await requireFresh(app, sessionToken)
+    await requireRecentLogin(app, sessionToken)
     await removePasskey(app, caller, params.id)
     sendSecurityNotice(app, { id: caller.id, language }, 'passkeyRemoved')
     return null

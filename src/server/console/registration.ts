@@ -2,7 +2,7 @@ import type { Handlers } from '../../contract/route.ts'
 import type { registrationRoutes } from '../../contract/routes/registration.ts'
 import { mailOwnCode } from '../accounts/bind-email.ts'
 import { mailRegistrationCode, register } from '../accounts/register.ts'
-import { mailResetLink, resetPassword } from '../accounts/reset.ts'
+import { mailResetLink, resetPassword } from '../accounts/reset-password.ts'
 import { type Context, requireCaller } from './context.ts'
 
 export const registrationHandlers: Handlers<typeof registrationRoutes, Context> = {

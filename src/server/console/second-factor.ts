@@ -3,8 +3,8 @@ import type { secondFactorRoutes } from '../../contract/routes/second-factor.ts'
 import { completeWithSecondFactor } from '../accounts/complete-login.ts'
 import { findPasskeySite } from '../accounts/passkey-site.ts'
 import { listPasskeys } from '../accounts/passkeys.ts'
+import { requireRecentLogin } from '../accounts/reauthenticate.ts'
 import { type AccountChange, sendSecurityNotice } from '../accounts/security-notice.ts'
-import { requireFresh } from '../accounts/step-up.ts'
 import {
   beginTwoFactor,
   confirmTwoFactor,
@@ -37,7 +37,7 @@ export const secondFactorHandlers: Handlers<typeof secondFactorRoutes, Context> 
   },
 
   async 'POST /api/user/two_factor'(context) {
-    await requireFresh(context.app, context.sessionToken)
+    await requireRecentLogin(context.app, context.sessionToken)
     return beginTwoFactor(context.app, requireCaller(context))
   },
 
@@ -48,14 +48,14 @@ export const secondFactorHandlers: Handlers<typeof secondFactorRoutes, Context> 
   },
 
   async 'POST /api/user/two_factor/backup_codes'(context) {
-    await requireFresh(context.app, context.sessionToken)
+    await requireRecentLogin(context.app, context.sessionToken)
     const codes = await renewBackupCodes(context.app, requireCaller(context))
     tell(context, 'backupCodes')
     return codes
   },
 
   async 'DELETE /api/user/two_factor'(context) {
-    await requireFresh(context.app, context.sessionToken)
+    await requireRecentLogin(context.app, context.sessionToken)
     await endTwoFactor(context.app, requireCaller(context))
     tell(context, 'twoFactorOff')
     return null

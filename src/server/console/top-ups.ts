@@ -1,6 +1,6 @@
 import type { Handlers } from '../../contract/route.ts'
 import type { topUpRoutes } from '../../contract/routes/top-ups.ts'
-import { requireFresh } from '../accounts/step-up.ts'
+import { requireRecentLogin } from '../accounts/reauthenticate.ts'
 import { oneBased } from '../db/page.ts'
 import { AppError } from '../lib/failure.ts'
 import type { App } from '../parts.ts'
@@ -57,17 +57,17 @@ export const topUpHandlers: Handlers<typeof topUpRoutes, Context> = {
     exportTopUps(context.app, { filter, timeZone, caller: requireCaller(context) }),
 
   async 'POST /api/topup/:id/check'(context, { params }) {
-    await requireFresh(context.app, context.sessionToken)
+    await requireRecentLogin(context.app, context.sessionToken)
     return checkTopUp(context.app, { ...params, caller: requireCaller(context) })
   },
 
   async 'POST /api/topup/:id/complete'(context, { params, body }) {
-    await requireFresh(context.app, context.sessionToken)
+    await requireRecentLogin(context.app, context.sessionToken)
     return completeTopUp(context.app, { ...params, ...body, caller: requireCaller(context) })
   },
 
   async 'POST /api/topup/:id/withdraw'(context, { params, body }) {
-    await requireFresh(context.app, context.sessionToken)
+    await requireRecentLogin(context.app, context.sessionToken)
     return withdrawTopUp(context.app, { ...params, ...body, caller: requireCaller(context) })
   },
 }

@@ -5,10 +5,10 @@ import { authenticateCall } from '../relay/admission/authenticate.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { UpstreamFailure } from '../relay/upstream/failure.ts'
-import { askUpstream } from './at-upstream.ts'
+import { callUpstream } from './call-upstream.ts'
+import { sendJson } from './order-reply.ts'
 import { presentDrawing, presentMusic } from './present.ts'
 import { ownTask } from './task-table.ts'
-import { sendJson } from './tell.ts'
 import { cleanText } from './text.ts'
 
 /** What callers ask of their own tasks; those of others do not exist. Nothing here is charged, and all but the seed is answered from here. */
@@ -41,7 +41,7 @@ export async function fetchSeed(app: RelayParts, call: ClientExchange, id: strin
   const channel = await channelUsed(app, task)
   if (channel?.provider.tasks !== 'drawing') fail('channel_disabled')
   const path = `/mj/task/${encodeURIComponent(id)}/image-seed`
-  const answer = await askUpstream(app.upstream, channel, { method: 'GET', path, timeoutMs: 60_000, sizeBytesMax: 64 * 1024 })
+  const answer = await callUpstream(app.upstream, channel, { method: 'GET', path, timeoutMs: 60_000, sizeBytesMax: 64 * 1024 })
   if (answer instanceof UpstreamFailure) return call.sendError(answer.forCaller())
   const { code, result } = answer
   sendJson(call, {

@@ -6,10 +6,10 @@ import { readBody } from '../relay/http/read-body.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { advanceTask } from './advance.ts'
 import { readLinkKey } from './links.ts'
-import { oneAtATime } from './one-at-a-time.ts'
+import { sendJson } from './order-reply.ts'
+import { serializeByTask } from './serialize.ts'
 import { readTask, selectTasks } from './task-table.ts'
 import { readTaskUpdate } from './task-update.ts'
-import { sendJson } from './tell.ts'
 
 const bodyBytesMax = 1024 * 1024
 
@@ -23,7 +23,7 @@ export async function takeNotice(app: RelayParts, call: ClientExchange): Promise
   const id = readLinkKey(app, 'drawing-notice', url.searchParams.get('key') ?? '')
   if (id === undefined) fail('task_notice_refused')
   const { json } = await readBody(call.request, bodyBytesMax)
-  await oneAtATime(id, () => take(app, id, json))
+  await serializeByTask(id, () => take(app, id, json))
   sendJson(call, { code: 1, description: 'success' })
 }
 

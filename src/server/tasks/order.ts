@@ -1,7 +1,7 @@
 import type { TaskFormat } from '../protocols/format.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import type { Details } from './advance.ts'
-import type { TaskQuestion } from './at-upstream.ts'
+import type { TaskCall } from './call-upstream.ts'
 import type { TaskTable } from './task-table.ts'
 
 /** What a caller orders, read from the request: everything that `submit.ts` needs to know of a drawing or a piece of music. */
@@ -19,7 +19,7 @@ export interface Order {
   readonly parent: { readonly id: string; readonly mustBeDone: boolean } | undefined
   /** Columns of the new row. */
   readonly details: Details
-  question(facts: QuestionFacts): TaskQuestion
+  question(facts: QuestionFacts): TaskCall
   /** Reads what the upstream answered. Undefined when it is no answer to an order. */
   read(answer: JsonObject): Verdict | undefined
 }

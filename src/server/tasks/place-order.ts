@@ -17,8 +17,8 @@ import { callerHeaders } from '../relay/upstream/caller-headers.ts'
 import { UpstreamFailure } from '../relay/upstream/failure.ts'
 import { noteFailure } from '../relay/upstream/note-failure.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
-import { askUpstream } from './at-upstream.ts'
 import type { AuthorizedOrder } from './authorize-order.ts'
+import { callUpstream } from './call-upstream.ts'
 import type { Order, Verdict } from './order.ts'
 
 export interface Placing {
@@ -112,7 +112,7 @@ async function tryChannel(
       return 'full'
     }
     const startedMs = app.steady()
-    const answer = await askUpstream(app.upstream, channel, {
+    const answer = await callUpstream(app.upstream, channel, {
       ...order.question({ hook, priced, mapped: (model) => resolveModel(channel, model) }),
       caller: callerHeaders({ call }),
     })

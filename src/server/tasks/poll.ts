@@ -4,7 +4,7 @@ import { seconds } from '../lib/clock.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { UpstreamFailure } from '../relay/upstream/failure.ts'
 import { advanceTask, failTask } from './advance.ts'
-import { askList } from './at-upstream.ts'
+import { callUpstreamList } from './call-upstream.ts'
 import { isBeingPlaced } from './submit.ts'
 import { eitherOf, readTask, selectTasks, type TaskRow, type TaskTable } from './task-table.ts'
 import { updatesById } from './task-update.ts'
@@ -98,7 +98,7 @@ async function askFor(
   for (let at = 0; at < tasks.length && !signal.aborted; at += togetherMax) {
     const some = tasks.slice(at, at + togetherMax)
     const ids = [...new Set(some.map(({ upstreamId }) => upstreamId))]
-    const items = await askList(app.upstream, channel, { path, body: { ids }, ...answer })
+    const items = await callUpstreamList(app.upstream, channel, { path, body: { ids }, ...answer })
     if (items instanceof UpstreamFailure) {
       app.logger.warn({ channel: channel.id, reason: items.reason }, 'an upstream did not tell of its tasks')
       return closeOld(app, table, tasks.slice(at))

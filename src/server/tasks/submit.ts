@@ -20,9 +20,9 @@ import { type AuthorizedOrder, authorizeOrder, priceOfOrder } from './authorize-
 import { noticeUrl } from './links.ts'
 import { dropTask, type NewTask, openTask, takeTask } from './new-task.ts'
 import type { Accepted, Order } from './order.ts'
+import { orderAnswer, refuse } from './order-reply.ts'
 import { type Placed, placeOrder } from './place-order.ts'
-import { aloneWithTask, hasPaid } from './repeated.ts'
-import { orderAnswer, refuse } from './tell.ts'
+import { hasPaid, withTaskLock } from './repeated-orders.ts'
 
 /** Orders that this process is placing, by request: their rows are not yet given up. */
 const placing = new Set<string>()
@@ -109,7 +109,7 @@ async function take(app: RelayParts, held: Held, task: NewTask, taken: Taken): P
   const { call, caller, order, hold } = held
   const { channel, verdict } = taken
   const own = { table: order.table, userId: caller.userId, upstreamId: verdict.upstreamId }
-  await aloneWithTask(app, own, async () => {
+  await withTaskLock(app, own, async () => {
     if (await hasPaid(app, own, { action: order.action, isRepeated: verdict.isRepeated, amount: hold.amount })) {
       await release(app, hold)
       await dropTask(app, task, undefined)

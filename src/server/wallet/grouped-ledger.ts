@@ -6,7 +6,7 @@ import { Committer, type Queued } from './committer.ts'
 import { credit } from './credit.ts'
 import type { Charge, Credit, Hold, Ledger } from './ledger.ts'
 import { type Entry, type Expired, requireUnits, type Store } from './store.ts'
-import { UnloggedCharges } from './unlogged.ts'
+import { UnloggedCharges } from './unlogged-charges.ts'
 
 /** Charges that may wait for the database before no more requests are admitted. */
 const queueMax = 10_000

@@ -5,8 +5,8 @@ import { fail } from '../../lib/failure.ts'
 import { newSecret } from '../../lib/ids.ts'
 import type { Caller } from '../../options/core.ts'
 import type { LoginClient, SignedIn } from '../complete-login.ts'
-import { keepStep, type Step, takeStep } from '../login-steps.ts'
-import { requireFresh } from '../step-up.ts'
+import { consumeStep, type Step, storeStep } from '../login-steps.ts'
+import { requireRecentLogin } from '../reauthenticate.ts'
 import { bindIdentity } from './bindings.ts'
 import { requireProviderEnabled } from './enabled-providers.ts'
 import { github } from './github.ts'
@@ -38,13 +38,13 @@ export async function startOAuth(
   { provider, affCode, binder, browserToken }: OAuthStart,
 ): Promise<{ state: string; url: string }> {
   if (provider) requireProviderEnabled(accounts.options.current, provider)
-  if (binder) await requireFresh(accounts, binder.sessionToken)
+  if (binder) await requireRecentLogin(accounts, binder.sessionToken)
 
   const state = newSecret()
   const way = provider && oauthFlowOf(provider)
   const verifier = way ? newSecret() : ''
   const nonce = provider === 'oidc' ? newSecret() : ''
-  await keepStep(accounts, {
+  await storeStep(accounts, {
     kind: 'state',
     token: state,
     boundTo: binder?.sessionToken ?? browserToken,
@@ -96,7 +96,7 @@ export async function takeState(
   provider: IdentityProvider,
 ): Promise<Step> {
   const holders = [sessionToken, browserToken].filter((token) => token !== undefined)
-  const step = state === '' ? undefined : await takeStep(accounts, { kind: 'state', token: state }, holders)
+  const step = state === '' ? undefined : await consumeStep(accounts, { kind: 'state', token: state }, holders)
   // A client that made the address itself could not give a nonce along.
   const fits = step && (step.detail.provider === provider || (step.detail.provider === '' && provider !== 'oidc'))
   return fits ? step : fail('outside_state_invalid')

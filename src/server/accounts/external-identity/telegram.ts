@@ -3,7 +3,7 @@ import { type TelegramFields, telegramFields } from '../../../contract/entities/
 import { seconds } from '../../lib/clock.ts'
 import { fail } from '../../lib/failure.ts'
 import { sameSecret } from '../../lib/secrets.ts'
-import { spendOnce } from '../login-steps.ts'
+import { markUsed } from '../login-steps.ts'
 import type { IdentityCore, Profile } from './oauth-provider.ts'
 
 /** The widget hands its data over at once: what is older was kept by somebody. */
@@ -21,7 +21,7 @@ export async function identifyTelegram(core: IdentityCore, given: TelegramFields
 
   const age = seconds(core.now()) - Number(given.auth_date)
   if (age > ageMaxMinutes * 60 || age < -aheadMaxSeconds) fail('outside_failed', {}, { detail: 'too old' })
-  const isNew = await spendOnce(core, { what: `telegram ${signed}`, minutes: ageMaxMinutes + 2 })
+  const isNew = await markUsed(core, { what: `telegram ${signed}`, minutes: ageMaxMinutes + 2 })
   if (!isNew) fail('outside_failed', {}, { detail: 'used before' })
   return { subject: given.id, name: [given.first_name, given.last_name].filter(Boolean).join(' ') }
 }

@@ -5,8 +5,8 @@ import type { RelayParts } from '../relay/relay-parts.ts'
 import { eitherOf, idColumn, type TaskTable } from './task-table.ts'
 
 /**
- * One drawing, one charge: proxies answer an order that they know already with the name of what they have. Two orders may be that at one
- * instant, on two nodes, and the one that is told of a repetition may be charged before the one that was first.
+ * One drawing, one charge: proxies answer a repeated order with the id of the existing drawing. Two such orders may run at the same time on
+ * two nodes, and the repetition may be charged before the first order.
  */
 export interface OwnTask {
   readonly table: TaskTable
@@ -22,8 +22,8 @@ const pauseMs = 50
 /** The code of a proxy for what it had already. */
 const repeatedCode = 21
 
-/** Runs `work` while nobody else charges this user for this task. Throws `server_busy` when another did so for very long. */
-export async function aloneWithTask(
+/** Runs `work` under a lease on this task of this user, over all nodes. Throws `server_busy` when the lease stays taken. */
+export async function withTaskLock(
   app: RelayParts,
   { table, userId, upstreamId }: OwnTask,
   work: () => Promise<void>,
@@ -42,8 +42,8 @@ export async function aloneWithTask(
 }
 
 /**
- * Whether the user was charged for this before, and not for less: a repetition by any order of it, an order that is none by the
- * repetition of it that was quicker.
+ * Whether the user was already charged at least this amount for the task: for a repetition by any order of it, for a first order by a
+ * repetition that was charged earlier.
  */
 export async function hasPaid(
   { db }: RelayParts,

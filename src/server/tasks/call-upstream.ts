@@ -5,8 +5,8 @@ import { isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-f
 import type { CallerHeaders } from '../providers/provider.ts'
 import { UpstreamFailure, withCleanFacts } from '../relay/upstream/failure.ts'
 
-/** One question to a maker of drawings or music. */
-export interface TaskQuestion {
+/** One call to an upstream of drawings or music. */
+export interface TaskCall {
   readonly method?: 'GET' | 'POST'
   /** Behind the channel's address. */
   readonly path: string
@@ -17,11 +17,11 @@ export interface TaskQuestion {
   readonly sizeBytesMax: number
 }
 
-/** The object that it answered, or what went wrong: without the channel's secrets, and after its status mapping. */
-export async function askUpstream(
+/** The JSON object of the reply, or the failure: without the secrets of the channel, and after its status mapping. */
+export async function callUpstream(
   agents: UpstreamAgents,
   channel: RunningChannel,
-  question: TaskQuestion,
+  question: TaskCall,
 ): Promise<JsonObject | UpstreamFailure> {
   const answer = await askOnce(agents, channel, question)
   return answer instanceof UpstreamFailure ? withCleanFacts(answer, channel) : answer
@@ -30,7 +30,7 @@ export async function askUpstream(
 async function askOnce(
   agents: UpstreamAgents,
   channel: RunningChannel,
-  { method = 'POST', path, body, caller, timeoutMs, sizeBytesMax }: TaskQuestion,
+  { method = 'POST', path, body, caller, timeoutMs, sizeBytesMax }: TaskCall,
 ): Promise<JsonObject | UpstreamFailure> {
   let reply: Reply
   try {
@@ -64,12 +64,12 @@ async function askOnce(
 }
 
 /** As `askUpstream`, for an answer that is a list, bare or as `data`. What is no object in it is left out. */
-export async function askList(
+export async function callUpstreamList(
   agents: UpstreamAgents,
   channel: RunningChannel,
-  question: TaskQuestion,
+  question: TaskCall,
 ): Promise<readonly JsonObject[] | UpstreamFailure> {
-  const answer = await askUpstream(agents, channel, question)
+  const answer = await callUpstream(agents, channel, question)
   if (answer instanceof UpstreamFailure) return answer
   const list = answer[wholeList] ?? answer.data
   if (!Array.isArray(list)) return new UpstreamFailure('bad-reply', { facts: { message: 'the answer is not a list' } })

@@ -6,8 +6,8 @@ type LogRow = NewRow<'logs'>
 const rowsMax = 10_000
 
 /**
- * Log rows that the database refused when their charges were written. A charge stands without its row; the row is made again from what
- * the charge says, until it is there.
+ * Log rows that the database refused when their charges were committed. The charge is valid without its row; writing the row is retried from
+ * the charge until it succeeds.
  */
 export class UnloggedCharges {
   readonly #core: Core

@@ -57,7 +57,7 @@ export async function countAttempt(core: Core, { kind, key }: Subject): Promise<
 }
 
 /** After a success: the account starts afresh; the address only gets this attempt back, or an own account would wash it clean. */
-export async function forgive(core: Core, { kind, key }: Subject): Promise<void> {
+export async function resetAttempts(core: Core, { kind, key }: Subject): Promise<void> {
   if (kind === 'account') {
     await core.db.deleteFrom('login_failures').where('key', '=', key).execute()
     return

@@ -5,25 +5,25 @@ import { type Accounts, requirePassword } from './sign-in.ts'
 import { hasTwoFactor, requireSecondFactor } from './two-factor.ts'
 import { findUser } from './users.ts'
 
-/** How long after a proof of who they are somebody may do what cannot be taken back. */
+/** How recent an authentication must be for a change that takes over an account. */
 const freshSeconds = 10 * 60
 
 /**
- * Throws `fresh_login_required` unless the caller proved who they are a moment ago: what is found in a browser that was left open, or
- * stolen as a cookie, must not be enough to take an account over. Access tokens are never enough.
+ * Throws `fresh_login_required` unless the session was authenticated within the last ten minutes: an unattended browser or a stolen cookie
+ * must not be enough to take an account over. An access token is never enough.
  */
-export async function requireFresh({ sessions, now }: Accounts, sessionToken: string | undefined): Promise<void> {
+export async function requireRecentLogin({ sessions, now }: Accounts, sessionToken: string | undefined): Promise<void> {
   const session = sessionToken === undefined ? undefined : await sessions.find(sessionToken)
   const age = seconds(now()) - (session?.authenticatedAt ?? 0)
   if (age < 0 || age > freshSeconds) fail('fresh_login_required')
 }
 
 /**
- * Proves again who is behind the session: with the password, or, where there is a second factor, with a code of that. A password alone
- * may have been seen by whoever sits in front of the browser. Throws `password_wrong`, `second_factor_required`, `second_factor_wrong`,
+ * Authenticates the user of a session again: with the password or, where there is a second factor, with its code, since a password may
+ * have been observed. Throws `password_wrong`, `second_factor_required`, `second_factor_wrong`,
  * `login_throttled`, `fresh_login_required`.
  */
-export async function proveAgain(
+export async function reauthenticate(
   accounts: Accounts,
   caller: Caller,
   {

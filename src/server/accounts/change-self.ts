@@ -1,11 +1,11 @@
 import { fail } from '../lib/failure.ts'
 import type { Caller } from '../options/core.ts'
-import { dropCodes } from './mailed-codes.ts'
-import { readUsername, usernameKey } from './names.ts'
+import { deleteCodes } from './mailed-codes.ts'
 import { requireGoodPassword } from './passwords.ts'
+import { requireRecentLogin } from './reauthenticate.ts'
 import { deleteSessions } from './sessions.ts'
 import { type Accounts, requirePassword } from './sign-in.ts'
-import { requireFresh } from './step-up.ts'
+import { readUsername, usernameKey } from './usernames.ts'
 import { findUser, refuseTaken } from './users.ts'
 
 /** What is absent or empty stays as it is. */
@@ -24,7 +24,7 @@ export interface SelfChange {
 export async function changeSelf(accounts: Accounts, caller: Caller, change: SelfChange, keepSession?: string): Promise<void> {
   const user = await findUser(accounts.db, caller.id)
   const username = change.username ? readUsername(change.username) : user.username
-  if (username !== user.username) await requireFresh(accounts, keepSession)
+  if (username !== user.username) await requireRecentLogin(accounts, keepSession)
   const values = {
     ...(username === user.username ? {} : { username, username_key: usernameKey(username) }),
     ...(change.display_name ? { display_name: change.display_name } : {}),
@@ -43,13 +43,13 @@ export async function changeSelf(accounts: Accounts, caller: Caller, change: Sel
     if (changed.numUpdatedRows === 0n) fail('password_wrong')
     if (!change.password) return
     await deleteSessions(within, user.id, keepSession)
-    await dropCodes(within, user.id)
+    await deleteCodes(within, user.id)
   })
   accounts.bus.publish('user', user.id)
 
   async function newPassword() {
     // An account that signed up through a provider has no password yet; the login itself is the proof.
-    if (user.password_hash === '') await requireFresh(accounts, keepSession)
+    if (user.password_hash === '') await requireRecentLogin(accounts, keepSession)
     else await requirePassword(accounts, { user, password: change.current_password ?? '', address: caller.address })
     requireGoodPassword(change.password ?? '', username)
     return { password_hash: await accounts.passwords.hash(change.password ?? ''), must_change_password: 0 }

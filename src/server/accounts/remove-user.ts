@@ -2,7 +2,7 @@ import type { Within } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
-import { dropCodes } from './mailed-codes.ts'
+import { deleteCodes } from './mailed-codes.ts'
 import { deleteSessions } from './sessions.ts'
 
 /**
@@ -19,7 +19,7 @@ export async function removeUser(core: Pick<Core, 'now'>, within: Within, userId
     .executeTakeFirstOrThrow()
   if (numUpdatedRows === 0n) fail('not_found')
   await deleteSessions(within, userId)
-  await dropCodes(within, userId)
+  await deleteCodes(within, userId)
   for (const table of ['saved_views', 'own_responses', 'own_response_events'] as const)
     await within.deleteFrom(table).where('user_id', '=', userId).execute()
 }

@@ -7,7 +7,7 @@ import { newSecret, randomText } from '../lib/ids.ts'
 import { writeMail } from '../notify/mails.ts'
 import { recordLog } from '../usage/log.ts'
 import { canonicalEmail } from './email-address.ts'
-import { type CodeKey, countMail, dropCodes, keepCode, linkMinutes, requireCode, spendCode } from './mailed-codes.ts'
+import { type CodeKey, consumeCode, countMail, deleteCodes, linkMinutes, requireCode, storeCode } from './mailed-codes.ts'
 import { deleteSessions } from './sessions.ts'
 import { readSetting } from './setting.ts'
 import type { Accounts } from './sign-in.ts'
@@ -32,7 +32,7 @@ export async function mailResetLink(
 
   const user = await findActive(accounts, email)
   const token = newSecret()
-  await keepCode(accounts, { key: keyOf(email, user), code: user && token, minutes: linkMinutes })
+  await storeCode(accounts, { key: keyOf(email, user), code: user && token, minutes: linkMinutes })
   if (!user) return
 
   const link = `${ServerAddress}/user/reset?${new URLSearchParams({ email, token })}`
@@ -57,10 +57,10 @@ export async function resetPassword(
   const password = randomText(passwordLength)
   const password_hash = await accounts.passwords.hash(password)
   await accounts.db.transaction().execute(async (within) => {
-    await refuseAsLink(spendCode(accounts, within, key, given.token))
+    await refuseAsLink(consumeCode(accounts, within, key, given.token))
     const values = { password_hash, must_change_password: 1, access_token_hash: null }
     await within.updateTable('users').set(values).where('id', '=', user.id).execute()
-    await dropCodes(within, user.id)
+    await deleteCodes(within, user.id)
     await deleteSessions(within, user.id)
     const content = '通过邮件重置了密码 / The password was reset by mail'
     const at = seconds(accounts.now())
