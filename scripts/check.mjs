@@ -1,5 +1,5 @@
 // `npm run check`: everything that must be green before a change is handed over. `--fast` leaves out the
-// tests and the weight of the screens, `--no-tests` the tests alone.
+// tests and the weight of the screens.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -16,7 +16,7 @@ const steps = [
   { name: 'size of the console', run: checkBundle },
   { name: 'weight of every screen', slow: true, run: () => runNode('scripts/bench-web.mjs', ['--weight']) },
   { name: 'age of packages', run: () => runNode('scripts/lock-ages.mjs') },
-  { name: 'tests', slow: true, tests: true, run: () => runNode('scripts/test.mjs') },
+  { name: 'tests', slow: true, run: () => runNode('scripts/test.mjs') },
 ]
 
 requireNode()
@@ -24,8 +24,8 @@ await installWhenNeeded()
 await buildWhenStale()
 
 const results = []
-const [fast, noTests] = ['--fast', '--no-tests'].map((option) => process.argv.includes(option))
-for (const step of steps.filter(({ slow, tests }) => !(slow && fast) && !(tests && noTests))) {
+const isFast = process.argv.includes('--fast')
+for (const step of steps.filter(({ slow }) => !(slow && isFast))) {
   console.log(`\n── ${step.name}`)
   const startedAt = Date.now()
   const code = await step.run()
