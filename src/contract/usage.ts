@@ -22,7 +22,7 @@ export type Bucket = PromptBucket | OutputBucket
 
 /**
  * The lifetimes of cache writes that vendors sell, shortest first, each with the bucket of its tokens. Readers, prices, log rows and bills
- * go through this table. Writes of a lifetime that is not reported count as those of five minutes.
+ * go through this table. Writes of an unknown lifetime are among those of five minutes.
  */
 export const cacheWriteBuckets = {
   '5m': 'cacheWrite',
@@ -38,14 +38,15 @@ export type LongCacheLifetime = Exclude<CacheLifetime, '5m'>
 export const cacheLifetimes = Object.keys(cacheWriteBuckets) as CacheLifetime[]
 export const longCacheLifetimes = cacheLifetimes.filter((lifetime) => lifetime !== '5m')
 
-export type CacheWrites = Pick<Usage, (typeof cacheWriteBuckets)[CacheLifetime]>
+export type CacheWrites = Pick<Usage, (typeof cacheWriteBuckets)[CacheLifetime] | 'cacheLifetimeUnknown'>
 
 /**
- * The buckets of cache writes of a report: `total` tokens, of which `countOf` answers how many have a lifetime beyond five minutes. What is
- * told apart never exceeds the total: the longest lifetimes count first.
+ * The buckets of cache writes of a report: `total` tokens, of which `countOf` answers how many have a lifetime beyond five minutes; without it
+ * the report tells no lifetimes. What is told apart never exceeds the total: the longest lifetimes count first.
  */
-export function cacheWritesOf(total: number, countOf: (lifetime: LongCacheLifetime) => number): CacheWrites {
-  const writes = { cacheWrite: total, cacheWrite30m: 0, cacheWrite1h: 0, cacheWrite12h: 0 }
+export function cacheWritesOf(total: number, countOf?: (lifetime: LongCacheLifetime) => number): CacheWrites {
+  if (!countOf) return { ...noWrites, cacheWrite: total, ...(total > 0 ? { cacheLifetimeUnknown: true } : {}) }
+  const writes = { ...noWrites, cacheWrite: total }
   for (const lifetime of longCacheLifetimes.toReversed()) {
     const written = Math.min(writes.cacheWrite, countOf(lifetime))
     writes[cacheWriteBuckets[lifetime]] = written
@@ -53,6 +54,8 @@ export function cacheWritesOf(total: number, countOf: (lifetime: LongCacheLifeti
   }
   return writes
 }
+
+const noWrites = { cacheWrite: 0, cacheWrite30m: 0, cacheWrite1h: 0, cacheWrite12h: 0 }
 
 /**
  * What one finished call used, as disjoint buckets of tokens: the sum of the input buckets is everything the model read, the sum of the
@@ -83,6 +86,8 @@ export interface Usage extends Readonly<Record<Bucket, number>> {
   readonly searches: number
   /** Tokens that were reported as cached beyond the whole prompt: nobody pays for them, and they make the report implausible. */
   readonly cacheExcess?: number
+  /** The report does not tell how long the tokens of `cacheWrite` are kept. */
+  readonly cacheLifetimeUnknown?: true
   /** Calls of other tools that the vendor runs and bills by the piece, by the name that `ToolPrice` has for each. */
   readonly toolCalls?: ToolCalls
   /** How the reply says that it was served; a member that the reply does not tell is absent. */
@@ -141,6 +146,6 @@ export function cachedTokens(usage: Usage): number {
 }
 
 /** Everything that was written to a cache, of whatever lifetime. */
-export function writtenTokens(usage: Usage): number {
+export function writtenTokens(usage: CacheWrites): number {
   return cacheLifetimes.reduce((sum, lifetime) => sum + usage[cacheWriteBuckets[lifetime]], 0)
 }

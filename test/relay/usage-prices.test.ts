@@ -71,6 +71,28 @@ eachDatabase('what vendors price apart', (_fresh, kind) => {
     expect((await last()).quota).toBe(100 + 100 + 300 * 1.25 + 500 * 2 + 11)
   })
 
+  it.each([
+    ['the longest that a breakpoint names', { prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } }, '12h', 2],
+    ['an hour where a mark names that', { cache_control: { type: 'ephemeral', ttl: '1h' } }, '1h', 2],
+    ['five minutes where none is named', { cache_control: { type: 'ephemeral' } }, undefined, 1.25],
+  ] as const)('charges cache writes of Chat, which tells no lifetimes, as %s', async (_name, mark, lifetime, ratio) => {
+    const { url } = await vendor({
+      ...{ id: 'c', object: 'chat.completion', created: 1, model: 'gpt-5' },
+      choices: [{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }],
+      usage: {
+        ...{ prompt_tokens: 1000, completion_tokens: 11, total_tokens: 1011 },
+        prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 800 },
+      },
+    })
+    const { ask, last } = await scene(kind, url)
+    const content = [{ type: 'text', text: prompt, ...mark }]
+    expect((await ask({ model: 'gpt-5', messages: [{ role: 'user', content }] })).status).toBe(200)
+    expect(await last()).toMatchObject({
+      quota: 200 + 800 * ratio + 11,
+      other: lifetime ? { cache_creation_tokens: 0, [`cache_creation_${lifetime}_tokens`]: 800 } : { cache_creation_tokens: 800 },
+    })
+  })
+
   it('charges every lifetime that a host of Messages tells', async () => {
     const usage = {
       ...{ input_tokens: 100, cache_read_input_tokens: 0, cache_creation_input_tokens: 1000, output_tokens: 11 },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { completionTokens, noUsage, promptTokens, type Usage } from '../../contract/usage.ts'
-import { costBeyond, plausibleUsage } from './plausible.ts'
+import { costBeyond, plausibleUsage, withCacheLifetime } from './plausible.ts'
 import { costOf, freePrice, type Price } from './quote.ts'
 
 const price: Price = {
@@ -30,6 +30,16 @@ describe('a plausible usage', () => {
     expect(plausibleUsage(usage, undefined).usage).toBe(usage)
     const huge = usageOf({ input: 1e9, output: 1e9 })
     expect(plausibleUsage(huge, undefined)).toEqual({ usage: huge, isImplausible: false })
+  })
+})
+
+describe('cache writes of an unknown lifetime', () => {
+  it('have the longest that the request can have', () => {
+    const unknown = usageOf({ input: 1, cacheWrite: 20, cacheLifetimeUnknown: true })
+    expect(withCacheLifetime(unknown, { ...bound, cacheLifetime: '12h' })).toEqual(usageOf({ input: 1, cacheWrite12h: 20 }))
+    expect(withCacheLifetime(unknown, bound)).toBe(unknown)
+    const told = usageOf({ input: 1, cacheWrite: 20 })
+    expect(withCacheLifetime(told, { ...bound, cacheLifetime: '12h' })).toBe(told)
   })
 })
 

@@ -1,5 +1,12 @@
 import { modelLimitsOf } from '../../contract/model-limits.ts'
-import type { Bucket, OtherUsage, OutputBucket, PromptBucket, Usage } from '../../contract/usage.ts'
+import {
+  type Bucket,
+  cacheWriteBuckets,
+  type OtherUsage,
+  type OutputBucket,
+  type PromptBucket,
+  type Usage,
+} from '../../contract/usage.ts'
 import { AppError } from '../lib/failure.ts'
 import { costOf, type Price, type PricedUsage } from './quote.ts'
 import type { UsageBound } from './usage-bound.ts'
@@ -36,6 +43,17 @@ export function plausibleUsage(usage: Usage, bound: UsageBound | undefined): { u
   const isOtherCut = byOthers?.some((other, index) => other.usage !== reported.byOthers?.[index]?.usage)
   if (cacheExcess === 0 && own === reported && !isOtherCut) return { usage, isImplausible: false }
   return { usage: isOtherCut && byOthers ? { ...own, byOthers } : own, isImplausible: true }
+}
+
+/**
+ * Cache writes whose lifetime the report does not tell, as the longest that the request can have: nobody is charged less than the vendor bills.
+ * The same object where it tells them.
+ */
+export function withCacheLifetime(usage: Usage, bound: UsageBound | undefined): Usage {
+  const { cacheLifetimeUnknown, ...told } = usage
+  if (!cacheLifetimeUnknown || !bound?.cacheLifetime) return usage
+  const bucket = cacheWriteBuckets[bound.cacheLifetime]
+  return { ...told, cacheWrite: 0, [bucket]: told[bucket] + told.cacheWrite }
 }
 
 /** What another model, such as an adviser, can read and write in as many calls as are reported of it. */

@@ -1,5 +1,7 @@
+import type { LongCacheLifetime } from '../../contract/usage.ts'
+
 /**
- * The most that the usage of an admitted request can be, in tokens. Both are safe integers. A reported usage above it is charged at the
+ * The most that the usage of an admitted request can be, in tokens, which are safe integers. A reported usage above it is charged at the
  * bound (`plausible.ts`).
  */
 export interface UsageBound {
@@ -7,4 +9,6 @@ export interface UsageBound {
   readonly promptTokens: number
   /** Everything that the model writes, reasoning included, over all choices. */
   readonly outputTokens: number
+  /** The longest lifetime that cache writes of the request can have, where that is beyond five minutes. */
+  readonly cacheLifetime?: LongCacheLifetime | undefined
 }

@@ -1,4 +1,10 @@
-import { cacheLifetimes, cacheWriteBuckets, type OutputBucket, type PromptBucket } from '../../contract/usage.ts'
+import {
+  cacheLifetimes,
+  cacheWriteBuckets,
+  type LongCacheLifetime,
+  type OutputBucket,
+  type PromptBucket,
+} from '../../contract/usage.ts'
 import { definedTools } from './anthropic-messages/tools-in-effect.ts'
 import { mostTokensOf } from './count-media.ts'
 import { either, eitherObject } from './gemini-generate/members.ts'
@@ -23,6 +29,8 @@ export interface RequestBound {
   /** As what the vendor may bill text of the prompt, and as what the answer. */
   readonly textAs: readonly PromptBucket[]
   readonly outputAs: readonly OutputBucket[]
+  /** The longest lifetime that cache writes of the request can have, where that is beyond five minutes. */
+  readonly cacheLifetime: LongCacheLifetime | undefined
   /** Tokens that the request reserves for reasoning: an output limit must be above them. */
   readonly thinkingBudget: number
 }
@@ -47,14 +55,16 @@ export function readRequestBound({ facts, body, bytes }: Asked): RequestBound {
   }
 
   const unbounded = unboundedMembers({ facts, body, media })
+  const isMarked = cacheMarks.some((mark) => bytes.includes(mark))
   return {
     textTokens: bytes.length - dataBytes + template,
     templateTokens: template,
     imageTokens,
     audioTokens,
     unbounded,
-    textAs: textBuckets({ model: facts.model, bytes, unbounded }),
+    textAs: textBuckets({ model: facts.model, isMarked, unbounded }),
     outputAs: outputBuckets(body),
+    cacheLifetime: longestLifetime({ model: facts.model, isMarked, bytes }),
     thinkingBudget: thinkingBudgetOf(body),
   }
 }
@@ -63,9 +73,8 @@ export function readRequestBound({ facts, body, bytes }: Asked): RequestBound {
  * A mark may become one of any lifetime, as channels translate it and hosts read it. Text of unknown length may be sound in truth: what lies in
  * a cache of the vendor's, and recordings and films.
  */
-function textBuckets(asked: { model: string; bytes: Buffer; unbounded: readonly string[] }): PromptBucket[] {
-  const { model, bytes, unbounded } = asked
-  const isMarked = cacheMarks.some((mark) => bytes.includes(mark))
+function textBuckets(asked: { model: string; isMarked: boolean; unbounded: readonly string[] }): PromptBucket[] {
+  const { model, isMarked, unbounded } = asked
   const written = isMarked ? cacheLifetimes : cachesUnasked.test(model) ? (['5m', '30m'] as const) : []
   const hasSound = unbounded.includes('audio') || unbounded.includes('video')
   return [
@@ -80,6 +89,15 @@ const plainText: readonly PromptBucket[] = ['input', 'cacheRead']
 const cacheMarks = ['cache_control', 'prompt_cache_options', 'prompt_cache_breakpoint']
 /** Models that write prompts to their cache, for 30 minutes, without being asked. Source: types of OpenAI's SDK 7.57. */
 const cachesUnasked = /(^|\/)gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/
+
+/** A long lifetime of another vendor becomes the longer one of OpenAI when it is translated. */
+function longestLifetime(asked: { model: string; isMarked: boolean; bytes: Buffer }): LongCacheLifetime | undefined {
+  const { model, isMarked, bytes } = asked
+  const isOpenAi = cachesUnasked.test(model)
+  if (isMarked && bytes.includes('"12h"')) return '12h'
+  if (isMarked && bytes.includes('"1h"')) return isOpenAi ? '12h' : '1h'
+  return isOpenAi ? '30m' : undefined
+}
 
 /** A model that makes films does so without being asked by name. */
 function outputBuckets(body: JsonObject): OutputBucket[] {

@@ -125,7 +125,7 @@ function jsonOf({ id, other, ...log }: Log, timeText: Shown['timeText'], isOwner
 function readOther(text: string): Other {
   try {
     const value: unknown = JSON.parse(text)
-    // Written by `relay/record`; rows of other origin have members of their own, which are read as absent or shown as they are.
+    // Written by `relay/charge/charge-row.ts`; rows of other origin have members of their own, which are read as absent or shown as they are.
     return typeof value === 'object' && value !== null ? (value as Other) : {}
   } catch {
     return {}

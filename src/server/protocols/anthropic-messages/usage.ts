@@ -71,12 +71,13 @@ export function readMessagesUsage(told: JsonObject, before: Usage | undefined): 
 /** The lifetimes are told apart in `cache_creation`, or were before. What it tells counts even where the total says less. */
 function writesIn(usage: JsonObject, before?: CacheWrites): CacheWrites {
   const creation = objectAt(usage, 'cache_creation')
+  const isKnown = creation !== undefined || (before && writtenTokens(before) > 0 && !before.cacheLifetimeUnknown)
   const countOf = (lifetime: CacheLifetime) =>
     creation ? countAt(creation, `ephemeral_${lifetime}_input_tokens`) : (before?.[cacheWriteBuckets[lifetime]] ?? 0)
   const long = longCacheLifetimes.reduce((sum, lifetime) => sum + countOf(lifetime), 0)
   const isTold = typeof usage.cache_creation_input_tokens === 'number'
   const total = isTold ? Math.max(long, countAt(usage, 'cache_creation_input_tokens')) : long + countOf('5m')
-  return cacheWritesOf(total, countOf)
+  return cacheWritesOf(total, isKnown ? countOf : undefined)
 }
 
 /** A container that code ran in: the reply names it at its end. */

@@ -1,4 +1,4 @@
-import { cacheWritesOf, noUsage, type Usage } from '../../../contract/usage.ts'
+import { type CacheLifetime, cacheWritesOf, noUsage, type Usage } from '../../../contract/usage.ts'
 import type { EventReader, ReadContext } from '../codec.ts'
 import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-builder.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
@@ -164,9 +164,9 @@ function readUsage(builder: ReplyBuilder, reply: JsonObject): void {
   const usage = objectAt(reply, 'usage')
   if (!usage || typeof usage.inputTokens !== 'number' || !areCounts(usage, counts)) return
   const details = arrayAt(usage, 'cacheDetails').filter(isObject)
-  const writes = cacheWritesOf(countAt(usage, 'cacheWriteInputTokens'), (lifetime) =>
-    details.filter(({ ttl }) => ttl === lifetime).reduce((sum, detail) => sum + countAt(detail, 'inputTokens'), 0),
-  )
+  const countOf = (lifetime: CacheLifetime) =>
+    details.filter(({ ttl }) => ttl === lifetime).reduce((sum, detail) => sum + countAt(detail, 'inputTokens'), 0)
+  const writes = cacheWritesOf(countAt(usage, 'cacheWriteInputTokens'), details.length > 0 ? countOf : undefined)
   const read: Usage = {
     ...noUsage,
     input: countAt(usage, 'inputTokens'),

@@ -1,4 +1,4 @@
-import { noUsage, type Usage } from '../../../contract/usage.ts'
+import { cacheWritesOf, noUsage, type Usage } from '../../../contract/usage.ts'
 import { fail } from '../../lib/failure.ts'
 import { membersOf, memberValue, spliceMembers } from '../../lib/splice-json.ts'
 import { cachedPart } from '../cached-part.ts'
@@ -133,7 +133,7 @@ export function readChatUsage(usage: JsonObject | undefined): Usage | undefined 
     ...noUsage,
     input: read.text,
     ...cache,
-    cacheWrite,
+    ...cacheWritesOf(cacheWrite),
     audioInput: read.audio,
     imageInput: read.image,
     output: said.text,

@@ -357,7 +357,7 @@ function sayable(events: readonly ReplyEvent[]) {
     images: joined('image'),
     calls: calls.map(({ block: of, text, ...rest }) => ({ ...rest, of, text: text === '' && of === 'tool-call' ? '{}' : text })),
     isComplete: reason !== undefined,
-    usage: usage && { ...usage, ...cacheWritesOf(writtenTokens(usage), () => 0) },
+    usage: usage && { ...usage, ...cacheWritesOf(writtenTokens(usage)) },
   }
 }
 

@@ -46,7 +46,7 @@ export function readResponseUsage(response: JsonObject): Usage | undefined {
     ...cache,
     cacheRead: cache.cacheRead + drawn.cacheRead,
     cachedImage: drawn.cachedImage,
-    ...cacheWritesOf(written, (lifetime) => countAt(lifetimes, `ttl_${lifetime}_tokens`)),
+    ...cacheWritesOf(written, lifetimes && ((lifetime) => countAt(lifetimes, `ttl_${lifetime}_tokens`))),
     imageInput: drawn.imageInput,
     output: completion + drawn.output + svg.output,
     imageOutput: drawn.imageOutput,

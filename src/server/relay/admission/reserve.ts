@@ -201,11 +201,12 @@ class BoundedCall {
   }
 
   #usageBound(outputTokens: number): UsageBound {
-    const { imageTokens, audioTokens } = this.#bound
+    const { imageTokens, audioTokens, cacheLifetime } = this.#bound
     const { contextTokens } = this.#limits
+    const kept = cacheLifetime ? { cacheLifetime } : {}
     // The tools of a vendor read the prompt anew in each of their steps.
-    if (this.#isUnbounded) return { promptTokens: contextTokens * stepsMax, outputTokens: outputTokens * stepsMax }
-    return { promptTokens: Math.min(contextTokens, this.#bytes + imageTokens + audioTokens), outputTokens }
+    if (this.#isUnbounded) return { promptTokens: contextTokens * stepsMax, outputTokens: outputTokens * stepsMax, ...kept }
+    return { promptTokens: Math.min(contextTokens, this.#bytes + imageTokens + audioTokens), outputTokens, ...kept }
   }
 }
 

@@ -1,5 +1,5 @@
 import { noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
-import { plausibleUsage } from '../../pricing/plausible.ts'
+import { plausibleUsage, withCacheLifetime } from '../../pricing/plausible.ts'
 import type { UsageBound } from '../../pricing/usage-bound.ts'
 import { countTokens, estimateText } from '../../protocols/count-tokens.ts'
 import { countCalls } from '../../protocols/paid-calls.ts'
@@ -68,8 +68,10 @@ function larger(usage: Usage | undefined, counted: Usage): Usage {
 
 /** The ending with a usage that its request can have; with what was reported where that is more. */
 export function plausibleEnding(ending: Ending, bound: UsageBound | undefined): Ending {
-  const { usage, isImplausible } = plausibleUsage(ending.usage, bound)
-  return isImplausible ? { ...ending, usage, reported: ending.usage } : ending
+  const reported = withCacheLifetime(ending.usage, bound)
+  const { usage, isImplausible } = plausibleUsage(reported, bound)
+  if (isImplausible) return { ...ending, usage, reported }
+  return reported === ending.usage ? ending : { ...ending, usage }
 }
 
 /** Compares the estimate of a prompt with what the upstream itself has reported. Media are left out: their formulas are the vendors'. */
