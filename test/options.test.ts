@@ -19,6 +19,7 @@ const others: Readonly<Record<string, string>> = {
   UserUsableGroups: '{"default":"all"}',
   Chats: '[{"Chat":"https://chat.example/?key={key}"}]',
   GroupRatio: '{"default":1,"vip":0.5}',
+  CacheWriteFactor: '{"1h":2}',
   ModelRequestRateLimitGroup: '{"vip":[0,1000]}',
   UserRequestLimits: '{"*":[{"seconds":60,"requests":60,"tokens":0,"concurrency":5}]}',
   GroupRequestLimits: '{"vip":[{"seconds":60,"requests":600,"tokens":0,"concurrency":0}]}',
