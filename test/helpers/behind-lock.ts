@@ -10,6 +10,7 @@ export async function behindLock<Result>(
   db: Queries,
   { lock, works, meanwhile = async () => {} }: Behind<Result>,
 ): Promise<PromiseSettledResult<Result>[]> {
+  await becomePatient(db, works.length + 2)
   const waiting = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
   const { begun } = await db.transaction().execute(async (within) => {
     for (const each of lock) await each.execute(within)
@@ -19,6 +20,20 @@ export async function behindLock<Result>(
     return { begun }
   })
   return begun
+}
+
+/** Opens connections of the pool and lifts their limit on waiting for locks, which a busy machine would reach before all works wait. */
+async function becomePatient(db: Queries, connections: number): Promise<void> {
+  let open = 0
+  await Promise.all(
+    Array.from({ length: connections }, () =>
+      db.connection().execute(async (connection) => {
+        await sql`set lock_timeout = 0`.execute(connection)
+        open++
+        await expect.poll(() => open).toBe(connections)
+      }),
+    ),
+  )
 }
 
 interface Behind<Result> {
