@@ -21,3 +21,23 @@ it('an announced body of many pieces is held once, and an announcement alone tak
   for (let at = 10; at < 1000; at += 10) collector.push(all.subarray(at, at + 10))
   expect(collector.bytes().buffer.byteLength).toBe(1000)
 })
+
+it('a body of unannounced length takes little more room than its bytes, until it is joined', () => {
+  const piece = Buffer.alloc(64 * 1024, 1)
+  const before = process.memoryUsage().arrayBuffers
+  const collector = new ByteCollector()
+  for (let at = 0; at < 320; at++) collector.push(piece)
+  const taken = process.memoryUsage().arrayBuffers - before
+  expect(taken).toBeLessThan(23 * 1024 * 1024)
+  expect(collector.bytes().length).toBe(20 * 1024 * 1024)
+})
+
+it('bodies that were joined keep their bytes while later ones use the same blocks', () => {
+  const megabytes = (value: number) => Buffer.alloc(1024 * 1024, value)
+  const bodies = [1, 2, 3].map((value) => {
+    const collector = new ByteCollector()
+    for (let at = 0; at < 5; at++) collector.push(megabytes(value))
+    return collector.bytes()
+  })
+  for (const [at, body] of bodies.entries()) expect(body.equals(Buffer.alloc(5 * 1024 * 1024, at + 1))).toBe(true)
+})

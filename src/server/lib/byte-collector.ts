@@ -1,10 +1,19 @@
+const blockBytesMax = 1024 * 1024
+/** Blocks of the greatest size for the next bodies: they would otherwise wait for the garbage collector by the hundred. */
+const spareBlocks: Buffer[] = []
+const spareBlocksMax = 16
+
 /**
- * Joins the pieces of a body in one Buffer. Where its length is announced, pieces are copied to their place as they come, so that the
- * body is held once. Room for an announced length is only taken when a quarter of it has come: an announcement costs nothing.
+ * Joins the pieces of a body in one Buffer. Pieces are copied into blocks as they come, so that a body is held once until it is joined;
+ * one whose length is announced is never joined, as its block is as long as itself. Room for an announced length is only taken when a
+ * quarter of it has come: an announcement costs nothing.
  */
 export class ByteCollector {
   readonly #announced: number
-  #room: Buffer = Buffer.alloc(0)
+  /** All but the last are full. */
+  #blocks: Buffer[] = []
+  /** Bytes of the last block that are not written yet. */
+  #free = 0
   #size = 0
 
   constructor(announced = 0) {
@@ -17,25 +26,58 @@ export class ByteCollector {
   }
 
   push(piece: Buffer): void {
-    const size = this.#size + piece.length
     // A body of one piece is that piece.
-    if (this.#size === 0 && size >= this.#announced) this.#room = piece
+    if (this.#size === 0 && piece.length >= this.#announced) this.#blocks = [piece]
     else {
-      if (this.#room.length < size) this.#grow(size)
-      this.#room.set(piece, this.#size)
+      const written = this.#write(piece)
+      if (written < piece.length) {
+        this.#grow(piece.length - written)
+        this.#write(piece.subarray(written))
+      }
     }
-    this.#size = size
+    this.#size += piece.length
   }
 
   /** All that has come. */
   bytes(): Buffer {
-    return this.#room.subarray(0, this.#size)
+    const filled = this.#filled()
+    if (filled.length === 1 && filled[0]) return filled[0]
+    const joined = Buffer.concat(filled)
+    // The first may be a piece that still belongs to its sender.
+    for (const block of this.#blocks.slice(1))
+      if (block.length === blockBytesMax && spareBlocks.length < spareBlocksMax) spareBlocks.push(block)
+    this.#blocks = [joined]
+    this.#free = 0
+    return joined
   }
 
-  #grow(size: number): void {
-    const isNearAnnounced = size <= this.#announced && size * 4 >= this.#announced
-    const room = Buffer.allocUnsafeSlow(isNearAnnounced ? this.#announced : size * 2)
-    room.set(this.#room.subarray(0, this.#size))
-    this.#room = room
+  /** Fills the last block. Answers how many bytes had room in it. */
+  #write(piece: Buffer): number {
+    const block = this.#blocks.at(-1)
+    if (!block || this.#free === 0) return 0
+    const written = piece.copy(block, block.length - this.#free)
+    this.#free -= written
+    return written
+  }
+
+  /** Takes room for at least so many bytes; the last block is full. */
+  #grow(bytes: number): void {
+    const size = this.#blocks.reduce((sum, block) => sum + block.length, 0)
+    const isNearAnnounced = size + bytes <= this.#announced && (size + bytes) * 4 >= this.#announced
+    if (isNearAnnounced) {
+      const whole = Buffer.allocUnsafeSlow(this.#announced)
+      let at = 0
+      for (const block of this.#blocks) at += block.copy(whole, at)
+      this.#blocks = [whole]
+      this.#free = whole.length - at
+    } else {
+      this.#free = Math.max(bytes, Math.min(size, blockBytesMax))
+      this.#blocks.push((this.#free === blockBytesMax && spareBlocks.pop()) || Buffer.allocUnsafeSlow(this.#free))
+    }
+  }
+
+  #filled(): Buffer[] {
+    const last = this.#blocks.at(-1)
+    return last && this.#free > 0 ? [...this.#blocks.slice(0, -1), last.subarray(0, last.length - this.#free)] : this.#blocks
   }
 }

@@ -12,7 +12,7 @@ const mb = 1024 * 1024
 export const mediaLimits: BudgetLimits = {
   shareBytesMax: 64 * mb,
   totalBytesMax: 256 * mb,
-  readingBytesMax: 32 * mb,
+  readingBytesMax: 16 * mb,
   waitMs: 10_000,
 }
 
