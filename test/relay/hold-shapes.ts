@@ -114,6 +114,7 @@ export const holdShapes: readonly HoldShape[] = [
   { name: 'Completions, list of prompts', path: '/v1/completions', model: 'gpt-3.5-turbo-instruct', body: { prompt: Array(40).fill('hi') }, ...full('gpt-3.5-turbo-instruct', 80, {}, 40) },
   { name: 'Completions, best_of', path: '/v1/completions', model: 'gpt-3.5-turbo-instruct', body: { prompt: 'hi', best_of: 20, max_tokens: 500 }, ...full('gpt-3.5-turbo-instruct', 2, {}, 20) },
   { name: 'Chat, n of 128 without a limit', path: chat, model: 'gpt-4o-mini', body: { messages: say('hi'), n: 128 }, ...full('gpt-4o-mini', 8, {}, 128) },
+  { name: 'Chat, n of 8 with a limit', path: chat, model: 'gpt-4o-mini', body: { messages: say('hi'), n: 8, max_tokens: 500 }, ...full('gpt-4o-mini', 8, {}, 8) },
   { name: 'Gemini, candidateCount of 8 without a limit', path: generate(gemini), model: gemini, body: { contents: [{ parts: [{ text: 'hi' }] }], generationConfig: { candidateCount: 8 } }, ...full(gemini, 2, {}, 8) },
   { name: 'Chat, no limit', path: chat, model: 'gpt-4o-mini', body: { messages: say('hi') }, ...full('gpt-4o-mini', 8) },
   { name: 'Responses, no limit', path: responses, model: 'gpt-4o-mini', body: { input: 'hi' }, ...full('gpt-4o-mini', 8) },

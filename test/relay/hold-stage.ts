@@ -42,16 +42,17 @@ export async function holdStage(server: TestServer) {
       playing = shape
       ignoresLimits = ignoring
     },
-    /** Sends a shape once and answers what was held and charged. */
+    /** Sends a shape once and answers what was held and charged, and whether the charge was cut to the most that the call can use. */
     async once(shape: HoldShape, key = rich.key) {
       playing = shape
       ignoresLimits = false
       const answer = await send(server.url, key, shape)
-      if (answer.status !== 200) return { status: answer.status, text: answer.text, charge: 0, held: 0, limit: undefined }
+      if (answer.status !== 200)
+        return { status: answer.status, text: answer.text, charge: 0, held: 0, limit: undefined, isCut: false }
       await settledCharges(server)
       const row = (await books(server)).logs.at(-1)
-      const { held = 0, output_limit: limit } = JSON.parse(row?.other ?? '{}')
-      return { status: 200, text: answer.text, charge: row?.quota ?? 0, held, limit }
+      const { held = 0, output_limit: limit, usage_implausible: isCut = false } = JSON.parse(row?.other ?? '{}')
+      return { status: 200, text: answer.text, charge: row?.quota ?? 0, held, limit, isCut }
     },
   }
 }

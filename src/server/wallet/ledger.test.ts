@@ -35,6 +35,19 @@ eachDatabase('ledger', (fresh) => {
       expect(await tokenRow(tokenId)).toMatchObject({ remain_quota: 10, held: 0, used_quota: 990 })
     })
 
+    it('counts a charge that is settled and not durable yet', async () => {
+      const { ledger, user } = await ledgerOf(await fresh())
+      const userId = await user(100)
+      const first = aHold(userId, 0, 100)
+      await ledger.hold(first)
+
+      const durable = ledger.settle(first, aCharge(first, 100))
+
+      expect(await outcome(() => ledger.hold(aHold(userId, 0, 1)))).toBe('quota_insufficient')
+      await durable
+      expect(await outcome(() => ledger.hold(aHold(userId, 0, 1)))).toBe('quota_insufficient')
+    })
+
     it('[T147] holds nothing on the user when the token lacks quota, and nothing on the token when the user does', async () => {
       const { ledger, user, token } = await ledgerOf(await fresh())
       const rich = await user(100)

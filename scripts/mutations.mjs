@@ -1,0 +1,68 @@
+// `npm run mutations [-- TEXT]`: breaks the code that keeps money right on purpose, one fault at a time in a copy of the sources, and
+// runs the tests that must notice. Prints a table; fails when a fault passes all of its tests. TEXT picks faults by their names.
+import { execFileSync } from 'node:child_process'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buildWhenStale } from './build.mjs'
+import { installWhenNeeded, requireNode } from './lib/install.mjs'
+import { mutations } from './lib/money-mutations.mjs'
+import { ended, root, startChild } from './lib/process.mjs'
+
+requireNode()
+await installWhenNeeded()
+await buildWhenStale()
+const chosen = mutations.filter(({ name }) => name.includes(process.argv[2] ?? ''))
+const copy = await copySources()
+try {
+  const rows = []
+  for (const mutation of chosen) rows.push(await tryOut(mutation))
+  console.log(['', '| Fault | Tests that fail | First of them |', '|---|---:|---|', ...rows.map(rowText)].join('\n'))
+  const unnoticed = rows.filter(({ failed }) => failed.length === 0)
+  console.log(`${rows.length - unnoticed.length} faults noticed, ${unnoticed.length} unnoticed`)
+  process.exitCode = chosen.length === 0 || unnoticed.length > 0 ? 1 : 0
+} finally {
+  await rm(copy, { recursive: true, force: true })
+}
+
+/** The files that git knows, as they are now, with what is installed and built. */
+async function copySources() {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-mutations-'))
+  const files = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean)
+  for (const file of files) await cp(join(root, file), join(folder, file), { preserveTimestamps: true })
+  await cp(join(root, 'dist'), join(folder, 'dist'), { recursive: true, preserveTimestamps: true })
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return folder
+}
+
+async function tryOut({ name, file, from, to, tests }) {
+  const path = join(copy, file)
+  const source = await readFile(path, 'utf8')
+  const report = join(copy, 'results.json')
+  console.log(name)
+  try {
+    await writeFile(
+      path,
+      source.replace(from, () => to),
+    )
+    await rm(report, { force: true })
+    const vitest = join(copy, 'node_modules/vitest/vitest.mjs')
+    const args = ['run', '--reporter=json', `--outputFile=${report}`, ...tests]
+    await ended(startChild([process.execPath, vitest, ...args], { cwd: copy, stdio: ['ignore', 'ignore', 'inherit'] }))
+    return { name, failed: failedTests(await readFile(report, 'utf8').catch(() => '')) }
+  } finally {
+    await writeFile(path, source)
+  }
+}
+
+/** Titles of the tests that failed. Throws when no test ran: then the fault broke the build, and shows nothing. */
+function failedTests(report) {
+  const { testResults = [] } = report === '' ? {} : JSON.parse(report)
+  const results = testResults.flatMap(({ assertionResults }) => assertionResults)
+  if (results.length === 0) throw new Error('No test ran')
+  return results.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName)
+}
+
+function rowText({ name, failed }) {
+  return `| ${name} | ${failed.length} | ${failed[0]?.replaceAll('|', '\\|') ?? '**none**'} |`
+}
