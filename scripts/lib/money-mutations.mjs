@@ -86,8 +86,8 @@ export const mutations = [
   {
     name: 'a charge is refunded twice',
     file: 'src/server/wallet/refund.ts',
-    from: 'reference: `refund:${requestId}`',
-    to: 'reference: `refund:${requestId}:${Math.random()}`',
+    from: 'reference: `refund:',
+    to: 'reference: Math.random() + `refund:',
     tests: ['src/server/tasks', 'src/server/wallet'],
   },
   {
