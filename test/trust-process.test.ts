@@ -55,9 +55,9 @@ describe('a running server', () => {
   it('[T244] takes every secret out of what its own children and reports would get', () => {
     const script = `
       import { readEnv, secretSettings } from ${JSON.stringify(new URL('../dist/server/env.js', import.meta.url).href)}
-      import { forgetEnvironment } from ${JSON.stringify(new URL('../dist/server/lib/hide-secrets.js', import.meta.url).href)}
+      import { clearEnvironment } from ${JSON.stringify(new URL('../dist/server/lib/harden-process.js', import.meta.url).href)}
       readEnv(process.env)
-      forgetEnvironment(secretSettings)
+      clearEnvironment(secretSettings)
       const report = JSON.stringify(process.report.getReport().environmentVariables)
       console.log(report.includes('canary-secret'), secretSettings.filter((name) => name in process.env).length)`
     const env = Object.fromEntries(secretSettings.map((name) => [name, /URL/.test(name) ? '' : 'canary-secret']))
@@ -71,7 +71,7 @@ describe('a running server', () => {
   it.skipIf(!onLinux)('[T244] leaves no secret in the core dump of a crash', () => {
     const folder = start([], {}).folder
     const script = `
-      import { emptyCoreDumps } from ${JSON.stringify(new URL('../dist/server/lib/hide-secrets.js', import.meta.url).href)}
+      import { emptyCoreDumps } from ${JSON.stringify(new URL('../dist/server/lib/harden-process.js', import.meta.url).href)}
       emptyCoreDumps()
       globalThis.kept = Buffer.from('canary-' + 'secret-' + process.pid)
       process.abort()`

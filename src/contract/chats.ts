@@ -1,5 +1,5 @@
 import type { Zod } from './options/define.ts'
-import { says } from './options/shapes.ts'
+import { message } from './options/shapes.ts'
 import type { Text } from './text.ts'
 
 /** Chat pages: what they are called, and links into which the key of a token and the address of this server are put. */
@@ -28,7 +28,7 @@ export const chatList = (z: Zod) =>
         .record(text(z, faultOfChatName), text(z, faultOfChatLink))
         .refine(
           (entry) => Object.keys(entry).length === 1,
-          says('每项须恰有一个名称和链接', 'must have exactly one name with its link'),
+          message('每项须恰有一个名称和链接', 'must have exactly one name with its link'),
         ),
     )
     .max(100)

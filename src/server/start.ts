@@ -1,7 +1,7 @@
 import { openApp } from './app.ts'
 import { readEnv, secretSettings } from './env.ts'
 import { listen } from './http/server.ts'
-import { emptyCoreDumps, forgetEnvironment, refuseDebugger } from './lib/hide-secrets.ts'
+import { clearEnvironment, emptyCoreDumps, refuseDebugger } from './lib/harden-process.ts'
 
 /** Starts one node: environment, parts, HTTP; and ends it in order on SIGTERM, SIGINT or a fatal error; on a second signal, at once. */
 const drainLimitMs = 30_000
@@ -48,7 +48,7 @@ function hideSecrets(): void {
     exitWith(error)
   }
   emptyCoreDumps()
-  forgetEnvironment(secretSettings)
+  clearEnvironment(secretSettings)
 }
 
 /** What the operator needs first: on a terminal as text to read, anywhere else as lines of the log, of whatever level that is. */

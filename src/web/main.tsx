@@ -4,15 +4,15 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { keepFocus } from './lib/kept-focus.ts'
 import { queryClient } from './lib/query.ts'
+import { restoreFocus } from './lib/restore-focus.ts'
 import { router } from './router.tsx'
 import { cssVariables, theme } from './theme.ts'
 
 // index.html has this element.
 const place = document.getElementById('root') as HTMLElement
 
-keepFocus()
+restoreFocus()
 
 createRoot(place).render(
   <StrictMode>

@@ -1,13 +1,13 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { mayAccess } from '../contract/roles.ts'
-import { onProofRequired } from './lib/proof.ts'
+import { onReauthentication } from './lib/reauthenticate.ts'
 import type { Screen } from './lib/screen.ts'
 import { parseSearch, writeSearch } from './lib/search-params.ts'
 import { currentUser, onSessionExpired, useMay } from './lib/session.ts'
 import { NoPermission, NotFound } from './screens/not-found/index.tsx'
 import { screens } from './screens.ts'
 import { ErrorView } from './ui/error-view.tsx'
-import { askForProof } from './ui/prove-again.tsx'
+import { requestReauthentication } from './ui/reauthentication.tsx'
 import { Shell } from './ui/shell/shell.tsx'
 
 /** Turns the table of screens into routes: each is loaded when it is first needed and opens only for who may see it. */
@@ -57,4 +57,4 @@ onSessionExpired(() => {
   void router.navigate({ href: '/login?expired=true', replace: true })
 })
 
-onProofRequired(askForProof)
+onReauthentication(requestReauthentication)

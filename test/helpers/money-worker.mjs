@@ -14,8 +14,8 @@ const { newMetrics } = await load('lib/metrics.js')
 const { openLedger } = await load('wallet/open-ledger.js')
 const { withdrawTopUp } = await load('wallet/manage-top-ups.js')
 const { redeem } = await load('wallet/redeem.js')
-const { takeReport } = await load('wallet/top-ups.js')
-const { takeStripeEvent } = await load('wallet/take-stripe-event.js')
+const { handleReport } = await load('wallet/top-ups.js')
+const { handleStripeEvent } = await load('wallet/handle-stripe-event.js')
 const { transferEarned } = await load('wallet/transfer.js')
 
 const { move, attempts, users, kill, options: values } = JSON.parse(process.argv[2])
@@ -84,8 +84,8 @@ const caller = (index) => ({
 })
 const moves = {
   redeem: (index) => redeem(core, { key: move.key, caller: caller(index) }),
-  epay: () => takeReport(core, move.report),
-  stripe: () => takeStripeEvent(core, { body: move.body, signature: move.signature }),
+  epay: () => handleReport(core, move.report),
+  stripe: () => handleStripeEvent(core, { body: move.body, signature: move.signature }),
   // A refund that an admin makes good.
   withdraw: () => withdrawTopUp(core, { ...move.refund, caller: caller(0) }).then(() => 'ok'),
   transfer: (index) => transferEarned(core, { amount: move.amount, caller: caller(index) }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { says } from '../options/shapes.ts'
+import { message } from '../options/shapes.ts'
 
 /** What a channel changes in the bodies and headers that go to its upstream. */
 
@@ -12,14 +12,14 @@ const pathForm = new RegExp(String.raw`^(?:\$\.?)?(?:${segment})(?:\.(?:[\w-]+)|
 const path = z
   .string()
   .max(300)
-  .refine((text) => pathForm.test(text), says('不是有效的路径', 'is not a path'))
+  .refine((text) => pathForm.test(text), message('不是有效的路径', 'is not a path'))
   .refine(
     (text) => !/^(\$\.?)?(\["(model|stream)"\]|(model|stream)(?![\w-]))/.test(text),
-    says('不能改写 model 与 stream', 'cannot change model or stream'),
+    message('不能改写 model 与 stream', 'cannot change model or stream'),
   )
 
 /** A path to one member, not to one of each entry of a list. */
-const onePath = path.refine((text) => !text.includes('[*]'), says('不能包含 [*]', 'must not contain [*]'))
+const onePath = path.refine((text) => !text.includes('[*]'), message('不能包含 [*]', 'must not contain [*]'))
 
 /** Any characters for each `*`. */
 const pattern = z.string().min(1).max(255)
@@ -30,7 +30,7 @@ const condition = z.strictObject({
   path: z
     .string()
     .max(300)
-    .refine((text) => pathForm.test(text), says('不是有效的路径', 'is not a path'))
+    .refine((text) => pathForm.test(text), message('不是有效的路径', 'is not a path'))
     .optional(),
   /** Of the member at `path`. Without it and `exists`, the member must be there. */
   equals: z.json().optional(),
@@ -54,7 +54,7 @@ export const bodyRules = z.union([
     .record(z.string().regex(/^[^"\\]{1,100}$/), z.json())
     .refine(
       (members) => !('model' in members || 'stream' in members),
-      says('不能改写 model 与 stream', 'cannot change model or stream'),
+      message('不能改写 model 与 stream', 'cannot change model or stream'),
     )
     .transform((members) => Object.entries(members).map(([name, to]): BodyRule => ({ set: `["${name}"]`, to }))),
 ])
@@ -81,15 +81,15 @@ export const headerOverrides = z
     z
       .string()
       .max(100)
-      .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, says('不是有效的请求头名称', 'is not the name of a header')),
+      .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, message('不是有效的请求头名称', 'is not the name of a header')),
     z
       .string()
       .max(4000)
-      .refine((text) => /^[\x20-\x7e]*$/.test(text), says('含有无效字符', 'has invalid characters'))
+      .refine((text) => /^[\x20-\x7e]*$/.test(text), message('含有无效字符', 'has invalid characters'))
       .nullable(),
   )
   .refine(
     (headers) => Object.keys(headers).every((name) => !ownHeaders.has(name.toLowerCase())),
-    says('含有不可改写的请求头', 'names a header that cannot be changed'),
+    message('含有不可改写的请求头', 'names a header that cannot be changed'),
   )
 export type HeaderOverrides = z.output<typeof headerOverrides>

@@ -1,5 +1,5 @@
 import { option, section, type Zod } from './define.ts'
-import { content, line, says, toggle } from './shapes.ts'
+import { content, line, message, toggle } from './shapes.ts'
 
 const image = (z: Zod) =>
   z
@@ -8,7 +8,7 @@ const image = (z: Zod) =>
     .max(100_000)
     .refine(
       (text) => text === '' || /^(https?:\/\/\S+|\/(?!\/)\S*|data:image\/[a-z0-9.+-]+[;,]\S+)$/i.test(text),
-      says('须为图片链接', 'must be the link of an image'),
+      message('须为图片链接', 'must be the link of an image'),
     )
 
 export const appearance = section(

@@ -1,5 +1,5 @@
 import { option, section, type Zod } from './define.ts'
-import { map, mapWithDefault, number, says, toggle } from './shapes.ts'
+import { map, mapWithDefault, message, number, toggle } from './shapes.ts'
 
 const headerValues = (z: Zod) =>
   z
@@ -7,13 +7,13 @@ const headerValues = (z: Zod) =>
       z
         .string()
         .max(1000)
-        .refine((text) => /^[\x20-\x7e]*$/.test(text), says('含有无效字符', 'has characters that a header cannot hold')),
+        .refine((text) => /^[\x20-\x7e]*$/.test(text), message('含有无效字符', 'has characters that a header cannot hold')),
     )
     .max(100)
 const headers = (z: Zod) =>
   map(headerValues)(z).refine(
     (entries) => Object.keys(entries).every((name) => /^[A-Za-z0-9-]+$/.test(name)),
-    says('含有无效的请求头名称', 'has an invalid header name'),
+    message('含有无效的请求头名称', 'has an invalid header name'),
   )
 
 /** Tokens of output that Claude models may write where nobody set a limit. */

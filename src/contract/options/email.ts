@@ -1,6 +1,6 @@
 import { option, section, type Zod } from './define.ts'
 import { commaListOf } from './lists.ts'
-import { integer, line, longTextLengthMax, says, secret, toggle } from './shapes.ts'
+import { integer, line, longTextLengthMax, message, secret, toggle } from './shapes.ts'
 
 const writer = 'root'
 
@@ -11,7 +11,7 @@ const domains = (z: Zod) =>
     .transform((text) => [...new Set(commaListOf(text.toLowerCase()))].join(','))
     .refine(
       (text) => commaListOf(text).every((domain) => /^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u.test(domain)),
-      says('须为逗号分隔的域名', 'must be domains separated by commas'),
+      message('须为逗号分隔的域名', 'must be domains separated by commas'),
     )
 
 export const emailDomains = section(

@@ -1,5 +1,5 @@
 import { option, section, type Zod } from './define.ts'
-import { mapWithDefault, says } from './shapes.ts'
+import { mapWithDefault, message } from './shapes.ts'
 
 const threshold = (z: Zod) => z.string().regex(/^[A-Z_]{1,64}$/)
 const apiVersion = (z: Zod) =>
@@ -7,7 +7,7 @@ const apiVersion = (z: Zod) =>
     .string()
     .refine(
       (text) => /^v[0-9][a-z0-9]{0,20}$/.test(text),
-      says('须为 v1 或 v1beta 这样的版本', 'must be a version like v1 or v1beta'),
+      message('须为 v1 或 v1beta 这样的版本', 'must be a version like v1 or v1beta'),
     )
 
 export const gemini = section(

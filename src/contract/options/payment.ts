@@ -2,7 +2,7 @@ import { currencies } from '../money.ts'
 import type { Text } from '../text.ts'
 import { type MakeSchema, option, section, type Zod } from './define.ts'
 import { commaListOf } from './lists.ts'
-import { address, choice, integer, line, number, type Ratios, ratios, says, secret, toggle } from './shapes.ts'
+import { address, choice, integer, line, message, number, type Ratios, ratios, secret, toggle } from './shapes.ts'
 
 const amountMax = 1_000_000
 
@@ -14,14 +14,14 @@ const amounts = (z: Zod) =>
     .transform((text) => [...new Set(commaListOf(text))].sort((a, b) => Number(a) - Number(b)).join(','))
     .refine(
       (text) => commaListOf(text).every(isAmount) && commaListOf(text).length <= 20,
-      says('须为最多 20 个正整数', 'must be at most 20 positive whole numbers'),
+      message('须为最多 20 个正整数', 'must be at most 20 positive whole numbers'),
     )
 
 /** Amounts in US dollars to the share of the price that is paid from there on. */
 const discounts: MakeSchema<Ratios> = (z) =>
   ratios(z).refine(
     (entries) => Object.entries(entries).every(([amount, share]) => isAmount(amount) && share >= 0.01 && share <= 1),
-    says('须为正整数数量到 0.01 至 1 的折扣', 'must lead from positive whole amounts to shares between 0.01 and 1'),
+    message('须为正整数数量到 0.01 至 1 的折扣', 'must lead from positive whole amounts to shares between 0.01 and 1'),
   )
 
 function isAmount(text: string): boolean {

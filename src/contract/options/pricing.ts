@@ -1,7 +1,7 @@
 import { longCacheLifetimes } from '../usage.ts'
 import { option, section } from './define.ts'
 import { cacheWriteFactors, tierFactors, toolPrices } from './extra-prices.ts'
-import { map, number, ratios, says, toggle } from './shapes.ts'
+import { map, message, number, ratios, toggle } from './shapes.ts'
 
 export const groups = section(
   { name: 'groups', tab: 'operation', label: { zh: '分组设置', en: 'Group settings' }, writer: 'admin' },
@@ -11,7 +11,7 @@ export const groups = section(
       schema: (z) =>
         ratios(z).refine(
           (entries) => Object.hasOwn(entries, 'default'),
-          says('须保留分组 default', 'must keep the group default'),
+          message('须保留分组 default', 'must keep the group default'),
         ),
       widget: 'ratio-map',
       label: { zh: '分组倍率', en: 'Group ratio' },
@@ -93,7 +93,7 @@ export const prices = section(
       schema: (z) =>
         ratios(z).refine(
           (entries) => Object.keys(entries).every((key) => lifetimes.has(key.split('/', 1)[0] ?? '')),
-          says(`只能包含 ${lifetimeNames}`, `must name ${lifetimeNames} only`),
+          message(`只能包含 ${lifetimeNames}`, `must name ${lifetimeNames} only`),
         ),
       widget: 'ratio-map',
       label: { zh: '长效缓存写入倍率', en: 'Factor of longer cache writes' },

@@ -27,7 +27,7 @@ export const longTextLengthMax = 200_000
 const entriesMax = 10_000
 
 /** A refusal in both languages: `explain` of `issues.ts` finds it again. */
-export function says(zh: string, en: string) {
+export function message(zh: string, en: string) {
   return { error: en, params: { zh, en } }
 }
 
@@ -57,7 +57,7 @@ export function line(value = '', lengthMax = 500): Shape<string> {
       .string()
       .trim()
       .max(lengthMax)
-      .refine((text) => !/[\r\n]/.test(text), says('须为单行文本', 'must be one line'))
+      .refine((text) => !/[\r\n]/.test(text), message('须为单行文本', 'must be one line'))
   return { default: value, schema, widget: 'text' }
 }
 
@@ -90,7 +90,7 @@ export function address(): Shape<string> {
       .transform((text) => withoutTrailing(text, '/'))
       .refine(
         (text) => text === '' || /^https?:\/\/[^\s/?#@\\]+(\/[^\s?#\\]*)?$/i.test(text),
-        says('须为 http(s) 地址', 'must be an http(s) address'),
+        message('须为 http(s) 地址', 'must be an http(s) address'),
       )
   return { default: '', schema, widget: 'url' }
 }
@@ -104,7 +104,7 @@ export function link(value = ''): Shape<string> {
       .max(2000)
       .refine(
         (text) => text === '' || /^(https?:\/\/\S|\/(?![/\\]))[^\r\n]*$/i.test(text),
-        says('须为 http(s) 链接', 'must be an http(s) link'),
+        message('须为 http(s) 链接', 'must be an http(s) link'),
       )
   return { default: value, schema, widget: 'url' }
 }
@@ -124,7 +124,7 @@ export const ratios: MakeSchema<Ratios> = map((z) =>
     .number()
     .min(0)
     .max(1_000_000)
-    .refine((ratio) => ratio === 0 || ratio >= 1e-9, says('非零倍率过小', 'is too small for a ratio other than 0')),
+    .refine((ratio) => ratio === 0 || ratio >= 1e-9, message('非零倍率过小', 'is too small for a ratio other than 0')),
 )
 
 export function map<Value>(value: MakeSchema<Value>): MakeSchema<Readonly<Record<string, Value>>> {
@@ -133,7 +133,7 @@ export function map<Value>(value: MakeSchema<Value>): MakeSchema<Readonly<Record
       .record(z.string().min(1).max(200), value(z))
       .refine(
         (entries) => Object.keys(entries).length <= entriesMax,
-        says(`最多 ${entriesMax} 项`, `must have at most ${entriesMax} entries`),
+        message(`最多 ${entriesMax} 项`, `must have at most ${entriesMax} entries`),
       )
 }
 

@@ -8,7 +8,7 @@ import { newRequestId } from '../lib/ids.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
-import { commitCredit, repeatedTwice } from '../wallet/commit-credit.ts'
+import { commitCredit, unsafeToRepeat } from '../wallet/commit-credit.ts'
 import { credit } from '../wallet/credit.ts'
 import { quotaText } from '../wallet/quota-text.ts'
 import { lockManaged } from './lock-user.ts'
@@ -31,7 +31,7 @@ export async function adjustQuota(
   { id, ...wanted }: Adjustment & { readonly id: number },
 ): Promise<User> {
   if (wanted.change === 0) fail('nothing_changed')
-  const { user: changed } = await commitCredit(core, repeatedTwice, async (within) => {
+  const { user: changed } = await commitCredit(core, unsafeToRepeat, async (within) => {
     const user = await lockManaged(core, within, caller, id)
     const reference = await writeAdjustment(core, within, { ...wanted, caller, user })
     // Read in here: who is told of a failure behind the commit would do it twice.

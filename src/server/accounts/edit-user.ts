@@ -4,7 +4,7 @@ import type { Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
-import { commitCredit, repeatedTwice } from '../wallet/commit-credit.ts'
+import { commitCredit, unsafeToRepeat } from '../wallet/commit-credit.ts'
 import { writeAdjustment } from './adjust-quota.ts'
 import { lockManaged } from './lock-user.ts'
 import { deleteCodes } from './mailed-codes.ts'
@@ -51,7 +51,7 @@ export async function editByAdmin(accounts: Accounts, caller: Caller, edit: User
   if (password !== '' && id === caller.id) fail('own_password')
   const password_hash = password === '' ? undefined : await hashFor(accounts, edit, password)
 
-  const { user: edited } = await commitCredit(accounts, repeatedTwice, async (within) => {
+  const { user: edited } = await commitCredit(accounts, unsafeToRepeat, async (within) => {
     const user = await lockManaged(accounts, within, caller, id)
     const changed = changesOf(accounts, user, edit)
     const values = { ...changed, ...(password_hash ? { password_hash, must_change_password: 1 } : {}) }

@@ -13,7 +13,7 @@ const tokenLengthMax = 2048
 const verdict = z.object({ success: z.literal(true), hostname: z.string().optional(), action: z.string().default('') })
 
 /** What a form sends of the check, and where it was solved. */
-export interface Solved {
+export interface HumanCheckSolution {
   readonly token: string | undefined
   /** Of the client. */
   readonly address: string
@@ -36,11 +36,11 @@ export class HumanCheck {
   }
 
   /** Throws `human_check_failed` unless the token passes, or the check is switched off. */
-  async require(solved: Solved): Promise<void> {
+  async require(solved: HumanCheckSolution): Promise<void> {
     if (!(await this.passes(solved))) fail('human_check_failed')
   }
 
-  async passes({ token, address, action }: Solved): Promise<boolean> {
+  async passes({ token, address, action }: HumanCheckSolution): Promise<boolean> {
     const { TurnstileCheckEnabled, TurnstileSecretKey: secret } = this.#core.options.current
     if (!TurnstileCheckEnabled) return true
     if (!token || token.length > tokenLengthMax || secret === '') return false

@@ -12,7 +12,7 @@ import { findRow, presentChannel } from './find-channels.ts'
 import { openKey, readKeys, readOneKey } from './keys.ts'
 import { type Locked, lockChannel, lockedIds } from './locks.ts'
 import { refuseOwnSite } from './own-site.ts'
-import { cut, readSetting } from './values.ts'
+import { readSetting, truncate } from './read-columns.ts'
 
 /**
  * The channels: configured upstreams with their keys, addresses, models and groups. This folder owns the tables `channels` (but for
@@ -96,7 +96,7 @@ export async function copyChannel(core: Core, { caller, id, suffix }: Act & { id
     const { id: _id, key_sealed: _sealed, test_time: _tested, response_time: _took, balance: _balance, ...more } = row
     const { balance_updated_time: _updated, used_quota: _used, other_info: _info, lacking: _lacking, ...rest } = more
     const { created_time: _created, ...fields } = rest
-    const name = cut(row.name, nameLengthMax - suffix.length) + suffix
+    const name = truncate(row.name, nameLengthMax - suffix.length) + suffix
     const keys = await within.selectFrom('channel_keys').selectAll().where('channel_id', '=', id).orderBy('id').execute()
     const opened = keys.map((key) => openKey(core, key))
     const made = await insertChannel(core, within, { ...fields, name, status: channelStatus.disabled }, opened)

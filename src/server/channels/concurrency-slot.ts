@@ -1,5 +1,5 @@
 import type { RedisWindows } from '../limits/redis-windows.ts'
-import type { Need, Rule, Verdict } from '../limits/rule.ts'
+import type { LimitedRequest, Rule, Verdict } from '../limits/rule.ts'
 import type { RunningChannel } from './model-index.ts'
 
 /** A request for a slot of a channel. */
@@ -15,7 +15,7 @@ export interface SlotRequest {
 export class ConcurrencySlot {
   readonly #shared: RedisWindows
   readonly #rules: readonly Rule[]
-  readonly #need: Need
+  readonly #need: LimitedRequest
   readonly #inputTokens: number
   #pieces: readonly number[] | undefined
   #isAcquired = false

@@ -10,7 +10,7 @@ import { parseUrl } from '../lib/parse-url.ts'
 import { providerById } from '../providers/index.ts'
 import type { Provider } from '../providers/provider.ts'
 import { isHeaderText } from './keys.ts'
-import { readModelMapping, readNames, readSetting, readStatusCodeMapping } from './values.ts'
+import { readModelMapping, readNames, readSetting, readStatusCodeMapping } from './read-columns.ts'
 
 /** What an admin typed into the form of a channel, checked and turned into columns. */
 export type Fields = Updateable<Tables['channels']>

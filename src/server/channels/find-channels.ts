@@ -30,7 +30,7 @@ export interface ChannelOrder {
   readonly idSort: boolean
 }
 
-export interface Finding extends ChannelOrder {
+export interface ChannelQuery extends ChannelOrder {
   readonly filter: ChannelFilter
   /** Pages over the tags of what matches, in their order, and answers all channels of those tags. */
   readonly tagMode: boolean
@@ -40,7 +40,7 @@ export interface Finding extends ChannelOrder {
 /** `total` counts channels, in tag mode tags. */
 export async function findChannels(
   core: Core,
-  { filter, idSort, tagMode, page }: Finding,
+  { filter, idSort, tagMode, page }: ChannelQuery,
 ): Promise<{ items: Channel[]; total: number }> {
   const matches = matching(core.db, filter)
   const tags = matches.select('tag').distinct().where('tag', '<>', '').orderBy('tag').offset(page.offset).limit(page.limit)

@@ -10,7 +10,7 @@ import { recordLog } from '../usage/log.ts'
 import { reviveKeys } from './channel-keys.ts'
 import { lockChannel, lockedIds } from './locks.ts'
 import type { RunningChannel } from './model-index.ts'
-import { cut } from './values.ts'
+import { truncate } from './read-columns.ts'
 
 /** What the upstream of a channel answered to an attempt, after the channel's status mapping. */
 export interface ChannelFailure {
@@ -194,5 +194,5 @@ function isFatal(
 function reasonOf({ key }: RunningChannel, { status, message }: ChannelFailure): string {
   const safe = redact(key === '' ? message : message.replaceAll(key, '…')).replace(/[\0\p{Cs}]/gu, '')
   const said = [status > 0 ? `status ${status}` : '', safe].filter((part) => part !== '')
-  return cut(said.join(': '), reasonLengthMax)
+  return truncate(said.join(': '), reasonLengthMax)
 }

@@ -4,7 +4,7 @@ import type { Snapshot } from '../lib/snapshot.ts'
 import type { Core } from '../options/core.ts'
 import { isPattern, matchesName } from './match-name.ts'
 import type { ChannelIndex } from './model-index.ts'
-import { readNames } from './values.ts'
+import { readNames } from './read-columns.ts'
 
 /**
  * The models that a caller of these groups is told of, sorted: those that a channel names, and of the many that only fit a pattern those

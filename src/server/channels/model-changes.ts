@@ -8,8 +8,8 @@ import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { lockChannel } from './locks.ts'
 import { isPattern } from './match-name.ts'
+import { readModelMapping, readNames } from './read-columns.ts'
 import { listModelsOfChannel } from './upstream-models.ts'
-import { readModelMapping, readNames } from './values.ts'
 
 /**
  * What upstreams add to their lists of models and drop from them, kept until an admin applies or dismisses it. This file owns the table

@@ -10,8 +10,8 @@ import { findRow } from './find-channels.ts'
 import { openKey } from './keys.ts'
 import { isPattern, matchesName } from './match-name.ts'
 import { readMissingEndpoints, withoutEndpoints } from './missing-endpoints.ts'
+import { readModelMapping, readNames, readSetting, readStatusCodeMapping } from './read-columns.ts'
 import { siteIdFor } from './site-hops.ts'
-import { readModelMapping, readNames, readSetting, readStatusCodeMapping } from './values.ts'
 
 /**
  * A channel with one of its keys, as the relay uses it: read from the snapshot without I/O, with the key opened. A channel with several

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { providerById } from '../providers/index.ts'
 import { type ChannelIndex, indexChannels, type RunningChannel } from './model-index.ts'
+import { readModelMapping } from './read-columns.ts'
 import { type Conditions, resolveModel, type Selection, selectChannel, selectPinned } from './select.ts'
-import { readModelMapping } from './values.ts'
 
 describe('the channel of a request', () => {
   it('has the highest priority, and the next one only when all of those were tried', () => {

@@ -1,4 +1,4 @@
-import type { AskedFormat } from '../protocols/format.ts'
+import type { ChannelFormat } from '../protocols/format.ts'
 import type { BreakerState } from './breaker.ts'
 import type { ChannelIndex, RunningChannel } from './model-index.ts'
 import { ranksHigher } from './rendezvous.ts'
@@ -9,7 +9,7 @@ import { upstreamFormat } from './upstream-format.ts'
 export interface Selection {
   readonly group: string
   readonly model: string
-  readonly format: AskedFormat
+  readonly format: ChannelFormat
   /** Ids of the channels that failed this request. */
   readonly tried: ReadonlySet<number>
   /** Ids of the keys that failed it, where another key of the channel may do better. */

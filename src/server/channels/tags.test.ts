@@ -4,7 +4,7 @@ import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { channelInput, tagPatch } from '../../contract/entities/channel.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { addChannels } from './channels.ts'
-import { fixChannels } from './fix.ts'
+import { repairChannels } from './repair-channels.ts'
 import { editTag, setTagStatus, tagChannels } from './tags.ts'
 
 const caller: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '' }
@@ -112,7 +112,7 @@ eachDatabase('the channels of a tag', (fresh) => {
 
   it('are counted by a repair, which removes keys that belong to nobody', async () => {
     await core.db.insertInto('channel_keys').values({ channel_id: 999_999, key_sealed: 'x', created_time: 0 }).execute()
-    expect(await fixChannels(core, { caller })).toBe(3)
+    expect(await repairChannels(core, { caller })).toBe(3)
     expect(await core.db.selectFrom('channel_keys').selectAll().execute()).toHaveLength(3)
     expect(published).toEqual([0])
     expect(await lastAudit()).toMatchObject({ action: 'channel.fix', after: '{"channels":3,"keys_removed":1}' })

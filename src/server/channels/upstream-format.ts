@@ -1,5 +1,5 @@
 import type { DirectConversion } from '../protocols/direct/conversion.ts'
-import type { AskedFormat, Format } from '../protocols/format.ts'
+import type { ChannelFormat, Format } from '../protocols/format.ts'
 import { codecs, directConversions, inbounds } from '../protocols/index.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import type { Provider } from '../providers/provider.ts'
@@ -11,7 +11,7 @@ import type { RunningChannel } from './model-index.ts'
  */
 export function upstreamFormat(
   { provider }: Pick<RunningChannel, 'provider'>,
-  asked: { readonly format: AskedFormat; readonly model: string; readonly body?: JsonObject },
+  asked: { readonly format: ChannelFormat; readonly model: string; readonly body?: JsonObject },
 ): Format | undefined {
   const { format, model, body } = asked
   if (format === 'drawing' || format === 'music') return provider.tasks === format ? format : undefined
@@ -25,7 +25,7 @@ export function upstreamFormat(
 }
 
 /** How a call that is no conversation is made in another form. */
-export function conversionOf(from: AskedFormat, to: Format): DirectConversion | undefined {
+export function conversionOf(from: ChannelFormat, to: Format): DirectConversion | undefined {
   return directConversions.find((each) => each.from === from && each.to === to)
 }
 
@@ -42,7 +42,7 @@ function speaks(provider: Provider, format: Format, model: string): boolean {
   return provider.speaks[format] !== undefined && (provider.speaksWith?.(format, model) ?? true)
 }
 
-function isTranslatable(from: AskedFormat, to: Format): boolean {
+function isTranslatable(from: ChannelFormat, to: Format): boolean {
   return inbounds[from] !== undefined && codecs[to] !== undefined
 }
 

@@ -14,9 +14,9 @@ import {
 } from '../channels/channels.ts'
 import { exportChannels } from '../channels/export-channels.ts'
 import { anyChannel, findChannel, findChannels } from '../channels/find-channels.ts'
-import { fixChannels } from '../channels/fix.ts'
 import { enabledModels } from '../channels/listed-models.ts'
 import { applyModelChanges, dismissModelChanges, listModelChanges } from '../channels/model-changes.ts'
+import { repairChannels } from '../channels/repair-channels.ts'
 import { editTag, setTagStatus, tagChannels } from '../channels/tags.ts'
 import { listModelsOfChannel, listModelsOfForm } from '../channels/upstream-models.ts'
 import { zeroBased } from '../db/page.ts'
@@ -90,7 +90,7 @@ export const channelHandlers: Handlers<typeof channelRoutes, Context> = {
   'POST /api/channel/tag/disabled': (context, { body }) =>
     applied(context, setTagStatus(context.app, { ...by(context), ...body, status: channelStatus.disabled })),
   'POST /api/channel/batch/tag': (context, { body }) => applied(context, tagChannels(context.app, { ...by(context), ...body })),
-  'POST /api/channel/fix': (context) => applied(context, fixChannels(context.app, by(context))),
+  'POST /api/channel/fix': (context) => applied(context, repairChannels(context.app, by(context))),
 
   'GET /api/channel/jobs': ({ app }) =>
     listSweeps(

@@ -6,7 +6,7 @@ import { recordExport } from '../options/record-export.ts'
 import { exportLogs } from '../usage/export.ts'
 import type { LogFilter } from '../usage/filter.ts'
 import { listLogs, listOwnLogs, searchLogs, searchOwnLogs } from '../usage/log.ts'
-import { askForPurge, purgeLogs, readPurge, stopPurge } from '../usage/purge.ts'
+import { purgeLogs, readPurge, requestPurge, stopPurge } from '../usage/purge.ts'
 import type { Order } from '../usage/rows.ts'
 import { logStatistics } from '../usage/stats.ts'
 import { type Context, requireCaller } from './context.ts'
@@ -42,7 +42,7 @@ export const logHandlers: Handlers<typeof logRoutes, Context> = {
     purgeLogs(context.app, { before: query.target_timestamp, caller: requireCaller(context) }),
 
   async 'POST /api/log/purge'(context, { body }) {
-    const purge = await askForPurge(context.app, { before: body.before, caller: requireCaller(context) })
+    const purge = await requestPurge(context.app, { before: body.before, caller: requireCaller(context) })
     await context.app.startJob('purge-logs')
     return purge
   },

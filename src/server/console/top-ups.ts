@@ -4,10 +4,10 @@ import { requireRecentLogin } from '../accounts/reauthenticate.ts'
 import { oneBased } from '../db/page.ts'
 import { AppError } from '../lib/failure.ts'
 import type { App } from '../parts.ts'
+import { handleStripeEvent } from '../wallet/handle-stripe-event.ts'
 import { exportOwnTopUps, exportTopUps, listOwnTopUps, listTopUps } from '../wallet/list-top-ups.ts'
 import { checkTopUp, completeTopUp, withdrawTopUp } from '../wallet/manage-top-ups.ts'
-import { takeStripeEvent } from '../wallet/take-stripe-event.ts'
-import { orderTopUp, priceTopUp, readOffer, takeReport } from '../wallet/top-ups.ts'
+import { handleReport, orderTopUp, priceTopUp, readOffer } from '../wallet/top-ups.ts'
 import { type Context, requireCaller } from './context.ts'
 import { refusalOf } from './failures.ts'
 
@@ -38,7 +38,7 @@ export const topUpHandlers: Handlers<typeof topUpRoutes, Context> = {
   },
 
   async 'POST /api/stripe/webhook'({ app, signature }, { body }) {
-    return takeStripeEvent(app, { body, signature })
+    return handleStripeEvent(app, { body, signature })
   },
 
   async 'GET /api/user/self/topups'(context, { query: { p, page_size, sort, ...filter } }) {
@@ -74,7 +74,7 @@ export const topUpHandlers: Handlers<typeof topUpRoutes, Context> = {
 
 /** Gateways look for the word anywhere in the answer, so that even an envelope of a failure would be taken for a yes. */
 async function answerGateway({ app, requestId }: { app: App; requestId: string }, fields: Readonly<Record<string, unknown>>) {
-  const isCredited = await takeReport(app, fields).catch((error: unknown) => {
+  const isCredited = await handleReport(app, fields).catch((error: unknown) => {
     app.logger.error({ error, request: requestId }, 'a reported payment could not be credited')
     return false
   })

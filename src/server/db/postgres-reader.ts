@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type pg from 'pg'
-import { unlessAborted } from '../lib/unless-aborted.ts'
+import { raceAbort } from '../lib/race-abort.ts'
 import type { Database } from './open.ts'
 import { openPostgres } from './postgres.ts'
 import type { ReadingConnections } from './reading-connections.ts'
@@ -28,8 +28,7 @@ export class PostgresReader implements ReadingConnections {
     this.#others = pool
   }
 
-  readonly read: ReadingConnections['read'] = (sql, parameters, signal) =>
-    unlessAborted(this.#read(sql, parameters, signal), signal)
+  readonly read: ReadingConnections['read'] = (sql, parameters, signal) => raceAbort(this.#read(sql, parameters, signal), signal)
 
   async #read(sql: string, parameters: readonly unknown[], signal: AbortSignal | undefined) {
     const client = await this.#pool.connect()

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { raceAbort } from '../lib/race-abort.ts'
 import { builtModule } from '../lib/root.ts'
-import { unlessAborted } from '../lib/unless-aborted.ts'
 import type { ReadingConnections } from './reading-connections.ts'
 import type { Answer, Statement } from './sqlite-reading.ts'
 
@@ -28,7 +28,7 @@ export class SqliteReader implements ReadingConnections {
   readonly read: ReadingConnections['read'] = (sql, parameters, signal) => {
     const turn = this.#last.then(() => this.#ask({ sql, parameters }, signal))
     this.#last = turn.catch(() => {})
-    return unlessAborted(turn, signal)
+    return raceAbort(turn, signal)
   }
 
   async close(): Promise<void> {

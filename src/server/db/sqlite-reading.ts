@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os'
 import type { StatementSyncInstance } from '@photostructure/sqlite'
-import { emptyCoreDumps, refuseDebugger } from '../lib/hide-secrets.ts'
+import { emptyCoreDumps, refuseDebugger } from '../lib/harden-process.ts'
 import { openSqlite } from './sqlite-file.ts'
 
 /** The process that reads a SQLite file for `sqlite-reader.ts`: one statement, one answer. It ends with the process that started it. */

@@ -6,10 +6,10 @@ import { notifyOfDisabledChannels } from './notify-disabled-channels.ts'
 import { notifyOfImplausibleUsage } from './notify-implausible-usage.ts'
 import { pollUpstreamTasks } from './poll-tasks.ts'
 import { purgeIdempotentRequests } from './purge-idempotent-requests.ts'
-import { purgeKeptResponses } from './purge-kept-responses.ts'
 import { purgeLogs } from './purge-logs.ts'
 import { purgeSealedStates } from './purge-sealed-states.ts'
 import { purgeSessions } from './purge-sessions.ts'
+import { purgeStoredResponses } from './purge-stored-responses.ts'
 import { readSpending } from './read-spending.ts'
 import { reconcileLedger } from './reconcile-ledger.ts'
 import { refreshBalances } from './refresh-balances.ts'
@@ -30,7 +30,7 @@ export const jobs: readonly Job[] = [
   rollUpUsage,
   purgeLogs,
   purgeSealedStates,
-  purgeKeptResponses,
+  purgeStoredResponses,
   purgeIdempotentRequests,
   settleResponses,
   pollUpstreamTasks,

@@ -3,12 +3,12 @@ import type { Clock } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
 import { MemoryWindows } from './memory-windows.ts'
 import { type RedisTiming, RedisWindows } from './redis-windows.ts'
-import type { Need, RequestOutcome, Rule, Verdict } from './rule.ts'
+import type { LimitedRequest, RequestOutcome, Rule, Verdict } from './rule.ts'
 
 /** An admitted request: what is needed to correct its counts when it ends. */
 export interface Grant {
   readonly rules: readonly Rule[]
-  readonly need: Need
+  readonly need: LimitedRequest
   readonly memoryPieces: readonly number[]
   /** Undefined when Redis was not called, or did not answer. */
   readonly redisPieces: readonly number[] | undefined
@@ -36,7 +36,7 @@ export class Counters {
   }
 
   /** Counts a request under all rules, or under none when one of them refuses it. Synchronous without Redis. */
-  acquire(rules: readonly Rule[], need: Need): Decision | Promise<Decision> {
+  acquire(rules: readonly Rule[], need: LimitedRequest): Decision | Promise<Decision> {
     const own = this.#memory.acquire(rules, need, this.#now())
     if (own.refusal) return { ...own, grant: undefined }
     const asked = this.redis?.acquire(rules, need)
@@ -68,7 +68,12 @@ export class Counters {
     await this.redis?.close()
   }
 
-  async #decide(rules: readonly Rule[], need: Need, own: Verdict, asked: Promise<Verdict | undefined>): Promise<Decision> {
+  async #decide(
+    rules: readonly Rule[],
+    need: LimitedRequest,
+    own: Verdict,
+    asked: Promise<Verdict | undefined>,
+  ): Promise<Decision> {
     const verdict = await asked
     if (verdict?.refusal) {
       this.#memory.release(rules, own.pieces, need, { succeeded: false, undone: true, tokens: 0 }, this.#now())

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import {
   hasWindow,
+  type LimitedRequest,
   type LimitStatus,
   type Measure,
-  type Need,
   type Refusal,
   type RequestOutcome,
   type Rule,
-  tokensWanted,
+  tokensReserved,
   type Verdict,
 } from './rule.ts'
 import { addRequest, adjust, dropOld, msUntilFreed, resetOf, sumOf, type Window } from './window.ts'
@@ -25,7 +25,7 @@ export class MemoryWindows {
   }
 
   /** Counts a request under all rules, or under none when one of them refuses it. */
-  acquire(rules: readonly Rule[], need: Need, nowMs: number): Verdict {
+  acquire(rules: readonly Rule[], need: LimitedRequest, nowMs: number): Verdict {
     for (const rule of rules) if (hasWindow(rule)) dropOld(this.#windowOf(rule), rule.windowMs, nowMs)
     for (const rule of rules) {
       const refusal = this.#refusalOf(rule, need, nowMs)
@@ -43,7 +43,7 @@ export class MemoryWindows {
   }
 
   /** Corrects the counts of a request that `acquire` admitted. */
-  release(rules: readonly Rule[], pieces: readonly number[], need: Need, ended: RequestOutcome, nowMs: number): void {
+  release(rules: readonly Rule[], pieces: readonly number[], need: LimitedRequest, ended: RequestOutcome, nowMs: number): void {
     for (const [index, rule] of rules.entries()) {
       if (rule.concurrency > 0) this.#endRunning(rule.key)
       if (!hasWindow(rule)) continue
@@ -53,14 +53,14 @@ export class MemoryWindows {
     }
   }
 
-  #refusalOf(rule: Rule, need: Need, nowMs: number, measures = windowMeasures): Refusal | undefined {
+  #refusalOf(rule: Rule, need: LimitedRequest, nowMs: number, measures = windowMeasures): Refusal | undefined {
     const refuse = (measure: Measure, retryMs: Refusal['retryMs']): Refusal => ({ rule, measure, retryMs })
     if (hasWindow(rule)) {
       const window = this.#windowOf(rule)
       for (const measure of measures) {
         const most = rule[measure]
         if (most === 0) continue
-        const wanted = measure === 'tokens' ? tokensWanted(rule, need) : 1
+        const wanted = measure === 'tokens' ? tokensReserved(rule, need) : 1
         if (wanted > most) return refuse(measure, 'never')
         const over = sumOf(window, measure) + wanted - most
         if (over > 0) return refuse(measure, msUntilFreed(window, measure, over, rule.windowMs, nowMs))
@@ -70,9 +70,9 @@ export class MemoryWindows {
     return rule.concurrency > 0 && running >= rule.concurrency ? refuse('concurrency', concurrencyRetryMs) : undefined
   }
 
-  #count(rule: Rule, need: Need, nowMs: number): number {
+  #count(rule: Rule, need: LimitedRequest, nowMs: number): number {
     if (rule.concurrency > 0) this.#running.set(rule.key, (this.#running.get(rule.key) ?? 0) + 1)
-    return hasWindow(rule) ? addRequest(this.#windowOf(rule), rule.windowMs, nowMs, tokensWanted(rule, need)) : 0
+    return hasWindow(rule) ? addRequest(this.#windowOf(rule), rule.windowMs, nowMs, tokensReserved(rule, need)) : 0
   }
 
   #endRunning(key: string): void {
@@ -101,16 +101,16 @@ export class MemoryWindows {
 type WindowMeasure = Exclude<Measure, 'concurrency'>
 
 const windowMeasures: readonly WindowMeasure[] = ['requests', 'successes', 'tokens']
-const noNeed: Need = { id: '', inputTokens: 0, outputTokens: 0 }
+const noNeed: LimitedRequest = { id: '', inputTokens: 0, outputTokens: 0 }
 
 /** Retry time of a concurrency limit: it is not known when a running request ends. */
 export const concurrencyRetryMs = 1000
 
 /** What the end of a request changes in what was counted for it. */
-export function changeOf(rule: Rule, need: Need, { succeeded, undone, tokens }: RequestOutcome) {
+export function changeOf(rule: Rule, need: LimitedRequest, { succeeded, undone, tokens }: RequestOutcome) {
   return {
     requests: undone ? -1 : 0,
     successes: succeeded && !undone ? 0 : -1,
-    tokens: rule.tokens === 0 ? 0 : (undone ? 0 : tokens) - tokensWanted(rule, need),
+    tokens: rule.tokens === 0 ? 0 : (undone ? 0 : tokens) - tokensReserved(rule, need),
   }
 }

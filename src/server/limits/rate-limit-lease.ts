@@ -1,5 +1,5 @@
 import type { Counters, Grant } from './counters.ts'
-import type { LimitStatus, Need, Refusal, Rule } from './rule.ts'
+import type { LimitedRequest, LimitStatus, Refusal, Rule } from './rule.ts'
 
 export interface LeaseRules {
   readonly rulesIn: (group: string) => readonly Rule[]
@@ -9,7 +9,7 @@ export interface LeaseRules {
   readonly ownGroup: string
 }
 
-export type LeaseNeed = Omit<Need, 'id'> & { readonly group: string }
+export type LeaseRequest = Omit<LimitedRequest, 'id'> & { readonly group: string }
 
 /** What one request holds of the rate limits, from `acquire` to `release`. */
 export class RateLimitLease {
@@ -48,7 +48,7 @@ export class RateLimitLease {
   }
 
   /** Counts the request, or answers the refusal. Once per request. */
-  async acquire({ group, ...need }: LeaseNeed): Promise<Refusal | undefined> {
+  async acquire({ group, ...need }: LeaseRequest): Promise<Refusal | undefined> {
     this.#isDecided = true
     const rules = this.#rules.rulesIn(group)
     if (rules.length === 0) return undefined

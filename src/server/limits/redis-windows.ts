@@ -6,12 +6,12 @@ import { changeOf, concurrencyRetryMs } from './memory-windows.ts'
 import { endScript, renewScript, takeScript } from './redis-scripts.ts'
 import {
   hasWindow,
+  type LimitedRequest,
   type Measure,
-  type Need,
   type Refusal,
   type RequestOutcome,
   type Rule,
-  tokensWanted,
+  tokensReserved,
   type Verdict,
 } from './rule.ts'
 
@@ -74,7 +74,7 @@ export class RedisWindows {
   }
 
   /** Counts a request under all rules, or under none. Undefined at once when Redis is away, and after a short while when it is late. */
-  acquire(rules: readonly Rule[], need: Need): Promise<Verdict | undefined> | undefined {
+  acquire(rules: readonly Rule[], need: LimitedRequest): Promise<Verdict | undefined> | undefined {
     const open = rules.filter(({ concurrency }) => concurrency > 0).map((rule) => this.#openKey(rule))
     // Only admitted requests: a renewal that names a refused one would make Redis count it as running.
     const admit = () => {
@@ -85,7 +85,7 @@ export class RedisWindows {
       return undefined
     }
 
-    return this.#judge(rules, need.id, (rule) => [rule.tokens, rule.concurrency, tokensWanted(rule, need)]).then((verdict) => {
+    return this.#judge(rules, need.id, (rule) => [rule.tokens, rule.concurrency, tokensReserved(rule, need)]).then((verdict) => {
       if (!verdict?.refusal) admit()
       return verdict
     })
@@ -101,7 +101,7 @@ export class RedisWindows {
   async #judge(
     rules: readonly Rule[],
     id: string,
-    readRule: (rule: Rule) => [tokens: number, concurrency: number, tokensWanted: number],
+    readRule: (rule: Rule) => [tokens: number, concurrency: number, tokensReserved: number],
   ): Promise<Verdict | undefined> {
     const ofRules = rules.flatMap((rule) => [rule.windowMs, rule.requests, rule.successes, ...readRule(rule)])
     const numbers = await this.#ask(take, this.#keysOf(rules), [id, this.#timing.runsForMs, concurrencyRetryMs, ...ofRules])
@@ -109,7 +109,7 @@ export class RedisWindows {
   }
 
   /** Corrects the counts of an admitted request. `pieces` is undefined when the reply of Redis did not arrive in time. */
-  release(rules: readonly Rule[], pieces: readonly number[] | undefined, need: Need, ended: RequestOutcome): void {
+  release(rules: readonly Rule[], pieces: readonly number[] | undefined, need: LimitedRequest, ended: RequestOutcome): void {
     this.#running.delete(need.id)
     if (!this.#client.isReady) return
     const ofRules = rules.flatMap((rule, index) => {

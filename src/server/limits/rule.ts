@@ -17,7 +17,7 @@ export interface Rule {
 export type Measure = 'requests' | 'successes' | 'tokens' | 'concurrency'
 
 /** What one request asks of the rules. */
-export interface Need {
+export interface LimitedRequest {
   /** Unique among all requests of all nodes. */
   readonly id: string
   readonly inputTokens: number
@@ -65,6 +65,6 @@ export function hasWindow({ requests, successes, tokens }: Rule): boolean {
  * The tokens that a request takes when it is let in, until its true number is known: all that it may use, but no more than the rule
  * has, lest a generous output limit of the caller lock them out. A prompt that is longer than the rule allows is left as it is.
  */
-export function tokensWanted(rule: Rule, { inputTokens, outputTokens }: Need): number {
+export function tokensReserved(rule: Rule, { inputTokens, outputTokens }: LimitedRequest): number {
   return rule.tokens === 0 ? 0 : Math.max(inputTokens, Math.min(inputTokens + outputTokens, rule.tokens))
 }

@@ -1,7 +1,7 @@
 import type { Queries } from '../db/open.ts'
 import type { Reader } from '../db/reader.ts'
 import { AppError, fail } from '../lib/failure.ts'
-import { unlessAborted } from '../lib/unless-aborted.ts'
+import { raceAbort } from '../lib/race-abort.ts'
 
 /**
  * The queue of log searches, which may read very much. On each node at most two searches of a user run and four wait, and all users
@@ -60,11 +60,11 @@ export class SearchQueue {
     if (client.aborted) cancel()
     let limit = setTimeout(() => this.#end(search, new AppError('log_searches_busy')), waitMs)
     try {
-      await unlessAborted(started, signal)
+      await raceAbort(started, signal)
       clearTimeout(limit)
       const tooLong = new AppError('log_search_timeout', { seconds: Math.round(runMs / 1000) })
       limit = setTimeout(() => this.#end(search, tooLong), runMs)
-      return await unlessAborted(work(this.#reader.queries(signal)), signal)
+      return await raceAbort(work(this.#reader.queries(signal)), signal)
     } finally {
       clearTimeout(limit)
       client.removeEventListener('abort', cancel)

@@ -1,6 +1,6 @@
 import type { OptionValues } from '../../contract/options/index.ts'
 import { linesOf } from '../../contract/options/lists.ts'
-import { furtherTurn, isHeavy } from '../lib/loop-turns.ts'
+import { isHeavy, yieldWithPriority } from '../lib/yield-to-event-loop.ts'
 import type { Core } from '../options/core.ts'
 import { derived } from '../options/derived.ts'
 import { CheckThread } from './check-thread.ts'
@@ -41,7 +41,7 @@ export class Moderation {
 
   async #findInThread({ lines, words }: List, texts: readonly string[], length: number): Promise<string | undefined> {
     // They are copied on their way to the thread.
-    if (isHeavy(length)) await furtherTurn()
+    if (isHeavy(length)) await yieldWithPriority()
     try {
       return await this.#thread.find(lines, texts)
     } catch (error) {

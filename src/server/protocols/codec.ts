@@ -82,10 +82,10 @@ export interface WriteContext {
   /** About how many tokens the prompt has, for a format that tells it before the upstream does. */
   readonly inputTokensEstimate?: number
   /** The reply is kept for later calls. */
-  readonly kept?: KeptAs
+  readonly kept?: StoredAs
 }
 
-export interface KeptAs {
+export interface StoredAs {
   /** The reply that it goes on from; empty for none. */
   readonly previousId: string
   /** It is made in the background, and was announced already. */

@@ -1,4 +1,4 @@
-import { loopTurn } from '../lib/loop-turns.ts'
+import { yieldToEventLoop } from '../lib/yield-to-event-loop.ts'
 import { newestClaude, unknownTokens } from './count-media.ts'
 import type { RequestFacts } from './wire-format.ts'
 
@@ -118,7 +118,7 @@ async function countWhole(count: Encode, text: string): Promise<number> {
   for (let from = 0, end = 0; from < text.length; from = end) {
     end = endOfStretch(text, from)
     const stretch = text.slice(from, end)
-    await loopTurn()
+    await yieldToEventLoop()
     total += countStretch(stretch)
   }
   return total

@@ -94,14 +94,14 @@ export function passedError(status: number, facts: UpstreamErrorFacts): CallerEr
   }
 }
 
-export interface Telling {
+export interface ErrorContext {
   /** Quoted so that a person can ask about it. */
   readonly requestId: string
   readonly language: Language
 }
 
 /** The JSON body of an error. */
-export function errorBody(dialect: Dialect, error: CallerError, { requestId, language }: Telling): string {
+export function errorBody(dialect: Dialect, error: CallerError, { requestId, language }: ErrorContext): string {
   const text = error.message[language]
   const quoted = { zh: `${text}（请求编号 ${requestId}）`, en: `${text} (request id: ${requestId})` }
   const message = text.includes(requestId) ? text : quoted[language]
@@ -127,7 +127,7 @@ function extraFor(dialect: Dialect, { extra }: CallerError): JsonObject {
 }
 
 /** The same error as the last event of a stream that has begun. */
-export function errorEvent(dialect: Dialect, error: CallerError, telling: Telling): string {
+export function errorEvent(dialect: Dialect, error: CallerError, telling: ErrorContext): string {
   const body = errorBody(dialect, error, telling)
   if (dialect === 'anthropic') return `event: error\ndata: ${body}\n\n`
   if (dialect === 'gemini') return `data: ${body}\r\n\r\n`

@@ -62,9 +62,9 @@ export type SocketFormat = 'openai.realtime'
 export type TaskFormat = 'drawing' | 'music'
 
 /** What a channel may be asked for. */
-export type AskedFormat = CallerFormat | SocketFormat | TaskFormat
+export type ChannelFormat = CallerFormat | SocketFormat | TaskFormat
 
-export type Format = AskedFormat | UpstreamFormat
+export type Format = ChannelFormat | UpstreamFormat
 
 /** A dialect decides how errors, request ids and heartbeats look to the caller. */
 export type Dialect = 'openai' | 'anthropic' | 'gemini' | TaskFormat

@@ -18,7 +18,7 @@ import { rerank } from './direct/rerank.ts'
 import { openAiSpeech } from './direct/speech.ts'
 import { openAiTranscriptions, openAiTranslations } from './direct/transcriptions.ts'
 import { ernieChat } from './ernie-chat/codec.ts'
-import type { AskedFormat, CallerFormat, Format } from './format.ts'
+import type { CallerFormat, ChannelFormat, Format } from './format.ts'
 import { geminiGenerateCodec } from './gemini-generate/codec.ts'
 import { geminiGenerate } from './gemini-generate/generate.ts'
 import { geminiCountTokens } from './gemini-generate/token-count.ts'
@@ -84,7 +84,7 @@ export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
 export { directConversions } from './direct/conversions.ts'
 
 /** Of those that callers speak: how their requests are read and answered. */
-export const inbounds: Readonly<Partial<Record<AskedFormat, Inbound>>> = {
+export const inbounds: Readonly<Partial<Record<ChannelFormat, Inbound>>> = {
   'openai.chat': openAiChatCodec.inbound,
   'openai.completions': completionsInbound,
   'openai.responses': responsesCodec.inbound,

@@ -3,7 +3,7 @@ import { isObject, type UpstreamErrorFacts } from './wire-format.ts'
 
 /**
  * Errors of any vendor that callers act upon: agents shorten their conversation when it is too long, and stop asking for a model that there
- * is not. Each vendor says them in its own way; `error-words.ts` says them as the caller's vendor does.
+ * is not. Each vendor says them in its own way; `error-dialect.ts` says them as the caller's vendor does.
  * Sources: the vendors' error references, their servers' sources and reports of their users, read 2026-11.
  */
 export interface KnownError {

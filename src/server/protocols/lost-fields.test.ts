@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { dialogueOf, tideTool } from '../../../test/helpers/codecs.ts'
 import type { Dialogue } from './dialogue.ts'
 import type { Format } from './format.ts'
-import { type Field, loseAllBut, wordFor } from './lost-fields.ts'
+import { type Field, fieldNameFor, loseAllBut } from './lost-fields.ts'
 
 function lost(dialogue: Partial<Dialogue>, carried: readonly Field[] = [], dropsHostedTools = false): string[] {
   const named: string[] = []
@@ -59,6 +59,6 @@ describe('what cannot be carried', () => {
 
   it('has a word for every field in every dialect', () => {
     for (const from of ['openai.chat', 'openai.responses', 'anthropic.messages', 'gemini.generate'] as const)
-      expect(wordFor(from, 'output')).not.toBe('')
+      expect(fieldNameFor(from, 'output')).not.toBe('')
   })
 })

@@ -79,7 +79,7 @@ export function requireOtherTools({ tools, search, toolChoice, vendorOnly = [] }
 /** The search of the request; undefined when there is none, or when it is left out because of `obstacle`. Throws `untranslatable`. */
 export function searchUnless(obstacle: Text | undefined, dialogue: Dialogue, context: RequestContext): Search | undefined {
   if (!dialogue.search || !obstacle) return dialogue.search
-  const name = wordFor(dialogue.from, 'search')
+  const name = fieldNameFor(dialogue.from, 'search')
   leaveOut({ field: name, name, reason: obstacle }, context, dialogue.tools.length > 0)
   return undefined
 }
@@ -93,16 +93,16 @@ const noSearch: Text = { zh: '该协议没有网页搜索', en: 'that protocol h
 
 /** Names one field by the caller's word for it. */
 export function lose(dialogue: Dialogue, context: RequestContext, field: Field): void {
-  context.lose(wordFor(dialogue.from, field))
+  context.lose(fieldNameFor(dialogue.from, field))
 }
 
 /** The caller's word for a field: what stands in their request. */
-export function wordFor(from: Format, field: Field): string {
+export function fieldNameFor(from: Format, field: Field): string {
   return words[field][dialectOf(from)]
 }
 
 function refuse({ from }: Dialogue, field: Field, reason: Text): never {
-  fail('untranslatable', { field: wordFor(from, field), reason })
+  fail('untranslatable', { field: fieldNameFor(from, field), reason })
 }
 
 function askedFields({ sampling, ...dialogue }: Dialogue): Field[] {

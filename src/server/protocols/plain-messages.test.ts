@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { assistantTurn, dialogueOf, toolTurns, userTurn } from '../../../test/helpers/codecs.ts'
 import type { MediaPart, Turn } from './dialogue.ts'
-import { apartFromTools, beganByUser, plainMessages, requireLastFromUser, userText } from './plain-messages.ts'
+import { apartFromTools, plainMessages, requireLastFromUser, startingWithUser, userText } from './plain-messages.ts'
 
 const head = [
   { kind: 'text' as const, text: 'x-anthropic-billing-header: cc_version=2; cch=1a2b' },
@@ -74,7 +74,7 @@ describe('plain messages', () => {
 
   it('begin with the user, end with the user, and let the model speak behind a tool', () => {
     const messages = plainMessages(dialogueOf({ turns: [assistantTurn('Hi')] }), { system: 'head', tools: true })
-    expect(beganByUser(messages).map(({ role }) => role)).toEqual(['user', 'assistant'])
+    expect(startingWithUser(messages).map(({ role }) => role)).toEqual(['user', 'assistant'])
     expect(() => requireLastFromUser(dialogueOf(), messages)).toThrow('messages')
     const spoken = plainMessages(dialogueOf({ turns: [userTurn('Hi'), ...toolTurns(), userTurn('Go')] }), {
       system: 'head',

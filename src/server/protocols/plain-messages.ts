@@ -1,8 +1,8 @@
 import { fail } from '../lib/failure.ts'
 import type { Quirks } from './codec.ts'
 import type { Dialogue, MediaPart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from './dialogue.ts'
-import { wordFor } from './lost-fields.ts'
-import { answeredText, calledText } from './tool-texts.ts'
+import { fieldNameFor } from './lost-fields.ts'
+import { toolCallAsText, toolResultAsText } from './tool-texts.ts'
 import { mergeTurns, repairToolResults } from './turns.ts'
 
 /** The messages of a conversation as most vendors have them: one text each, with media, calls or the result of one call. */
@@ -63,7 +63,7 @@ export function refuseMedia({ from }: Dialogue, { media, source }: MediaPart): n
   const kinds = { image: '图片', audio: '音频', video: '视频', document: '文件' } as const
   const way = source.kind === 'file' ? { zh: '（文件编号）', en: ' by file id' } : { zh: '', en: '' }
   return fail('untranslatable', {
-    field: wordFor(from, 'turns'),
+    field: fieldNameFor(from, 'turns'),
     reason: { zh: `该协议不接受${kinds[media]}${way.zh}`, en: `that protocol takes no ${media}${way.en}` },
   })
 }
@@ -71,7 +71,7 @@ export function refuseMedia({ from }: Dialogue, { media, source }: MediaPart): n
 /** For vendors that take media by their address alone. Throws `untranslatable`. */
 export function refuseBytes({ from }: Dialogue, vendor: string): never {
   return fail('untranslatable', {
-    field: wordFor(from, 'turns'),
+    field: fieldNameFor(from, 'turns'),
     reason: { zh: `${vendor} 只接受以网址给出的文件`, en: `${vendor} takes files by their address only` },
   })
 }
@@ -81,13 +81,13 @@ export function requireLastFromUser({ from }: Dialogue, messages: readonly Plain
   const last = messages.at(-1)
   if (last?.role === 'user' || last?.role === 'tool') return
   fail('untranslatable', {
-    field: wordFor(from, 'turns'),
+    field: fieldNameFor(from, 'turns'),
     reason: { zh: '最后一条消息必须来自用户', en: 'the last message must be from the user' },
   })
 }
 
 /** Begins with the user, for formats that want it. */
-export function beganByUser(messages: readonly PlainMessage[]): PlainMessage[] {
+export function startingWithUser(messages: readonly PlainMessage[]): PlainMessage[] {
   const first = messages.findIndex(({ role }) => role !== 'system')
   if (messages[first]?.role === 'user') return [...messages]
   return messages.toSpliced(Math.max(first, 0), 0, { role: 'user', parts: [text('.')] })
@@ -152,10 +152,10 @@ function reminded({ parts }: Turn): Turn {
 function toldAsText(turn: Turn): Turn {
   const parts = turn.parts.flatMap((part, at): Part[] => {
     const line = at > 0 ? '\n' : ''
-    if (part.kind === 'tool-call') return [text(line + calledText(part.name, part.input))]
+    if (part.kind === 'tool-call') return [text(line + toolCallAsText(part.name, part.input))]
     if (part.kind !== 'tool-result') return [part]
     const media = part.parts.filter((inner) => inner.kind === 'media')
-    return [text(line + answeredText(part.name ?? '', resultText(part))), ...media]
+    return [text(line + toolResultAsText(part.name ?? '', resultText(part))), ...media]
   })
   return { ...turn, parts }
 }

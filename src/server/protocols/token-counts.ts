@@ -1,5 +1,5 @@
 import { countableText, writeTokenCount } from './anthropic-messages/token-count.ts'
-import { countAround } from './count-around.ts'
+import { countOverhead } from './count-overhead.ts'
 import type { CallerFormat, Format } from './format.ts'
 import { countedRequest } from './gemini-generate/token-count.ts'
 import { countedMembers } from './openai-responses/token-count.ts'
@@ -45,14 +45,14 @@ export const callerCounts: Readonly<Record<CountFormat, CallerCount>> = {
     format: 'gemini.count_tokens',
     of: 'gemini.generate',
     readRequest: countedRequest,
-    readPrompt: (body, texts) => ({ texts, around: countAround(countedRequest(body)) }),
+    readPrompt: (body, texts) => ({ texts, around: countOverhead(countedRequest(body)) }),
     writeReply: (tokens) => ({ totalTokens: tokens, promptTokensDetails: [{ modality: 'TEXT', tokenCount: tokens }] }),
   },
   'openai.input_tokens': {
     format: 'openai.input_tokens',
     of: 'openai.responses',
     readRequest: countedMembers,
-    readPrompt: (body, texts) => ({ texts, around: countAround(body) }),
+    readPrompt: (body, texts) => ({ texts, around: countOverhead(body) }),
     writeReply: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
   },
 }

@@ -2,17 +2,17 @@ import type { TextPart } from './dialogue.ts'
 import { isObject } from './wire-format.ts'
 
 /** A call of a tool in words, where it cannot be told as a call. `input` is JSON or free text. */
-export function calledText(name: string, input: string): string {
+export function toolCallAsText(name: string, input: string): string {
   return `[Called the tool ${name} with ${input || '{}'}]`
 }
 
 /** The result of a tool in words. */
-export function answeredText(name: string, answer: string, isError = false): string {
+export function toolResultAsText(name: string, answer: string, isError = false): string {
   return `[The tool ${name} answered] ${isError ? 'Error: ' : ''}${answer}`
 }
 
 /** A use of a tool that models of other vendors lack: what it was asked, what it answered, or both, as the vendor writes them. */
-export interface PastUse {
+export interface HostedToolUse {
   readonly name: string
   readonly input?: unknown
   readonly answer?: unknown
@@ -23,18 +23,18 @@ export interface PastUse {
  * A use of a hosted tool as text of the turn in which it stands, on lines of its own: no tool of the request has made that call. None where
  * it says nothing. `lose` gets the names of members that cannot be read by others, as what is encrypted.
  */
-export function toldUse({ name, input, answer, isError }: PastUse, lose: (member: string) => void): TextPart[] {
+export function hostedUseAsText({ name, input, answer, isError }: HostedToolUse, lose: (member: string) => void): TextPart[] {
   const asked = readable(input, lose)
   const answered = readable(answer, lose)
   const lines = [
-    ...(asked === '' ? [] : [calledText(name, asked)]),
-    ...(answered === '' ? [] : [answeredText(name, answered, isError)]),
+    ...(asked === '' ? [] : [toolCallAsText(name, asked)]),
+    ...(answered === '' ? [] : [toolResultAsText(name, answered, isError)]),
   ]
   return lines.length === 0 ? [] : [{ kind: 'text', text: `\n${lines.join('\n')}\n` }]
 }
 
 /** What a paused model is told, so that the conversation does not end with its own turn. */
-export const goOn: TextPart = { kind: 'text', text: 'Continue.' }
+export const continueText: TextPart = { kind: 'text', text: 'Continue.' }
 
 /** A text as it is, a list line by line, an object that only holds one text as that text, and everything else as JSON. */
 function readable(value: unknown, lose: (member: string) => void): string {

@@ -1,6 +1,6 @@
 import { fail } from '../lib/failure.ts'
 import type { Dialogue } from './dialogue.ts'
-import { wordFor } from './lost-fields.ts'
+import { fieldNameFor } from './lost-fields.ts'
 import { type PlainMessage, userText } from './plain-messages.ts'
 
 /**
@@ -19,7 +19,7 @@ export function refuseForcedTools({ from, tools, toolChoice }: Dialogue): void {
     toolChoice?.kind === 'required' || toolChoice?.kind === 'tool' || (toolChoice?.kind === 'allowed' && toolChoice.isRequired)
   if (tools.length === 0 || !isForced) return
   fail('untranslatable', {
-    field: wordFor(from, 'toolChoice'),
+    field: fieldNameFor(from, 'toolChoice'),
     reason: { zh: '该协议没有工具', en: 'that protocol has no tools' },
   })
 }

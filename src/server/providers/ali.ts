@@ -4,7 +4,7 @@ import type { JsonObject } from '../protocols/wire-format.ts'
 import { addressPiece } from './address-piece.ts'
 import { chatHost, plainHost } from './adjust-chat.ts'
 import { isConversation } from './conversations.ts'
-import { askForFloats, withDirectCalls } from './direct-calls.ts'
+import { requestFloats, withDirectCalls } from './direct-calls.ts'
 import { models } from './models.ts'
 import { bearer, defineProvider, joinUrl, pathOf } from './openai-compatible.ts'
 
@@ -51,7 +51,7 @@ export const ali = defineProvider({
       ? { headers: { 'x-dashscope-sse': 'enable' } }
       : {},
   ...withDirectCalls(chatHost({ ...plainHost, thinkingSwitch: 'enable_thinking', takesCacheControl: true }, adjust), {
-    'openai.embeddings': askForFloats,
+    'openai.embeddings': requestFloats,
   }),
   modelsPath: '/compatible-mode/v1/models',
 })

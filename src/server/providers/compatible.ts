@@ -1,7 +1,7 @@
 import type { JsonObject } from '../protocols/wire-format.ts'
 import { chatHost, plainHost } from './adjust-chat.ts'
 import { siliconflowBalance } from './balances.ts'
-import { askForFloats, askWithTexts, withDirectCalls } from './direct-calls.ts'
+import { documentsAsTexts, requestFloats, withDirectCalls } from './direct-calls.ts'
 import { models } from './models.ts'
 import { defineProvider, mediaPaths, openaiPaths, same } from './openai-compatible.ts'
 
@@ -98,7 +98,7 @@ export const siliconflow = defineProvider({
     'openai.speech': mediaPaths['openai.speech'],
     'openai.transcriptions': mediaPaths['openai.transcriptions'],
   },
-  ...withDirectCalls(chatHost({ ...plainHost, thinkingSwitch: 'enable_thinking' }), { rerank: askWithTexts }),
+  ...withDirectCalls(chatHost({ ...plainHost, thinkingSwitch: 'enable_thinking' }), { rerank: documentsAsTexts }),
 })
 
 export const moka = defineProvider({
@@ -126,7 +126,7 @@ export const baiduV2 = defineProvider({
     rerank: '/v2/rerank',
     'openai.images': '/v2/images/generations',
   },
-  ...withDirectCalls(chatHost(plainHost), { 'openai.embeddings': askForFloats, rerank: askWithTexts }),
+  ...withDirectCalls(chatHost(plainHost), { 'openai.embeddings': requestFloats, rerank: documentsAsTexts }),
   modelsPath: '/v2/models',
 })
 
@@ -139,7 +139,7 @@ export const xinference = defineProvider({
   docs: 'https://inference.readthedocs.io/en/latest/user_guide/client_api.html',
   needsBaseUrl: true,
   speaks: { ...openaiPaths, ...mediaPaths, rerank: '/v1/rerank' },
-  ...withDirectCalls(chatHost(plainHost), { 'openai.embeddings': askForFloats, rerank: askWithTexts }),
+  ...withDirectCalls(chatHost(plainHost), { 'openai.embeddings': requestFloats, rerank: documentsAsTexts }),
 })
 
 /** Its word for how vectors are encoded. */

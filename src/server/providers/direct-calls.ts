@@ -16,18 +16,18 @@ export function withDirectCalls({ quirks, adjustBody }: Host, calls: Readonly<Pa
 }
 
 /** Embeddings for a host that only gives numbers, and may refuse who asks for anything else: the answer is encoded here. */
-export function askForFloats({ encoding_format }: JsonObject): Changes {
+export function requestFloats({ encoding_format }: JsonObject): Changes {
   return encoding_format === undefined || encoding_format === 'float' ? {} : { encoding_format: 'float' }
 }
 
 /** Documents for a host that only takes texts, as far as they are texts. Source: protocols notes 1.8, edge case 229. */
-export function askWithTexts(body: JsonObject): Changes {
+export function documentsAsTexts(body: JsonObject): Changes {
   const texts = plainDocuments(body)
   const isPlain = Array.isArray(body.documents) && body.documents.every((document) => typeof document === 'string')
   return texts && !isPlain ? { documents: texts } : {}
 }
 
 /** Leaves out what a host would refuse. */
-export function without(body: JsonObject, members: readonly string[]): Changes {
+export function withoutMembers(body: JsonObject, members: readonly string[]): Changes {
   return Object.fromEntries(members.filter((member) => body[member] !== undefined).map((member) => [member, undefined]))
 }

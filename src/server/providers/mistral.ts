@@ -1,7 +1,7 @@
 import type { Quirks } from '../protocols/codec.ts'
 import { arrayAt, isObject, type JsonObject } from '../protocols/wire-format.ts'
 import { chatHost } from './adjust-chat.ts'
-import { withDirectCalls, without } from './direct-calls.ts'
+import { withDirectCalls, withoutMembers } from './direct-calls.ts'
 import { models, newest } from './models.ts'
 import { defineProvider, same } from './openai-compatible.ts'
 
@@ -74,7 +74,10 @@ function adjust(body: JsonObject): Record<string, unknown> {
 /** Its word for the length of vectors. */
 function adjustEmbeddings(body: JsonObject): Record<string, unknown> {
   const { dimensions } = body
-  return { ...without(body, ['user', 'dimensions']), ...(dimensions === undefined ? {} : { output_dimension: dimensions }) }
+  return {
+    ...withoutMembers(body, ['user', 'dimensions']),
+    ...(dimensions === undefined ? {} : { output_dimension: dimensions }),
+  }
 }
 
 const memberNames: ReadonlyMap<string, readonly string[]> = new Map([

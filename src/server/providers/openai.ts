@@ -1,7 +1,7 @@
 import type { Format } from '../protocols/format.ts'
 import { adjustForModel } from '../protocols/openai-chat/models.ts'
 import { aiproxyBalance, creditGrants, openAiBilling } from './balances.ts'
-import { without } from './direct-calls.ts'
+import { withoutMembers } from './direct-calls.ts'
 import { models, newest } from './models.ts'
 import {
   allPaths,
@@ -52,7 +52,7 @@ export const openai = defineProvider({
 
 export function adjustForOpenai(body: Readonly<Record<string, unknown>>, format: Format, model: string): Record<string, unknown> {
   if (format === 'openai.responses') return adjustResponses(body, model)
-  if (imageFormats.has(format)) return bytesOnly.test(model) ? without(body, ['response_format']) : {}
+  if (imageFormats.has(format)) return bytesOnly.test(model) ? withoutMembers(body, ['response_format']) : {}
   return format === 'openai.chat' ? adjustForModel(body, model) : {}
 }
 

@@ -3,7 +3,7 @@ import { grokRatios } from '../protocols/direct/images-xai.ts'
 import { adjustForModel } from '../protocols/openai-chat/models.ts'
 import { type JsonObject, textAt } from '../protocols/wire-format.ts'
 import { chatHost } from './adjust-chat.ts'
-import { withDirectCalls, without } from './direct-calls.ts'
+import { withDirectCalls, withoutMembers } from './direct-calls.ts'
 import { models, newest } from './models.ts'
 import { defineProvider, mediaPaths, responsesPaths, same } from './openai-compatible.ts'
 
@@ -35,7 +35,7 @@ function adjustImages(body: JsonObject): Record<string, unknown> {
   const [, width, height] = /^(\d{2,5})x(\d{2,5})$/.exec(textAt(body, 'size')) ?? []
   const size = width && height ? { width: Number(width), height: Number(height) } : undefined
   return {
-    ...without(body, ['size', 'quality', 'style', 'background', 'moderation', 'output_format', 'output_compression']),
+    ...withoutMembers(body, ['size', 'quality', 'style', 'background', 'moderation', 'output_format', 'output_compression']),
     ...(size && body.aspect_ratio === undefined ? { aspect_ratio: nearestRatio(size, grokRatios).ratio } : {}),
   }
 }

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Quirks } from '../protocols/codec.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import { chatHost, plainHost } from './adjust-chat.ts'
-import { askForFloats, askWithTexts, withDirectCalls } from './direct-calls.ts'
+import { documentsAsTexts, requestFloats, withDirectCalls } from './direct-calls.ts'
 import { models } from './models.ts'
 import { defineProvider, same } from './openai-compatible.ts'
 import type { Signature, SignedRequest, Upstream } from './provider.ts'
@@ -12,7 +12,7 @@ const quirks: Quirks = { ...plainHost, temperatureMax: 1, jsonSchema: 'object', 
 const shared = {
   baseUrl: 'https://open.bigmodel.cn',
   docs: 'https://docs.bigmodel.cn/api-reference',
-  ...withDirectCalls(chatHost(quirks, adjust), { 'openai.embeddings': askForFloats, rerank: askWithTexts }),
+  ...withDirectCalls(chatHost(quirks, adjust), { 'openai.embeddings': requestFloats, rerank: documentsAsTexts }),
   modelsPath: '/api/paas/v4/models',
 }
 

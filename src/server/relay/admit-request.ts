@@ -1,4 +1,4 @@
-import { furtherTurn, isHeavy } from '../lib/loop-turns.ts'
+import { isHeavy, yieldWithPriority } from '../lib/yield-to-event-loop.ts'
 import { freePrice } from '../pricing/quote.ts'
 import { wireFormats } from '../protocols/index.ts'
 import { authorizeModel } from './admission/authorize-model.ts'
@@ -19,14 +19,14 @@ export async function admitRequest(app: RelayParts, endpoint: RelayEndpoint, ask
   const { call, caller, body, turn, keeps } = asked
   const format = wireFormats[endpoint.format]
   const isHeavyBody = isHeavy(body.bytes.length)
-  if (isHeavyBody) await furtherTurn()
+  if (isHeavyBody) await yieldWithPriority()
   const facts = format.readRequest(body.json, endpoint.said, body.form?.files)
   const asksFor = { model: facts.model, format: endpoint.format, body: body.json }
   const allowed = authorizeModel(app, caller, asksFor)
   const home = namesHistory(endpoint.format, body.json) ? await homeOf(app, caller, asksFor) : undefined
   const group = home?.group ?? allowed
   const prompt = format.promptText(body.json)
-  if (isHeavyBody) await furtherTurn()
+  if (isHeavyBody) await yieldWithPriority()
   const estimate = estimatePrompt(app, { facts, body: body.json, prompt, keptTokens: home?.tokens ?? 0 })
   const inputTokens = estimate.tokens
   const outputTokens = facts.outputTokensMax ?? app.options.current.PreConsumedQuota

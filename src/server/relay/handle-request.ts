@@ -1,5 +1,5 @@
-import { furtherTurn, isHeavy } from '../lib/loop-turns.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
+import { isHeavy, yieldWithPriority } from '../lib/yield-to-event-loop.ts'
 import type { RateLimitLease } from '../limits/rate-limit-lease.ts'
 import { wireFormats } from '../protocols/index.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
@@ -42,7 +42,7 @@ async function answerCaller(
   const isFree = wireFormats[endpoint.format].isFree === true
   await judgeBeforeBody(app, call, { caller: arrived, turn, isFree, groupInBody: endpoint.from === 'session' })
   const read = await call.readBody()
-  if (isHeavy(read.bytes.length)) await furtherTurn()
+  if (isHeavy(read.bytes.length)) await yieldWithPriority()
   const sent = withSaidModel(read, endpoint)
   const { caller, body } = endpoint.from === 'session' ? readPlayground(app, arrived, sent) : { caller: arrived, body: sent }
 

@@ -1,4 +1,4 @@
-import { channelUsed } from '../channels/channel-used.ts'
+import { findUsedKey } from '../channels/find-used-key.ts'
 import { fail } from '../lib/failure.ts'
 import { arrayAt, textAt } from '../protocols/wire-format.ts'
 import { authenticateCall } from '../relay/admission/authenticate.ts'
@@ -38,7 +38,7 @@ export async function fetchSeed(app: RelayParts, call: ClientExchange, id: strin
   const { userId } = await authenticateCall(app, { from: 'token' }, call)
   const task = await ownTask(app, 'midjourneys', { userId, id })
   if (!task) fail('task_unknown', { id: id.slice(0, 100) })
-  const channel = await channelUsed(app, task)
+  const channel = await findUsedKey(app, task)
   if (channel?.provider.tasks !== 'drawing') fail('channel_disabled')
   const path = `/mj/task/${encodeURIComponent(id)}/image-seed`
   const answer = await callUpstream(app.upstream, channel, { method: 'GET', path, timeoutMs: 60_000, sizeBytesMax: 64 * 1024 })

@@ -7,7 +7,7 @@ import { readDrawingOrder } from './drawing-order.ts'
 import { fetchDrawing, fetchSeed, fetchSong, listDrawings, listSongs } from './fetch.ts'
 import { showImage } from './image.ts'
 import { readMusicOrder } from './music-order.ts'
-import { takeNotice } from './notify.ts'
+import { handleNotice } from './notify.ts'
 import { submitOrder } from './submit.ts'
 
 /**
@@ -39,7 +39,7 @@ function answer(app: RelayParts, asks: TaskCall, call: ClientExchange): Promise<
     case 'image':
       return showImage(app, call, asks.id)
     case 'notify':
-      return takeNotice(app, call)
+      return handleNotice(app, call)
     case 'song':
       return fetchSong(app, call, asks.id)
     case 'songs':

@@ -51,7 +51,7 @@ export async function openTask(
 }
 
 /** Notes that the upstream has taken it. False when it was given up, and refunded, in the meantime. */
-export async function takeTask(
+export async function acceptTask(
   app: RelayParts,
   task: NewTask,
   taken: { channelId: number; keyId: number; quota: number; verdict: Accepted },
@@ -80,7 +80,7 @@ export async function takeTask(
 }
 
 /** It was not taken, and nothing is charged: it stays to be read when the upstream said why, and else goes. */
-export async function dropTask(
+export async function rejectTask(
   app: RelayParts,
   task: NewTask,
   told: { channelId: number; reason: string; details: Details } | undefined,

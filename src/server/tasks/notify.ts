@@ -1,4 +1,4 @@
-import { channelUsed } from '../channels/channel-used.ts'
+import { findUsedKey } from '../channels/find-used-key.ts'
 import { fail } from '../lib/failure.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
@@ -18,7 +18,7 @@ const bodyBytesMax = 1024 * 1024
  * the right to report, and a report only ever takes the drawing forward. Throws `task_notice_refused`, and `server_busy` for a report
  * that is faster than the answer to the order: the upstream repeats it, or the poller sees it.
  */
-export async function takeNotice(app: RelayParts, call: ClientExchange): Promise<void> {
+export async function handleNotice(app: RelayParts, call: ClientExchange): Promise<void> {
   const url = new URL(call.request.url ?? '', 'http://site')
   const id = readLinkKey(app, 'drawing-notice', url.searchParams.get('key') ?? '')
   if (id === undefined) fail('task_notice_refused')
@@ -32,7 +32,7 @@ async function take(app: RelayParts, id: number, report: JsonObject): Promise<vo
   if (!row) fail('task_notice_refused')
   const task = readTask('midjourneys', row)
   if (task.upstreamId === '') fail('server_busy')
-  const update = readTaskUpdate('midjourneys', report, await channelUsed(app, task))
+  const update = readTaskUpdate('midjourneys', report, await findUsedKey(app, task))
   if (update.id !== task.upstreamId) fail('task_notice_refused')
   await advanceTask(app, 'midjourneys', { task, seen: update.seen, details: update.details })
 }

@@ -1,4 +1,4 @@
-import { channelUsed } from '../channels/channel-used.ts'
+import { findUsedKey } from '../channels/find-used-key.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { seconds } from '../lib/clock.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
@@ -76,7 +76,7 @@ function byKey(tasks: readonly TaskRow[]): Iterable<TaskRow[]> {
 async function pollChannel(app: RelayParts, table: TaskTable, tasks: readonly TaskRow[], signal: AbortSignal): Promise<void> {
   try {
     const [first] = tasks
-    const channel = first && (await channelUsed(app, first))
+    const channel = first && (await findUsedKey(app, first))
     // One that was made another kind of channel gets no question that it does not know, and none of its tasks is lost by a slip.
     if (channel && channel.provider.tasks !== ways[table].format) await closeOld(app, table, tasks)
     else if (channel) await askFor(app, table, channel, tasks, signal)

@@ -18,7 +18,7 @@ import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { Charge, Hold } from '../wallet/ledger.ts'
 import { type AuthorizedOrder, authorizeOrder, priceOfOrder } from './authorize-order.ts'
 import { noticeUrl } from './links.ts'
-import { dropTask, type NewTask, openTask, takeTask } from './new-task.ts'
+import { acceptTask, type NewTask, openTask, rejectTask } from './new-task.ts'
 import type { Accepted, Order } from './order.ts'
 import { orderAnswer, refuse } from './order-reply.ts'
 import { type Placed, placeOrder } from './place-order.ts'
@@ -99,7 +99,7 @@ async function fill(app: RelayParts, held: Held): Promise<void> {
   const told = outcome && !(outcome instanceof UpstreamFailure) && !outcome.verdict.isAccepted ? outcome : undefined
   const isKept = told?.verdict.isAccepted === false && told.verdict.answer !== undefined
   const kept = isKept ? { channelId: told.channel.id, reason: told.verdict.reason, details: told.verdict.details } : undefined
-  await dropTask(app, task, kept)
+  await rejectTask(app, task, kept)
   tellRefusal(held, placed)
 }
 
@@ -112,12 +112,12 @@ async function take(app: RelayParts, held: Held, task: NewTask, taken: Taken): P
   await withTaskLock(app, own, async () => {
     if (await hasPaid(app, own, { action: order.action, isRepeated: verdict.isRepeated, amount: hold.amount })) {
       await release(app, hold)
-      await dropTask(app, task, undefined)
+      await rejectTask(app, task, undefined)
     } else {
       const charge = chargeOf(app, held, taken)
       held.turn?.noteTokens(0)
       await settle(app, hold, charge)
-      const isTaken = await takeTask(app, task, { channelId: channel.id, keyId: channel.keyId, quota: charge.amount, verdict })
+      const isTaken = await acceptTask(app, task, { channelId: channel.id, keyId: channel.keyId, quota: charge.amount, verdict })
       if (!isTaken) fail('task_not_submitted')
     }
   })

@@ -10,8 +10,8 @@ import { fail } from '../lib/failure.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { Core } from '../options/core.ts'
 import { openAccessTimes } from './access-times.ts'
-import { KnownTokens, type Owned } from './known-tokens.ts'
 import { readLimits, readModelList, statusNow } from './state.ts'
+import { type CacheEntry, TokenCache } from './token-cache.ts'
 
 /** Who calls the relay: a user, by one of their tokens or (token id 0) from the playground. */
 export interface RelayCaller {
@@ -56,7 +56,7 @@ export interface Authenticator {
 }
 
 /** A token and its owner as loaded. */
-interface Known extends Owned {
+interface Known extends CacheEntry {
   readonly caller: RelayCaller
   readonly state: Pick<Row<'tokens'>, 'status' | 'expired_time' | 'unlimited_quota' | 'remain_quota'>
   readonly userStatus: number
@@ -73,7 +73,7 @@ const keysMax = 3
 const accessTimeSeconds = 60
 
 export function openAuthenticator(core: Core): Authenticator {
-  const known = new KnownTokens<Known>({ load: (hash) => loadToken(core, hash), now: core.now })
+  const known = new TokenCache<Known>({ load: (hash) => loadToken(core, hash), now: core.now })
   const accessTimes = openAccessTimes(core)
   const offToken = core.bus.on('token', (id) => known.dropToken(id))
   const offUser = core.bus.on('user', (id) => known.dropUser(id))

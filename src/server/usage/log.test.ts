@@ -14,7 +14,7 @@ import { type Export, exportLogs } from './export.ts'
 import { type LogFilter, resolveFilter } from './filter.ts'
 import { hourSeconds } from './hours.ts'
 import { type LogQuery, listLogs, listOwnLogs, recordLog, searchLogs, searchOwnLogs } from './log.ts'
-import { askForPurge, purgeLogs, readPurge, runPurges, stopPurge } from './purge.ts'
+import { purgeLogs, readPurge, requestPurge, runPurges, stopPurge } from './purge.ts'
 import { rollUpHours } from './roll-up.ts'
 import { logsInOrder, type Order } from './rows.ts'
 import { logStatistics } from './stats.ts'
@@ -271,9 +271,9 @@ eachDatabase('logs', (fresh, kind) => {
     await rollUp(core, { user_id: ada, created_at: nowSeconds, type: 2, quota: 7 })
     const sums = await core.db.selectFrom('quota_data').selectAll().orderBy('created_at').execute()
 
-    const asked = await askForPurge(core, { before })
+    const asked = await requestPurge(core, { before })
     expect(asked).toMatchObject({ before, removed: 0, progress: 0, finished_at: 0 })
-    await expect(askForPurge(core, { before })).rejects.toMatchObject({ code: 'log_purge_running' })
+    await expect(requestPurge(core, { before })).rejects.toMatchObject({ code: 'log_purge_running' })
 
     const ending = new AbortController()
     expect(await runPurges(core, ending.signal, () => ending.abort())).toBe(1)
@@ -283,14 +283,14 @@ eachDatabase('logs', (fresh, kind) => {
     expect(await core.db.selectFrom('quota_data').selectAll().orderBy('created_at').execute()).toEqual(sums)
 
     await add({ created_at: nowSeconds - 5 })
-    await askForPurge(core, { before })
+    await requestPurge(core, { before })
     await stopPurge(core, { id: 9, username: 'root', role: 100, group: 'default', address: '127.0.0.1' })
     expect(await runPurges(core)).toBe(0)
     expect(await ids({})).toHaveLength(1)
   })
 
   it.runIf(kind === 'postgres')('[T162] begins one purge when two are asked for at the same time', async () => {
-    const ask = () => askForPurge(core, { before: nowSeconds })
+    const ask = () => requestPurge(core, { before: nowSeconds })
     const asked = await behindLock(core.db, { lock: [sql`lock table log_purges in share mode`], works: [ask, ask] })
     expect(asked.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
     expect(asked).toContainEqual({ status: 'rejected', reason: expect.objectContaining({ code: 'log_purge_running' }) })

@@ -20,7 +20,7 @@ const daySeconds = 86_400
  * Writes down that rows older than `before` (unix seconds) are to go; `runPurges` removes them. Answers the cleaning. Throws
  * `log_time_required` for 0 and `log_purge_running` while there is one already.
  */
-export async function askForPurge(core: Core, { before, caller }: { before: number; caller?: Caller }): Promise<LogPurge> {
+export async function requestPurge(core: Core, { before, caller }: { before: number; caller?: Caller }): Promise<LogPurge> {
   if (before <= 0) fail('log_time_required')
   const asked_at = seconds(core.now())
   const row = await core.db.transaction().execute(async (within) => {
@@ -36,9 +36,9 @@ export async function askForPurge(core: Core, { before, caller }: { before: numb
   return present(row)
 }
 
-/** Asks for a cleaning and waits for its end; answers how many rows went. Throws as `askForPurge`. */
+/** Asks for a cleaning and waits for its end; answers how many rows went. Throws as `requestPurge`. */
 export async function purgeLogs(core: Core, asked: { before: number; caller?: Caller }): Promise<number> {
-  const { id } = await askForPurge(core, asked)
+  const { id } = await requestPurge(core, asked)
   const read = () => core.db.selectFrom('log_purges').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
   await runPurge(core, await read())
   return (await read()).removed

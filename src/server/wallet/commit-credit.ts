@@ -18,7 +18,7 @@ interface Messages {
 }
 
 /** For credits that have no own reference from outside: a repetition would be a second credit. */
-export const repeatedTwice: Messages = { undone: 'quota_unchanged', unclear: 'quota_change_unclear' }
+export const unsafeToRepeat: Messages = { undone: 'quota_unchanged', unclear: 'quota_change_unclear' }
 
 /**
  * Runs `work` in a transaction. When the connection is lost during COMMIT, nobody knows whether it took effect; then the ledger

@@ -6,13 +6,13 @@ import { callConfigured, type UpstreamAgents } from '../lib/http-client.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Caller } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
-import { commitCredit, repeatedTwice } from './commit-credit.ts'
+import { commitCredit, unsafeToRepeat } from './commit-credit.ts'
 import { orderUrl, readOrder } from './epay.ts'
+import { paymentFromSession } from './handle-stripe-event.ts'
 import { findTopUp } from './list-top-ups.ts'
 import { quotaText } from './quota-text.ts'
-import { creditedNow, creditOrder, type Paid, takePayment, type WithLedger } from './take-payment.ts'
-import { paidBySession } from './take-stripe-event.ts'
-import { paidByReport, requireMerchant, requireStripe, type WithStripe } from './top-ups.ts'
+import { creditedColumns, creditOrder, type Paid, takePayment, type WithLedger } from './take-payment.ts'
+import { paymentFromReport, requireMerchant, requireStripe, type WithStripe } from './top-ups.ts'
 
 /** What admins do about orders that did not go by themselves. Every act that moves quota is in the audit, with its reason. */
 export type Payments = WithLedger & WithStripe & { readonly upstream: UpstreamAgents }
@@ -52,10 +52,10 @@ export async function completeTopUp(
   { id, reason, caller }: { id: number; reason: string; caller: Caller },
 ): Promise<AdminTopUp> {
   const before = (await findTopUp(core, id)) ?? fail('not_found')
-  await commitCredit(core, repeatedTwice, async (within) => {
+  await commitCredit(core, unsafeToRepeat, async (within) => {
     const order = await within
       .updateTable('top_ups')
-      .set(creditedNow(core))
+      .set(creditedColumns(core))
       .where('id', '=', id)
       .where('status', '<>', topUpStatus.success)
       .returningAll()
@@ -85,7 +85,7 @@ export async function withdrawTopUp(
   if (quota > order.quota) fail('amount_out_of_range', { field: 'quota' })
   const at = seconds(core.now())
 
-  await commitCredit(core, repeatedTwice, async (within) => {
+  await commitCredit(core, unsafeToRepeat, async (within) => {
     const { numUpdatedRows } = await within
       .updateTable('top_ups')
       .set({ withdrawn: quota })
@@ -113,7 +113,7 @@ async function askStripe(core: Payments, order: AdminTopUp): Promise<Paid | unde
   if (order.provider_id === '') return undefined
   const session = await core.stripe.read(requireStripe(core), order.provider_id)
   const isTheirs = session.metadata?.user_id === String(order.user_id)
-  return session.payment_status === 'paid' && isTheirs ? paidBySession(session) : undefined
+  return session.payment_status === 'paid' && isTheirs ? paymentFromSession(session) : undefined
 }
 
 async function askGateway(core: Payments, { trade_no: tradeNo }: AdminTopUp): Promise<Paid | undefined> {
@@ -125,5 +125,5 @@ async function askGateway(core: Payments, { trade_no: tradeNo }: AdminTopUp): Pr
     },
   )
   const report = reply.status === 200 ? readOrder(merchant, tradeNo, reply.body.toString()) : undefined
-  return report && paidByReport(core, report)
+  return report && paymentFromReport(core, report)
 }

@@ -15,7 +15,7 @@ export async function onConnection<T>(pool: pg.Pool, limitMs: number, work: (cli
     client.release()
     return result
   } catch (error) {
-    client.release(isAway(error))
+    client.release(isDatabaseDown(error))
     throw error
   }
 }
@@ -32,7 +32,7 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
 }
 
 /** Whether a failure is that of the database as a whole. Every other one is laid on the rows, or on a row that another has locked. */
-export function isAway(error: unknown): boolean {
+export function isDatabaseDown(error: unknown): boolean {
   return error instanceof Unreachable || isDatabaseFailure(error)
 }
 

@@ -3,7 +3,7 @@ import { activeMs } from '../lib/active-time.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { jittered, pause } from './committer.ts'
 import type { Hold } from './ledger.ts'
-import { isAway, isConflict, onConnection } from './postgres-connection.ts'
+import { isConflict, isDatabaseDown, onConnection } from './postgres-connection.ts'
 import { arrayText, holdStatement } from './postgres-statements.ts'
 
 interface Waiting {
@@ -81,7 +81,7 @@ export class HoldQueue {
       const { rows } = await onConnection(this.#pool, limitMs, (client) => client.query<Decided>(query))
       return decide(batch, rows)
     } catch (error) {
-      if (isAway(error)) throw error
+      if (isDatabaseDown(error)) throw error
       return isConflict(error) ? this.#afterConflict(batch, error) : this.#byUser(batch, error)
     }
   }

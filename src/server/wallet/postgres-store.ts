@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { openPostgres } from '../db/postgres.ts'
 import type { Core } from '../options/core.ts'
 import type { Hold } from './ledger.ts'
-import { isAway, isConflict, onConnection } from './postgres-connection.ts'
+import { isConflict, isDatabaseDown, onConnection } from './postgres-connection.ts'
 import { HoldQueue } from './postgres-holds.ts'
 import {
   arrayText,
@@ -81,7 +81,7 @@ export class PostgresStore implements Store {
   }
 
   refused(error: unknown): boolean {
-    return !isAway(error) && !isConflict(error)
+    return !isDatabaseDown(error) && !isConflict(error)
   }
 
   refresh(): void {

@@ -39,7 +39,7 @@ export async function takePayment(core: WithLedger, paid: Paid): Promise<boolean
   const credited = await core.db.transaction().execute(async (within) => {
     const order = await matching(openOrder(within, paid), paid)
       .where('refunded_minor', '=', 0)
-      .set({ ...creditedNow(core), provider_id: paid.providerId, payment_id: paid.paymentId })
+      .set({ ...creditedColumns(core), provider_id: paid.providerId, payment_id: paid.paymentId })
       .returningAll()
       .executeTakeFirst()
     if (order) await creditOrder(core, within, order)
@@ -64,7 +64,7 @@ export async function creditOrder(core: WithLedger, within: Within, order: Row<'
   return reference
 }
 
-export function creditedNow({ now }: Core) {
+export function creditedColumns({ now }: Core) {
   return { status: topUpStatus.success, completed_time: seconds(now()) }
 }
 

@@ -11,7 +11,7 @@ import { listTopUps } from './list-top-ups.ts'
 import { reconcile } from './reconcile.ts'
 import { StripeCalls } from './stripe-calls.ts'
 import { topUpPrice } from './top-up-price.ts'
-import { orderTopUp, priceTopUp, takeReport } from './top-ups.ts'
+import { handleReport, orderTopUp, priceTopUp } from './top-ups.ts'
 
 const root = { id: 1, username: 'root', role: 100, group: 'default', address: '127.0.0.1' }
 const key = 'merchant-key'
@@ -26,7 +26,7 @@ async function shop(node: TestLedger, more: Record<string, string> = {}) {
   onTestFinished(() => upstream.close())
   const core = { ...node.core, stripe: new StripeCalls(node.core, upstream) }
   const order = (amount = 12) => orderTopUp(core, { amount, method: 'zfb', caller })
-  const take = (report: object, at: TestLedger = node) => takeReport({ ...at.core, ledger: at.ledger }, { ...report })
+  const take = (report: object, at: TestLedger = node) => handleReport({ ...at.core, ledger: at.ledger }, { ...report })
   return {
     userId,
     caller,

@@ -80,14 +80,14 @@ export async function orderTopUp(core: WithStripe, { method, ...ordered }: Order
  * Takes a gateway's report. True means that the order is credited, now or before, durably; the gateway repeats everything else. Throws
  * when the database cannot be asked, and then nothing is credited.
  */
-export async function takeReport(core: WithLedger, fields: Readonly<Record<string, unknown>>): Promise<boolean> {
+export async function handleReport(core: WithLedger, fields: Readonly<Record<string, unknown>>): Promise<boolean> {
   const merchant = readMerchant(core.options.current)
   const report = merchant && readReport(merchant, fields)
-  return report !== undefined && takePayment(core, paidByReport(core, report))
+  return report !== undefined && takePayment(core, paymentFromReport(core, report))
 }
 
 /** Some gateways rewrite the names of goods: there the operator has them not compared. */
-export function paidByReport({ options }: Core, { gatewayNo, goods, ...paid }: PaymentReport): Paid {
+export function paymentFromReport({ options }: Core, { gatewayNo, goods, ...paid }: PaymentReport): Paid {
   const compared = options.current.EpayGoodsCheckEnabled ? goods : undefined
   return { ...paid, provider: 'epay', currency: 'CNY', goods: compared, providerId: gatewayNo, paymentId: '' }
 }

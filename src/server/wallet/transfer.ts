@@ -4,7 +4,7 @@ import { fail } from '../lib/failure.ts'
 import { newRequestId } from '../lib/ids.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
-import { commitCredit, repeatedTwice } from './commit-credit.ts'
+import { commitCredit, unsafeToRepeat } from './commit-credit.ts'
 import type { Ledger } from './ledger.ts'
 import { quotaText } from './quota-text.ts'
 
@@ -23,7 +23,7 @@ export async function transferEarned(
   const at = seconds(nowMs)
   const { id: userId, username } = caller
 
-  await commitCredit(core, repeatedTwice, async (within) => {
+  await commitCredit(core, unsafeToRepeat, async (within) => {
     const { numUpdatedRows } = await within
       .updateTable('users')
       .set((eb) => ({ aff_quota: eb('aff_quota', '-', amount) }))

@@ -2,7 +2,7 @@ import { type Extra, parseLine, type Reply, type Sent } from '../../contract/rou
 import type { AllRoutes, Line } from '../../contract/routes/index.ts'
 import { addressOf } from './address.ts'
 import { currentLanguage, defineTexts, textOf } from './i18n.ts'
-import { proveAgain } from './proof.ts'
+import { reauthenticate } from './reauthenticate.ts'
 import { currentUser, expireSession } from './session.ts'
 
 /** A refusal or a failed transport, with a message for the person in front of the screen. `status` 0 means no answer at all. */
@@ -65,7 +65,7 @@ async function send(line: Line, parts: Parts, isSecond = false): Promise<Envelop
   const envelope = await readEnvelope(response)
   if (response.status === 401) expireSession()
   if (response.ok && envelope?.success) return envelope
-  if (envelope?.code === 'fresh_login_required' && !isSecond && (await proveAgain())) return send(line, parts, true)
+  if (envelope?.code === 'fresh_login_required' && !isSecond && (await reauthenticate())) return send(line, parts, true)
   throw new ApiError(messageOf(response, envelope), { code: envelope?.code ?? 'unknown', status: response.status })
 }
 

@@ -6,7 +6,7 @@ import { defineTexts, textOf } from './i18n.ts'
 const library = () => import('@simplewebauthn/browser')
 
 /** Whether this browser knows passkeys at all, which it does over https and on localhost alone. */
-export function knowsPasskeys(): boolean {
+export function supportsPasskeys(): boolean {
   return window.isSecureContext && 'PublicKeyCredential' in window
 }
 
@@ -14,7 +14,7 @@ type Options = Readonly<Record<string, unknown>>
 type Answer = Record<string, unknown>
 
 /** Has the device make a passkey; nothing when the person changed their mind. Throws with words for the person. */
-export async function makePasskey(options: Options): Promise<Answer | undefined> {
+export async function createPasskey(options: Options): Promise<Answer | undefined> {
   const { startRegistration } = await library()
   // The server makes the options with the counterpart of this library.
   const optionsJSON = options as unknown as PublicKeyCredentialCreationOptionsJSON
@@ -22,7 +22,7 @@ export async function makePasskey(options: Options): Promise<Answer | undefined>
 }
 
 /** Has the device use a passkey; nothing when the person changed their mind. Throws with words for the person. */
-export async function takePasskey(options: Options): Promise<Answer | undefined> {
+export async function requestPasskey(options: Options): Promise<Answer | undefined> {
   const { startAuthentication } = await library()
   // As above.
   const optionsJSON = options as unknown as PublicKeyCredentialRequestOptionsJSON

@@ -13,7 +13,7 @@ let wanted = false
 const listeners = new Set<() => void>()
 
 /** Has the place where messages appear loaded. */
-export function wantToasts(): void {
+export function loadToasts(): void {
   wanted = true
   for (const listener of listeners) listener()
 }
@@ -27,7 +27,7 @@ export const useToastsWanted = (): boolean => useSyncExternalStore(subscribe, ()
 
 /** The notifications are not part of the first load. */
 async function show(kind: Kind, message: string): Promise<void> {
-  wantToasts()
+  loadToasts()
   const { notifications } = await import('@mantine/notifications')
   const id = `${kind}:${message}`
   notifications.show({

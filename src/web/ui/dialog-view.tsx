@@ -4,7 +4,7 @@ import { useText } from '../lib/i18n.ts'
 import { dialogName } from './dialog-name.ts'
 import { useLayer } from './layers.ts'
 import { texts } from './texts.ts'
-import { useFocusBack } from './use-focus-back.ts'
+import { useFocusReturn } from './use-focus-return.ts'
 
 export interface DialogContent {
   readonly title: string
@@ -21,7 +21,7 @@ export function DialogView({ content, onAnswer }: { content: DialogContent; onAn
   const { title, body, confirmLabel, cancelLabel, danger, wide } = content
   const say = useText(texts)
   useLayer()
-  useFocusBack()
+  useFocusReturn()
   return (
     <Modal
       opened

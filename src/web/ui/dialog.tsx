@@ -5,7 +5,7 @@ import styles from './dialog.module.css'
 import { dialogName } from './dialog-name.ts'
 import { useLayer } from './layers.ts'
 import { texts } from './texts.ts'
-import { useFocusBack } from './use-focus-back.ts'
+import { useFocusReturn } from './use-focus-return.ts'
 
 export interface DialogProps {
   readonly title: string
@@ -20,7 +20,7 @@ export interface DialogProps {
 export function Dialog({ title, size = 'lg', onClose, footer, children }: DialogProps) {
   const say = useText(texts)
   const isTopmost = useLayer()
-  useFocusBack()
+  useFocusReturn()
   return (
     <Modal
       opened

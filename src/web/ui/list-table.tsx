@@ -6,7 +6,7 @@ import type { EmptyProps } from './empty.tsx'
 import { useFilteredEmpty } from './filtered-empty.tsx'
 import { type Filter, ListFilters } from './list-filters.tsx'
 import { type DataTableProps, type ListState, type RowKey, rowsOf } from './listing.ts'
-import { type Act, perform } from './row-action.ts'
+import { type Action, perform } from './row-action.ts'
 
 type OfTable<Row> = Pick<
   DataTableProps<Row>,
@@ -27,15 +27,15 @@ export interface ListTableProps<Row> extends OfTable<Row> {
   /** What can be done with a row, usually `<RowActions>`; `forget` takes it out of the selection. */
   readonly rowActions?: (row: Row, forget: () => void) => ReactNode
   /** What can be done with the selected rows, of other pages too; `done` selects none. */
-  readonly bulkActs?: (rows: readonly Row[], done: () => void) => readonly Act[]
+  readonly bulkActions?: (rows: readonly Row[], done: () => void) => readonly Action[]
 }
 
 export function ListTable<Row extends { readonly id: number }>(props: ListTableProps<Row>) {
-  const { name, list, state, filters, tools, empty, rowActions, bulkActs, ...table } = props
+  const { name, list, state, filters, tools, empty, rowActions, bulkActions, ...table } = props
   const { selected, select } = useSelection(rowsOf(list.data))
   const nothingMatches = useFilteredEmpty(state.onReset)
   const forget = (id: RowKey) => select(new Set([...selected.keys()].filter((key) => key !== id)))
-  const bulk = bulkActs?.([...selected.values()], () => select(new Set()))
+  const bulk = bulkActions?.([...selected.values()], () => select(new Set()))
 
   return (
     <DataTable
@@ -47,7 +47,7 @@ export function ListTable<Row extends { readonly id: number }>(props: ListTableP
       onPage={state.onPage}
       sort={state.sort}
       onSort={state.onSort}
-      {...(bulk && { selected: new Set(selected.keys()), onSelect: select, bulkActions: <BulkActs acts={bulk} /> })}
+      {...(bulk && { selected: new Set(selected.keys()), onSelect: select, bulkActions: <BulkActions actions={bulk} /> })}
       rowActions={rowActions && ((row) => rowActions(row, () => forget(row.id)))}
       empty={state.filtered || state.page > 1 ? nothingMatches : empty}
       toolbar={
@@ -63,17 +63,17 @@ export function ListTable<Row extends { readonly id: number }>(props: ListTableP
   )
 }
 
-function BulkActs({ acts }: { acts: readonly Act[] }) {
-  return acts.map((act) => (
+function BulkActions({ actions }: { actions: readonly Action[] }) {
+  return actions.map((action) => (
     <Button
-      key={act.label}
+      key={action.label}
       size="compact-sm"
-      variant={act.danger ? 'light' : 'default'}
-      color={act.danger ? 'red' : undefined}
-      disabled={act.disabled}
-      onClick={() => void perform(act)}
+      variant={action.danger ? 'light' : 'default'}
+      color={action.danger ? 'red' : undefined}
+      disabled={action.disabled}
+      onClick={() => void perform(action)}
     >
-      {act.label}
+      {action.label}
     </Button>
   ))
 }

@@ -3,7 +3,7 @@ import ReactMarkdown, { type Components, defaultUrlTransform } from 'react-markd
 import remarkGfm from 'remark-gfm'
 import remend from 'remend'
 import { CodeBlock } from './code-block.tsx'
-import { isHeldPicture, MarkdownImage } from './markdown-image.tsx'
+import { isDataUrlPicture, MarkdownImage } from './markdown-image.tsx'
 import styles from './prose.module.css'
 
 export interface MarkdownProps {
@@ -33,7 +33,7 @@ const components: Components = {
 
 /** Addresses that act are left out. Of those that hold their content, only pictures of bytes may stand, and only as pictures. */
 function safeAddress(address: string, attribute: string): string {
-  return attribute === 'src' && isHeldPicture(address) ? address : defaultUrlTransform(address)
+  return attribute === 'src' && isDataUrlPicture(address) ? address : defaultUrlTransform(address)
 }
 
 /** The parser and its tree; the same text is not parsed twice. */

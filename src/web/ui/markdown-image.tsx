@@ -6,13 +6,13 @@ import styles from './prose.module.css'
 import { texts } from './texts.ts'
 
 /** An address that holds the bytes of a picture by itself. SVG is a document, and not among them. */
-export const isHeldPicture = (address: string): boolean => /^data:image\/(?:png|jpeg|gif|webp);base64,/i.test(address)
+export const isDataUrlPicture = (address: string): boolean => /^data:image\/(?:png|jpeg|gif|webp);base64,/i.test(address)
 
 /** An image that comes with the text, of this site, or of another once the reader asked for it: loading it tells the other site who reads what. */
 export function MarkdownImage({ address, alt }: { address: string; alt: string }) {
   const say = useText(texts)
   const [wanted, setWanted] = useState(false)
-  if (isHeldPicture(address)) return <PictureThumb src={address} alt={alt || say('picture')} />
+  if (isDataUrlPicture(address)) return <PictureThumb src={address} alt={alt || say('picture')} />
   const url = URL.canParse(address, location.href) ? new URL(address, location.href) : undefined
   if (!url || address === '') return <>{alt}</>
   if (wanted || url.origin === location.origin) {

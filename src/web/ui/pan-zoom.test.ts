@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { held, moved, scaleMax, wholeView, zoomed } from './pan-zoom.ts'
+import { clamped, moved, scaleMax, wholeView, zoomed } from './pan-zoom.ts'
 
 describe('the view of a picture', () => {
   it('keeps what lies under the pointer where it is', () => {
@@ -18,7 +18,7 @@ describe('the view of a picture', () => {
   it('is not moved out of its frame', () => {
     const frame = { width: 400, height: 300 }
     const picture = { width: 400, height: 200 }
-    expect(held(moved(wholeView, { x: 50, y: 50 }), frame, picture)).toEqual(wholeView)
-    expect(held({ scale: 2, x: 900, y: -900 }, frame, picture)).toEqual({ scale: 2, x: 200, y: -50 })
+    expect(clamped(moved(wholeView, { x: 50, y: 50 }), frame, picture)).toEqual(wholeView)
+    expect(clamped({ scale: 2, x: 900, y: -900 }, frame, picture)).toEqual({ scale: 2, x: 200, y: -50 })
   })
 })

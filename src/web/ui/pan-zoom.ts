@@ -26,7 +26,7 @@ export function moved(view: View, by: Point): View {
 }
 
 /** Kept so that no edge of the picture comes further in than the edge of the frame, or than the middle where it is smaller. */
-export function held(view: View, frame: { width: number; height: number }, picture: { width: number; height: number }): View {
+export function clamped(view: View, frame: { width: number; height: number }, picture: { width: number; height: number }): View {
   const room = (shown: number, held: number) => Math.max(0, (shown * view.scale - held) / 2)
   const within = (place: number, most: number) => Math.min(most, Math.max(-most, place))
   return {

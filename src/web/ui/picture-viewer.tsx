@@ -2,7 +2,7 @@ import { ActionIcon, Tooltip } from '@mantine/core'
 import { IconArrowsMinimize, IconZoomIn, IconZoomOut } from '@tabler/icons-react'
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { useText } from '../lib/i18n.ts'
-import { held, moved, type Point, scaleMax, type View, wholeView, zoomed } from './pan-zoom.ts'
+import { clamped, moved, type Point, scaleMax, type View, wholeView, zoomed } from './pan-zoom.ts'
 import styles from './picture-viewer.module.css'
 import { texts } from './texts.ts'
 
@@ -29,7 +29,7 @@ export function PictureViewer({ src, alt, onError }: PictureViewerProps) {
       const box = frame.current
       const image = picture.current
       if (!box || !image) return before
-      return held(
+      return clamped(
         next(before),
         { width: box.clientWidth, height: box.clientHeight },
         { width: image.offsetWidth, height: image.offsetHeight },

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { type ConfirmOptions, confirm } from './confirm.tsx'
 
 /** Something that can be done with one row, or with several. */
-export interface Act {
+export interface Action {
   readonly label: string
   readonly onClick: () => void
   readonly danger?: boolean | undefined
@@ -12,7 +12,7 @@ export interface Act {
 }
 
 /** Something that can be done with one row. */
-export interface RowAction extends Act {
+export interface RowAction extends Action {
   readonly icon: ReactNode
   /** Stands in the row itself; the others are in the menu. */
   readonly primary?: boolean
@@ -20,9 +20,9 @@ export interface RowAction extends Act {
 }
 
 /** Icons of acts have one size. */
-export const actIcon = { size: 16, stroke: 1.6 } as const
+export const actionIcon = { size: 16, stroke: 1.6 } as const
 
 /** Does an act, after its question. */
-export async function perform({ ask, label, danger = false, onClick }: Act): Promise<void> {
+export async function perform({ ask, label, danger = false, onClick }: Action): Promise<void> {
   if (!ask || (await confirm({ ...ask, confirmLabel: label, danger }))) onClick()
 }

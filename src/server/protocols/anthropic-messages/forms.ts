@@ -57,7 +57,7 @@ function openBlock(block: JsonObject): { start: JsonObject; deltas: JsonObject[]
 }
 
 /** What a stream is in which a second message begins: parts of both would be told as one. */
-export const secondStart = {
+export const repeatedMessageStart = {
   type: 'error',
   error: { type: 'api_error', message: 'the upstream began a second message in one reply' },
 } as const
@@ -70,7 +70,7 @@ export function gatherMessage(events: readonly JsonObject[]): JsonObject {
 
   for (const event of events) {
     if (event.type === 'message_start') {
-      if (hasStart) return secondStart
+      if (hasStart) return repeatedMessageStart
       hasStart = true
       message = objectAt(event, 'message') ?? {}
     }

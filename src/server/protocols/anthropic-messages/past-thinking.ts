@@ -1,5 +1,5 @@
 import { entriesOf, membersOf, spliceMembers } from '../../lib/splice-json.ts'
-import { answeredText, calledText } from '../tool-texts.ts'
+import { toolCallAsText, toolResultAsText } from '../tool-texts.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { isClaude, type ModelRules, rulesOf } from './models.ts'
 import { openSeal } from './seals.ts'
@@ -105,7 +105,7 @@ function callsAsText(messages: readonly unknown[], at: number): unknown[] {
   return messages.map((message, index) => {
     if (index < at || !isObject(message)) return message
     const content = blocksOf(message).flatMap((block) => {
-      if (index === at && isCall(block)) return [text(calledText(textAt(block, 'name'), inputOf(block)), block)]
+      if (index === at && isCall(block)) return [text(toolCallAsText(textAt(block, 'name'), inputOf(block)), block)]
       const name = isObject(block) && block.type === 'tool_result' ? names.get(textAt(block, 'tool_use_id')) : undefined
       return isObject(block) && name !== undefined ? resultAsText(block, name) : [block]
     })
@@ -118,7 +118,7 @@ function inputOf({ input }: JsonObject): string {
 }
 
 function resultAsText(result: JsonObject, name: string): JsonObject[] {
-  const said = (answer: string) => answeredText(name, answer, result.is_error === true)
+  const said = (answer: string) => toolResultAsText(name, answer, result.is_error === true)
   if (typeof result.content === 'string') return [text(said(result.content), result)]
   const shown = arrayAt(result, 'content').filter(isObject)
   const blocks = shown.map((block) =>

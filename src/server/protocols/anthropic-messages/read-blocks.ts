@@ -2,7 +2,7 @@ import { fail } from '../../lib/failure.ts'
 import type { MediaPart, MediaSource, Part, TextPart, ToolResultPart } from '../dialogue.ts'
 import { base64Source } from '../media.ts'
 import { inputText } from '../tool-input.ts'
-import { toldUse } from '../tool-texts.ts'
+import { hostedUseAsText } from '../tool-texts.ts'
 import type { UnreadMembers } from '../unread-members.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { readCacheMark } from './read-tools.ts'
@@ -71,7 +71,7 @@ function readPastUse(block: JsonObject, unread: UnreadMembers): TextPart[] {
     ? { name: server === '' ? name : `${server}.${name}`, input: inputText(block.input) }
     : { name, answer: content, isError }
   const lose = (member: string) => unread.add(`messages.content.content.${member}`)
-  return toldUse(use, lose).map((part) => ({ ...part, ...readCacheMark(block) }))
+  return hostedUseAsText(use, lose).map((part) => ({ ...part, ...readCacheMark(block) }))
 }
 
 function readThinking(block: JsonObject): Part[] {

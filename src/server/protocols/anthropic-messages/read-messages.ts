@@ -1,6 +1,6 @@
 import { fail } from '../../lib/failure.ts'
 import type { Part, TextPart, Turn } from '../dialogue.ts'
-import { goOn } from '../tool-texts.ts'
+import { continueText } from '../tool-texts.ts'
 import type { UnreadMembers } from '../unread-members.ts'
 import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { isPastUse, readBlock } from './read-blocks.ts'
@@ -13,7 +13,7 @@ import { readCacheMark } from './read-tools.ts'
  */
 export function readMessages(messages: readonly unknown[], unread: UnreadMembers): { head: TextPart[]; turns: Turn[] } {
   const read = messages.map((message, at) => readMessage(message, `messages[${at}]`, unread))
-  if (isPaused(messages.at(-1))) read.push({ role: 'user', parts: [goOn] })
+  if (isPaused(messages.at(-1))) read.push({ role: 'user', parts: [continueText] })
   // A message that only changes the tools says nothing.
   const all = read.filter(({ role, parts }) => role !== 'system' || parts.length > 0)
   const begin = all.findIndex(({ role }) => role !== 'system')

@@ -3,7 +3,7 @@ import type { Codec, EventReader, ReadContext } from '../codec.ts'
 import { errorFacts, parseData } from '../reply-builder.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import { type JsonObject, objectAt, textAt } from '../wire-format.ts'
-import { replayMessage, secondStart } from './forms.ts'
+import { repeatedMessageStart, replayMessage } from './forms.ts'
 import { readAnthropicError } from './messages.ts'
 import { ReplyBlocks } from './reply-blocks.ts'
 import { readMessagesUsage } from './usage.ts'
@@ -73,7 +73,7 @@ class MessageReader {
   /** What came so far is no part of what comes now. */
   #beganAgain(): ReplyEvent[] {
     this.#isOver = true
-    return [{ type: 'error', error: errorFacts(secondStart.error.message, { status: 502 }) }]
+    return [{ type: 'error', error: errorFacts(repeatedMessageStart.error.message, { status: 502 }) }]
   }
 
   /** A stream is complete without its last event when it has said why it stops. */

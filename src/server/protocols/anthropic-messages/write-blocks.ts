@@ -2,7 +2,7 @@ import { fail } from '../../lib/failure.ts'
 import { callIdFor } from '../call-ids.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, MediaPart, Part, ReasoningPart, ToolResultPart, Turn } from '../dialogue.ts'
-import { wordFor } from '../lost-fields.ts'
+import { fieldNameFor } from '../lost-fields.ts'
 import { inputObject } from '../tool-input.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { type Block, cacheControl } from './cache-marks.ts'
@@ -115,7 +115,7 @@ function isTextType(mediaType: string): boolean {
 function refuse({ from }: Dialogue, { media, source }: MediaPart): never {
   const kind = source.kind === 'file' ? 'file_id' : 'mediaType' in source && source.mediaType ? source.mediaType : media
   return fail('untranslatable', {
-    field: `${wordFor(from, 'turns')}.${fieldOf(from, media)}`,
+    field: `${fieldNameFor(from, 'turns')}.${fieldOf(from, media)}`,
     reason: { zh: `该协议不接受此类内容：${kind}`, en: `that protocol takes no such content: ${kind}` },
   })
 }

@@ -1,7 +1,7 @@
 import { fail } from '../../lib/failure.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, Part, TextPart, Turn } from '../dialogue.ts'
-import { wordFor } from '../lost-fields.ts'
+import { fieldNameFor } from '../lost-fields.ts'
 import { mergeTurns, repairToolResults } from '../turns.ts'
 import type { Block } from './cache-marks.ts'
 import type { ModelRules } from './models.ts'
@@ -98,5 +98,5 @@ function placeholder(): Block {
 }
 
 function refuse({ from }: Dialogue, reason: { zh: string; en: string }): never {
-  return fail('untranslatable', { field: wordFor(from, 'turns'), reason })
+  return fail('untranslatable', { field: fieldNameFor(from, 'turns'), reason })
 }

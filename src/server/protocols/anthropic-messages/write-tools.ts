@@ -2,7 +2,7 @@ import type { Text } from '../../../contract/text.ts'
 import { fail } from '../../lib/failure.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, Search, Tool } from '../dialogue.ts'
-import { lose, searchUnless, wordFor } from '../lost-fields.ts'
+import { fieldNameFor, lose, searchUnless } from '../lost-fields.ts'
 import { nameTools } from '../tool-names.ts'
 import { isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { type Block, cacheControl } from './cache-marks.ts'
@@ -76,7 +76,7 @@ function offeredTools({ from, tools, toolChoice }: Dialogue): Tool[] {
     const isOther = before !== undefined && JSON.stringify(before) !== JSON.stringify(tool)
     if (isOther) {
       const reason = { zh: `两个工具同名：${tool.name}`, en: `two tools have the name ${tool.name}` }
-      fail('untranslatable', { field: wordFor(from, 'tools'), reason })
+      fail('untranslatable', { field: fieldNameFor(from, 'tools'), reason })
     }
     byName.set(tool.name, before ?? tool)
   }
@@ -88,7 +88,7 @@ function toolMembers(dialogue: Dialogue, context: RequestContext, tool: Tool, is
   const { description, schema, custom, cache } = tool
   if (custom) {
     const grammar = isObject(custom.format) && custom.format.type !== 'text' ? JSON.stringify(custom.format) : ''
-    if (grammar !== '') context.lose(`${wordFor(dialogue.from, 'tools')}.format`)
+    if (grammar !== '') context.lose(`${fieldNameFor(dialogue.from, 'tools')}.format`)
     const rule = grammar === '' ? '' : `The input must follow this format: ${grammar}`
     const told = [description ?? '', rule].filter((piece) => piece !== '').join('\n\n')
     return { ...(told === '' ? {} : { description: told }), input_schema: freeTextSchema, ...cacheControl(cache) }
@@ -114,7 +114,7 @@ function strictness({ from }: Dialogue, context: RequestContext, rules: ModelRul
     if (strict !== true) return false
     const more = countOptional(schema)
     if (!canBe || tools === strictToolsMax || optional + more > optionalMembersMax) {
-      context.lose(`${wordFor(from, 'tools')}.strict`)
+      context.lose(`${fieldNameFor(from, 'tools')}.strict`)
       return false
     }
     tools++

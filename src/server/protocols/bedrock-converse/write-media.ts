@@ -1,6 +1,6 @@
 import { fail } from '../../lib/failure.ts'
 import type { Dialogue, MediaPart, MediaSource } from '../dialogue.ts'
-import { wordFor } from '../lost-fields.ts'
+import { fieldNameFor } from '../lost-fields.ts'
 import type { JsonObject } from '../wire-format.ts'
 import type { ConverseRules } from './models.ts'
 
@@ -103,7 +103,7 @@ function isTaken(media: MediaPart['media'], rules: ConverseRules): boolean {
 function refuse({ from }: Dialogue, { media, source }: MediaPart): never {
   const kind = source.kind === 'file' ? 'file id' : source.mediaType || media
   return fail('untranslatable', {
-    field: wordFor(from, 'turns'),
+    field: fieldNameFor(from, 'turns'),
     reason: { zh: `该模型不接受此类内容：${kind}`, en: `this model takes no such content: ${kind}` },
   })
 }

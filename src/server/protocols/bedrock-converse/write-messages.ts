@@ -3,7 +3,7 @@ import { callIdFor } from '../call-ids.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, MediaPart, Part, ReasoningPart, TextPart, ToolResultPart, Turn } from '../dialogue.ts'
 import { callObject } from '../function-tools.ts'
-import { wordFor } from '../lost-fields.ts'
+import { fieldNameFor } from '../lost-fields.ts'
 import { mergeTurns, repairToolResults } from '../turns.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { cachePoint } from './cache-points.ts'
@@ -167,5 +167,5 @@ function endPrefill(dialogue: Dialogue, messages: readonly Message[], { rules, i
 }
 
 function refuse({ from }: Dialogue, reason: { zh: string; en: string }): never {
-  return fail('untranslatable', { field: wordFor(from, 'turns'), reason })
+  return fail('untranslatable', { field: fieldNameFor(from, 'turns'), reason })
 }

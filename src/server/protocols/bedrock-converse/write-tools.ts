@@ -2,7 +2,7 @@ import { fail } from '../../lib/failure.ts'
 import { strictSchema, toolSchema } from '../anthropic-messages/schema.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, Tool } from '../dialogue.ts'
-import { lose, wordFor } from '../lost-fields.ts'
+import { fieldNameFor, lose } from '../lost-fields.ts'
 import { nameTools } from '../tool-names.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
 import { cachePoint } from './cache-points.ts'
@@ -100,7 +100,7 @@ function specOf({ from }: Dialogue, context: RequestContext, tool: Tool, isStric
   const { description = '', schema, custom } = tool
   if (custom) {
     const grammar = isObject(custom.format) && custom.format.type !== 'text' ? JSON.stringify(custom.format) : ''
-    if (grammar !== '') context.lose(`${wordFor(from, 'tools')}.format`)
+    if (grammar !== '') context.lose(`${fieldNameFor(from, 'tools')}.format`)
     const rule = grammar === '' ? '' : `The input must follow this format: ${grammar}`
     return {
       ...described([description, rule].filter((piece) => piece !== '').join('\n\n')),
@@ -128,7 +128,7 @@ function strictness({ from }: Dialogue, context: RequestContext, { takesSchemas 
   return ({ strict, custom }) => {
     if (strict !== true || custom) return false
     if (takesSchemas && count++ < strictToolsMax) return true
-    context.lose(`${wordFor(from, 'tools')}.strict`)
+    context.lose(`${fieldNameFor(from, 'tools')}.strict`)
     return false
   }
 }
@@ -150,5 +150,5 @@ function writeChoice(
 }
 
 function refuse({ from }: Dialogue, reason: { zh: string; en: string }): never {
-  return fail('untranslatable', { field: wordFor(from, 'tools'), reason })
+  return fail('untranslatable', { field: fieldNameFor(from, 'tools'), reason })
 }

@@ -2,14 +2,14 @@ import { fail } from '../../lib/failure.ts'
 import type { CallerFormat } from '../format.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt, type UploadedFile } from '../wire-format.ts'
 import {
+  type CallerRequest,
   type DirectAnswer,
-  type DirectAsk,
   type DirectConversion,
   type DirectRequest,
   loseAllBut,
   refused,
 } from './conversion.ts'
-import { readImageAsk, writeImages } from './image-forms.ts'
+import { readImageRequest, writeImages } from './image-forms.ts'
 import { plainDocuments, topOf, writeRanking } from './rerank-results.ts'
 
 /**
@@ -41,7 +41,7 @@ export const imagesByCloudflare: DirectConversion = {
   to: 'cloudflare.run',
 
   convert(asked) {
-    const ask = readImageAsk(asked, ['size', 'seed', 'steps'])
+    const ask = readImageRequest(asked, ['size', 'seed', 'steps'])
     if (ask.images.length > 0)
       fail('untranslatable', { field: 'image', reason: { zh: '该模型不接受图片', en: 'the model takes no images' } })
     if (asked.body.response_format === 'url') asked.lose('response_format')
@@ -89,14 +89,14 @@ type Task = 'transcribe' | 'translate'
 const someFormats = { zh: '该渠道只支持 json、text 和 vtt', en: 'the channel only gives json, text and vtt' }
 
 /** The older models take the recording alone. */
-function bytesAlone(asked: DirectAsk, { bytes, mediaType }: UploadedFile, task: Task): DirectRequest {
+function bytesAlone(asked: CallerRequest, { bytes, mediaType }: UploadedFile, task: Task): DirectRequest {
   if (task === 'translate')
     fail('untranslatable', { field: 'model', reason: { zh: '该模型不会翻译', en: 'the model does not translate' } })
   loseAllBut(asked, ['model', 'file', 'response_format', 'stream'])
   return { bytes, contentType: mediaType || 'application/octet-stream' }
 }
 
-function wordsOf(asked: DirectAsk, { bytes }: UploadedFile, task: Task): JsonObject {
+function wordsOf(asked: CallerRequest, { bytes }: UploadedFile, task: Task): JsonObject {
   const { body } = asked
   loseAllBut(asked, ['model', 'file', 'response_format', 'stream', 'language', 'prompt'])
   return {

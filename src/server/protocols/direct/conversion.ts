@@ -14,11 +14,11 @@ export interface DirectConversion {
   /** Addresses of files that have to be fetched before, because the vendor only takes bytes. */
   addressesIn?(body: JsonObject): readonly string[]
   /** Throws `untranslatable` for what the vendor has no word for and the answer would be wrong without; the rest is told to `lose`. */
-  convert(asked: DirectAsk): DirectPlan
+  convert(asked: CallerRequest): DirectPlan
 }
 
 /** A request of a caller. */
-export interface DirectAsk {
+export interface CallerRequest {
   readonly body: JsonObject
   readonly files: readonly UploadedFile[]
   /** What the caller calls the model. */
@@ -74,7 +74,7 @@ export function refused(message: string, more: Partial<UpstreamErrorFacts> = {})
 }
 
 /** Tells every member that is set, but for those that are carried over. */
-export function loseAllBut(asked: DirectAsk, carried: readonly string[]): void {
+export function loseAllBut(asked: CallerRequest, carried: readonly string[]): void {
   for (const [field, value] of Object.entries(asked.body))
     if (value !== undefined && value !== null && !carried.includes(field)) asked.lose(field)
 }

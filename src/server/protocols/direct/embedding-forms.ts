@@ -2,11 +2,11 @@ import type { Usage } from '../../../contract/usage.ts'
 import { fail } from '../../lib/failure.ts'
 import type { CallerFormat, Format } from '../format.ts'
 import type { JsonObject } from '../wire-format.ts'
-import { type DirectAnswer, type DirectAsk, type DirectConversion, type DirectPlan, refused } from './conversion.ts'
-import { ignoredDimensions } from './mend-embeddings.ts'
+import { type CallerRequest, type DirectAnswer, type DirectConversion, type DirectPlan, refused } from './conversion.ts'
+import { ignoredDimensions } from './repair-embeddings.ts'
 
 /** What a caller wants vectors of, whatever the form. */
-export interface EmbeddingAsk {
+export interface EmbeddingRequest {
   readonly texts: readonly string[]
   /** Asked for as a list, even of one. */
   readonly isList: boolean
@@ -30,8 +30,8 @@ export interface EmbeddingAnswer {
 export interface EmbeddingCaller {
   readonly from: CallerFormat
   /** Throws `untranslatable` for inputs that are no texts. */
-  read(asked: DirectAsk): EmbeddingAsk
-  write(answer: EmbeddingAnswer, asked: DirectAsk): JsonObject
+  read(asked: CallerRequest): EmbeddingRequest
+  write(answer: EmbeddingAnswer, asked: CallerRequest): JsonObject
   writeUsage(billed: Usage): JsonObject
 }
 
@@ -41,7 +41,7 @@ export interface EmbeddingHost {
   /** Takes only what was asked for as a list. */
   readonly listsOnly?: true
   /** Throws `untranslatable`, for one on dimensions that the model does not know. */
-  write(ask: EmbeddingAsk, asked: DirectAsk): JsonObject[]
+  write(ask: EmbeddingRequest, asked: CallerRequest): JsonObject[]
   /** Undefined when there is a reply that is none. */
   read(replies: readonly JsonObject[]): EmbeddingAnswer | undefined
 }
@@ -80,7 +80,7 @@ const tooMany = {
 }
 
 function answerOf(
-  { texts, dimensions }: EmbeddingAsk,
+  { texts, dimensions }: EmbeddingRequest,
   answer: EmbeddingAnswer | undefined,
   write: (answer: EmbeddingAnswer) => JsonObject,
 ): DirectAnswer {
@@ -101,6 +101,6 @@ export function sumOfTokens(counts: readonly (number | undefined)[]): number | u
 }
 
 /** A number that a reply tells; undefined when it is absent. */
-export function toldCount(value: unknown): number | undefined {
+export function reportedCount(value: unknown): number | undefined {
   return typeof value === 'number' && value >= 0 ? value : undefined
 }

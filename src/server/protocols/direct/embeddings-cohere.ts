@@ -1,7 +1,7 @@
 import { fail } from '../../lib/failure.ts'
 import { isObject, type JsonObject, objectAt } from '../wire-format.ts'
 import { chunksOf } from './conversion.ts'
-import { type EmbeddingAsk, type EmbeddingHost, sumOfTokens, toldCount } from './embedding-forms.ts'
+import { type EmbeddingHost, type EmbeddingRequest, reportedCount, sumOfTokens } from './embedding-forms.ts'
 import { readVector } from './vectors.ts'
 
 /** Cohere's embed, version 2. Source: protocols notes 2.8. */
@@ -20,7 +20,7 @@ export const bedrockCohereHost: EmbeddingHost = {
 
 const textsMax = 96
 
-function bodiesOf({ texts, task = '', dimensions }: EmbeddingAsk, model: string): JsonObject[] {
+function bodiesOf({ texts, task = '', dimensions }: EmbeddingRequest, model: string): JsonObject[] {
   if (dimensions !== undefined && /embed-.{0,80}v[123](\D|$)/.test(model))
     fail('untranslatable', { field: 'dimensions', reason: fixedLength })
   return chunksOf(texts, textsMax).map((some) => ({
@@ -48,6 +48,6 @@ function readCohere(replies: readonly JsonObject[]) {
   const lists = replies.map(({ embeddings }) => (isObject(embeddings) ? embeddings.float : embeddings))
   const rows = lists.flatMap((list) => (Array.isArray(list) ? list : [undefined]))
   const vectors = rows.map(readVector).filter((vector) => vector !== undefined)
-  const counts = replies.map((reply) => toldCount(objectAt(objectAt(reply, 'meta') ?? {}, 'billed_units')?.input_tokens))
+  const counts = replies.map((reply) => reportedCount(objectAt(objectAt(reply, 'meta') ?? {}, 'billed_units')?.input_tokens))
   return vectors.length < rows.length ? undefined : { vectors, inputTokens: sumOfTokens(counts) }
 }

@@ -1,6 +1,6 @@
 import { arrayAt, isObject, type JsonObject, objectAt } from '../wire-format.ts'
 import { chunksOf } from './conversion.ts'
-import { type EmbeddingAnswer, type EmbeddingAsk, type EmbeddingHost, sumOfTokens, toldCount } from './embedding-forms.ts'
+import { type EmbeddingAnswer, type EmbeddingHost, type EmbeddingRequest, reportedCount, sumOfTokens } from './embedding-forms.ts'
 import { readVector } from './vectors.ts'
 
 /** Gemini for many texts at once. Source: protocols notes 1.13, edge case 226. */
@@ -28,7 +28,7 @@ function resourceOf(model: string): string {
   return /^(models|tunedModels)\//.test(model) ? model : `models/${model}`
 }
 
-function requestOf({ texts, titles, task, dimensions }: EmbeddingAsk, at: number): JsonObject {
+function requestOf({ texts, titles, task, dimensions }: EmbeddingRequest, at: number): JsonObject {
   return {
     content: { parts: [{ text: texts[at] }] },
     ...(task ? { taskType: task } : {}),
@@ -43,6 +43,6 @@ function answerOf(
 ): EmbeddingAnswer | undefined {
   const vectors = replies.flatMap(listIn).map((embedding) => (isObject(embedding) ? readVector(embedding.values) : undefined))
   const told = vectors.filter((vector) => vector !== undefined)
-  const counts = replies.map((reply) => toldCount(objectAt(reply, 'usageMetadata')?.promptTokenCount))
+  const counts = replies.map((reply) => reportedCount(objectAt(reply, 'usageMetadata')?.promptTokenCount))
   return told.length < vectors.length ? undefined : { vectors: told, inputTokens: sumOfTokens(counts) }
 }

@@ -1,5 +1,5 @@
 import { arrayAt } from '../wire-format.ts'
-import { type EmbeddingHost, sumOfTokens, toldCount } from './embedding-forms.ts'
+import { type EmbeddingHost, reportedCount, sumOfTokens } from './embedding-forms.ts'
 import { readVector } from './vectors.ts'
 
 /** Ollama's own embed. Source: protocols notes 2.9, edge case 227. */
@@ -15,7 +15,7 @@ export const ollamaHost: EmbeddingHost = {
   read(replies) {
     const rows = replies.flatMap((reply) => arrayAt(reply, 'embeddings'))
     const vectors = rows.map(readVector).filter((vector) => vector !== undefined)
-    const inputTokens = sumOfTokens(replies.map((reply) => toldCount(reply.prompt_eval_count)))
+    const inputTokens = sumOfTokens(replies.map((reply) => reportedCount(reply.prompt_eval_count)))
     return vectors.length < rows.length ? undefined : { vectors, inputTokens }
   },
 }

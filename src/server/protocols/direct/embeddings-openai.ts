@@ -1,5 +1,5 @@
 import { arrayAt, isObject, objectAt } from '../wire-format.ts'
-import { type EmbeddingHost, sumOfTokens, toldCount } from './embedding-forms.ts'
+import { type EmbeddingHost, reportedCount, sumOfTokens } from './embedding-forms.ts'
 import { readVector } from './vectors.ts'
 
 /** OpenAI and all that follow it, for callers of another form. It knows no purpose. Source: protocols notes 1.4. */
@@ -27,7 +27,7 @@ export const openAiEmbeddingHost: EmbeddingHost = {
     const vectors = sorted.flatMap(({ vector }) => (vector ? [vector] : []))
     const counts = replies
       .map((reply) => objectAt(reply, 'usage'))
-      .map((usage) => toldCount(usage?.prompt_tokens ?? usage?.total_tokens))
+      .map((usage) => reportedCount(usage?.prompt_tokens ?? usage?.total_tokens))
     return vectors.length < entries.length ? undefined : { vectors, inputTokens: sumOfTokens(counts) }
   },
 }

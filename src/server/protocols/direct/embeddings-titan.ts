@@ -1,5 +1,5 @@
 import { fail } from '../../lib/failure.ts'
-import { type EmbeddingHost, sumOfTokens, toldCount } from './embedding-forms.ts'
+import { type EmbeddingHost, reportedCount, sumOfTokens } from './embedding-forms.ts'
 import { readVector } from './vectors.ts'
 
 /** Amazon's Titan models on Bedrock: one text a call. Source: Bedrock's user guide, read 2026-11. */
@@ -16,7 +16,7 @@ export const titanHost: EmbeddingHost = {
 
   read(replies) {
     const vectors = replies.map(({ embedding }) => readVector(embedding)).filter((vector) => vector !== undefined)
-    const inputTokens = sumOfTokens(replies.map((reply) => toldCount(reply.inputTextTokenCount)))
+    const inputTokens = sumOfTokens(replies.map((reply) => reportedCount(reply.inputTextTokenCount)))
     return vectors.length < replies.length ? undefined : { vectors, inputTokens }
   },
 }

@@ -1,6 +1,6 @@
 import { arrayAt, isObject, type JsonObject, objectAt } from '../wire-format.ts'
 import { chunksOf } from './conversion.ts'
-import { type EmbeddingHost, sumOfTokens, toldCount } from './embedding-forms.ts'
+import { type EmbeddingHost, reportedCount, sumOfTokens } from './embedding-forms.ts'
 import { readVector } from './vectors.ts'
 
 /** Vertex AI's `:predict`. Gemini's own model takes one text a call, those before it many. Source: protocols notes 2.6. */
@@ -22,7 +22,7 @@ export const vertexHost: EmbeddingHost = {
   read(replies) {
     const embeddings = replies.flatMap((reply) => arrayAt(reply, 'predictions')).map(embeddingsOf)
     const vectors = embeddings.map(({ values }) => readVector(values)).filter((vector) => vector !== undefined)
-    const counts = embeddings.map((embedding) => toldCount(objectAt(embedding, 'statistics')?.token_count))
+    const counts = embeddings.map((embedding) => reportedCount(objectAt(embedding, 'statistics')?.token_count))
     return vectors.length < embeddings.length ? undefined : { vectors, inputTokens: sumOfTokens(counts) }
   },
 }

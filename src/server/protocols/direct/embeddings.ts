@@ -4,7 +4,7 @@ import { readChatUsage } from '../openai-chat/chat.ts'
 import { readModel, requirePresent } from '../read-request.ts'
 import { type JsonObject, objectAt, type WireFormat } from '../wire-format.ts'
 import { promptTexts } from './completions.ts'
-import { mendEmbeddings } from './mend-embeddings.ts'
+import { repairEmbeddings } from './repair-embeddings.ts'
 
 /** OpenAI Embeddings: nothing is produced, so nothing but the input is charged. Source: SDK 7.55 types, 2026-11. */
 export const openAiEmbeddings: WireFormat = {
@@ -28,7 +28,7 @@ export const openAiEmbeddings: WireFormat = {
 
   promptText: (body) => promptTexts(body.input),
   answerIn: 'data',
-  mendReply: mendEmbeddings,
+  mendReply: repairEmbeddings,
   readUsage: (reply) => readInputUsage(objectAt(reply, 'usage')),
   replyText: () => '',
   stream: null,

@@ -5,7 +5,7 @@ import { either, eitherList, eitherObject, refuseTwoSpellings } from '../gemini-
 import { readModel, requireArray } from '../read-request.ts'
 import { arrayAt, countAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../wire-format.ts'
 import { directFacts } from './direct-facts.ts'
-import type { EmbeddingAsk, EmbeddingCaller } from './embedding-forms.ts'
+import type { EmbeddingCaller, EmbeddingRequest } from './embedding-forms.ts'
 
 /**
  * Gemini embedContent and batchEmbedContents. The model stands in the path; the requests of a batch name it again. Source: reference of
@@ -54,7 +54,7 @@ export const geminiBatchEmbedCaller: EmbeddingCaller = {
 }
 
 /** One upstream request has one purpose and one length for all of its texts. */
-function askOf(requests: readonly JsonObject[], isList: boolean): EmbeddingAsk {
+function askOf(requests: readonly JsonObject[], isList: boolean): EmbeddingRequest {
   if (requests.flatMap(partsOf).some((part) => typeof part.text !== 'string'))
     fail('untranslatable', { field: 'content', reason: { zh: '该渠道只接受文本', en: 'the channel only takes texts' } })
   const tasks = new Set(requests.map((request) => optionOf(request, 'taskType')))

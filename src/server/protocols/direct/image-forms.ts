@@ -1,10 +1,10 @@
 import { fail } from '../../lib/failure.ts'
 import { base64Source, readMediaUrl } from '../media.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
-import { type DirectAsk, type FetchedFile, loseAllBut } from './conversion.ts'
+import { type CallerRequest, type FetchedFile, loseAllBut } from './conversion.ts'
 
 /** What a caller wants to see, out of a request for new images or for changed ones. */
-export interface ImageAsk {
+export interface ImageRequest {
   readonly prompt: string
   readonly count: number
   /** Undefined for one that the model is to choose. */
@@ -26,7 +26,7 @@ export type ImageSource = { readonly url: string } | FetchedFile
  * Reads what every vendor has a word for. `carried` are further members that the vendor of the conversion knows. A mask is refused:
  * without it everything would be painted over. Throws `untranslatable`. Source: protocols notes 1.5.
  */
-export function readImageAsk(asked: DirectAsk, carried: readonly string[] = []): ImageAsk {
+export function readImageRequest(asked: CallerRequest, carried: readonly string[] = []): ImageRequest {
   const { body, files } = asked
   if (body.mask !== undefined || files.some(({ field }) => field === 'mask'))
     fail('untranslatable', { field: 'mask', reason: { zh: '该渠道不支持蒙版', en: 'the channel knows no masks' } })
@@ -50,7 +50,7 @@ export function imageAddresses(body: JsonObject): string[] {
 }
 
 /** The bytes of an image, for vendors that take nothing else. */
-export function bytesOf(source: ImageSource, { fetched }: DirectAsk): FetchedFile {
+export function bytesOf(source: ImageSource, { fetched }: CallerRequest): FetchedFile {
   if ('data' in source) return source
   const file = fetched.get(source.url)
   return (
@@ -75,7 +75,7 @@ export function nearestRatio({ width, height }: ImageSize, known: readonly strin
 }
 
 /** An answer of the Images interface. */
-export function writeImages(asked: DirectAsk, images: readonly JsonObject[], more: JsonObject = {}): JsonObject {
+export function writeImages(asked: CallerRequest, images: readonly JsonObject[], more: JsonObject = {}): JsonObject {
   return { created: asked.createdAt, data: images, ...more }
 }
 

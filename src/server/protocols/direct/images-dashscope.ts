@@ -1,8 +1,8 @@
 import { fail } from '../../lib/failure.ts'
 import type { CallerFormat } from '../format.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
-import { type DirectAnswer, type DirectAsk, type DirectConversion, type DirectPlan, refused } from './conversion.ts'
-import { type ImageAsk, readImageAsk, urlOf, writeImages } from './image-forms.ts'
+import { type CallerRequest, type DirectAnswer, type DirectConversion, type DirectPlan, refused } from './conversion.ts'
+import { type ImageRequest, readImageRequest, urlOf, writeImages } from './image-forms.ts'
 
 /**
  * Images by Alibaba, whose older models only promise them: the answer is a task to be asked about until it is done. They are given by
@@ -14,7 +14,7 @@ export const imagesByDashScopeTask: DirectConversion = {
 
   convert(asked) {
     const { upstreamModel } = asked
-    const ask = readImageAsk(asked, ownWords)
+    const ask = readImageRequest(asked, ownWords)
     if (ask.images.length > 0)
       fail('untranslatable', { field: 'image', reason: { zh: '该模型不接受图片', en: 'the model takes no images' } })
     const { negative_prompt, ...parameters } = ownMembers(asked)
@@ -37,7 +37,7 @@ const byDashScope = (from: CallerFormat): DirectConversion => ({
 
   convert(asked) {
     const { upstreamModel } = asked
-    const ask = readImageAsk(asked, ownWords)
+    const ask = readImageRequest(asked, ownWords)
     const content = [...ask.images.map((source) => ({ image: urlOf(source) })), { text: ask.prompt }]
     const input = { messages: [{ role: 'user', content }] }
     const perCall = severalAtOnce.test(upstreamModel) ? 4 : 1
@@ -59,16 +59,16 @@ const running: ReadonlySet<string> = new Set(['PENDING', 'RUNNING', 'SUSPENDED']
 const severalAtOnce = /^(wan|qwen-image-2|qwen-image-edit-(plus|max))/
 const ownWords = ['negative_prompt', 'seed', 'prompt_extend', 'watermark']
 
-function ownMembers({ body }: DirectAsk): JsonObject {
+function ownMembers({ body }: CallerRequest): JsonObject {
   return Object.fromEntries(ownWords.filter((word) => body[word] !== undefined).map((word) => [word, body[word]]))
 }
 
-function sizeOf({ size }: ImageAsk): JsonObject {
+function sizeOf({ size }: ImageRequest): JsonObject {
   return size ? { size: `${size.width}*${size.height}` } : {}
 }
 
 function planOf(
-  { count, wantsBytes }: ImageAsk,
+  { count, wantsBytes }: ImageRequest,
   perCall: number,
   write: (n: number) => JsonObject,
 ): Pick<DirectPlan, 'requests' | 'takesSome' | 'inlinesImages'> {
@@ -90,7 +90,7 @@ function imagesIn(output: JsonObject): string[] {
   return parts.flatMap((part) => (isObject(part) && textAt(part, 'image')) || [])
 }
 
-function answerOf(replies: readonly JsonObject[], asked: DirectAsk, urlsIn: (output: JsonObject) => string[]): DirectAnswer {
+function answerOf(replies: readonly JsonObject[], asked: CallerRequest, urlsIn: (output: JsonObject) => string[]): DirectAnswer {
   const outputs = replies.map((reply) => objectAt(reply, 'output') ?? {})
   const urls = outputs.flatMap(urlsIn)
   if (urls.length > 0)

@@ -3,8 +3,8 @@ import type { CallerFormat } from '../format.ts'
 import { eitherObject, eitherText } from '../gemini-generate/members.ts'
 import { readGeminiUsage } from '../gemini-generate/usage.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
-import { type DirectAnswer, type DirectAsk, type DirectConversion, refused } from './conversion.ts'
-import { bytesOf, type ImageAsk, imageAddresses, nearestRatio, readImageAsk, writeImages } from './image-forms.ts'
+import { type CallerRequest, type DirectAnswer, type DirectConversion, refused } from './conversion.ts'
+import { bytesOf, type ImageRequest, imageAddresses, nearestRatio, readImageRequest, writeImages } from './image-forms.ts'
 
 /**
  * Images by Gemini's models, which make one for each call and take others to work from. They give bytes and never an address.
@@ -16,7 +16,7 @@ const byGemini = (from: CallerFormat): DirectConversion => ({
   addressesIn: imageAddresses,
 
   convert(asked) {
-    const ask = readImageAsk(asked, ['aspect_ratio'])
+    const ask = readImageRequest(asked, ['aspect_ratio'])
     if (asked.body.response_format === 'url') asked.lose('response_format')
     const json = requestOf(ask, asked)
     return {
@@ -32,7 +32,7 @@ export const imageEditsByGemini = byGemini('openai.image-edits')
 
 const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']
 
-function requestOf(ask: ImageAsk, asked: DirectAsk): JsonObject {
+function requestOf(ask: ImageRequest, asked: CallerRequest): JsonObject {
   const images = ask.images.map((source) => bytesOf(source, asked))
   return {
     contents: [
@@ -46,7 +46,7 @@ function requestOf(ask: ImageAsk, asked: DirectAsk): JsonObject {
 }
 
 /** The models before the third generation make images of one size. */
-function imageConfig({ size }: ImageAsk, { body, upstreamModel, lose }: DirectAsk): JsonObject {
+function imageConfig({ size }: ImageRequest, { body, upstreamModel, lose }: CallerRequest): JsonObject {
   const told = textAt(body, 'aspect_ratio')
   if (!size) return told === '' ? {} : { imageConfig: { aspectRatio: told } }
   const { ratio, isExact } = nearestRatio(size, ratios)
@@ -56,7 +56,7 @@ function imageConfig({ size }: ImageAsk, { body, upstreamModel, lose }: DirectAs
   return { imageConfig: { aspectRatio: told || ratio, ...(isLarge ? { imageSize: longest >= 3000 ? '4K' : '2K' } : {}) } }
 }
 
-function answerOf(replies: readonly JsonObject[], asked: DirectAsk): DirectAnswer {
+function answerOf(replies: readonly JsonObject[], asked: CallerRequest): DirectAnswer {
   const images = replies.flatMap(imagesIn)
   if (images.length === 0) return refusalOf(replies)
   const usages = replies.map((reply) => readGeminiUsage(reply))

@@ -1,7 +1,7 @@
 import { fail } from '../../lib/failure.ts'
 import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { type DirectConversion, refused } from './conversion.ts'
-import { nearestRatio, readImageAsk, writeImages } from './image-forms.ts'
+import { nearestRatio, readImageRequest, writeImages } from './image-forms.ts'
 
 /** Images by Imagen, up to four a call. It gives bytes and never an address. Source: protocols notes 2.5. */
 export const imagesByImagen: DirectConversion = {
@@ -10,7 +10,7 @@ export const imagesByImagen: DirectConversion = {
 
   convert(asked) {
     const { body, lose } = asked
-    const ask = readImageAsk(asked, ['aspect_ratio', 'output_format'])
+    const ask = readImageRequest(asked, ['aspect_ratio', 'output_format'])
     if (ask.images.length > 0)
       fail('untranslatable', { field: 'image', reason: { zh: '该模型不接受图片', en: 'the model takes no images' } })
     if (body.response_format === 'url') lose('response_format')

@@ -1,7 +1,7 @@
 import type { CallerFormat } from '../format.ts'
 import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { type DirectConversion, refused } from './conversion.ts'
-import { readImageAsk, urlOf, writeImages } from './image-forms.ts'
+import { readImageRequest, urlOf, writeImages } from './image-forms.ts'
 
 /**
  * Images by SiliconFlow: words of its own for size and number, which only one model takes. Images to work from are named one by one.
@@ -13,7 +13,7 @@ const bySiliconFlow = (from: CallerFormat): DirectConversion => ({
 
   convert(asked) {
     const { body, upstreamModel } = asked
-    const ask = readImageAsk(asked, ownWords)
+    const ask = readImageRequest(asked, ownWords)
     const takesSeveral = /kolors/i.test(upstreamModel) && ask.count <= batchMax
     const own = Object.fromEntries(ownWords.filter((word) => body[word] !== undefined).map((word) => [word, body[word]]))
     const json: JsonObject = {

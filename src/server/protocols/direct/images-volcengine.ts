@@ -1,7 +1,7 @@
 import type { CallerFormat } from '../format.ts'
 import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { type DirectConversion, refused } from './conversion.ts'
-import { readImageAsk, urlOf, writeImages } from './image-forms.ts'
+import { readImageRequest, urlOf, writeImages } from './image-forms.ts'
 
 /**
  * Images by VolcEngine: one for each call, for its word for several leaves their number to the model. Images to work from stand in the
@@ -14,7 +14,7 @@ const byVolcEngine = (from: CallerFormat): DirectConversion => ({
 
   convert(asked) {
     const { body, upstreamModel } = asked
-    const ask = readImageAsk(asked, ['size', ...ownWords])
+    const ask = readImageRequest(asked, ['size', ...ownWords])
     const size = textAt(body, 'size')
     const [first, ...others] = ask.images.map(urlOf)
     const own = Object.fromEntries(ownWords.filter((word) => body[word] !== undefined).map((word) => [word, body[word]]))

@@ -1,6 +1,6 @@
 import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { type DirectConversion, refused } from './conversion.ts'
-import { nearestRatio, readImageAsk, urlOf, writeImages } from './image-forms.ts'
+import { nearestRatio, readImageRequest, urlOf, writeImages } from './image-forms.ts'
 
 /** Edits by Grok: JSON in place of a form. Source: reference of xAI's interface, read 2026-11. */
 export const imageEditsByGrok: DirectConversion = {
@@ -9,7 +9,7 @@ export const imageEditsByGrok: DirectConversion = {
 
   convert(asked) {
     const { body, upstreamModel, lose } = asked
-    const ask = readImageAsk(asked, ['aspect_ratio'])
+    const ask = readImageRequest(asked, ['aspect_ratio'])
     const near = ask.size && nearestRatio(ask.size, grokRatios)
     if (near && !near.isExact) lose('size')
     const aspectRatio = textAt(body, 'aspect_ratio') || near?.ratio

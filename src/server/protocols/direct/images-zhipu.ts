@@ -1,7 +1,7 @@
 import { fail } from '../../lib/failure.ts'
 import { arrayAt, isObject, textAt } from '../wire-format.ts'
 import { type DirectConversion, refused } from './conversion.ts'
-import { readImageAsk, writeImages } from './image-forms.ts'
+import { readImageRequest, writeImages } from './image-forms.ts'
 
 /** Images by Zhipu: one for each call, by address. Source: reference of its interface, read 2026-11; edge case 236. */
 export const imagesByZhipu: DirectConversion = {
@@ -10,7 +10,7 @@ export const imagesByZhipu: DirectConversion = {
 
   convert(asked) {
     const { body, upstreamModel } = asked
-    const ask = readImageAsk(asked, ['quality', 'user', 'user_id', 'watermark_enabled'])
+    const ask = readImageRequest(asked, ['quality', 'user', 'user_id', 'watermark_enabled'])
     if (ask.images.length > 0)
       fail('untranslatable', { field: 'image', reason: { zh: '该模型不接受图片', en: 'the model takes no images' } })
     const quality = qualities.get(textAt(body, 'quality'))

@@ -1,7 +1,7 @@
 import { fail } from '../../lib/failure.ts'
 import { arrayAt, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { type DirectConversion, loseAllBut, refused } from './conversion.ts'
-import { nearestRatio, readImageAsk, writeImages } from './image-forms.ts'
+import { nearestRatio, readImageRequest, writeImages } from './image-forms.ts'
 
 /** Images by MiniMax, up to nine a call, by address or as bytes. Source: reference of its interface, read 2026-11. */
 export const imagesByMiniMax: DirectConversion = {
@@ -10,7 +10,7 @@ export const imagesByMiniMax: DirectConversion = {
 
   convert(asked) {
     const { body, upstreamModel, lose } = asked
-    const ask = readImageAsk(asked, ['aspect_ratio', 'seed', 'prompt_optimizer'])
+    const ask = readImageRequest(asked, ['aspect_ratio', 'seed', 'prompt_optimizer'])
     if (ask.images.length > 0)
       fail('untranslatable', { field: 'image', reason: { zh: '该模型不接受图片', en: 'the model takes no images' } })
     const near = ask.size && nearestRatio(ask.size, ratios)

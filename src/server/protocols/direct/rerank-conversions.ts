@@ -2,7 +2,7 @@ import { promptTokens } from '../../../contract/usage.ts'
 import { fail } from '../../lib/failure.ts'
 import type { Format } from '../format.ts'
 import { type JsonObject, objectAt } from '../wire-format.ts'
-import { type DirectAsk, type DirectConversion, loseAllBut, refused } from './conversion.ts'
+import { type CallerRequest, type DirectConversion, loseAllBut, refused } from './conversion.ts'
 import { plainDocuments, topOf, writeRanking } from './rerank-results.ts'
 
 /** Cohere's second version: texts alone, and documents never come back. Source: protocols notes 1.8, edge case 230. */
@@ -49,7 +49,7 @@ export const rerankByVoyage = rerankBy('voyage.rerank', {
 interface Host {
   /** Members besides those that all know. */
   readonly carried: readonly string[]
-  write(ask: { documents: readonly string[]; top: number | undefined; asked: DirectAsk }): JsonObject
+  write(ask: { documents: readonly string[]; top: number | undefined; asked: CallerRequest }): JsonObject
   /** The reply with its ranking at the top. */
   read(reply: JsonObject): JsonObject
 }

@@ -5,12 +5,12 @@ import { withJsonInstruction } from '../json-answer.ts'
 import { type Field, lose, loseAllBut } from '../lost-fields.ts'
 import {
   apartFromTools,
-  beganByUser,
   mediaOf,
   type PlainMessage,
   plainMessages,
   refuseMedia,
   requireLastFromUser,
+  startingWithUser,
   userText,
 } from '../plain-messages.ts'
 import { refuseForcedTools } from '../transcript.ts'
@@ -33,7 +33,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
   requireLastFromUser(dialogue, plain)
   const [first, ...rest] = plain
   const system = first?.role === 'system' ? first.text : undefined
-  const messages = beganByUser(system === undefined ? plain : rest)
+  const messages = startingWithUser(system === undefined ? plain : rest)
 
   return {
     body: {

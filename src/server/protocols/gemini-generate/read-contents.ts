@@ -3,7 +3,7 @@ import { fail } from '../../lib/failure.ts'
 import type { MediaPart, Opaque, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../dialogue.ts'
 import { base64Source } from '../media.ts'
 import { inputText } from '../tool-input.ts'
-import { type PastUse, toldUse } from '../tool-texts.ts'
+import { type HostedToolUse, hostedUseAsText } from '../tool-texts.ts'
 import type { UnreadMembers } from '../unread-members.ts'
 import { isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { either, eitherList, eitherObject, eitherText } from './members.ts'
@@ -51,7 +51,7 @@ export function refuse(field: string, reason: Text): never {
   fail('untranslatable', { field, reason })
 }
 
-export const untold: Text = { zh: '只有 Gemini 支持', en: 'only Gemini can do this' }
+export const geminiOnly: Text = { zh: '只有 Gemini 支持', en: 'only Gemini can do this' }
 
 /** Results of functions are told by the user, under either role. */
 function roleOf(role: string, at: number): Turn['role'] {
@@ -79,17 +79,17 @@ function readPart(part: JsonObject, { role, place, unread }: PartFacts): Part[] 
   if (file) return [readFile(file, resolutionOf(part))]
 
   const use = pastUse(part)
-  if (use) return toldUse(use, (member) => unread.add(`contents.parts.${member}`)).map((told) => ({ ...told, ...opaque }))
+  if (use) return hostedUseAsText(use, (member) => unread.add(`contents.parts.${member}`)).map((told) => ({ ...told, ...opaque }))
 
   const isEmpty = typeof part.text !== 'string' && either(part, 'thoughtSignature') === undefined
-  if (isEmpty) return Object.keys(part).length === 0 ? [] : refuse(place, untold)
+  if (isEmpty) return Object.keys(part).length === 0 ? [] : refuse(place, geminiOnly)
   const text = textAt(part, 'text')
   if (part.thought === true) return [{ kind: 'reasoning', text, ...opaque }]
   return text === '' && !('opaque' in opaque) ? [] : [{ kind: 'text', text, ...opaque }]
 }
 
 /** A call or the result of a tool that Google ran. */
-function pastUse(part: JsonObject): PastUse | undefined {
+function pastUse(part: JsonObject): HostedToolUse | undefined {
   const code = eitherObject(part, 'executableCode')
   if (code) return { name: 'code_execution', input: code.code }
   const result = eitherObject(part, 'codeExecutionResult')
@@ -130,7 +130,7 @@ function readResult(response: JsonObject, place: string): ToolResultPart {
     .map((part) => {
       const inline = eitherObject(part, 'inlineData')
       const file = eitherObject(part, 'fileData')
-      return inline ? readInline(inline) : file ? readFile(file) : refuse(place, untold)
+      return inline ? readInline(inline) : file ? readFile(file) : refuse(place, geminiOnly)
     })
   return {
     kind: 'tool-result',

@@ -4,7 +4,7 @@ import { requireArray } from '../read-request.ts'
 import { definedMembers, isObject, type JsonObject, type PathFacts } from '../wire-format.ts'
 import { camelCase, either, eitherList, eitherObject, eitherText, toolGroups } from './members.ts'
 import { readOpenApiSchema } from './openapi-schema.ts'
-import { readTurns, refuse, untold } from './read-contents.ts'
+import { geminiOnly, readTurns, refuse } from './read-contents.ts'
 import { readThinking } from './thinking.ts'
 import { unreadIn } from './unread.ts'
 
@@ -77,7 +77,7 @@ function readTools(groups: readonly JsonObject[]): Pick<Dialogue, 'tools' | 'sea
         search = { contextSize: undefined, location: undefined }
       else if (value !== undefined && value !== null) {
         const name = `tools.${kind}`
-        vendorOnly.push({ field: name, name, reason: untold })
+        vendorOnly.push({ field: name, name, reason: geminiOnly })
       }
     }
   }
@@ -144,9 +144,9 @@ function refuseOtherAnswers(config: JsonObject): void {
   const candidates = either(config, 'candidateCount')
   if (typeof candidates === 'number' && candidates > 1) refuse('generationConfig.candidateCount', oneAnswer)
   const modalities = eitherList(config, 'responseModalities')
-  if (modalities.some((modality) => modality !== 'TEXT')) refuse('generationConfig.responseModalities', untold)
+  if (modalities.some((modality) => modality !== 'TEXT')) refuse('generationConfig.responseModalities', geminiOnly)
   const type = eitherText(config, 'responseMimeType')
-  if (!['', 'text/plain', 'application/json'].includes(type)) refuse('generationConfig.responseMimeType', untold)
+  if (!['', 'text/plain', 'application/json'].includes(type)) refuse('generationConfig.responseMimeType', geminiOnly)
 }
 
 const oneAnswer = { zh: '只能有一个候选回答', en: 'only one candidate can be had' }
@@ -154,7 +154,7 @@ const oneAnswer = { zh: '只能有一个候选回答', en: 'only one candidate c
 function refuseGooglesOwn(value: JsonObject, members: readonly string[], prefix: string): void {
   for (const member of members) {
     const asked = either(value, member)
-    if (asked !== undefined && asked !== null && asked !== false) refuse(`${prefix}${member}`, untold)
+    if (asked !== undefined && asked !== null && asked !== false) refuse(`${prefix}${member}`, geminiOnly)
   }
 }
 

@@ -1,7 +1,7 @@
 import { fail } from '../../lib/failure.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, Part, ToolResultPart, Turn } from '../dialogue.ts'
-import { wordFor } from '../lost-fields.ts'
+import { fieldNameFor } from '../lost-fields.ts'
 import { mergeTurns, repairToolResults } from '../turns.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
 import type { GeminiModel } from './models.ts'
@@ -132,5 +132,5 @@ function hasReference(value: unknown): boolean {
 }
 
 function refuse({ from }: Dialogue, reason: { zh: string; en: string }): never {
-  return fail('untranslatable', { field: wordFor(from, 'turns'), reason })
+  return fail('untranslatable', { field: fieldNameFor(from, 'turns'), reason })
 }

@@ -2,7 +2,7 @@ import type { Text } from '../../../contract/text.ts'
 import { fail } from '../../lib/failure.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, MediaPart, ToolCallPart } from '../dialogue.ts'
-import { wordFor } from '../lost-fields.ts'
+import { fieldNameFor } from '../lost-fields.ts'
 import { inputObject } from '../tool-input.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
 import type { GeminiModel } from './models.ts'
@@ -82,5 +82,5 @@ const sounds: ReadonlyMap<string, string> = new Map([
 ])
 
 function refuse({ from }: Dialogue, reason: Text): never {
-  return fail('untranslatable', { field: wordFor(from, 'turns'), reason })
+  return fail('untranslatable', { field: fieldNameFor(from, 'turns'), reason })
 }

@@ -1,7 +1,7 @@
 import { fail } from '../../lib/failure.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, Tool, ToolChoice } from '../dialogue.ts'
-import { searchUnless, wordFor } from '../lost-fields.ts'
+import { fieldNameFor, searchUnless } from '../lost-fields.ts'
 import { nameTools, type ToolNames } from '../tool-names.ts'
 import type { JsonObject } from '../wire-format.ts'
 import type { GeminiModel } from './models.ts'
@@ -78,7 +78,7 @@ function writeChoice(dialogue: Dialogue, offered: readonly Tool[], { isOld }: Ge
   const isNamed = toolChoice.kind === 'tool' || toolChoice.kind === 'allowed'
   if (isNamed && chosen.length === 0) {
     const reason = { zh: '指定的工具没有声明', en: 'it names no tool that is declared' }
-    fail('untranslatable', { field: wordFor(dialogue.from, 'toolChoice'), reason })
+    fail('untranslatable', { field: fieldNameFor(dialogue.from, 'toolChoice'), reason })
   }
   const isSoft = toolChoice.kind === 'allowed' && !toolChoice.isRequired
   const allowed = isNamed && !(isSoft && isOld) ? { allowedFunctionNames: chosen.map(names.toUpstream) } : {}
@@ -100,7 +100,7 @@ function chosenNames(choice: ToolChoice | undefined): readonly string[] {
 const oneOrTheOther = { zh: '该模型不能同时搜索和调用工具', en: 'this model cannot search and call tools in one request' }
 
 function searchTool(dialogue: Dialogue, context: RequestContext, { isOld }: GeminiModel): JsonObject {
-  const word = wordFor(dialogue.from, 'search')
+  const word = fieldNameFor(dialogue.from, 'search')
   if (dialogue.search?.contextSize) context.lose(`${word}.search_context_size`)
   if (dialogue.search?.location) context.lose(`${word}.user_location`)
   return isOld ? { googleSearchRetrieval: {} } : { googleSearch: {} }

@@ -6,12 +6,12 @@ import { type Field, lose, loseAllBut } from '../lost-fields.ts'
 import { writeDataUrl } from '../media.ts'
 import {
   apartFromTools,
-  beganByUser,
   mediaOf,
   type PlainMessage,
   plainMessages,
   refuseMedia,
   requireLastFromUser,
+  startingWithUser,
   userText,
 } from '../plain-messages.ts'
 import { definedMembers, type JsonObject } from '../wire-format.ts'
@@ -29,7 +29,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
   return {
     body: {
       Model: context.model,
-      Messages: beganByUser(apartFromTools(messages)).map((message) => writeMessage(dialogue, tools, message)),
+      Messages: startingWithUser(apartFromTools(messages)).map((message) => writeMessage(dialogue, tools, message)),
       Stream: dialogue.stream,
       ...samplingOf(dialogue, context),
       ...toolsOf(dialogue, context, tools),

@@ -8,7 +8,7 @@ import { readReportedUsage } from './chat.ts'
 import { ChatCalls } from './read-calls.ts'
 import { thoughtSignature } from './read-past-reasoning.ts'
 import { ChatThoughts } from './read-thoughts.ts'
-import { type SaidPiece, ThinkTags } from './think-tags.ts'
+import { type TextPiece, ThinkTags } from './think-tags.ts'
 
 /**
  * One Chat reply on its way to events. What comes behind the beginning of a call waits for the end of the calls, since hosts go on
@@ -197,7 +197,7 @@ export class ChatReply {
     if (this.#tags) this.#pieces(this.#tags.flush())
   }
 
-  #pieces(pieces: readonly SaidPiece[]): void {
+  #pieces(pieces: readonly TextPiece[]): void {
     for (const { kind, text } of pieces) {
       if (kind === 'text') this.#say(text)
       else this.#think(text)

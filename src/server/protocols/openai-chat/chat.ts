@@ -26,9 +26,9 @@ import {
   type UpstreamErrorFacts,
   type WireFormat,
 } from '../wire-format.ts'
-import { calledIn } from './called.ts'
 import { readOpenAiError } from './errors.ts'
 import { gatherChat, replayChat, reportedUsage } from './forms.ts'
+import { toolMemberOf } from './tool-member.ts'
 
 /** OpenAI Chat Completions. Source: types of the official SDK 7.55 and protocols notes 1.1, read 2026-11. */
 export const openAiChat: WireFormat = {
@@ -191,7 +191,7 @@ function messageText(message: JsonObject): string {
   ]
   for (const part of arrayAt(message, 'content')) parts.push(...textsOf([part]))
   for (const call of [message.function_call, ...arrayAt(message, 'tool_calls')].filter(isObject)) {
-    const called = calledIn(call).called ?? call
+    const called = toolMemberOf(call).called ?? call
     parts.push(textAt(called, 'name'), textAt(called, 'arguments'), textAt(called, 'input'))
   }
   return parts.join('')

@@ -1,5 +1,5 @@
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
-import { calledIn } from './called.ts'
+import { toolMemberOf } from './tool-member.ts'
 
 /**
  * A Chat reply in its two forms. Some upstreams answer a streaming request with one completion, or the other way round; the caller
@@ -86,7 +86,7 @@ function joinedAudio(audio: JsonObject, piece: JsonObject): JsonObject {
 
 /** Id and name come once, the arguments in pieces. */
 function joinedCall(call: JsonObject, piece: JsonObject): JsonObject {
-  const kind = calledIn(call).isCustom ? 'custom' : 'function'
+  const kind = toolMemberOf(call).isCustom ? 'custom' : 'function'
   const [had, more] = [objectAt(call, kind) ?? {}, objectAt(piece, kind) ?? {}]
   const texts = ['arguments', 'input'].filter((key) => key in had || key in more)
   const joined = Object.fromEntries(texts.map((key) => [key, textAt(had, key) + textAt(more, key)]))

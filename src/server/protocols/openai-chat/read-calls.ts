@@ -1,8 +1,8 @@
 import type { Opaque } from '../dialogue.ts'
 import type { ReplyBuilder } from '../reply-builder.ts'
 import { isObject, type JsonObject, textAt } from '../wire-format.ts'
-import { calledIn } from './called.ts'
 import { thoughtSignature } from './read-past-reasoning.ts'
+import { toolMemberOf } from './tool-member.ts'
 
 /** A call as far as it has come. */
 interface Call {
@@ -99,7 +99,7 @@ export class ChatCalls {
   }
 
   #begin(piece: JsonObject): Call {
-    const { isCustom } = calledIn(piece)
+    const { isCustom } = toolMemberOf(piece)
     const key = `call ${this.#calls.length}`
     const call: Call = { key, isCustom, id: '', name: '', input: '', sent: 0, isOpen: false, opaque: undefined }
     this.#calls.push(call)
@@ -143,7 +143,7 @@ export class ChatCalls {
 }
 
 function calledOf(piece: JsonObject): JsonObject {
-  return calledIn(piece).called ?? {}
+  return toolMemberOf(piece).called ?? {}
 }
 
 function indexOf({ index }: JsonObject): number | undefined {

@@ -2,9 +2,9 @@ import { fail } from '../../lib/failure.ts'
 import type { Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../dialogue.ts'
 import { inputText } from '../tool-input.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
-import { calledIn } from './called.ts'
 import { readImages, readParts, textPart } from './read-parts.ts'
 import { readPastReasoning, thoughtSignature } from './read-past-reasoning.ts'
+import { toolMemberOf } from './tool-member.ts'
 
 /**
  * The messages of a Chat request: instructions at the head apart, the rest as turns. Results of tools that stand behind one another are
@@ -94,7 +94,7 @@ function readCalls(message: JsonObject, custom: Set<string>): ToolCallPart[] {
   const old = objectAt(message, 'function_call')
   const calls = [...arrayAt(message, 'tool_calls').filter(isObject), ...(old ? [{ function: old }] : [])]
   return calls.map((call) => {
-    const { called = {}, isCustom } = calledIn(call)
+    const { called = {}, isCustom } = toolMemberOf(call)
     const callId = textAt(call, 'id')
     if (isCustom) custom.add(callId)
     return {

@@ -2,7 +2,7 @@ import type { Text } from '../../../contract/text.ts'
 import { fail } from '../../lib/failure.ts'
 import type { CacheMark, Dialogue, Tool, ToolChoice, VendorOnlyTool } from '../dialogue.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
-import { calledIn } from './called.ts'
+import { toolMemberOf } from './tool-member.ts'
 
 /** The tools of a Chat request, those of the older `functions` too, and those that only their vendor has. Throws when one has no name. */
 export function readTools(body: JsonObject): Pick<Dialogue, 'tools' | 'vendorOnly'> {
@@ -11,7 +11,7 @@ export function readTools(body: JsonObject): Pick<Dialogue, 'tools' | 'vendorOnl
   for (const [at, tool] of arrayAt(body, 'tools').entries()) {
     const field = `tools[${at}]`
     if (!isObject(tool)) return refuseTool(field)
-    const { called, isCustom } = calledIn(tool)
+    const { called, isCustom } = toolMemberOf(tool)
     const isOwn = (called && isCustom) || tool.type === 'function' || (tool.type === undefined && called)
     if (isOwn) tools.push(readTool(tool, field))
     else vendorOnly.push({ field: `${field}.type`, name: `tools.${nameOf(tool)}`, reason: onlyItsVendor, sent: tool })
@@ -46,7 +46,7 @@ export function readCacheMark(part: JsonObject): { cache?: CacheMark } {
 }
 
 function readTool(tool: JsonObject, field: string): Tool {
-  const { called = tool, isCustom } = calledIn(tool)
+  const { called = tool, isCustom } = toolMemberOf(tool)
   if (!isCustom) return { ...readFunction(called, field), ...readCacheMark(tool) }
   const name = requireName(called, `${field}.custom`)
   const description = textAt(called, 'description') || undefined
@@ -65,7 +65,7 @@ function readFunction(declared: unknown, field: string): Tool {
 }
 
 function readNamed(choice: JsonObject, field: string): ToolChoice {
-  const { called: named = choice } = calledIn(choice)
+  const { called: named = choice } = toolMemberOf(choice)
   const name = textAt(named, 'name')
   return name === '' ? refuseChoice(field) : { kind: 'tool', name }
 }
@@ -73,7 +73,7 @@ function readNamed(choice: JsonObject, field: string): ToolChoice {
 function readAllowed(choice: JsonObject): ToolChoice {
   const allowed = objectAt(choice, 'allowed_tools') ?? choice
   const tools = arrayAt(allowed, 'tools').filter(isObject)
-  const names = tools.map((tool) => textAt(calledIn(tool).called ?? tool, 'name'))
+  const names = tools.map((tool) => textAt(toolMemberOf(tool).called ?? tool, 'name'))
   return { kind: 'allowed', names: names.filter((name) => name !== ''), isRequired: allowed.mode === 'required' }
 }
 

@@ -2,7 +2,7 @@ import { fail } from '../../lib/failure.ts'
 import { shortHash } from '../call-ids.ts'
 import type { Codec, RequestContext } from '../codec.ts'
 import type { Dialogue } from '../dialogue.ts'
-import { type Field, hasCacheMarks, searchUnless, wordFor } from '../lost-fields.ts'
+import { type Field, fieldNameFor, hasCacheMarks, searchUnless } from '../lost-fields.ts'
 import { isForeignTier } from '../tiers.ts'
 import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { adjustForModel, outputLimitMember } from './models.ts'
@@ -48,7 +48,7 @@ function writeSampling({ dialogue, model, quirks, isOwn, loseField }: Writing): 
   if (stop.length > stopsMax) loseField('stop')
   if (outputTokensMax === 0 && !isOwn) {
     const reason = { zh: '该协议必须产生输出', en: 'this protocol cannot ask for no output' }
-    fail('untranslatable', { field: wordFor(from, 'outputTokensMax'), reason })
+    fail('untranslatable', { field: fieldNameFor(from, 'outputTokensMax'), reason })
   }
 
   const { temperature } = sampling
@@ -151,7 +151,7 @@ const fieldOf: ReadonlyMap<string, Field> = new Map<string, Field>([
 
 function callersWord({ from }: Dialogue, member: string): string {
   const field = fieldOf.get(member)
-  return field ? wordFor(from, field) : member
+  return field ? fieldNameFor(from, field) : member
 }
 
 function asksForSomething(value: unknown): boolean {

@@ -7,21 +7,21 @@ export class ThinkTags {
   #state: 'start' | 'thinking' | 'after' | 'text' = 'start'
   #held = ''
 
-  push(text: string): SaidPiece[] {
+  push(text: string): TextPiece[] {
     this.#held += text
-    const said: SaidPiece[] = []
+    const said: TextPiece[] = []
     for (let more = true; more; ) more = this.#step(said)
     return said
   }
 
   /** What was held back. */
-  flush(): SaidPiece[] {
+  flush(): TextPiece[] {
     const text = this.#take(this.#held.length)
     return text === '' ? [] : [{ kind: this.#state === 'thinking' ? 'reasoning' : 'text', text }]
   }
 
   /** Reads as far as one state goes; whether another follows. */
-  #step(said: SaidPiece[]): boolean {
+  #step(said: TextPiece[]): boolean {
     switch (this.#state) {
       case 'start':
         return this.#begin()
@@ -50,7 +50,7 @@ export class ThinkTags {
     return true
   }
 
-  #think(said: SaidPiece[]): boolean {
+  #think(said: TextPiece[]): boolean {
     const found = closeTag.exec(this.#held)
     const end = found ? found.index : this.#held.length - beginningLength(this.#held)
     const text = this.#take(end)
@@ -74,7 +74,7 @@ export class ThinkTags {
   }
 }
 
-export interface SaidPiece {
+export interface TextPiece {
   readonly kind: 'text' | 'reasoning'
   readonly text: string
 }

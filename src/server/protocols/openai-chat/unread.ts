@@ -1,6 +1,6 @@
 import { type Known, known, UnreadMembers } from '../unread-members.ts'
 import type { JsonObject } from '../wire-format.ts'
-import { calledIn } from './called.ts'
+import { toolMemberOf } from './tool-member.ts'
 
 /** What a Chat request asks for inside its members and nothing neutral stands for. */
 export function unreadIn(body: JsonObject): { unread?: readonly string[] } {
@@ -33,7 +33,7 @@ const customTool = known('type function', { custom: known('name description form
 
 /** A tool of another type is left out or refused as a whole. */
 function membersOfTool(tool: JsonObject): Known | undefined {
-  const { called, isCustom } = calledIn(tool)
+  const { called, isCustom } = toolMemberOf(tool)
   if (!called) return undefined
   return isCustom ? customTool : functionTool
 }

@@ -1,7 +1,7 @@
 import { fail } from '../../lib/failure.ts'
 import { callIdFor } from '../call-ids.ts'
 import type { MediaPart, Part, TextPart, ToolResultPart, Turn } from '../dialogue.ts'
-import { wordFor } from '../lost-fields.ts'
+import { fieldNameFor } from '../lost-fields.ts'
 import { mergeTurns, repairToolResults } from '../turns.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { writeAssistant } from './write-assistant.ts'
@@ -73,7 +73,7 @@ function isAnswerBegun(turns: readonly Turn[], { dialogue, quirks }: Writing): b
   if (turns.at(-1)?.role !== 'assistant' || dialogue.from.startsWith('openai.')) return false
   if (quirks.prefill) return true
   const reason = { zh: '该协议不能预填回答的开头', en: 'the beginning of the answer cannot be given' }
-  return fail('untranslatable', { field: wordFor(dialogue.from, 'turns'), reason })
+  return fail('untranslatable', { field: fieldNameFor(dialogue.from, 'turns'), reason })
 }
 
 function begun({ prefill }: Writing['quirks']): JsonObject {

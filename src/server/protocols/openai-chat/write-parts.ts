@@ -1,6 +1,6 @@
 import { fail } from '../../lib/failure.ts'
 import type { CacheMark, MediaPart, MediaSource, Part, TextPart } from '../dialogue.ts'
-import { wordFor } from '../lost-fields.ts'
+import { fieldNameFor } from '../lost-fields.ts'
 import { writeDataUrl } from '../media.ts'
 import type { JsonObject } from '../wire-format.ts'
 import type { Writing } from './writing.ts'
@@ -89,5 +89,5 @@ function writeFile({ media }: MediaPart, source: Extract<MediaSource, { kind: 'f
 }
 
 function refuse({ dialogue }: Writing, zh: string, en: string): never {
-  return fail('untranslatable', { field: wordFor(dialogue.from, 'turns'), reason: { zh, en } })
+  return fail('untranslatable', { field: fieldNameFor(dialogue.from, 'turns'), reason: { zh, en } })
 }

@@ -1,7 +1,7 @@
 import type { Opaque, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../dialogue.ts'
 import { base64Source } from '../media.ts'
 import { inputText } from '../tool-input.ts'
-import { goOn, toldUse } from '../tool-texts.ts'
+import { continueText, hostedUseAsText } from '../tool-texts.ts'
 import type { UnreadMembers } from '../unread-members.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { readContent } from './content-read.ts'
@@ -24,7 +24,7 @@ export function readInput(body: JsonObject, names: FlatNames, unread: UnreadMemb
   const reader = new InputReader(head, names, unread)
   if (typeof input === 'string') reader.add('user', [text(input)])
   else for (const [at, item] of arrayAt(body, 'input').entries()) reader.take(item, `input[${at}]`)
-  if (reader.isPaused) reader.add('user', [goOn])
+  if (reader.isPaused) reader.add('user', [continueText])
   const { system, turns } = reader
   return { system, turns }
 }
@@ -121,7 +121,7 @@ class InputReader {
   #picture(item: JsonObject): void {
     const result = textAt(item, 'result')
     const name = 'image_generation'
-    const told = toldUse({ name, input: item.revised_prompt, answer: objectAt(item, 'error'), isError: true }, () => {})
+    const told = hostedUseAsText({ name, input: item.revised_prompt, answer: objectAt(item, 'error'), isError: true }, () => {})
     const made: Part[] = result === '' ? [] : [{ kind: 'media', media: 'image', source: base64Source(result, 'image/png') }]
     if (told.length + made.length > 0) this.add('assistant', [...told, ...made])
   }

@@ -2,7 +2,7 @@ import { fail } from '../../lib/failure.ts'
 import { callIdFor } from '../call-ids.ts'
 import type { CacheMark, MediaPart, Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart, Turn } from '../dialogue.ts'
 import { callText } from '../function-tools.ts'
-import { wordFor } from '../lost-fields.ts'
+import { fieldNameFor } from '../lost-fields.ts'
 import { writeDataUrl } from '../media.ts'
 import { refuseMedia } from '../plain-messages.ts'
 import { repairToolResults } from '../turns.ts'
@@ -41,7 +41,10 @@ export function writeInput(writing: Writing, rule: InputRule): { instructions: s
         ),
       ],
     }
-  return fail('untranslatable', { field: wordFor(from, 'turns'), reason: { zh: '没有任何内容', en: 'there is nothing in it' } })
+  return fail('untranslatable', {
+    field: fieldNameFor(from, 'turns'),
+    reason: { zh: '没有任何内容', en: 'there is nothing in it' },
+  })
 }
 
 /** Claude Code puts it before its instructions; it changes with every call and would spoil the prompt cache. */
@@ -51,7 +54,7 @@ function requireNoPrefill({ dialogue: { from, turns } }: Writing): void {
   const last = turns.at(-1)
   if (from.startsWith('openai.') || last?.role !== 'assistant' || last.parts.some((part) => part.kind === 'tool-call')) return
   const reason = { zh: '该模型不能续写已开头的回答', en: 'this model cannot go on with an answer that was begun' }
-  fail('untranslatable', { field: wordFor(from, 'turns'), reason })
+  fail('untranslatable', { field: fieldNameFor(from, 'turns'), reason })
 }
 
 function writeTurn(writing: Writing, rule: InputRule, turn: Turn, systemRole: string): JsonObject[] {

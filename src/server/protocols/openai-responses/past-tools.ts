@@ -1,6 +1,6 @@
 import type { MediaPart, TextPart } from '../dialogue.ts'
 import { readMediaUrl } from '../media.ts'
-import { toldUse } from '../tool-texts.ts'
+import { hostedUseAsText } from '../tool-texts.ts'
 import type { UnreadMembers } from '../unread-members.ts'
 import { isObject, type JsonObject, textAt } from '../wire-format.ts'
 
@@ -36,7 +36,7 @@ export function readPastTool(item: JsonObject, unread: UnreadMembers): PastTool 
     answer: shown.answer,
     isError: isGiven(item.error) || item.status === 'failed',
   }
-  return { role, parts: [...toldUse(use, lose), ...shown.pictures] }
+  return { role, parts: [...hostedUseAsText(use, lose), ...shown.pictures] }
 }
 
 /** What only a server's own model can call, and a program of which nothing but the results can be seen. */

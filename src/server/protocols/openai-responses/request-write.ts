@@ -3,7 +3,7 @@ import { shortHash } from '../call-ids.ts'
 import type { Codec } from '../codec.ts'
 import type { Dialogue } from '../dialogue.ts'
 import { jsonInstruction, mentionsJson } from '../json-answer.ts'
-import { type Field, hasCacheMarks, loseAllBut, wordFor } from '../lost-fields.ts'
+import { type Field, fieldNameFor, hasCacheMarks, loseAllBut } from '../lost-fields.ts'
 import { type EffortWord, effortOf, nearestEffort } from '../openai-chat/models.ts'
 import { fitsStrict } from '../openai-chat/strict-schema.ts'
 import { isForeignTier } from '../tiers.ts'
@@ -162,7 +162,7 @@ function writeSampling({ dialogue: { sampling }, rules, loseField }: Writing, ef
 function outputLimit({ outputTokensMax, from }: Dialogue): number | undefined {
   if (outputTokensMax !== 0) return outputTokensMax === undefined ? undefined : Math.max(outputTokensMin, outputTokensMax)
   const reason = { zh: '该协议必须产生输出', en: 'this protocol cannot ask for no output' }
-  return fail('untranslatable', { field: wordFor(from, 'outputTokensMax'), reason })
+  return fail('untranslatable', { field: fieldNameFor(from, 'outputTokensMax'), reason })
 }
 
 function writeFormat({ output, from }: Dialogue): JsonObject | undefined {

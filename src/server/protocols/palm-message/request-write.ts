@@ -3,12 +3,12 @@ import type { Dialogue } from '../dialogue.ts'
 import { withJsonInstruction } from '../json-answer.ts'
 import { loseAllBut } from '../lost-fields.ts'
 import {
-  beganByUser,
   mediaOf,
   type PlainMessage,
   plainMessages,
   refuseMedia,
   requireLastFromUser,
+  startingWithUser,
   userText,
 } from '../plain-messages.ts'
 import { refuseForcedTools } from '../transcript.ts'
@@ -25,7 +25,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
   requireLastFromUser(dialogue, plain)
   const [first, ...rest] = plain
   const system = first?.role === 'system' ? first.text : undefined
-  const messages = beganByUser(system === undefined ? plain : rest)
+  const messages = startingWithUser(system === undefined ? plain : rest)
   const { temperature, topP, topK } = dialogue.sampling
 
   return {

@@ -4,12 +4,12 @@ import { type FunctionTools, functionTools, undoing } from '../function-tools.ts
 import { withJsonInstruction } from '../json-answer.ts'
 import { type Field, lose, loseAllBut } from '../lost-fields.ts'
 import {
-  beganByUser,
   mediaOf,
   type PlainMessage,
   plainMessages,
   refuseMedia,
   requireLastFromUser,
+  startingWithUser,
   userText,
 } from '../plain-messages.ts'
 import { refuseForcedTools } from '../transcript.ts'
@@ -35,7 +35,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
       header: dialogue.user ? { uid: dialogue.user.slice(0, uidLengthMax) } : {},
       parameter: { chat: { domain: version.domain, ...samplingOf(dialogue, context, version) } },
       payload: {
-        message: { text: beganByUser(messages).map((message) => writeMessage(dialogue, message)) },
+        message: { text: startingWithUser(messages).map((message) => writeMessage(dialogue, message)) },
         ...(offered.length > 0 ? { functions: { text: offered.map(writeFunction) } } : {}),
       },
     },

@@ -3,7 +3,7 @@ import { resolveModel } from '../../channels/select.ts'
 import { upstreamFormat } from '../../channels/upstream-format.ts'
 import { fail } from '../../lib/failure.ts'
 import { groupsToTry } from '../../pricing/groups.ts'
-import type { AskedFormat } from '../../protocols/format.ts'
+import type { ChannelFormat } from '../../protocols/format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { RelayParts } from '../relay-parts.ts'
 
@@ -11,7 +11,7 @@ import type { RelayParts } from '../relay-parts.ts'
  * Authorizes the model for the caller. Answers the group: the first of the caller's groups that has a channel for the model.
  * Throws `token_model_forbidden`, `group_forbidden`, `model_not_found`, `no_channel`, `dialect_unavailable` or `channel_disabled`.
  */
-export function authorizeModel(app: RelayParts, caller: RelayCaller, asked: { model: string; format: AskedFormat }): string {
+export function authorizeModel(app: RelayParts, caller: RelayCaller, asked: { model: string; format: ChannelFormat }): string {
   if (caller.modelLimits && !caller.modelLimits.has(asked.model)) fail('token_model_forbidden', { model: asked.model })
   const groups = groupsToTry(app.options.current, caller)
   const index = app.channels.current
@@ -34,15 +34,15 @@ export function authorizeModel(app: RelayParts, caller: RelayCaller, asked: { mo
 }
 
 /** The endpoint by its name: `embeddings` of `openai.embeddings`. */
-function failUnavailable({ model, format }: { model: string; format: AskedFormat }): never {
+function failUnavailable({ model, format }: { model: string; format: ChannelFormat }): never {
   fail('dialect_unavailable', { model, endpoint: format.slice(format.indexOf('.') + 1) })
 }
 
 /** Whether some channel of the group can answer the model in the format. */
-export function hasChannel(index: ChannelIndex, group: string, asked: { model: string; format: AskedFormat }): boolean {
+export function hasChannel(index: ChannelIndex, group: string, asked: { model: string; format: ChannelFormat }): boolean {
   return index.candidates(group, asked.model).some((tier) => tier.some((channel) => canAnswer(channel, asked)))
 }
 
-function canAnswer(channel: RunningChannel, { model, format }: { model: string; format: AskedFormat }): boolean {
+function canAnswer(channel: RunningChannel, { model, format }: { model: string; format: ChannelFormat }): boolean {
   return upstreamFormat(channel, { format, model: resolveModel(channel, model) }) !== undefined
 }

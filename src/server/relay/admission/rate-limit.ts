@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../../contract/errors.ts'
 import type { Text } from '../../../contract/text.ts'
 import { AppError } from '../../lib/failure.ts'
-import type { LeaseNeed, RateLimitLease } from '../../limits/rate-limit-lease.ts'
+import type { LeaseRequest, RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import type { LimitStatus, Measure, Refusal, Rule } from '../../limits/rule.ts'
 import type { Dialect } from '../../protocols/format.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
@@ -32,7 +32,12 @@ export async function withinLimits(
  * Counts a request under its limits and tells the caller how far they are used. Throws `rate_limit_requests`, `rate_limit_successes`,
  * `rate_limit_tokens`, `rate_limit_prompt` or `rate_limit_concurrency`.
  */
-export async function enterLimits(app: RelayParts, call: ClientExchange, turn: RateLimitLease, need: LeaseNeed): Promise<void> {
+export async function enterLimits(
+  app: RelayParts,
+  call: ClientExchange,
+  turn: RateLimitLease,
+  need: LeaseRequest,
+): Promise<void> {
   tellLimits(app, call, turn, await turn.acquire(need))
 }
 

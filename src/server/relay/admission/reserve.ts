@@ -1,6 +1,6 @@
 import { completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
 import { AppError, fail } from '../../lib/failure.ts'
-import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
+import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import { affordableOutput, greatestCost, piecesOf, type TokenKinds } from '../../pricing/greatest-cost.ts'
 import { costOf, type Price } from '../../pricing/quote.ts'
 import type { UsageBound } from '../../pricing/usage-bound.ts'
@@ -58,7 +58,7 @@ export async function reserve(app: Pick<RelayParts, 'channels' | 'ledger' | 'opt
   if (facts.most) return hold(knownPlan(price, { ...facts.most, ...pieces }))
   if (price.fixedUsd >= 0) return hold({ amount: costOf(price, { ...noUsage, ...pieces }) })
 
-  if (isHeavy(asked.body.bytes.length)) await furtherTurn()
+  if (isHeavy(asked.body.bytes.length)) await yieldWithPriority()
   const call = new BoundedCall(app, asked, pieces)
   let plan = call.plan()
   for (let refusals = 1; ; refusals++) {
@@ -185,7 +185,7 @@ class BoundedCall {
 
   async #countText(): Promise<number> {
     const { body, facts } = this.#asked
-    if (isHeavy(body.bytes.length)) await furtherTurn()
+    if (isHeavy(body.bytes.length)) await yieldWithPriority()
     const { texts, listedNumbers } = textsBesideMedia(body.json)
     const counted = (await mostTokens(texts, facts.model)) + listedNumbers + this.#bound.templateTokens + this.#beside
     return Math.min(this.#bytes, counted)

@@ -1,7 +1,7 @@
 import { promptTokens } from '../../../contract/usage.ts'
-import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
-import { countAround } from '../../protocols/count-around.ts'
+import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import { countMedia } from '../../protocols/count-media.ts'
+import { countOverhead } from '../../protocols/count-overhead.ts'
 import { countTokens, estimateInput } from '../../protocols/count-tokens.ts'
 import type { JsonObject, RequestFacts } from '../../protocols/wire-format.ts'
 import type { AdmittedRequest, RelayParts } from '../relay-parts.ts'
@@ -35,7 +35,7 @@ export function estimatePrompt(
 /** The number for a charge: what was learnt of the model where it is enough, else a count of everything in the prompt. */
 export async function countPrompt({ format, facts, body, estimate }: AdmittedRequest): Promise<number> {
   if (estimate?.isLearnt) return estimate.tokens
-  if (isHeavy(body.bytes.length)) await furtherTurn()
+  if (isHeavy(body.bytes.length)) await yieldWithPriority()
   const text = format.promptText(body.json).join('\n')
-  return (await countTokens(text, facts.model)) + countAround(body.json) + countMedia(body.json, facts)
+  return (await countTokens(text, facts.model)) + countOverhead(body.json) + countMedia(body.json, facts)
 }

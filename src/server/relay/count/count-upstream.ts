@@ -3,7 +3,7 @@ import type { ChannelIndex, RunningChannel } from '../../channels/model-index.ts
 import { resolveModel, selectChannel, selectKey, selectPinned } from '../../channels/select.ts'
 import { upstreamFormat } from '../../channels/upstream-format.ts'
 import { AppError } from '../../lib/failure.ts'
-import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
+import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import { thoughtChanges } from '../../protocols/anthropic-messages/past-thinking.ts'
 import { codecs, inbounds } from '../../protocols/index.ts'
 import { leaveOutVendorTools } from '../../protocols/lost-fields.ts'
@@ -90,14 +90,14 @@ async function ask(app: RelayParts, channel: RunningChannel, way: Way, counted: 
   const { provider } = channel
   const caller = callerHeaders(counted)
   try {
-    if (isHeavy(counted.body.bytes.length)) await furtherTurn()
+    if (isHeavy(counted.body.bytes.length)) await yieldWithPriority()
     const plain = requestFor(app, channel, way, counted)
     const request = { ...plain, ...wordsOf(channel, way, counted, plain) }
     const told = way.count.writeRequest(
       { ...request, ...provider.adjustBody?.(request, way.count.of, way.model, caller) },
       way.model,
     )
-    if (isHeavy(counted.body.bytes.length)) await furtherTurn()
+    if (isHeavy(counted.body.bytes.length)) await yieldWithPriority()
     const body = { ...told, ...provider.adjustBody?.(told, way.count.format, way.model, caller) }
     const answer = await callUpstream(app, channel, {
       format: way.count.format,

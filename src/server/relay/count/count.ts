@@ -1,4 +1,4 @@
-import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
+import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import { countMedia } from '../../protocols/count-media.ts'
 import { countTokens } from '../../protocols/count-tokens.ts'
@@ -41,7 +41,7 @@ async function answer(
 ): Promise<void> {
   await judgeBeforeBody(app, call, { caller, turn, isFree: true })
   const sent = await call.readBody()
-  if (isHeavy(sent.bytes.length)) await furtherTurn()
+  if (isHeavy(sent.bytes.length)) await yieldWithPriority()
   const { body } = mayNameHistory(name) ? await expandHistory(app, caller, sent) : { body: sent }
   const format = wireFormats[name]
   const count = callerCounts[name]
@@ -67,7 +67,7 @@ interface Asked {
 }
 
 async function countHere({ format, count, facts, body }: Asked): Promise<number> {
-  if (isHeavy(body.bytes.length)) await furtherTurn()
+  if (isHeavy(body.bytes.length)) await yieldWithPriority()
   const { texts, around } = count.readPrompt(body.json, format.promptText(body.json))
   return (await countTokens(texts.join('\n'), facts.model)) + around + countMedia(body.json, facts, { withTexts: false })
 }

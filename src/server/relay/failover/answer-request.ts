@@ -3,7 +3,7 @@ import { AppError, fail } from '../../lib/failure.ts'
 import { toByteText } from '../../lib/sse.ts'
 import type { Dialogue } from '../../protocols/dialogue.ts'
 import { type CallerError, ownError } from '../../protocols/error-body.ts'
-import { inWordsOf } from '../../protocols/error-words.ts'
+import { inDialect } from '../../protocols/error-dialect.ts'
 import { failedStream } from '../../protocols/openai-responses/failed-stream.ts'
 import type { AdmittedRequest, AttemptState, RelayParts, SharedByAttempts } from '../relay-parts.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
@@ -91,7 +91,7 @@ function isToldInStream({ format, facts, keeps }: AdmittedRequest, { known }: Ca
 
 function failInStream(request: AdmittedRequest, told: CallerError): void {
   const { call, body, facts } = request
-  const { message, ...error } = inWordsOf('openai', told)
+  const { message, ...error } = inDialect('openai', told)
   const quoted = `${message.en} (request id: ${call.id})`
   const context = {
     id: call.id,

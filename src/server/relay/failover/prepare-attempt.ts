@@ -5,8 +5,8 @@ import { withHeaderOverrides } from '../../channels/override.ts'
 import { resolveModel } from '../../channels/select.ts'
 import { conversionOf, isRewritten, upstreamFormat } from '../../channels/upstream-format.ts'
 import { AppError } from '../../lib/failure.ts'
-import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
 import { spliceMembers } from '../../lib/splice-json.ts'
+import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import { withoutForeignThoughts } from '../../protocols/anthropic-messages/past-thinking.ts'
 import type { Format } from '../../protocols/format.ts'
 import { isObject } from '../../protocols/wire-format.ts'
@@ -39,7 +39,7 @@ export interface Prepared {
  */
 export async function prepare(app: RelayParts, attempt: AttemptState): Promise<Prepared | UpstreamFailure> {
   const { request, channel } = attempt
-  if (isHeavy(request.body.bytes.length)) await furtherTurn()
+  if (isHeavy(request.body.bytes.length)) await yieldWithPriority()
   const mapped = resolveModel(channel, request.facts.model)
   const own = request.format.format
   const format = upstreamFormat(channel, { format: own, model: mapped, body: request.body.json })
@@ -202,7 +202,7 @@ async function targetOf(
     },
     callerHeaders(request),
   )
-  if (provider.sign && isHeavy(body.length)) await furtherTurn()
+  if (provider.sign && isHeavy(body.length)) await yieldWithPriority()
   const signature = provider.sign ? await provider.sign(keyed, { method: 'POST', url, headers, body }, app.now()) : undefined
 
   return {

@@ -8,7 +8,7 @@ import { takeOverChunking } from '../../lib/node-internals.ts'
 import { toByteText } from '../../lib/sse.ts'
 import type { CallerError } from '../../protocols/error-body.ts'
 import { errorBody, errorEvent, errorHeaders, ownError, statusFor } from '../../protocols/error-body.ts'
-import { inWordsOf } from '../../protocols/error-words.ts'
+import { inDialect } from '../../protocols/error-dialect.ts'
 import type { Dialect } from '../../protocols/format.ts'
 import type { Reframing, UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import { type Body, readBody } from './read-body.ts'
@@ -296,7 +296,7 @@ export class ClientExchange {
    * where it depends on what was sent before.
    */
   sendError(error: CallerError | AppError, write?: (told: UpstreamErrorFacts) => string | undefined): void {
-    const told = error instanceof AppError ? ownError(error) : inWordsOf(this.dialect, error)
+    const told = error instanceof AppError ? ownError(error) : inDialect(this.dialect, error)
     const telling = { requestId: this.id, language: this.language }
     if (this.#isGone || this.response.writableEnded || this.#heldEnd) return
     // A whole answer that has begun cannot become an error: its caller sees that it is cut short.

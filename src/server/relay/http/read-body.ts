@@ -5,8 +5,8 @@ import zlib, { type BrotliOptions, brotliDecompress, gunzip, inflate, type ZlibO
 import { ByteCollector } from '../../lib/byte-collector.ts'
 import { fail } from '../../lib/failure.ts'
 import { shapeOf } from '../../lib/json-shape.ts'
-import { furtherTurn, isHeavy, loopTurn } from '../../lib/loop-turns.ts'
 import { withoutRepeatedKeys } from '../../lib/splice-json.ts'
+import { isHeavy, yieldToEventLoop, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import { isObject, type JsonObject } from '../../protocols/wire-format.ts'
 import { isForm, readForm, type SentForm } from './read-form.ts'
 
@@ -58,7 +58,7 @@ export async function readBody(request: IncomingMessage, limitBytes = bodyLimitB
   const raw = await readBytes(request, limitBytes)
   const inflated = encoding === 'identity' || encoding === '' ? raw : await inflateBytes(raw, encoding, limitBytes)
   const contentType = request.headers['content-type'] ?? ''
-  if (isHeavy(inflated.length)) await loopTurn()
+  if (isHeavy(inflated.length)) await yieldToEventLoop()
   if (isForm(contentType)) return { bytes: inflated, ...readForm(inflated, contentType) }
 
   const bytes = withoutMark(inflated)
@@ -66,7 +66,7 @@ export async function readBody(request: IncomingMessage, limitBytes = bodyLimitB
   if (typeof shape === 'string') fail('bad_json', { reason: shape === 'depth' ? reasons.depth : reasons.parts })
   const json = parseObject(isHeavy(bytes.length) ? await decodeInTurns(bytes) : bytes.toString('utf8'))
   if (shape.topMembers === Object.keys(json).length) return { json, bytes }
-  if (isHeavy(bytes.length)) await furtherTurn()
+  if (isHeavy(bytes.length)) await yieldWithPriority()
   return { json, bytes: withoutRepeatedKeys(bytes) }
 }
 
@@ -75,10 +75,10 @@ async function decodeInTurns(bytes: Buffer): Promise<string> {
   const decoder = new StringDecoder('utf8')
   let text = ''
   for (let at = 0; at < bytes.length; at += decodedAtOnce) {
-    await furtherTurn()
+    await yieldWithPriority()
     text += decoder.write(bytes.subarray(at, at + decodedAtOnce))
   }
-  await furtherTurn()
+  await yieldWithPriority()
   return text + decoder.end()
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError, fail } from '../../lib/failure.ts'
-import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
 import { sha256 } from '../../lib/secrets.ts'
+import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import { authenticateCall } from '../admission/authenticate.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { ReplyRecorder } from '../http/reply-recorder.ts'
@@ -48,7 +48,7 @@ export async function claimKey(
   const { userId, tokenId, pinnedChannel } = await authenticateCall(app, { from }, call)
   const { method = '', url = '' } = call.request
   const body = await call.readBody()
-  if (isHeavy(body.bytes.length)) await furtherTurn()
+  if (isHeavy(body.bytes.length)) await yieldWithPriority()
   const fingerprint = fingerprintOf({ method, url, pinnedChannel, body })
   const request = { userId, tokenId, keyHash: sha256(key), fingerprint, requestId: call.id }
   const name = `${userId} ${tokenId} ${request.keyHash} ${fingerprint}`

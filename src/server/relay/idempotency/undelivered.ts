@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/failure.ts'
-import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
 import { sha256 } from '../../lib/secrets.ts'
+import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { Charge } from '../../wallet/ledger.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
@@ -73,7 +73,7 @@ async function slotOf(call: ClientExchange, { userId, tokenId, pinnedChannel }: 
   const { method = '', url = '', headers } = call.request
   const key = headers['idempotency-key']
   const body = await call.readBody()
-  if (isHeavy(body.bytes.length)) await furtherTurn()
+  if (isHeavy(body.bytes.length)) await yieldWithPriority()
   const fingerprint = fingerprintOf({ method, url, pinnedChannel, body })
   return `${userId} ${tokenId} ${key === undefined ? '' : sha256(String(key))} ${fingerprint}`
 }

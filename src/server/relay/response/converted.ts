@@ -2,8 +2,8 @@ import type { RunningChannel } from '../../channels/model-index.ts'
 import { overrideBody } from '../../channels/override.ts'
 import { seconds } from '../../lib/clock.ts'
 import { AppError } from '../../lib/failure.ts'
-import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
 import { spliceMembers } from '../../lib/splice-json.ts'
+import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import type { DirectAnswer, DirectConversion, DirectPlan, DirectRequest } from '../../protocols/direct/conversion.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
 import { type AdmittedRequest, type AttemptState, type RelayParts, repliesIn } from '../relay-parts.ts'
@@ -56,7 +56,7 @@ export async function convert(
   dropped.note(attempt, conversion.to, admitted.facts.hostedTools ?? [])
   const adapter = adapterFor(admitted, plan)
   const write = (request: DirectRequest) => writtenOf(admitted, channel, { request, conversion, model, adapter })
-  if (isHeavy(admitted.body.bytes.length)) await furtherTurn()
+  if (isHeavy(admitted.body.bytes.length)) await yieldWithPriority()
   const requests = eachOnce(plan.requests, write)
   return {
     requests,

@@ -2,7 +2,7 @@ import type { RunningChannel } from '../../channels/model-index.ts'
 import { overrideBody } from '../../channels/override.ts'
 import { dialogueWithPrompt, promptOf } from '../../channels/system-prompt.ts'
 import { AppError } from '../../lib/failure.ts'
-import { furtherTurn, isHeavy } from '../../lib/loop-turns.ts'
+import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import type { Codec, Inbound, TranslationSettings, WrittenRequest } from '../../protocols/codec.ts'
 import type { Dialogue } from '../../protocols/dialogue.ts'
 import type { Format } from '../../protocols/format.ts'
@@ -38,7 +38,7 @@ export async function translate(
   let dialogue: Dialogue
   try {
     dialogue = await dialogueFor(app, attempt, codec, inbound)
-    if (isHeavyBody) await furtherTurn()
+    if (isHeavyBody) await yieldWithPriority()
     const complete = {
       ...dialogueWithPrompt(dialogue, promptOf(setting)),
       stream: dialogue.stream || provider.alwaysStreams === true,
@@ -66,7 +66,7 @@ export async function translate(
   const unpriced = unpricedOf(request, hostedTools)
   if (unpriced) return unpriced
   dropped.note(attempt, to.format, hostedTools)
-  if (isHeavyBody) await furtherTurn()
+  if (isHeavyBody) await yieldWithPriority()
   const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
   const limited = { ...written.body, ...limitedMembers(request, provider, { ...to, body: written.body }) }
   const body = takesOptions ? limited : { ...limited, stream_options: undefined }

@@ -1,5 +1,5 @@
 import { noUsage } from '../../../contract/usage.ts'
-import { channelUsed } from '../../channels/channel-used.ts'
+import { findUsedKey } from '../../channels/find-used-key.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
 import { seconds } from '../../lib/clock.ts'
 import { countTokens } from '../../protocols/count-tokens.ts'
@@ -56,7 +56,7 @@ export async function settleIfEnded(app: RelayParts, open: PendingResponse, resp
 
 async function askFor(app: RelayParts, open: PendingResponse): Promise<boolean> {
   try {
-    const channel = await channelUsed(app, open)
+    const channel = await findUsedKey(app, open)
     const answer = channel && (await askAbout(app, channel, 'read', { id: open.id, model: open.bill.upstreamModel, caller: {} }))
     if (answer && !(answer instanceof UpstreamFailure) && (await settleIfEnded(app, open, parseObject(answer.body)))) return true
     if (await giveUp(app, open, answer instanceof UpstreamFailure ? answer : undefined, channel)) return true

@@ -14,7 +14,7 @@ import { channelStatus } from '../../../contract/entities/channel-status.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { toast } from '../../lib/toast.ts'
-import { actIcon, type RowAction } from '../../ui/row-action.ts'
+import { actionIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { texts } from './texts.ts'
 import { useBalance } from './use-balance.ts'
@@ -58,36 +58,36 @@ export function Actions({ channel, type, onEdit, onTestWith, onKeys, onDeleted }
   const actions: RowAction[] = [
     {
       label: say('test'),
-      icon: <IconPlayerPlay {...actIcon} />,
+      icon: <IconPlayerPlay {...actionIcon} />,
       primary: testable,
       disabled: !testable,
       busy: test.isPending,
       onClick: runTest,
     },
-    { label: say('edit'), icon: <IconPencil {...actIcon} />, primary: true, onClick: onEdit },
-    { label: say('testWith'), icon: <IconListCheck {...actIcon} />, disabled: !testable, onClick: onTestWith },
-    { label: say('keys'), icon: <IconKey {...actIcon} />, onClick: onKeys },
+    { label: say('edit'), icon: <IconPencil {...actionIcon} />, primary: true, onClick: onEdit },
+    { label: say('testWith'), icon: <IconListCheck {...actionIcon} />, disabled: !testable, onClick: onTestWith },
+    { label: say('keys'), icon: <IconKey {...actionIcon} />, onClick: onKeys },
     {
       label: say('balance'),
-      icon: <IconWallet {...actIcon} />,
+      icon: <IconWallet {...actionIcon} />,
       disabled: type?.tells_balance !== true || balance.isPending,
       onClick: () => balance.mutate(),
     },
     {
       label: say('copy'),
-      icon: <IconCopy {...actIcon} />,
+      icon: <IconCopy {...actionIcon} />,
       disabled: copy.isPending,
       onClick: () => copy.mutate({ params: { id } }),
     },
     {
       label: say(isEnabled ? 'disable' : 'enable'),
-      icon: isEnabled ? <IconCircleOff {...actIcon} /> : <IconCircleCheck {...actIcon} />,
+      icon: isEnabled ? <IconCircleOff {...actionIcon} /> : <IconCircleCheck {...actionIcon} />,
       disabled: toggle.isPending,
       onClick: () => toggle.mutate({ body: { id, status: isEnabled ? channelStatus.disabled : channelStatus.enabled } }),
     },
     {
       label: say('delete'),
-      icon: <IconTrash {...actIcon} />,
+      icon: <IconTrash {...actionIcon} />,
       danger: true,
       ask: { title: say('deleteTitle'), object: `#${id} ${name}`, body: say('deleteBody') },
       onClick: () => remove.mutate({ params: { id } }),

@@ -9,7 +9,7 @@ import { read } from '../../lib/query.ts'
 import { ListFrame } from '../../ui/list-frame.tsx'
 import { rowsOf } from '../../ui/listing.ts'
 import { Actions } from './actions.tsx'
-import { useBulkActs } from './bulk-acts.ts'
+import { useBulkActions } from './bulk-actions.ts'
 import { ChannelDialogs, type Opened } from './channel-dialogs.tsx'
 import { useColumns } from './columns.tsx'
 import { headTexts } from './head-texts.ts'
@@ -81,7 +81,7 @@ export function ChannelList({ onAdd, onEdit, onKeys }: ChannelListProps) {
             onDeleted={forget}
           />
         )}
-        bulkActs={useBulkActs({ onTag: (ids, done) => setOpened({ kind: 'batch-tag', ids, done }) })}
+        bulkActions={useBulkActions({ onTag: (ids, done) => setOpened({ kind: 'batch-tag', ids, done }) })}
         actions={
           <UpkeepActions jobs={jobs} changes={changes.length} onChanges={onChanges} onDeleted={() => setCleared(cleared + 1)} />
         }

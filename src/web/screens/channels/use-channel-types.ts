@@ -3,7 +3,7 @@ import type { ChannelType } from '../../../contract/entities/channel.ts'
 import { channelColors } from '../../../contract/entities/channel-status.ts'
 import { call } from '../../lib/call.ts'
 import { read } from '../../lib/query.ts'
-import { keptTypes } from './kept-types.ts'
+import { cachedTypes } from './cached-types.ts'
 
 /** The kinds of upstream change only with a new version of the server: what the last visit knew is there at once. */
 export function useChannelTypes() {
@@ -12,11 +12,11 @@ export function useChannelTypes() {
     queryKey,
     async queryFn({ signal }) {
       const types = await call('GET /api/channel/types', { signal })
-      keptTypes.write(types)
+      cachedTypes.write(types)
       return types
     },
     placeholderData: () => {
-      const types = keptTypes.read()
+      const types = cachedTypes.read()
       return types.length > 0 ? [...types] : undefined
     },
     staleTime: Number.POSITIVE_INFINITY,

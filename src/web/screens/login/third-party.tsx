@@ -7,7 +7,7 @@ import { ApiError, call } from '../../lib/call.ts'
 import { useText } from '../../lib/i18n.ts'
 import { inviteCode } from '../../lib/invite.ts'
 import { startOAuth } from '../../lib/oauth-start.ts'
-import { knowsPasskeys, takePasskey } from '../../lib/passkey.ts'
+import { requestPasskey, supportsPasskeys } from '../../lib/passkey.ts'
 import { useWrite } from '../../lib/query.ts'
 import { rememberUser } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
@@ -32,7 +32,7 @@ export function ThirdParty({ onSecondFactor, withPasskey = true }: ThirdPartyPro
   const say = useText(entryTexts)
   const status = useStatus()
   const oauth = (['github', 'linuxdo', 'oidc'] as const).filter((provider) => offers(status, provider))
-  const passkey = withPasskey && status.passkey_login && knowsPasskeys()
+  const passkey = withPasskey && status.passkey_login && supportsPasskeys()
   if (oauth.length === 0 && !passkey && !status.wechat_login && !status.telegram_oauth) return null
 
   return (
@@ -82,7 +82,7 @@ function PasskeyButton() {
   const say = useText(entryTexts)
   const enter = useMutation({
     async mutationFn() {
-      const answer = await takePasskey(await call('POST /api/user/login/passkey/options'))
+      const answer = await requestPasskey(await call('POST /api/user/login/passkey/options'))
       if (!answer) return
       rememberUser(await call('POST /api/user/login/passkey', { body: { answer } }))
       toast.success(say('success'))

@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Passkey } from '../../../contract/entities/passkey.ts'
 import { call } from '../../lib/call.ts'
 import { useText } from '../../lib/i18n.ts'
-import { makePasskey } from '../../lib/passkey.ts'
+import { createPasskey } from '../../lib/passkey.ts'
 import { invalidate, useWrite } from '../../lib/query.ts'
 import { toast } from '../../lib/toast.ts'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -17,7 +17,7 @@ export function AddPasskeyDialog({ suggestion, onClose }: { suggestion: string; 
   const client = useQueryClient()
   const add = useMutation({
     async mutationFn(name: string) {
-      const answer = await makePasskey(await call('POST /api/user/passkey/options'))
+      const answer = await createPasskey(await call('POST /api/user/passkey/options'))
       if (!answer) return
       await call('POST /api/user/passkey', { body: { name, answer } })
       toast.success(say('added'))

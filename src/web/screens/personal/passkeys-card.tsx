@@ -4,7 +4,7 @@ import { lazy, Suspense, useState } from 'react'
 import type { Passkey } from '../../../contract/entities/passkey.ts'
 import type { CallReply } from '../../lib/call.ts'
 import { useText } from '../../lib/i18n.ts'
-import { knowsPasskeys } from '../../lib/passkey.ts'
+import { supportsPasskeys } from '../../lib/passkey.ts'
 import { useWrite } from '../../lib/query.ts'
 import { confirm } from '../../ui/confirm.tsx'
 import { Panel } from '../../ui/panel.tsx'
@@ -20,7 +20,7 @@ export function PasskeysCard({ security }: { security: CallReply<'GET /api/user/
   const say = useText(securityTexts)
   const [adding, setAdding] = useState(false)
   const { passkeys, passkeys_offered: offered } = security
-  const missing = offered ? (knowsPasskeys() ? undefined : say('passkeysUnknown')) : say('passkeysOff')
+  const missing = offered ? (supportsPasskeys() ? undefined : say('passkeysUnknown')) : say('passkeysOff')
 
   return (
     <Panel

@@ -10,7 +10,7 @@ import { Markdown } from '../../ui/markdown.tsx'
 import { MarkdownImage } from '../../ui/markdown-image.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { useQuotaHint } from '../../ui/quota-text.tsx'
-import { Act } from './act.tsx'
+import { MessageAction } from './message-action.tsx'
 import styles from './playground.module.css'
 import { texts } from './texts.ts'
 import { type Answer, isRunning } from './turns.ts'
@@ -36,7 +36,7 @@ export function AnswerView({ answer, onRetry, onRemove, onStop, isElsewhere }: A
         <Initial name={answer.model || '?'} size={24} />
         <span className={styles.authorName}>{answer.model}</span>
         {isElsewhere && <span className={styles.quiet}>{say('elsewhere')}</span>}
-        {running && onStop && <Act label={`${say('stop')}: ${answer.model}`} icon={IconPlayerStop} onClick={onStop} />}
+        {running && onStop && <MessageAction label={`${say('stop')}: ${answer.model}`} icon={IconPlayerStop} onClick={onStop} />}
       </header>
       <div className={styles.said}>
         <Reasoning answer={answer} />
@@ -60,8 +60,8 @@ export function AnswerView({ answer, onRetry, onRemove, onStop, isElsewhere }: A
         {!running && (
           <div className={styles.actions}>
             {answer.content !== '' && <CopyButton text={answer.content} label={`${say('copy')} ${answer.model}`} />}
-            {onRetry && !failed && <Act label={say('retry')} icon={IconRefresh} onClick={onRetry} />}
-            {onRemove && <Act label={say('removeAnswer')} icon={IconTrash} onClick={onRemove} />}
+            {onRetry && !failed && <MessageAction label={say('retry')} icon={IconRefresh} onClick={onRetry} />}
+            {onRemove && <MessageAction label={say('removeAnswer')} icon={IconTrash} onClick={onRemove} />}
             <Figures answer={answer} />
           </div>
         )}

@@ -15,7 +15,7 @@ export interface Head {
   readonly version?: string | undefined
 }
 
-export interface Kept {
+export interface StoredConversation {
   readonly head: Head
   readonly turns: readonly Turn[]
 }
@@ -23,9 +23,9 @@ export interface Kept {
 export interface Archive {
   /** Newest first. */
   list(): Promise<readonly Head[]>
-  read(id: string): Promise<Kept | undefined>
+  read(id: string): Promise<StoredConversation | undefined>
   /** Writes what `work` makes of what is kept; no other tab writes in between. */
-  change(id: string, work: (kept: Kept | undefined) => Kept | undefined): Promise<void>
+  change(id: string, work: (kept: StoredConversation | undefined) => StoredConversation | undefined): Promise<void>
   remove(ids: readonly string[]): Promise<void>
 }
 
@@ -61,9 +61,16 @@ function databaseArchive(database: IDBDatabase, userId: number): Archive {
       transaction.onabort = () => reject(transaction.error)
     })
   }
-  const readWithin = async (heads: IDBObjectStore, turns: IDBObjectStore, id: string): Promise<Kept | undefined> => {
+  const readWithin = async (
+    heads: IDBObjectStore,
+    turns: IDBObjectStore,
+    id: string,
+  ): Promise<StoredConversation | undefined> => {
     // What this file has written under another version is not there: the version names the shape.
-    const [head, kept] = (await Promise.all([answerOf(heads.get(id)), answerOf(turns.get(id))])) as [Head?, Kept['turns']?]
+    const [head, kept] = (await Promise.all([answerOf(heads.get(id)), answerOf(turns.get(id))])) as [
+      Head?,
+      StoredConversation['turns']?,
+    ]
     return head && kept && { head, turns: kept }
   }
   return {
@@ -94,7 +101,7 @@ function databaseArchive(database: IDBDatabase, userId: number): Archive {
 }
 
 function memoryArchive(): Archive {
-  const kept = new Map<string, Kept>()
+  const kept = new Map<string, StoredConversation>()
   return {
     list: async () => newestFirst([...kept.values()].map(({ head }) => head)),
     read: async (id) => kept.get(id),

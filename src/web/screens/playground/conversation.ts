@@ -1,7 +1,7 @@
 import { call } from '../../lib/call.ts'
 import { textOf } from '../../lib/i18n.ts'
 import { streamChat } from '../../lib/stream-chat.ts'
-import type { Kept } from './archive.ts'
+import type { StoredConversation } from './archive.ts'
 import { mergedTurns } from './merge.ts'
 import type { Settings } from './settings.ts'
 import { texts } from './texts.ts'
@@ -14,7 +14,7 @@ const costAskedAfterMs = [0, 1000, 4000] as const
 
 interface ConversationInput {
   readonly id: string
-  readonly kept?: Kept | undefined
+  readonly kept?: StoredConversation | undefined
   /** Which answers other tabs are writing. */
   readonly others: Pick<OtherWriters, 'isWriting'>
   readonly save: () => void
@@ -97,7 +97,7 @@ export class Conversation {
   }
 
   /** What is worth keeping, with what another tab has kept meanwhile; `confirm` once it is kept under this version. */
-  meet(kept: Kept | undefined, version: string): { turns: readonly Turn[]; confirm: () => void } {
+  meet(kept: StoredConversation | undefined, version: string): { turns: readonly Turn[]; confirm: () => void } {
     const merged = this.#mergedWith(kept)
     const turns = newest(merged)
     this.#take(merged)
@@ -112,7 +112,7 @@ export class Conversation {
   }
 
   /** Shows what another tab has kept. */
-  follow(kept: Kept): void {
+  follow(kept: StoredConversation): void {
     if (kept.head.version === this.#version) return
     const merged = this.#mergedWith(kept)
     this.#take(merged)
@@ -121,7 +121,7 @@ export class Conversation {
     this.#version = kept.head.version
   }
 
-  #mergedWith(kept: Kept | undefined): readonly Turn[] {
+  #mergedWith(kept: StoredConversation | undefined): readonly Turn[] {
     if (!kept || kept.head.version === this.#version) return this.#turns
     return mergedTurns({ base: this.#kept, mine: this.#turns, theirs: kept.turns })
   }

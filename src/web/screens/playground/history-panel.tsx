@@ -6,13 +6,13 @@ import { confirm } from '../../ui/confirm.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { conversationsMax, type Head } from './archive.ts'
-import type { Library, Shelf } from './library.ts'
+import type { Library, LibraryState } from './library.ts'
 import styles from './playground.module.css'
 import { texts } from './texts.ts'
 
 export interface HistoryPanelProps {
   readonly library: Library
-  readonly shelf: Shelf
+  readonly shelf: LibraryState
   readonly onOpened: () => void
 }
 

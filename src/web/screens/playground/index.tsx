@@ -8,7 +8,7 @@ import { useSession } from '../../lib/session.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Chat } from './chat.tsx'
-import { Library, type Shelf } from './library.ts'
+import { Library, type LibraryState } from './library.ts'
 import styles from './playground.module.css'
 import { useSettings } from './settings.ts'
 import { SettingsPanel } from './settings-panel.tsx'
@@ -142,7 +142,7 @@ function IconButton({ label, onClick, children }: { label: string; onClick: () =
   )
 }
 
-function useLibrary(): [Library, Shelf] {
+function useLibrary(): [Library, LibraryState] {
   const userId = useSession()?.id ?? 0
   const [library] = useState(() => new Library(userId))
   const shelf = useSyncExternalStore(library.subscribe, library.read)

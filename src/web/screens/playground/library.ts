@@ -1,9 +1,9 @@
-import { type Archive, conversationsMax, type Head, type Kept, openArchive } from './archive.ts'
+import { type Archive, conversationsMax, type Head, openArchive, type StoredConversation } from './archive.ts'
 import { Conversation, newId } from './conversation.ts'
 import { titleOf } from './turns.ts'
-import { beatMs, OtherWriters, type TabNews } from './writers.ts'
+import { beatMs, OtherWriters, type TabMessage } from './writers.ts'
 
-export interface Shelf {
+export interface LibraryState {
   /** False for the moment in which the browser is asked what it keeps. */
   readonly ready: boolean
   /** Kept conversations, newest first. */
@@ -22,7 +22,7 @@ export class Library {
   /** What this tab has removed, by id. */
   readonly #removed = new Set<string>()
   #otherTabs: BroadcastChannel | undefined
-  #shelf: Shelf
+  #shelf: LibraryState
 
   constructor(userId: number) {
     this.#userId = userId
@@ -31,7 +31,7 @@ export class Library {
     void this.#load()
   }
 
-  readonly read = (): Shelf => this.#shelf
+  readonly read = (): LibraryState => this.#shelf
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
@@ -41,7 +41,7 @@ export class Library {
   /** Follows what other tabs keep and write; what is returned ends that, and stops what is being written. */
   readonly attend = (): (() => void) => {
     const channel = new BroadcastChannel('playground')
-    channel.onmessage = ({ data }: MessageEvent<TabNews>) => this.#hear(data)
+    channel.onmessage = ({ data }: MessageEvent<TabMessage>) => this.#hear(data)
     this.#otherTabs = channel
     this.#say({ asks: true })
     const beat = setInterval(() => {
@@ -61,11 +61,11 @@ export class Library {
     }
   }
 
-  #say(news: Partial<TabNews> = {}): void {
-    this.#otherTabs?.postMessage({ tab: this.#tab, writing: this.#shelf.conversation.writing(), ...news } satisfies TabNews)
+  #say(news: Partial<TabMessage> = {}): void {
+    this.#otherTabs?.postMessage({ tab: this.#tab, writing: this.#shelf.conversation.writing(), ...news } satisfies TabMessage)
   }
 
-  #hear(news: TabNews): void {
+  #hear(news: TabMessage): void {
     this.#others.hear(news)
     this.#shelf.conversation.refresh()
     if (news.asks && this.#shelf.conversation.writing().length > 0) this.#say()
@@ -111,7 +111,7 @@ export class Library {
     this.#change({ ready: true, heads, conversation })
   }
 
-  #make(id: string, kept?: Kept): Conversation {
+  #make(id: string, kept?: StoredConversation): Conversation {
     const conversation: Conversation = new Conversation({
       ...{ id, kept, others: this.#others },
       save: () => void this.#keep(conversation),
@@ -162,7 +162,7 @@ export class Library {
     else if (before.some((head) => head.id === id) && conversation.writing().length === 0) this.startNew()
   }
 
-  #change(patch: Partial<Shelf>): void {
+  #change(patch: Partial<LibraryState>): void {
     this.#shelf = { ...this.#shelf, ...patch }
     for (const listener of this.#listeners) listener()
   }

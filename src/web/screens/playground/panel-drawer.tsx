@@ -3,12 +3,12 @@ import type { ReactNode } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { dialogName } from '../../ui/dialog-name.ts'
 import { texts as uiTexts } from '../../ui/texts.ts'
-import { useFocusBack } from '../../ui/use-focus-back.ts'
+import { useFocusReturn } from '../../ui/use-focus-return.ts'
 
 /** Settings or history where there is no room beside the conversation; loaded when first opened. */
 export function PanelDrawer({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
   const sayUi = useText(uiTexts)
-  useFocusBack()
+  useFocusReturn()
   return (
     <Drawer
       opened

@@ -5,16 +5,16 @@ import { Empty } from '../../ui/empty.tsx'
 import styles from './playground.module.css'
 import type { useStickToBottom } from './stick-to-bottom.ts'
 import { texts } from './texts.ts'
-import { type TurnActs, TurnView } from './turn-view.tsx'
+import { type TurnActions, TurnView } from './turn-view.tsx'
 import { isAnswering, type Turn } from './turns.ts'
 
-export interface TurnListProps extends TurnActs {
+export interface TurnListProps extends TurnActions {
   readonly turns: readonly Turn[]
   readonly stick: ReturnType<typeof useStickToBottom>
 }
 
 /** The conversation; it follows what is being written until its reader scrolls up. */
-export function TurnList({ turns, stick, ...acts }: TurnListProps) {
+export function TurnList({ turns, stick, ...actions }: TurnListProps) {
   const say = useText(texts)
   const last = turns.at(-1)
   const running = isAnswering(turns)
@@ -30,7 +30,7 @@ export function TurnList({ turns, stick, ...acts }: TurnListProps) {
           ) : (
             <ol className={styles.list}>
               {turns.map((turn) => (
-                <TurnView key={turn.id} turn={turn} isLast={turn === last} running={running} {...acts} />
+                <TurnView key={turn.id} turn={turn} isLast={turn === last} running={running} {...actions} />
               ))}
             </ol>
           )}

@@ -4,14 +4,14 @@ import { memo } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { CopyButton } from '../../ui/copy-text.tsx'
 import { PictureThumb } from '../../ui/picture-thumb.tsx'
-import { Act } from './act.tsx'
 import { AnswerView } from './answer-view.tsx'
+import { MessageAction } from './message-action.tsx'
 import styles from './playground.module.css'
 import { texts } from './texts.ts'
 import { type Answer, isRunning, type Turn } from './turns.ts'
 
 /** What can be done with a turn and its answers. */
-export interface TurnActs {
+export interface TurnActions {
   readonly onRetry: (answer: Answer) => void
   readonly onEdit: (turn: Turn) => void
   readonly onRemove: (turn: Turn) => void
@@ -21,7 +21,7 @@ export interface TurnActs {
   readonly isOwn: (answer: Answer) => boolean
 }
 
-interface TurnViewProps extends TurnActs {
+interface TurnViewProps extends TurnActions {
   readonly turn: Turn
   readonly isLast: boolean
   /** Something is being written; what is there stays as it is. */
@@ -40,8 +40,8 @@ export function TurnView({ turn, isLast, running, onRetry, onEdit, onRemove, onR
           {turn.question !== '' && <CopyButton text={turn.question} label={say('copy')} />}
           {!running && (
             <>
-              <Act label={say('edit')} icon={IconPencil} onClick={() => onEdit(turn)} />
-              <Act label={say('remove')} icon={IconTrash} onClick={() => onRemove(turn)} />
+              <MessageAction label={say('edit')} icon={IconPencil} onClick={() => onEdit(turn)} />
+              <MessageAction label={say('remove')} icon={IconTrash} onClick={() => onRemove(turn)} />
             </>
           )}
         </div>

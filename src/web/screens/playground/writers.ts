@@ -1,5 +1,5 @@
 /** What tabs tell each other. */
-export interface TabNews {
+export interface TabMessage {
   /** Who says it. */
   readonly tab: string
   /** All answers that are being written there. */
@@ -23,7 +23,7 @@ export class OtherWriters {
     this.#now = now
   }
 
-  hear({ tab, writing }: TabNews): void {
+  hear({ tab, writing }: TabMessage): void {
     if (writing.length === 0) this.#tabs.delete(tab)
     else this.#tabs.set(tab, { writing, heardAtMs: this.#now() })
   }

@@ -3,7 +3,7 @@ import { type Redemption, redemptionStatus } from '../../../contract/entities/re
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { copyText } from '../../ui/copy-text.tsx'
-import { actIcon, type RowAction } from '../../ui/row-action.ts'
+import { actionIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { redemptionLists } from './redemption-lines.ts'
 import { texts } from './texts.ts'
@@ -24,11 +24,11 @@ export function Actions({ code, onEdit, onDeleted }: { code: Redemption; onEdit:
   })
 
   const actions: RowAction[] = [
-    { label: say('edit'), icon: <IconPencil {...actIcon} />, primary: true, disabled: !isUnused, onClick: onEdit },
-    { label: say('copyKey'), icon: <IconCopy {...actIcon} />, onClick: () => void copyText(key, say('keyCopied')) },
+    { label: say('edit'), icon: <IconPencil {...actionIcon} />, primary: true, disabled: !isUnused, onClick: onEdit },
+    { label: say('copyKey'), icon: <IconCopy {...actionIcon} />, onClick: () => void copyText(key, say('keyCopied')) },
     {
       label: say(isUnused ? 'disable' : 'enable'),
-      icon: isUnused ? <IconCircleOff {...actIcon} /> : <IconCircleCheck {...actIcon} />,
+      icon: isUnused ? <IconCircleOff {...actionIcon} /> : <IconCircleCheck {...actionIcon} />,
       disabled: status === redemptionStatus.used || toggle.isPending,
       onClick: () =>
         toggle.mutate({
@@ -38,7 +38,7 @@ export function Actions({ code, onEdit, onDeleted }: { code: Redemption; onEdit:
     },
     {
       label: say('delete'),
-      icon: <IconTrash {...actIcon} />,
+      icon: <IconTrash {...actionIcon} />,
       danger: true,
       ask: { title: say('deleteTitle'), object: name, body: say('deleteBody') },
       onClick: () => remove.mutate({ params: { id } }),

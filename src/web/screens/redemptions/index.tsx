@@ -11,7 +11,7 @@ import { useListState } from '../../ui/list-state.ts'
 import { perform } from '../../ui/row-action.ts'
 import { SideDrawer } from '../../ui/side-drawer.tsx'
 import { Actions } from './actions.tsx'
-import { useBulkActs } from './bulk-acts.ts'
+import { useBulkActions } from './bulk-actions.ts'
 import { isExpired, useColumns } from './columns.tsx'
 import { redemptionLists } from './redemption-lines.ts'
 import { texts } from './texts.ts'
@@ -42,7 +42,7 @@ export function Screen() {
         filters={useFilters()}
         isMuted={(code) => code.status !== redemptionStatus.unused || isExpired(code)}
         rowActions={(code, forget) => <Actions code={code} onEdit={() => setDrawer({ id: code.id })} onDeleted={forget} />}
-        bulkActs={useBulkActs()}
+        bulkActions={useBulkActions()}
         file={{
           line: 'GET /api/redemption/export.csv',
           name: 'redemption-codes.csv',

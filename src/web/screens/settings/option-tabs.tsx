@@ -15,7 +15,7 @@ import styles from './settings.module.css'
 import { SystemCard } from './system-card.tsx'
 import type { OptionTab } from './tabs.ts'
 import { texts } from './texts.ts'
-import { usePointedAt } from './use-pointed-at.ts'
+import { useScrollTarget } from './use-scroll-target.ts'
 import { useSections } from './use-sections.ts'
 
 const PriceProposals = lazy(async () => ({ default: (await import('./prices/price-proposals.tsx')).PriceProposals }))
@@ -30,7 +30,7 @@ export function OptionTabs({ tab }: { tab: OptionTab }) {
   const options = useQuery(read('GET /api/option/'))
   const secrets = useQuery(read('GET /api/option/secrets'))
   const drafts = useDrafts()
-  const area = usePointedAt(sections.data !== undefined && options.data !== undefined && secrets.data !== undefined)
+  const area = useScrollTarget(sections.data !== undefined && options.data !== undefined && secrets.data !== undefined)
   useLeaveGuard(Object.keys(drafts.values).length > 0)
 
   // The field in which one searches stays while the other tabs come along.

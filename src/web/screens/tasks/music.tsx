@@ -8,7 +8,7 @@ import { useMay } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { startOfDay } from '../../lib/times.ts'
 import { ListFrame } from '../../ui/list-frame.tsx'
-import { actIcon } from '../../ui/row-action.ts'
+import { actionIcon } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { showText } from './cells.tsx'
 import { filterOf, pageOf, useTaskInputs, useTaskState } from './filters.ts'
@@ -63,7 +63,7 @@ function TaskActions({ row }: { row: Task }) {
   const say = useText(texts)
   const show = {
     label: say('showDetails'),
-    icon: <IconListDetails {...actIcon} />,
+    icon: <IconListDetails {...actionIcon} />,
     primary: true,
     onClick: () => showText(say('taskOf', { id: row.task_id }), JSON.stringify(row, null, 2)),
   }

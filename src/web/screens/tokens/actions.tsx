@@ -19,7 +19,7 @@ import { useServerAddress } from '../../lib/server-address.ts'
 import { useStatus } from '../../lib/status.ts'
 import { toast } from '../../lib/toast.ts'
 import { copyText } from '../../ui/copy-text.tsx'
-import { actIcon, type RowAction } from '../../ui/row-action.ts'
+import { actionIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { curlOf, sdkOf } from './snippets.ts'
 import { texts } from './texts.ts'
@@ -59,33 +59,37 @@ export function Actions({ token, onEdit, onDeleted }: ActionsProps) {
   }
 
   const actions: RowAction[] = [
-    { label: say('edit'), icon: <IconPencil {...actIcon} />, primary: true, onClick: onEdit },
-    { label: say('copyKey'), icon: <IconCopy {...actIcon} />, onClick: () => void copyText(fullKey(token), say('keyCopied')) },
+    { label: say('edit'), icon: <IconPencil {...actionIcon} />, primary: true, onClick: onEdit },
+    { label: say('copyKey'), icon: <IconCopy {...actionIcon} />, onClick: () => void copyText(fullKey(token), say('keyCopied')) },
     {
       label: say('copyCurl'),
-      icon: <IconTerminal2 {...actIcon} />,
+      icon: <IconTerminal2 {...actionIcon} />,
       onClick: () => void copyText(curlOf(use), say('curlCopied')),
     },
-    { label: say('copySdk'), icon: <IconBrandPython {...actIcon} />, onClick: () => void copyText(sdkOf(use), say('sdkCopied')) },
+    {
+      label: say('copySdk'),
+      icon: <IconBrandPython {...actionIcon} />,
+      onClick: () => void copyText(sdkOf(use), say('sdkCopied')),
+    },
     {
       label: say('connect'),
-      icon: <IconPlugConnected {...actIcon} />,
+      icon: <IconPlugConnected {...actionIcon} />,
       onClick: () => void navigate({ to: '/connect', search: { token: id } }),
     },
     ...chats.flatMap(Object.entries<string>).map(([chatName, link]) => ({
       label: say('chat', { name: chatName }),
-      icon: <IconMessageCircle {...actIcon} />,
+      icon: <IconMessageCircle {...actionIcon} />,
       onClick: () => chat(link),
     })),
     {
       label: say(isEnabled ? 'disable' : 'enable'),
-      icon: isEnabled ? <IconCircleOff {...actIcon} /> : <IconCircleCheck {...actIcon} />,
+      icon: isEnabled ? <IconCircleOff {...actionIcon} /> : <IconCircleCheck {...actionIcon} />,
       disabled: toggle.isPending,
       onClick: () => setStatus(isEnabled ? tokenStatus.disabled : tokenStatus.enabled),
     },
     {
       label: say('delete'),
-      icon: <IconTrash {...actIcon} />,
+      icon: <IconTrash {...actionIcon} />,
       danger: true,
       ask: { title: say('deleteTitle'), object: name, body: say('deleteBody') },
       onClick: () => remove.mutate({ params: { id } }),

@@ -10,7 +10,7 @@ import type { Filter } from '../../ui/list-filters.tsx'
 import { ListFrame } from '../../ui/list-frame.tsx'
 import { SideDrawer } from '../../ui/side-drawer.tsx'
 import { Actions } from './actions.tsx'
-import { useBulkActs } from './bulk-acts.ts'
+import { useBulkActions } from './bulk-actions.ts'
 import { useColumns } from './columns.tsx'
 import { OwnUseNotice } from './own-use-notice.tsx'
 import { texts } from './texts.ts'
@@ -43,7 +43,7 @@ export function Screen() {
         filters={useFilters()}
         isMuted={({ status }) => status !== tokenStatus.enabled}
         rowActions={(token, forget) => <Actions token={token} onEdit={() => setDrawer({ id: token.id })} onDeleted={forget} />}
-        bulkActs={useBulkActs()}
+        bulkActions={useBulkActions()}
         file={{ line: 'GET /api/token/export.csv', name: 'tokens.csv', query: search, hasSecret: search.token !== '' }}
         add={{ label: say('add'), first: say('emptyAction'), onClick: () => setDrawer({ id: undefined }) }}
         empty={{ title: say('emptyTitle'), hint: say('emptyHint'), icon: <IconKey /> }}

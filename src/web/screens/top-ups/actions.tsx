@@ -3,13 +3,13 @@ import { type AdminTopUp, topUpStatus } from '../../../contract/entities/top-up.
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { copyText } from '../../ui/copy-text.tsx'
-import { actIcon, type RowAction } from '../../ui/row-action.ts'
+import { actionIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { texts } from './texts.ts'
 
-export type Act = 'complete' | 'withdraw'
+export type TopUpAction = 'complete' | 'withdraw'
 
-export function Actions({ order, onAct }: { order: AdminTopUp; onAct: (act: Act) => void }) {
+export function Actions({ order, onAction }: { order: AdminTopUp; onAction: (action: TopUpAction) => void }) {
   const say = useText(texts)
   const { id, trade_no, status, refunded_minor, dispute, withdrawn } = order
   const isCredited = status === topUpStatus.success
@@ -21,20 +21,25 @@ export function Actions({ order, onAct }: { order: AdminTopUp; onAct: (act: Act)
       : [
           {
             label: say('check'),
-            icon: <IconRefresh {...actIcon} />,
+            icon: <IconRefresh {...actionIcon} />,
             primary: true,
             busy: check.isPending,
             onClick: () => check.mutate({ params: { id } }),
           },
         ]),
-    { label: say('copyNumber'), icon: <IconCopy {...actIcon} />, onClick: () => void copyText(trade_no, say('numberCopied')) },
-    { label: say('complete'), icon: <IconCircleCheck {...actIcon} />, disabled: isCredited, onClick: () => onAct('complete') },
+    { label: say('copyNumber'), icon: <IconCopy {...actionIcon} />, onClick: () => void copyText(trade_no, say('numberCopied')) },
+    {
+      label: say('complete'),
+      icon: <IconCircleCheck {...actionIcon} />,
+      disabled: isCredited,
+      onClick: () => onAction('complete'),
+    },
     {
       label: say('withdraw'),
-      icon: <IconReceiptRefund {...actIcon} />,
+      icon: <IconReceiptRefund {...actionIcon} />,
       danger: true,
       disabled: !isCredited || withdrawn > 0 || (refunded_minor === 0 && dispute === ''),
-      onClick: () => onAct('withdraw'),
+      onClick: () => onAction('withdraw'),
     },
   ]
   return <RowActions name={trade_no} actions={actions} />

@@ -9,11 +9,11 @@ import { read } from '../../lib/query.ts'
 import type { Filter } from '../../ui/list-filters.tsx'
 import { ListFrame } from '../../ui/list-frame.tsx'
 import { useListState } from '../../ui/list-state.ts'
-import { type Act, Actions } from './actions.tsx'
+import { Actions, type TopUpAction } from './actions.tsx'
 import { useColumns } from './columns.tsx'
 import { texts } from './texts.ts'
 
-const ActDialog = lazy(async () => ({ default: (await import('./act-dialog.tsx')).ActDialog }))
+const ActionDialog = lazy(async () => ({ default: (await import('./action-dialog.tsx')).ActionDialog }))
 
 export function Screen() {
   const say = useText(texts)
@@ -22,7 +22,7 @@ export function Screen() {
     ...read('GET /api/topup/', { query: { ...state.asked, ...state.order, ...state.paging } }),
     placeholderData: (last) => last,
   })
-  const [act, setAct] = useState<{ act: Act; order: AdminTopUp }>()
+  const [action, setAction] = useState<{ action: TopUpAction; order: AdminTopUp }>()
 
   return (
     <>
@@ -34,7 +34,7 @@ export function Screen() {
         list={list}
         columns={useColumns()}
         filters={useFilters()}
-        rowActions={(order) => <Actions order={order} onAct={(wanted) => setAct({ act: wanted, order })} />}
+        rowActions={(order) => <Actions order={order} onAction={(wanted) => setAction({ action: wanted, order })} />}
         file={{ line: 'GET /api/topup/export.csv', name: 'orders.csv', query: state.asked }}
         isMuted={({ status }) => status === topUpStatus.failed || status === topUpStatus.expired}
         empty={{
@@ -48,9 +48,9 @@ export function Screen() {
           ),
         }}
       />
-      {act && (
+      {action && (
         <Suspense>
-          <ActDialog {...act} onClose={() => setAct(undefined)} />
+          <ActionDialog {...action} onClose={() => setAction(undefined)} />
         </Suspense>
       )}
     </>

@@ -73,7 +73,7 @@ export const texts = defineTexts({
     complete: 'Credit by hand',
     completeTitle: 'Credit this order by hand?',
     completeBody:
-      'Only when the money is there and the provider cannot confirm it. The act and its reason go into the audit log.',
+      'Only when the money is there and the provider cannot confirm it. The action and its reason go into the audit log.',
     completeSubmit: 'Credit it',
     creditedDone: 'The order is credited',
     withdraw: 'Take quota back',

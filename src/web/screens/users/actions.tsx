@@ -15,14 +15,14 @@ import type { ManageAction, User } from '../../../contract/entities/user.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useSession } from '../../lib/session.ts'
-import { actIcon, type RowAction } from '../../ui/row-action.ts'
+import { actionIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
-import { actsFor, isEnableBarred, mayChange } from './acts.ts'
+import { allowedActions, isEnableForbidden, mayChange } from './allowed-actions.ts'
 import { texts } from './texts.ts'
 
 type Key = keyof typeof texts.zh
 
-/** How an act is offered and asked about; what can be taken back without loss is not asked about. */
+/** How an action is offered and asked about; what can be taken back without loss is not asked about. */
 interface Offer {
   readonly label: Key
   readonly icon: ReactNode
@@ -33,28 +33,28 @@ interface Offer {
 const offers: Readonly<Record<ManageAction, Offer>> = {
   promote: {
     label: 'promote',
-    icon: <IconArrowUp {...actIcon} />,
+    icon: <IconArrowUp {...actionIcon} />,
     ask: { title: 'promoteTitle', body: 'promoteBody' },
   },
-  demote: { label: 'demote', icon: <IconArrowDown {...actIcon} />, ask: { title: 'demoteTitle', body: 'demoteBody' } },
-  enable: { label: 'enable', icon: <IconCircleCheck {...actIcon} /> },
-  unlock: { label: 'unlock', icon: <IconLockOpen {...actIcon} /> },
+  demote: { label: 'demote', icon: <IconArrowDown {...actionIcon} />, ask: { title: 'demoteTitle', body: 'demoteBody' } },
+  enable: { label: 'enable', icon: <IconCircleCheck {...actionIcon} /> },
+  unlock: { label: 'unlock', icon: <IconLockOpen {...actionIcon} /> },
   disable: {
     label: 'disable',
-    icon: <IconCircleOff {...actIcon} />,
+    icon: <IconCircleOff {...actionIcon} />,
     ask: { title: 'disableTitle', body: 'disableBody' },
     danger: true,
   },
-  sign_out: { label: 'signOut', icon: <IconDoorExit {...actIcon} />, ask: { title: 'signOutTitle', body: 'signOutBody' } },
+  sign_out: { label: 'signOut', icon: <IconDoorExit {...actionIcon} />, ask: { title: 'signOutTitle', body: 'signOutBody' } },
   reset_factors: {
     label: 'resetFactors',
-    icon: <IconShieldOff {...actIcon} />,
+    icon: <IconShieldOff {...actionIcon} />,
     ask: { title: 'resetFactorsTitle', body: 'resetFactorsBody' },
     danger: true,
   },
   delete: {
     label: 'remove',
-    icon: <IconTrash {...actIcon} />,
+    icon: <IconTrash {...actionIcon} />,
     ask: { title: 'removeTitle', body: 'removeBody' },
     danger: true,
   },
@@ -75,10 +75,10 @@ export function Actions({ user, onEdit, onQuota }: ActionsProps) {
 
   const isOwn = user.id === me.id
   const changes: RowAction[] = [
-    { label: say('edit'), icon: <IconPencil {...actIcon} />, primary: true, onClick: onEdit },
-    ...(isOwn ? [] : [{ label: say('quota'), icon: <IconCoins {...actIcon} />, onClick: onQuota }]),
+    { label: say('edit'), icon: <IconPencil {...actionIcon} />, primary: true, onClick: onEdit },
+    ...(isOwn ? [] : [{ label: say('quota'), icon: <IconCoins {...actionIcon} />, onClick: onQuota }]),
   ]
-  const acts: RowAction[] = actsFor(me, user).map((action) => {
+  const managing: RowAction[] = allowedActions(me, user).map((action) => {
     const { ask, label, ...offer } = offers[action]
     return {
       ...offer,
@@ -88,8 +88,8 @@ export function Actions({ user, onEdit, onQuota }: ActionsProps) {
       onClick: () => manage.mutate({ body: { id: user.id, action } }),
     }
   })
-  const barred: RowAction[] = isEnableBarred(me, user)
+  const barred: RowAction[] = isEnableForbidden(me, user)
     ? [{ icon: offers.enable.icon, label: say('enable'), disabled: true, onClick: () => undefined }]
     : []
-  return <RowActions name={user.username} actions={isOwn || mayChange(me, user) ? [...changes, ...acts, ...barred] : []} />
+  return <RowActions name={user.username} actions={isOwn || mayChange(me, user) ? [...changes, ...managing, ...barred] : []} />
 }

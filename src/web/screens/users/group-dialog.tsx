@@ -5,7 +5,7 @@ import type { User } from '../../../contract/entities/user.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { Dialog } from '../../ui/dialog.tsx'
-import { useUserBatch } from './bulk-acts.tsx'
+import { useUserBatch } from './bulk-actions.tsx'
 import { texts } from './texts.ts'
 
 export interface GroupDialogProps {

@@ -11,7 +11,7 @@ import { useListState } from '../../ui/list-state.ts'
 import { SideDrawer } from '../../ui/side-drawer.tsx'
 import { useFormRoute } from '../../ui/use-form-route.ts'
 import { Actions } from './actions.tsx'
-import { useBulkActs } from './bulk-acts.tsx'
+import { useBulkActions } from './bulk-actions.tsx'
 import { useColumns } from './columns.tsx'
 import { searchOf, useFilters } from './filters.ts'
 import { texts } from './texts.ts'
@@ -47,7 +47,7 @@ export function Screen() {
         filters={useFilters()}
         isMuted={({ status, DeletedAt }) => status !== userStatus.active || DeletedAt !== null}
         rowActions={(user) => <Actions user={user} onEdit={() => edit(user.id)} onQuota={() => setQuotaOf(user)} />}
-        bulkActs={useBulkActs({ onGroup: (users, done) => setGrouping({ users, done }) })}
+        bulkActions={useBulkActions({ onGroup: (users, done) => setGrouping({ users, done }) })}
         file={{ line: 'GET /api/user/export.csv', name: 'users.csv', query: search }}
         add={{ label: say('add'), onClick: drawer.add }}
         empty={{ title: say('emptyTitle'), hint: say('emptyHint'), icon: <IconUsers /> }}

@@ -94,7 +94,7 @@ export const texts = defineTexts({
   },
   en: {
     title: 'Users',
-    description: 'Find, add and manage users. Every act is written to the log and to the audit.',
+    description: 'Find, add and manage users. Every action is written to the log and the audit log.',
     add: 'Add user',
     addTitle: 'Add a user',
     editTitle: 'Edit user #{id}',

@@ -5,7 +5,7 @@ import { useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { dialogName } from '../dialog-name.ts'
 import { texts as uiTexts } from '../texts.ts'
-import { useFocusBack } from '../use-focus-back.ts'
+import { useFocusReturn } from '../use-focus-return.ts'
 import { Sidebar } from './sidebar.tsx'
 import { TopLinks } from './top-links.tsx'
 
@@ -13,7 +13,7 @@ import { TopLinks } from './top-links.tsx'
 export function NarrowMenu({ screens, onClose }: { screens: readonly Screen[]; onClose: () => void }) {
   const say = useText(uiTexts)
   const user = useSession()
-  useFocusBack()
+  useFocusReturn()
   const { system_name: name } = useStatus()
   return (
     <Drawer

@@ -9,7 +9,7 @@ import { changeLanguage, languages, useLanguage, useLocal, useText } from '../..
 import type { Screen } from '../../lib/screen.ts'
 import { useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
-import { useFocusBack } from '../use-focus-back.ts'
+import { useFocusReturn } from '../use-focus-return.ts'
 import { schemes, useLogOut } from './actions.ts'
 import { useFoundRows } from './found-rows.tsx'
 import styles from './palette.module.css'
@@ -22,7 +22,7 @@ export function Palette({ screens, onClose }: { screens: readonly Screen[]; onCl
   const actions = useActions()
   const [typed, setTyped] = useState('')
   const found = useFoundRows(typed)
-  useFocusBack()
+  useFocusReturn()
   const groups: SpotlightActionGroupData[] = [
     { group: say('pages'), actions: pages },
     { group: say('actions'), actions },

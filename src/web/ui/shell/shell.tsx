@@ -7,10 +7,10 @@ import type { Screen } from '../../lib/screen.ts'
 import { useMay, useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { storedText } from '../../lib/stored.ts'
-import { useToastsWanted, wantToasts } from '../../lib/toast.ts'
+import { loadToasts, useToastsWanted } from '../../lib/toast.ts'
 import { Dialogs } from '../dialogs.tsx'
 import { ErrorBoundary } from '../error-view.tsx'
-import { ProveAgain } from '../prove-again.tsx'
+import { Reauthentication } from '../reauthentication.tsx'
 import { Footer } from './footer.tsx'
 import { Header } from './header.tsx'
 import styles from './shell.module.css'
@@ -51,7 +51,7 @@ export function Shell({ screens }: { screens: readonly Screen[] }) {
 
   // Outside of React: the clock. A connection that is lost later could not bring the message that says so.
   useEffect(() => {
-    const timer = setTimeout(wantToasts, toastsAfterMs)
+    const timer = setTimeout(loadToasts, toastsAfterMs)
     return () => clearTimeout(timer)
   }, [])
 
@@ -101,7 +101,7 @@ export function Shell({ screens }: { screens: readonly Screen[] }) {
         </Suspense>
       )}
       <Dialogs />
-      <ProveAgain />
+      <Reauthentication />
       {toastsWanted && (
         <Suspense>
           <Toasts />

@@ -5,7 +5,7 @@ import { type SavedView, savedViewLimits } from '../../../contract/entities/save
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { Dialog } from '../dialog.tsx'
-import { actIcon } from '../row-action.ts'
+import { actionIcon } from '../row-action.ts'
 import { RowActions } from '../row-actions.tsx'
 import { shownNow } from './shown.ts'
 import { texts } from './texts.ts'
@@ -35,19 +35,19 @@ export function ManageViews({ onClose, views, ...input }: ViewsMenuProps & { rea
               actions={[
                 {
                   label: say(view.is_default ? 'dropDefault' : 'makeDefault'),
-                  icon: view.is_default ? <IconStarOff {...actIcon} /> : <IconStar {...actIcon} />,
+                  icon: view.is_default ? <IconStarOff {...actionIcon} /> : <IconStar {...actionIcon} />,
                   primary: true,
                   onClick: () => change.mutate({ params: view, body: { is_default: !view.is_default } }),
                 },
                 {
                   label: say('replace'),
-                  icon: <IconRefresh {...actIcon} />,
+                  icon: <IconRefresh {...actionIcon} />,
                   primary: true,
                   onClick: () => change.mutate({ params: view, body: shownNow(input) }),
                 },
                 {
                   label: say('delete'),
-                  icon: <IconTrash {...actIcon} />,
+                  icon: <IconTrash {...actionIcon} />,
                   primary: true,
                   danger: true,
                   ask: { title: say('deleteTitle'), object: view.name },

@@ -3,7 +3,7 @@ import { IconBookmark, IconDeviceFloppy, IconSettings, IconStar } from '@tabler/
 import { useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { OpeningMenu } from '../opening-menu.tsx'
-import { actIcon } from '../row-action.ts'
+import { actionIcon } from '../row-action.ts'
 import { ManageViews } from './manage-views.tsx'
 import { SaveView } from './save-view.tsx'
 import { texts } from './texts.ts'
@@ -29,7 +29,7 @@ export function ViewsMenu(props: ViewsMenuProps) {
           {views.map((view) => (
             <Menu.Item
               key={view.id}
-              leftSection={<IconBookmark {...actIcon} />}
+              leftSection={<IconBookmark {...actionIcon} />}
               rightSection={view.is_default ? <IconStar size={14} aria-label={say('defaultMark')} /> : undefined}
               onClick={() => onShow(view)}
             >
@@ -37,11 +37,11 @@ export function ViewsMenu(props: ViewsMenuProps) {
             </Menu.Item>
           ))}
           <Menu.Divider />
-          <Menu.Item leftSection={<IconDeviceFloppy {...actIcon} />} onClick={() => setDialog('save')}>
+          <Menu.Item leftSection={<IconDeviceFloppy {...actionIcon} />} onClick={() => setDialog('save')}>
             {say('save')}
           </Menu.Item>
           {views.length > 0 && (
-            <Menu.Item leftSection={<IconSettings {...actIcon} />} onClick={() => setDialog('manage')}>
+            <Menu.Item leftSection={<IconSettings {...actionIcon} />} onClick={() => setDialog('manage')}>
               {say('manage')}
             </Menu.Item>
           )}

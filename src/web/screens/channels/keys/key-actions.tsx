@@ -2,7 +2,7 @@ import { IconCircleCheck, IconCircleOff, IconTrash } from '@tabler/icons-react'
 import type { ChannelKey } from '../../../../contract/entities/channel.ts'
 import { channelStatus } from '../../../../contract/entities/channel-status.ts'
 import { useText } from '../../../lib/i18n.ts'
-import { actIcon } from '../../../ui/row-action.ts'
+import { actionIcon } from '../../../ui/row-action.ts'
 import { RowActions } from '../../../ui/row-actions.tsx'
 import { texts } from './texts.ts'
 import { useKeyWrites } from './use-key-writes.ts'
@@ -26,7 +26,7 @@ export function KeyActions({ channelId, channelKey, isLast }: KeyActionsProps) {
       actions={[
         {
           label: say(isEnabled ? 'disable' : 'enable'),
-          icon: isEnabled ? <IconCircleOff {...actIcon} /> : <IconCircleCheck {...actIcon} />,
+          icon: isEnabled ? <IconCircleOff {...actionIcon} /> : <IconCircleCheck {...actionIcon} />,
           primary: true,
           busy: setStatus.isPending,
           onClick: () =>
@@ -37,7 +37,7 @@ export function KeyActions({ channelId, channelKey, isLast }: KeyActionsProps) {
         },
         {
           label: isLast ? say('keepsLast') : say('remove'),
-          icon: <IconTrash {...actIcon} />,
+          icon: <IconTrash {...actionIcon} />,
           primary: true,
           danger: true,
           disabled: isLast,

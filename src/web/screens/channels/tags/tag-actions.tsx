@@ -1,7 +1,7 @@
 import { IconCircleCheck, IconCircleOff, IconPencil } from '@tabler/icons-react'
 import { useText } from '../../../lib/i18n.ts'
 import { useWrite } from '../../../lib/query.ts'
-import { actIcon } from '../../../ui/row-action.ts'
+import { actionIcon } from '../../../ui/row-action.ts'
 import { RowActions } from '../../../ui/row-actions.tsx'
 import { texts } from '../texts.ts'
 import type { Tagged } from './tagged.ts'
@@ -23,19 +23,19 @@ export function TagActions({ tagged, onEdit }: { tagged: Tagged; onEdit: (tagged
       actions={[
         {
           label: say('enableAll'),
-          icon: <IconCircleCheck {...actIcon} />,
+          icon: <IconCircleCheck {...actionIcon} />,
           primary: true,
           busy: enable.isPending,
           onClick: () => enable.mutate({ body }),
         },
         {
           label: say('disableAll'),
-          icon: <IconCircleOff {...actIcon} />,
+          icon: <IconCircleOff {...actionIcon} />,
           primary: true,
           busy: disable.isPending,
           onClick: () => disable.mutate({ body }),
         },
-        { label: say('editTag'), icon: <IconPencil {...actIcon} />, primary: true, onClick: () => onEdit(tagged) },
+        { label: say('editTag'), icon: <IconPencil {...actionIcon} />, primary: true, onClick: () => onEdit(tagged) },
       ]}
     />
   )

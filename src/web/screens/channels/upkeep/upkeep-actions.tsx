@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useText } from '../../../lib/i18n.ts'
 import { invalidate, useWrite } from '../../../lib/query.ts'
 import { HeadButton } from '../../../ui/head-button.tsx'
-import { actIcon } from '../../../ui/row-action.ts'
+import { actionIcon } from '../../../ui/row-action.ts'
 import { RowActions } from '../../../ui/row-actions.tsx'
 import { headTexts } from '../head-texts.ts'
 import { texts } from '../texts.ts'
@@ -39,30 +39,30 @@ export function UpkeepActions({ jobs, changes, onChanges, onDeleted }: UpkeepAct
         actions={[
           {
             label: say('refresh'),
-            icon: <IconRefresh {...actIcon} />,
+            icon: <IconRefresh {...actionIcon} />,
             onClick: () => void invalidate(client, ['GET /api/channel/search', 'GET /api/channel/model_changes']),
           },
           {
             label: say('balanceAll'),
-            icon: <IconWallet {...actIcon} />,
+            icon: <IconWallet {...actionIcon} />,
             disabled: jobs.isRunning('refresh-balances'),
             onClick: () => jobs.start('refresh-balances'),
           },
           {
             label: changes > 0 ? say('changesCount', { count: changes }) : say('changes'),
-            icon: <IconGitCompare {...actIcon} />,
+            icon: <IconGitCompare {...actionIcon} />,
             onClick: onChanges,
           },
           {
             label: say('fix'),
-            icon: <IconTool {...actIcon} />,
+            icon: <IconTool {...actionIcon} />,
             disabled: fix.isPending,
             ask: { title: say('fixTitle'), body: say('fixBody') },
             onClick: () => fix.mutate({}),
           },
           {
             label: say('deleteDisabled'),
-            icon: <IconTrash {...actIcon} />,
+            icon: <IconTrash {...actionIcon} />,
             danger: true,
             disabled: remove.isPending,
             ask: { title: say('deleteDisabledTitle'), body: say('deleteDisabledBody') },

@@ -17,7 +17,7 @@ import { TimeText } from '../../../ui/time-text.tsx'
 import styles from './audit.module.css'
 import { texts } from './texts.ts'
 
-/** Every administrative act, to search; and whether the record is whole. */
+/** Every administrative action, to search; and whether the record is whole. */
 export function AuditLog() {
   const say = useText(texts)
   const state = useListState({ actor: '', action: '', target: '', from: 0, to: 0 }, { sort: '-id' })
@@ -38,7 +38,7 @@ export function AuditLog() {
       title={say('title')}
       description={say('description')}
       aside={
-        <div className={styles.acts}>
+        <div className={styles.actions}>
           <FileButton line="GET /api/audit/export.csv" name="audit.csv" query={filter} />
           <HeadButton label={say('verify')} icon={IconShieldCheck} loading={verify.isPending} onClick={() => verify.mutate({})} />
         </div>

@@ -1,0 +1,20 @@
+import { AppError } from '../lib/failure.ts'
+import type { Snapshot } from '../lib/snapshot.ts'
+import type { Core } from '../options/core.ts'
+import { type ChannelIndex, openChannel, type RunningChannel } from './model-index.ts'
+
+/** The key that something was once done with, although its channel may be disabled by now; undefined when the channel is gone. */
+export async function findUsedKey(
+  app: Core & { readonly channels: Snapshot<ChannelIndex> },
+  { channelId, keyId }: { readonly channelId: number; readonly keyId: number },
+): Promise<RunningChannel | undefined> {
+  const running = app.channels.current.keysOf(channelId).find((key) => key.keyId === keyId)
+  if (running) return running
+  try {
+    const { keys } = await openChannel(app, channelId)
+    return keys.find((key) => key.keyId === keyId) ?? keys[0]
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'not_found') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,27 @@
+import { recordAudit } from '../options/audit.ts'
+import type { Caller, Core } from '../options/core.ts'
+
+/**
+ * Removes keys whose channel is gone, and has every node read the channels anew. Routing is made from the channels alone, so that there
+ * is nothing else to repair. Answers how many channels there are.
+ */
+export async function repairChannels(core: Core, { caller }: { caller: Caller }): Promise<number> {
+  const count = await core.db.transaction().execute(async (within) => {
+    const rows = await within
+      .deleteFrom('channel_keys')
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom('channels').select('channels.id').whereRef('channels.id', '=', 'channel_keys.channel_id'))),
+      )
+      .returning('id')
+      .execute()
+    const { count } = await within
+      .selectFrom('channels')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+    const after = JSON.stringify({ channels: count, keys_removed: rows.length })
+    await recordAudit(core, within, { caller, action: 'channel.fix', target: 'channels', after })
+    return count
+  })
+  core.bus.publish('channels')
+  return count
+}

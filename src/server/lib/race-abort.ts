@@ -1,0 +1,10 @@
+/** The outcome of some work, or a rejection with the reason of the signal as soon as that is aborted; the work goes on unheard. */
+export function raceAbort<Value>(work: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+  if (!signal) return work
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort)
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}

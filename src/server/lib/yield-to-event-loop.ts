@@ -1,0 +1,49 @@
+/**
+ * Heavy synchronous steps one at a time: in each iteration of the event loop at most one of them runs, so that timers and connections are
+ * served between any two, whoever they belong to. For work in proportion to the bytes of a caller, as parsing a body of megabytes.
+ */
+
+/** Whether work on so many bytes is heavy: it waits for its turn. What is below takes a few milliseconds at most, and never waits. */
+export function isHeavy(bytes: number): boolean {
+  return bytes > heavyAbove
+}
+
+/**
+ * Resolves in an iteration of the event loop in which no other turn begins; first come, first served. The turn lasts until the caller
+ * awaits something else: a second heavy step takes a second turn.
+ */
+export function yieldToEventLoop(): Promise<void> {
+  return turnIn(waiting)
+}
+
+/**
+ * A turn for a further step of work that has begun, in front of those of `yieldToEventLoop`: what is nearly done frees its memory before the next
+ * begins. Only for work of a few steps, which keeps nobody waiting for long.
+ */
+export function yieldWithPriority(): Promise<void> {
+  return turnIn(waitingFurther)
+}
+
+const heavyAbove = 512 * 1024
+
+type Waiting = (() => void)[]
+const waiting: Waiting = []
+const waitingFurther: Waiting = []
+
+function turnIn(queue: Waiting): Promise<void> {
+  return new Promise((resolve) => {
+    if (!isAnyoneWaiting()) setImmediate(beginNext)
+    queue.push(resolve)
+  })
+}
+
+function beginNext(): void {
+  const begin = waitingFurther.shift() ?? waiting.shift()
+  // What is set here runs in the next iteration, behind its timers and connections.
+  if (isAnyoneWaiting()) setImmediate(beginNext)
+  begin?.()
+}
+
+function isAnyoneWaiting(): boolean {
+  return waiting.length + waitingFurther.length > 0
+}

@@ -1,0 +1,71 @@
+import { fail } from '../../lib/failure.ts'
+import { entriesOf, type Member, membersOf } from '../../lib/splice-json.ts'
+import { arrayAt, isObject, type JsonObject } from '../wire-format.ts'
+import { readVector, vectorToBase64 } from './vectors.ts'
+
+/**
+ * An answer with embeddings as it was asked for: every vector in the asked encoding, in the order of the inputs. The official SDKs ask
+ * for base64 unless told otherwise, and hosts that answer with numbers all the same would give them vectors of a wrong length.
+ * Undefined when nothing is to be changed, found out without parsing the numbers. Throws `untranslatable` when the host ignored the
+ * number of dimensions. Source: protocols notes 1.4, edge cases 221 to 224 and 228.
+ */
+export function repairEmbeddings(reply: Buffer, asked: JsonObject): Buffer | undefined {
+  // Vectors of bits or bytes are a matter between the caller and the vendor.
+  if (asked.embedding_type !== undefined || asked.output_dtype !== undefined || asked.embedding_types !== undefined)
+    return undefined
+  const list = membersOf(reply)?.findLast(({ key }) => key === 'data')
+  const entries = (list && entriesOf(reply, list.valueStart)) ?? []
+  const [first] = entries
+  if (!first) return undefined
+
+  const isBase64 = asked.encoding_format === 'base64'
+  const told = parseObject(reply, first)?.embedding
+  requireDimensions(told, asked.dimensions)
+  const isEncoded = isBase64 === (typeof told === 'string')
+  const isOrdered = entries.every((entry, at) => indexIn(reply, entry) === at)
+  return isEncoded && isOrdered ? undefined : rewritten(reply, isBase64)
+}
+
+type Place = Pick<Member, 'start' | 'end'>
+
+function parseObject(text: Buffer, { start, end }: Place): JsonObject | undefined {
+  const value: unknown = JSON.parse(text.toString('utf8', start, end))
+  return isObject(value) ? value : undefined
+}
+
+function requireDimensions(told: unknown, dimensions: unknown): void {
+  const vector = typeof dimensions === 'number' ? readVector(told) : undefined
+  if (vector && vector.length !== dimensions)
+    fail('untranslatable', { field: 'dimensions', reason: ignoredDimensions(vector.length) })
+}
+
+/** What a host did with the number of dimensions, in words. */
+export function ignoredDimensions(length: number) {
+  return { zh: `上游只给出 ${length} 维的向量`, en: `the upstream only gives vectors of ${length} dimensions` }
+}
+
+/** The index of an entry, wherever it stands beside the vector. */
+function indexIn(text: Buffer, { start, end }: Place): number | undefined {
+  const at = text.indexOf('"index"', start)
+  if (at < 0 || at >= end) return undefined
+  const [, digits] = /^"index"\s*:\s*(\d{1,9})\s*[,}]/.exec(text.toString('latin1', at, Math.min(at + 40, end))) ?? []
+  return digits === undefined ? undefined : Number(digits)
+}
+
+function rewritten(reply: Buffer, isBase64: boolean): Buffer {
+  const whole = parseObject(reply, { start: reply[0] === 0xef ? 3 : 0, end: reply.length }) ?? {}
+  const entries = arrayAt(whole, 'data').filter(isObject)
+  const data = entries
+    .map((entry, at) => ({ entry, place: typeof entry.index === 'number' ? entry.index : at }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ entry }, index) => ({ ...entry, index, embedding: encoded(entry.embedding, isBase64) }))
+  return Buffer.from(JSON.stringify({ ...whole, data }))
+}
+
+/** What is no vector stays as it is. */
+function encoded(embedding: unknown, isBase64: boolean): unknown {
+  if (isBase64 === (typeof embedding === 'string')) return embedding
+  const vector = readVector(embedding)
+  if (!vector) return embedding
+  return isBase64 ? vectorToBase64(vector) : vector
+}

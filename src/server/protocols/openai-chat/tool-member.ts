@@ -1,0 +1,23 @@
+import { type JsonObject, objectAt } from '../wire-format.ts'
+
+/** What a call, a declared tool or a choice of one names, and whether its input is free text. */
+export interface ToolMember {
+  readonly called: JsonObject | undefined
+  readonly isCustom: boolean
+}
+
+/**
+ * The member of a Chat tool call, tool or tool choice that counts: `function` or `custom`. Where both are present, `type` decides; pieces of
+ * a stream that repeat no type are of the kind whose member is not empty.
+ */
+export function toolMemberOf(call: JsonObject): ToolMember {
+  const custom = objectAt(call, 'custom')
+  const func = objectAt(call, 'function')
+  if (!custom || !func) return { called: custom ?? func, isCustom: custom !== undefined || call.type === 'custom' }
+  const isCustom = call.type === 'custom' || (call.type !== 'function' && isEmpty(func) && !isEmpty(custom))
+  return { called: isCustom ? custom : func, isCustom }
+}
+
+function isEmpty(member: JsonObject): boolean {
+  return Object.values(member).every((value) => value === '' || value === null || value === undefined)
+}

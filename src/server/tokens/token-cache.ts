@@ -1,0 +1,110 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../lib/clock.ts'
+
+/** What the cache must know of an entry to drop it when its token or user changes. */
+export interface CacheEntry {
+  readonly tokenId: number
+  readonly userId: number
+}
+
+interface Kept<Entry> {
+  readonly entry: Entry
+  readonly atMs: number
+}
+
+const knownMax = 100_000
+const knownMs = 60_000
+/** Unknown keys are remembered apart, so that a flood of them cannot push out the known ones. */
+const unknownMax = 10_000
+const unknownMs = 5_000
+
+/**
+ * Entries by the hash of a key, loaded on demand and dropped when their token or user changes. A load that began before a change
+ * is neither kept nor shared with who asks after it, so that nobody who asks after a change is answered with what was before.
+ */
+export class TokenCache<Entry extends CacheEntry> {
+  readonly #load: (hash: string) => Promise<Entry | null>
+  readonly #now: Clock
+  readonly #known: LRUCache<string, Kept<Entry>>
+  readonly #unknown = new LRUCache<string, number>({ max: unknownMax })
+  readonly #hashOfToken = new Map<number, string>()
+  readonly #hashesOfUser = new Map<number, Set<string>>()
+  readonly #loading = new Map<string, Promise<Entry | null>>()
+  #epoch = 0
+
+  constructor({ load, now, max = knownMax }: { load: (hash: string) => Promise<Entry | null>; now: Clock; max?: number }) {
+    this.#load = load
+    this.#now = now
+    this.#known = new LRUCache({ max, dispose: ({ entry }, hash) => this.#unlink(entry, hash) })
+  }
+
+  /** Null when there is no such key, undefined when only `find` can tell. */
+  peek(hash: string): Entry | null | undefined {
+    const kept = this.#known.get(hash)
+    if (kept) return isFresh(this.#now() - kept.atMs, knownMs) ? kept.entry : undefined
+    const unknownSince = this.#unknown.get(hash)
+    if (unknownSince === undefined) return undefined
+    return isFresh(this.#now() - unknownSince, unknownMs) ? null : undefined
+  }
+
+  async find(hash: string): Promise<Entry | null> {
+    const known = this.peek(hash)
+    if (known !== undefined) return known
+
+    const running = this.#loading.get(hash)
+    if (running) return running
+    const load = this.#loadNow(hash, this.#epoch)
+    this.#loading.set(hash, load)
+    try {
+      return await load
+    } finally {
+      if (this.#loading.get(hash) === load) this.#loading.delete(hash)
+    }
+  }
+
+  /** Forgets a token; 0 forgets all. */
+  dropToken(id: number): void {
+    const hash = this.#hashOfToken.get(id)
+    this.#drop(id, hash === undefined ? [] : [hash])
+  }
+
+  /** Forgets the tokens of a user; 0 forgets all. */
+  dropUser(id: number): void {
+    this.#drop(id, [...(this.#hashesOfUser.get(id) ?? [])])
+  }
+
+  #drop(id: number, hashes: readonly string[]): void {
+    this.#epoch++
+    this.#loading.clear()
+    this.#unknown.clear()
+    if (id === 0) this.#known.clear()
+    for (const hash of hashes) this.#known.delete(hash)
+  }
+
+  async #loadNow(hash: string, epoch: number): Promise<Entry | null> {
+    const entry = await this.#load(hash)
+    if (epoch !== this.#epoch) return entry
+    if (entry === null) this.#unknown.set(hash, this.#now())
+    else this.#keep(hash, entry)
+    return entry
+  }
+
+  #keep(hash: string, entry: Entry): void {
+    this.#known.set(hash, { entry, atMs: this.#now() })
+    this.#hashOfToken.set(entry.tokenId, hash)
+    const hashes = this.#hashesOfUser.get(entry.userId) ?? new Set()
+    this.#hashesOfUser.set(entry.userId, hashes.add(hash))
+  }
+
+  #unlink({ tokenId, userId }: CacheEntry, hash: string): void {
+    this.#hashOfToken.delete(tokenId)
+    const hashes = this.#hashesOfUser.get(userId)
+    hashes?.delete(hash)
+    if (hashes?.size === 0) this.#hashesOfUser.delete(userId)
+  }
+}
+
+/** A clock that was set back makes entries stale, not eternal. */
+function isFresh(ageMs: number, limitMs: number): boolean {
+  return ageMs >= 0 && ageMs < limitMs
+}

@@ -1,0 +1,13 @@
+import { ActionIcon, Tooltip } from '@mantine/core'
+import type { Icon } from '@tabler/icons-react'
+
+/** A small thing that can be done with a message. */
+export function MessageAction({ label, icon: Drawn, onClick }: { label: string; icon: Icon; onClick: () => void }) {
+  return (
+    <Tooltip label={label}>
+      <ActionIcon size="sm" aria-label={label} onClick={onClick}>
+        <Drawn size={15} stroke={1.6} />
+      </ActionIcon>
+    </Tooltip>
+  )
+}

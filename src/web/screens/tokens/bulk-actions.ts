@@ -1,0 +1,32 @@
+import type { Token } from '../../../contract/entities/token.ts'
+import { fullKey } from '../../lib/full-key.ts'
+import { useText } from '../../lib/i18n.ts'
+import { useWrite } from '../../lib/query.ts'
+import { copyText } from '../../ui/copy-text.tsx'
+import type { Action } from '../../ui/row-action.ts'
+import { texts } from './texts.ts'
+import { tokenLists } from './token-lines.ts'
+
+/** What can be done with the selected tokens. */
+export function useBulkActions() {
+  const say = useText(texts)
+  const change = useWrite('POST /api/token/batch', {
+    invalidates: tokenLists,
+    success: (count, { body }) => say(body.action === 'delete' ? 'bulkDeleted' : 'bulkChanged', { count }),
+  })
+  const disabled = change.isPending
+
+  return (tokens: readonly Token[], done: () => void): Action[] => {
+    const count = tokens.length
+    const lines = () => tokens.map((token) => `${token.name}    ${fullKey(token)}`).join('\n')
+    const run = (action: 'enable' | 'disable' | 'delete') => () =>
+      change.mutate({ body: { ids: tokens.map(({ id }) => id), action } }, { onSuccess: done })
+    const ask = { title: say('bulkDeleteTitle', { count }), body: say('deleteBody') }
+    return [
+      { label: say('copy'), onClick: () => void copyText(lines(), say('bulkCopied', { count })) },
+      { label: say('enable'), disabled, onClick: run('enable') },
+      { label: say('disable'), disabled, onClick: run('disable') },
+      { label: say('delete'), danger: true, disabled, ask, onClick: run('delete') },
+    ]
+  }
+}

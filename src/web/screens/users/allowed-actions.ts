@@ -1,0 +1,32 @@
+import { type ManageAction, type User, userStatus } from '../../../contract/entities/user.ts'
+import { isAdmin, isRoot, mayManage } from '../../../contract/roles.ts'
+
+type Actor = Pick<User, 'id' | 'role'>
+type Subject = Pick<User, 'id' | 'role' | 'status' | 'DeletedAt'>
+
+/** Whether anything of this user may be changed here: not the own row, which has its own page, nor those of equal rank, nor the deleted. */
+export function mayChange(actor: Actor, user: Subject): boolean {
+  return user.DeletedAt === null && user.id !== actor.id && mayManage(actor.role, user.role)
+}
+
+/** What the server would let this actor do to this user, so that nothing else is offered. */
+export function allowedActions(actor: Actor, user: Subject): readonly ManageAction[] {
+  if (!mayChange(actor, user)) return []
+  const permissions: Readonly<Record<ManageAction, boolean>> = {
+    promote: isRoot(actor.role) && !isAdmin(user.role),
+    demote: isAdmin(user.role) && !isRoot(user.role),
+    enable: user.status === userStatus.banned,
+    unlock: user.status === userStatus.locked && isRoot(actor.role),
+    disable: user.status === userStatus.active && !isRoot(user.role),
+    sign_out: true,
+    reset_factors: true,
+    delete: !isRoot(user.role),
+  }
+  // The keys of the record are the actions.
+  return (Object.keys(permissions) as ManageAction[]).filter((action) => permissions[action])
+}
+
+/** Whether enabling is shown as what cannot be done: the system locks for a reason, which the list does not take back. */
+export function isEnableForbidden(actor: Actor, user: Subject): boolean {
+  return mayChange(actor, user) && user.status === userStatus.locked
+}

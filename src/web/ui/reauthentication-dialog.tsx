@@ -1,0 +1,155 @@
+import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { IconFingerprint } from '@tabler/icons-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { ApiError, call } from '../lib/call.ts'
+import { defineTexts, useText } from '../lib/i18n.ts'
+import { requestPasskey, supportsPasskeys } from '../lib/passkey.ts'
+import { read, useWrite } from '../lib/query.ts'
+import { toast } from '../lib/toast.ts'
+import styles from './dialog.module.css'
+import { Dialog } from './dialog.tsx'
+import { PasswordField } from './password-field.tsx'
+
+const texts = defineTexts({
+  zh: {
+    title: '请先验证密码',
+    body: '此操作影响账户安全，请再次输入你的登录密码。验证后十分钟内不再询问。',
+    password: '当前密码',
+    missing: '请输入当前密码',
+    codeTitle: '请先验证身份',
+    codeBody: '此操作影响账户安全，请输入身份验证器应用中的验证码，或一个备用验证码。验证后十分钟内不再询问。',
+    code: '两步验证码',
+    codeMissing: '请输入验证码',
+    noneBody: '此操作影响账户安全，而你的账户尚无密码。请退出后重新登录，十分钟内即可进行此操作。',
+    passkey: '使用通行密钥',
+    submit: '验证',
+    cancel: '取消',
+  },
+  en: {
+    title: 'Enter your password first',
+    body: 'This affects the safety of your account, so enter your password once more. It is not asked for again for ten minutes.',
+    password: 'Current password',
+    missing: 'Enter the current password',
+    codeTitle: 'Verify first that it is you',
+    codeBody:
+      'This affects the safety of your account, so enter a code of your authenticator app, or a backup code. It is not asked for again for ten minutes.',
+    code: 'Code of the second factor',
+    codeMissing: 'Enter the code',
+    noneBody:
+      'This affects the safety of your account, which has no password yet. Log out and in again; for ten minutes this is possible then.',
+    passkey: 'Use a passkey',
+    submit: 'Verify',
+    cancel: 'Cancel',
+  },
+})
+
+/** Proves who is behind the session: with the password, with a code where there is a second factor, or with a passkey. */
+export function ReauthenticationDialog({ onAnswer }: { onAnswer: (proved: boolean) => void }) {
+  const say = useText(texts)
+  const { data } = useQuery(read('GET /api/user/security'))
+  // Until it is known what guards the account, the password does.
+  const withCode = data?.two_factor === true
+  const withPassword = !withCode && data?.password !== false
+  const withPasskey = data !== undefined && data.passkeys.length > 0 && data.passkeys_offered && supportsPasskeys()
+  const cancel = (
+    <Button variant="default" onClick={() => onAnswer(false)}>
+      {say('cancel')}
+    </Button>
+  )
+
+  return (
+    <Dialog title={say(withPassword ? 'title' : 'codeTitle')} size="md" onClose={() => onAnswer(false)}>
+      <Stack gap="sm">
+        <p className={styles.words}>{say(withCode ? 'codeBody' : withPassword ? 'body' : 'noneBody')}</p>
+        {withPasskey && <PasskeyButton onProved={() => onAnswer(true)} />}
+        {withCode || withPassword ? (
+          <ProofForm key={String(withCode)} withCode={withCode} onProved={() => onAnswer(true)} cancel={cancel} />
+        ) : (
+          <Group justify="flex-end">{cancel}</Group>
+        )}
+      </Stack>
+    </Dialog>
+  )
+}
+
+function PasskeyButton({ onProved }: { onProved: () => void }) {
+  const say = useText(texts)
+  const prove = useMutation({
+    async mutationFn() {
+      const answer = await requestPasskey(await call('POST /api/user/verify/passkey/options'))
+      if (!answer) return
+      await call('POST /api/user/verify/passkey', { body: { answer } })
+      onProved()
+    },
+    onError: toast.failure,
+  })
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconFingerprint size={18} stroke={1.7} aria-hidden="true" />}
+      loading={prove.isPending}
+      onClick={() => prove.mutate()}
+    >
+      {say('passkey')}
+    </Button>
+  )
+}
+
+interface ProofFormProps {
+  readonly withCode: boolean
+  readonly onProved: () => void
+  readonly cancel: ReactNode
+}
+
+function ProofForm({ withCode, onProved, cancel }: ProofFormProps) {
+  const say = useText(texts)
+  const form = useForm({
+    initialValues: { credential: '' },
+    validate: { credential: (value) => (value.trim() === '' ? say(withCode ? 'codeMissing' : 'missing') : null) },
+  })
+  const verify = useWrite('POST /api/user/verify', {
+    onSuccess: onProved,
+    onFailure: (cause) => {
+      if (!(cause instanceof ApiError) || !['password_wrong', 'second_factor_wrong'].includes(cause.code)) return false
+      form.setFieldError('credential', cause.message)
+      return true
+    },
+  })
+
+  return (
+    <form
+      onSubmit={form.onSubmit(({ credential }) =>
+        verify.mutate({ body: withCode ? { code: credential.trim() } : { password: credential } }),
+      )}
+      noValidate
+    >
+      <Stack gap="sm">
+        {withCode ? (
+          <TextInput
+            data-autofocus
+            label={say('code')}
+            autoComplete="one-time-code"
+            autoCapitalize="none"
+            maxLength={20}
+            {...form.getInputProps('credential')}
+          />
+        ) : (
+          <PasswordField
+            data-autofocus
+            label={say('password')}
+            autoComplete="current-password"
+            {...form.getInputProps('credential')}
+          />
+        )}
+        <Group justify="flex-end" gap="xs">
+          {cancel}
+          <Button type="submit" loading={verify.isPending}>
+            {say('submit')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
