@@ -1,7 +1,8 @@
 import { onTestFinished } from 'vitest'
 import { openApp, type Replaceable } from '../../src/server/app.ts'
 import { type Env, readEnv } from '../../src/server/env.ts'
-import { listen } from '../../src/server/http/server.ts'
+import { builtWeb, listen } from '../../src/server/http/server.ts'
+import { readConsoleFiles } from '../../src/server/http/static-files.ts'
 import type { App } from '../../src/server/parts.ts'
 import { isWatched, note } from './canaries.ts'
 import { rootPassword, testMasterKey } from './core.ts'
@@ -9,6 +10,9 @@ import { type DatabaseKind, freshDatabase, type TestDatabase } from './databases
 import { testLogger } from './logger.ts'
 
 export { rootPassword }
+
+/** Read once for all servers: there are hundreds of files. */
+const consoleFiles = readConsoleFiles(builtWeb)
 
 /** A whole server on a free port of loopback with a database of its own, and a signed-in root. */
 export interface TestServer {
@@ -48,7 +52,7 @@ export async function startServer(kind: DatabaseKind, { env, database, ...replac
     ...env,
   }
   const open = await openApp(settings, { logger: testLogger(), ...replaced })
-  const server = await listen(open.app)
+  const server = await listen(open.app, consoleFiles)
   const url = server.url.replace('localhost', '127.0.0.1')
   const cookie = `session=${await open.app.sessions.create({ userId: 1, address: '127.0.0.1', userAgent: 'test' })}`
 

@@ -12,6 +12,7 @@ import { sessionHandlers } from '../../src/server/console/session.ts'
 import { userHandlers } from '../../src/server/console/users.ts'
 import type { Env } from '../../src/server/env.ts'
 import { buildConsoleServer } from '../../src/server/http/console-server.ts'
+import { readConsoleFiles } from '../../src/server/http/static-files.ts'
 import { fail } from '../../src/server/lib/failure.ts'
 import { Counters } from '../../src/server/limits/counters.ts'
 import type { App } from '../../src/server/parts.ts'
@@ -86,8 +87,9 @@ export async function startConsole(
     ...userHandlers,
     ...given.handlers,
   } as never
-  const { webFolder = '/nonexistent', isStopping = () => false } = given
-  const server = buildConsoleServer(app, handlers, { webFolder, isStopping })
+  const { webFolder, isStopping = () => false } = given
+  const files = webFolder === undefined ? undefined : readConsoleFiles(webFolder)
+  const server = buildConsoleServer(app, handlers, { files, isStopping })
 
   return {
     app,

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifyServerFactory } from 'fastify'
 import type { Handlers } from '../../contract/route.ts'
 import { type AllRoutes, allRoutes } from '../../contract/routes/index.ts'
@@ -12,26 +11,24 @@ import { AppError, fail } from '../lib/failure.ts'
 import { requireFewHeaders } from '../lib/header-limits.ts'
 import { newRequestId } from '../lib/ids.ts'
 import { lingeringCloseAfterReply } from '../lib/lingering-close.ts'
-import { root } from '../lib/root.ts'
 import { ConsoleRateLimits } from '../limits/console-rate-limits.ts'
 import type { App } from '../parts.ts'
 import { addHealth } from './health.ts'
 import { commonHeaders, dataHeaders } from './security-headers.ts'
-import { fileServer } from './static-files.ts'
+import { type ConsoleFiles, fileServer } from './static-files.ts'
 
 /**
  * HTTP for everything but the relay: console calls, health, metrics and the files of the console. This folder knows the server and its
  * headers; what a call does is in `console`. Deadlines and limits of connections are those of the `node:http` server around it.
  */
 export interface ConsoleServerOptions {
-  /** Folder of the built console. */
-  readonly webFolder?: string
+  /** The files of the console, which many servers of one process may share. */
+  readonly files?: ConsoleFiles | undefined
   /** True once the server has been told to stop: then it is not ready for new work. */
   readonly isStopping?: () => boolean
   readonly serverFactory?: FastifyServerFactory
 }
 
-const builtWeb = join(root, 'dist/web')
 const bodyMaxBytes = 64 * 1024
 /** An escaped NUL, which no database takes as text; an even number of backslashes before it would not be an escape. */
 const escapedNul = /(?:^|[^\\])(?:\\\\)*\\u0000/
@@ -44,7 +41,7 @@ export function buildConsoleServer(
   options: ConsoleServerOptions = {},
 ): FastifyInstance {
   const clientOf = clientReader(app.env.TRUSTED_PROXIES)
-  const files = fileServer(app, options.webFolder ?? builtWeb)
+  const files = fileServer(app, options.files)
   const server = fastify({
     logger: false,
     trustProxy: false,

@@ -1,15 +1,21 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, isIPv6, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { allHandlers } from '../console/handlers.ts'
 import { clientReader } from '../lib/client-address.ts'
 import { declineUpgrade, wantsWebSocket } from '../lib/decline-upgrade.ts'
 import { answerHalfClosed, stopAccepting } from '../lib/node-internals.ts'
+import { root } from '../lib/root.ts'
 import type { App } from '../parts.ts'
 import { relayRouter } from '../relay/router.ts'
 import { socketRouter } from '../relay/socket-router.ts'
 import { handleTask } from '../tasks/handle.ts'
 import { buildConsoleServer } from './console-server.ts'
+import { readConsoleFiles } from './static-files.ts'
+
+/** Where the build puts the console. */
+export const builtWeb = join(root, 'dist/web')
 
 export interface RunningServer {
   readonly url: string
@@ -22,14 +28,15 @@ export interface RunningServer {
   cut(): void
 }
 
-/** One `node:http` server: the relay takes its own paths before the console's router sees them. */
-export async function listen(app: App): Promise<RunningServer> {
+/** One `node:http` server: the relay takes its own paths before the console's router sees them. `files` are those of the console. */
+export async function listen(app: App, files = readConsoleFiles(builtWeb)): Promise<RunningServer> {
   const readClient = clientReader(app.env.TRUSTED_PROXIES)
   const relay = relayRouter(app, readClient, handleTask)
   const sockets = socketRouter(app, readClient)
   let isStopping = false
   let server: Server | undefined
   const console = buildConsoleServer(app, allHandlers, {
+    files,
     isStopping: () => isStopping,
     serverFactory: (handler) => {
       const created = createServer(limits, (request, response) => {

@@ -12,16 +12,17 @@ const machinePaths = /^\/(api|assets|dashboard|metrics|mj|mj-\w+|pg|suno|v1|v1be
 
 export type FileServer = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined
 
-/**
- * The built console: its files, and its page for every other path that a browser may ask for, because the console routes by itself.
- * Files under `assets` carry their hash in their name and never change. Answers undefined for what is none of these.
- * The files are those of the time of the start; nothing outside of the folder can be reached. One that has gone since is unknown.
- */
-export function fileServer(core: Core, folder: string): FileServer {
+/** The files of a folder, as they are when they are read. */
+export interface ConsoleFiles {
+  readonly page: Buffer
+  readonly isThere: (path: string) => boolean
+  readonly serve: ReturnType<typeof sirv>
+}
+
+/** Reads the folder of the built console; undefined when nothing is built there. */
+export function readConsoleFiles(folder: string): ConsoleFiles | undefined {
   const pageFile = join(folder, 'index.html')
-  if (!existsSync(pageFile)) return () => undefined
-  const page = readFileSync(pageFile)
-  const isThere = presenceIn(folder)
+  if (!existsSync(pageFile)) return undefined
   const serve = sirv(folder, {
     etag: true,
     brotli: true,
@@ -30,6 +31,17 @@ export function fileServer(core: Core, folder: string): FileServer {
     setHeaders: (response, path) =>
       response.setHeader('cache-control', path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'),
   })
+  return { page: readFileSync(pageFile), isThere: presenceIn(folder), serve }
+}
+
+/**
+ * The built console: its files, and its page for every other path that a browser may ask for, because the console routes by itself.
+ * Files under `assets` carry their hash in their name and never change. Answers undefined for what is none of these.
+ * The files are those of the time when they were read; nothing outside of the folder can be reached. One that has gone since is unknown.
+ */
+export function fileServer(core: Core, files: ConsoleFiles | undefined): FileServer {
+  if (!files) return () => undefined
+  const { page, isThere, serve } = files
 
   return (request, reply) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return undefined
