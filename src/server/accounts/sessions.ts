@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { OwnSession } from '../../contract/entities/user.ts'
 import { isAdmin } from '../../contract/roles.ts'
 import type { Queries } from '../db/open.ts'
+import { upTo } from '../lib/cache-size.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import { newSecret } from '../lib/ids.ts'
@@ -40,7 +41,7 @@ export interface NewSession {
  */
 export class Sessions {
   readonly #core: Core
-  readonly #cache = new LRUCache<string, { session: Session; readAt: number }>({ max: 10_000 })
+  readonly #cache = new LRUCache<string, { session: Session; readAt: number }>(upTo(10_000))
   readonly #forget: () => void
   #changes = 0
 

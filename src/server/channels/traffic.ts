@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { ModelPrice } from '../../contract/model-price.ts'
+import { upTo } from '../lib/cache-size.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { RedisWindows } from '../limits/redis-windows.ts'
 import { addRequest, adjust, dropOld, msUntilFreed, sumOf, type Window } from '../limits/window.ts'
@@ -138,7 +139,7 @@ export class Traffic implements Conditions {
   /** The conversation goes on where it was answered. */
   remember(session: string, channel: RunningChannel): void {
     const { now } = this.#parts
-    this.#sessions ??= new LRUCache({ max: sessionsMax, ttl: sessionKeptMs, ttlResolution: 0, perf: { now: () => now() } })
+    this.#sessions ??= new LRUCache({ ...upTo(sessionsMax), ttl: sessionKeptMs, ttlResolution: 0, perf: { now: () => now() } })
     this.#sessions.set(session, channel.keyId)
   }
 

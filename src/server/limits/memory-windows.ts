@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { upTo } from '../lib/cache-size.ts'
 import {
   hasWindow,
   type LimitedRequest,
@@ -21,7 +22,7 @@ export class MemoryWindows {
   readonly #running = new Map<string, number>()
 
   constructor({ max = windowsMax }: { max?: number } = {}) {
-    this.#windows = new LRUCache({ max })
+    this.#windows = new LRUCache(upTo(max))
   }
 
   /** Counts a request under all rules, or under none when one of them refuses it. */

@@ -2,6 +2,7 @@ import type { ModelInfo, ModelPrice, PriceCalculation } from '@pydantic/genai-pr
 import { LRUCache } from 'lru-cache'
 import { cacheWriteFactors } from '../../contract/options/extra-prices.ts'
 import type { TokenPrices } from '../../contract/routes/pricing.ts'
+import { upTo } from '../lib/cache-size.ts'
 
 /**
  * Public prices of models, out of the data of `@pydantic/genai-prices`. Loaded once when the server starts (about 60 ms and 8 MB), read
@@ -55,7 +56,7 @@ export async function loadPriceData(): Promise<PriceData> {
 
 /** Keeps answers for as many names as a site has. */
 function remembered<Value>(find: (name: string) => Value): (name: string) => Value {
-  const known = new LRUCache<string, { readonly value: Value }>({ max: 5_000 })
+  const known = new LRUCache<string, { readonly value: Value }>(upTo(5_000))
   return (name) => {
     const found = known.get(name) ?? { value: find(name) }
     known.set(name, found)

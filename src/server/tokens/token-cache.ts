@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { upTo } from '../lib/cache-size.ts'
 import type { Clock } from '../lib/clock.ts'
 
 /** What the cache must know of an entry to drop it when its token or user changes. */
@@ -26,7 +27,7 @@ export class TokenCache<Entry extends CacheEntry> {
   readonly #load: (hash: string) => Promise<Entry | null>
   readonly #now: Clock
   readonly #known: LRUCache<string, Kept<Entry>>
-  readonly #unknown = new LRUCache<string, number>({ max: unknownMax })
+  readonly #unknown = new LRUCache<string, number>(upTo(unknownMax))
   readonly #hashOfToken = new Map<number, string>()
   readonly #hashesOfUser = new Map<number, Set<string>>()
   readonly #loading = new Map<string, Promise<Entry | null>>()
@@ -35,7 +36,7 @@ export class TokenCache<Entry extends CacheEntry> {
   constructor({ load, now, max = knownMax }: { load: (hash: string) => Promise<Entry | null>; now: Clock; max?: number }) {
     this.#load = load
     this.#now = now
-    this.#known = new LRUCache({ max, dispose: ({ entry }, hash) => this.#unlink(entry, hash) })
+    this.#known = new LRUCache({ ...upTo(max), dispose: ({ entry }, hash) => this.#unlink(entry, hash) })
   }
 
   /** Null when there is no such key, undefined when only `find` can tell. */

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { upTo } from '../../lib/cache-size.ts'
 import { AppError } from '../../lib/failure.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 
@@ -6,7 +7,7 @@ const usersMax = 10_000
 
 /** Users who were refused for want of any balance, so that the next request of theirs is worth a look at it. */
 export class EmptyBalances {
-  readonly #users = new LRUCache<number, true>({ max: usersMax })
+  readonly #users = new LRUCache<number, true>(upTo(usersMax))
 
   /** Notes the refusal of a hold, if it says that nothing was left. */
   noteRefusal(userId: number, error: unknown): void {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { upTo } from '../../lib/cache-size.ts'
 import { seconds } from '../../lib/clock.ts'
 import type { Core } from '../../options/core.ts'
 import type { Dialogue, Opaque, Part, ReasoningPart, ToolCallPart, Turn } from '../../protocols/dialogue.ts'
@@ -26,7 +27,7 @@ const askedMax = 64
  */
 export class SealedStates {
   readonly #core: Core
-  readonly #known = new LRUCache<string, { readonly state: CallState | undefined; readonly until: number }>({ max: 5000 })
+  readonly #known = new LRUCache<string, { readonly state: CallState | undefined; readonly until: number }>(upTo(5000))
 
   constructor(core: Core) {
     this.#core = core

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Within } from '../../db/open.ts'
 import type { NewRow } from '../../db/schema.ts'
+import { upTo } from '../../lib/cache-size.ts'
 import { seconds } from '../../lib/clock.ts'
 import { background } from '../../lib/logger.ts'
 import type { Core } from '../../options/core.ts'
@@ -57,7 +58,7 @@ const uncheckedBytes = 1024 * 1024
  */
 export class LocalResponses {
   readonly #core: Core
-  readonly #written = new LRUCache<number, number>({ max: 20_000 })
+  readonly #written = new LRUCache<number, number>(upTo(20_000))
 
   constructor(core: Core) {
     this.#core = core

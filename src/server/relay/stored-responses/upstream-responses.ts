@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { NewRow } from '../../db/schema.ts'
+import { upTo } from '../../lib/cache-size.ts'
 import { seconds } from '../../lib/clock.ts'
 import type { Core } from '../../options/core.ts'
 
@@ -34,7 +35,7 @@ const isId = /^[\x20-\x7e]{1,200}$/
  */
 export class UpstreamResponses {
   readonly #core: Core
-  readonly #known = new LRUCache<string, UpstreamResponse>({ max: knownMax })
+  readonly #known = new LRUCache<string, UpstreamResponse>(upTo(knownMax))
   #queue = new Map<string, UpstreamResponse>()
   #writing: Promise<void> = Promise.resolve()
   #next: Promise<void> | undefined
